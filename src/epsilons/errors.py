@@ -1,0 +1,79 @@
+"""Everything that `epsilons` raises.
+
+    EpsilonsError
+    ├── ArgumentError (ValueError)      an argument cannot mean anything
+    │   ├── BudgetError                 ε is negative, NaN, missing, or zero for everyone
+    │   ├── BoundsError                 bounds are missing, reversed, equal or infinite
+    │   └── ColumnError                 a column is not there, or is not of the type it must be
+    ├── DataError (ValueError)          the data cannot be used as they are
+    │   ├── MissingValueError           a value is null, NaN or infinite
+    │   └── ConflictingBudgetsError     one person appears with two budgets
+    ├── FileError (ValueError)          a file is missing, or is not what its name says
+    ├── MissingExtraError (ImportError) a part of epsilons that is installed by an extra
+    └── PrivacyError                    a mechanism spends more than somebody's budget
+
+A message names the parameter, says what was wrong and what to do, and never shows anyone's value.
+Under `neighbours="replace"` a `DataError` may depend on private values: it is for the curator who
+holds the data, and must not be published. `missing="midpoint"` is the alternative that never
+refuses a value.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ArgumentError",
+    "BoundsError",
+    "BudgetError",
+    "ColumnError",
+    "ConflictingBudgetsError",
+    "DataError",
+    "EpsilonsError",
+    "FileError",
+    "MissingExtraError",
+    "MissingValueError",
+    "PrivacyError",
+]
+
+
+class EpsilonsError(Exception):
+    """The root of everything that `epsilons` raises."""
+
+
+class ArgumentError(EpsilonsError, ValueError):
+    """An argument cannot mean anything."""
+
+
+class BudgetError(ArgumentError):
+    """A privacy budget is negative, NaN, missing, or zero for everyone."""
+
+
+class BoundsError(ArgumentError):
+    """The bounds are missing, reversed, equal or infinite."""
+
+
+class ColumnError(ArgumentError):
+    """A column is not there, or is not of the type that it must be."""
+
+
+class DataError(EpsilonsError, ValueError):
+    """The data cannot be used as they are. For the curator's eyes only."""
+
+
+class MissingValueError(DataError):
+    """A value is null, NaN or infinite. For the curator's eyes only."""
+
+
+class ConflictingBudgetsError(DataError):
+    """One person appears with two different budgets."""
+
+
+class FileError(EpsilonsError, ValueError):
+    """A file is missing, or is not what its name says."""
+
+
+class MissingExtraError(EpsilonsError, ImportError):
+    """A part of `epsilons` that comes with an extra is not installed."""
+
+
+class PrivacyError(EpsilonsError):
+    """A mechanism spends more than somebody's budget."""
