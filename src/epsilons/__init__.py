@@ -1,0 +1,1 @@
+"""Means and frequencies when everyone has their own privacy budget."""

@@ -1,0 +1,195 @@
+"""From budgets to effective budgets: every rule by name, and the best one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilons import parameters
+from epsilons.allocation.baselines import proportional, sampling, threshold, uniform
+from epsilons.allocation.hpm import hpm_a, hpm_ce, hpm_cp, hpm_cp_t, hpm_ue, hpm_up, hpm_up_t
+from epsilons.allocation.minimax import minimax
+from epsilons.allocation.optimal import affine, optimal
+from epsilons.allocation.rule import Answer, Goal, Rule, weighing_of
+from epsilons.budgets import Budgets, Floats, Integers, as_budgets
+from epsilons.errors import BudgetError
+from epsilons.risk import Weighing, is_exact
+
+__all__ = ["RULES", "Allocation", "Goal", "allocate", "allocate_for"]
+
+RULES: Final[Mapping[str, Rule]] = MappingProxyType(
+    {
+        "optimal": optimal,
+        "minimax": minimax,
+        "affine": affine,
+        "threshold": threshold,
+        "uniform": uniform,
+        "proportional": proportional,
+        "sampling": sampling,
+        "hpm-a": hpm_a,
+        "hpm-cp": hpm_cp,
+        "hpm-ce": hpm_ce,
+        "hpm-up": hpm_up,
+        "hpm-ue": hpm_ue,
+        "hpm-cp-t": hpm_cp_t,
+        "hpm-up-t": hpm_up_t,
+    }
+)
+"""Every rule by its name."""
+
+_BY_NAME_ONLY = ("minimax",)
+
+
+@dataclass(frozen=True, eq=False)
+class Allocation:
+    """Who spends what, and the error that follows, before any data is read.
+
+    Attributes:
+        levels: the distinct budgets ε, ascending.
+        counts: the number of people of each level.
+        spent: the effective budget e ≤ ε of each level; the rest stays theirs.
+        weights: the weight of one person of each level in the mean.
+        scale: the scale of the Laplace noise on a unit range.
+        risk: worst-case mean squared error, or the error not exceeded, on a unit range.
+        method: the rule, by name.
+        cap: the number τ of a rule of the form e = min(ε, τ); None for other rules.
+        keep: the probability with which a person of each level is used; None if all surely are.
+        goal: what was assumed of the data, and which error was to be small.
+    """
+
+    levels: Floats
+    counts: Integers
+    spent: Floats
+    weights: Floats
+    scale: float
+    risk: float
+    method: str
+    cap: float | None
+    keep: Floats | None
+    goal: Goal
+
+    @property
+    def n(self) -> int:
+        """The number of people."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def weighing(self) -> Weighing:
+        """The estimator on a unit range, as `risk` reads it."""
+        return Weighing(self.weights, self.counts, self.scale, self.keep)
+
+    @property
+    def exact(self) -> bool:
+        """Whether `risk` is the exact worst case; otherwise it is a proven bound."""
+        return is_exact(self.weighing, assume=self.goal.assume, loss=self.goal.loss)
+
+    def for_each(self, epsilon: npt.ArrayLike) -> Floats:
+        """The spent budget of each person.
+
+        Args:
+            epsilon: the budget of each person, in any order.
+
+        Returns:
+            What each person spends, in the same order.
+
+        Raises:
+            BudgetError: somebody's budget is below every level of this allocation.
+        """
+        people = np.asarray(epsilon, dtype=np.float64)
+        index = np.searchsorted(self.levels, people, side="right") - 1
+        if np.isnan(people).any() or (index < 0).any():
+            raise BudgetError(
+                "epsilon: somebody's budget is NaN or below every level of this allocation. "
+                "Allocate for the budgets of all the people you ask about."
+            )
+        return np.asarray(self.spent[index])
+
+    def __repr__(self) -> str:
+        return (
+            f"Allocation(method={self.method!r}, {self.n} people, {len(self.levels)} levels, "
+            f"scale={self.scale:.4g}, risk={self.risk:.4g})"
+        )
+
+
+def allocate(
+    epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
+    *,
+    statistic: str = "mean",
+    categories: Any = None,
+    assume: str = "iid",
+    loss: str = "mse",
+    confidence: float = 0.95,
+    method: str = "auto",
+) -> Allocation:
+    """Choose how much of each person's budget to spend.
+
+    Args:
+        epsilon: one ε for each person, or `Budgets`. 0: leave out; ∞: public.
+        statistic: "mean".
+        categories: for frequencies; must be None for a mean.
+        assume: "iid", "shuffled" or "correlated": see `epsilons.mean`.
+        loss: "mse", or "pac": the error not exceeded with probability `confidence`.
+        confidence: strictly between 0 and 1.
+        method: "auto" for the least risk, or a rule by name.
+
+    Returns:
+        The allocation: spent budgets, weights, noise and risk, on a unit range.
+
+    Raises:
+        ArgumentError: a word is not known, or ε cannot be read.
+        BudgetError: an ε is negative or NaN, or everyone is at 0.
+        DataError: there are fewer than two people.
+
+    Guarantee:
+        For every rule e_i ≤ ε_i, so a mechanism that spends e_i keeps every promise.
+    """
+    parameters.choice("statistic", statistic)
+    if categories is not None:
+        raise parameters.ArgumentError("categories is for frequencies: leave it out for a mean.")
+    goal = Goal(
+        parameters.choice("assume", assume),
+        parameters.choice("loss", loss),
+        parameters.confidence(confidence),
+    )
+    parameters.choice("method", method, ("auto", *RULES))
+    return allocate_for(as_budgets(epsilon), goal, method)
+
+
+def allocate_for(budgets: Budgets, goal: Goal, method: str) -> Allocation:
+    """`allocate`, for arguments that were checked already."""
+    if method != "auto":
+        return _allocation(budgets, goal, method, RULES[method](budgets, goal))
+    best = _allocation(budgets, goal, "optimal", optimal(budgets, goal))
+    if best.exact and (goal.loss == "mse" or goal.confidence >= 0.5):
+        return best  # no weights on the simplex do better: docs/proofs/allocation.md
+    for name in RULES:
+        if name not in _BY_NAME_ONLY and name != "optimal":
+            other = _allocation(budgets, goal, name, RULES[name](budgets, goal))
+            if other.risk < best.risk:
+                best = other
+    return best
+
+
+def _allocation(budgets: Budgets, goal: Goal, method: str, answer: Answer) -> Allocation:
+    weighing = weighing_of(budgets, answer)
+    for array in (answer.spent, weighing.weights, weighing.keep):
+        if array is not None:
+            array.flags.writeable = False
+    return Allocation(
+        levels=budgets.levels,
+        counts=budgets.counts,
+        spent=answer.spent,
+        weights=weighing.weights,
+        scale=weighing.scale,
+        risk=goal.risk(weighing),
+        method=method,
+        cap=answer.cap,
+        keep=weighing.keep,
+        goal=goal,
+    )

@@ -1,0 +1,127 @@
+"""The rules that people use today: all alike, one threshold, in proportion, by sampling."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from epsilons import risk
+from epsilons.allocation.rule import Answer, Goal, weighing_of
+from epsilons.budgets import Budgets, Floats
+from epsilons.risk import Moments
+
+_MOST = 256
+"""Candidates that are tried one by one where no formula serves all of them at once."""
+
+
+def uniform(budgets: Budgets, goal: Goal) -> Answer:  # noqa: ARG001
+    """Everyone who takes part is treated as the strictest of them: e_i = min ε.
+
+    Reference:
+        UNI of paper *correlated*, Appendix B. People at ε = 0 take no part.
+    """
+    smallest = budgets.levels[budgets.levels > 0.0][0]
+    return Answer(np.where(budgets.levels > 0.0, smallest, 0.0))
+
+
+def proportional(budgets: Budgets, goal: Goal) -> Answer:  # noqa: ARG001
+    """Everyone spends all they have: e_i = ε_i, the least noise. One public person takes it all.
+
+    Reference:
+        PROP of paper *correlated*, Appendix B.
+    """
+    return Answer(budgets.levels.copy(), cap=math.inf)
+
+
+def threshold(budgets: Budgets, goal: Goal) -> Answer:
+    """The best single threshold: e_i = τ if ε_i ≥ τ, else 0.
+
+    Reference:
+        Paper *limits*, Definition 6 and equation (3), for any goal.
+    """
+    levels = budgets.levels
+    people = np.cumsum(budgets.counts[::-1])[::-1]
+    candidates = np.flatnonzero(levels > 0.0)
+    if goal.loss == "mse":
+        risks = _threshold_mse(budgets.n, levels[candidates], people[candidates], goal.assume)
+        best = int(candidates[np.argmin(risks)])
+    else:
+        best = _threshold_search(budgets, candidates, goal)
+    return _threshold_at(budgets, best)
+
+
+def sampling(budgets: Budgets, goal: Goal) -> Answer:
+    """Keep a person with probability (e^ε − 1)/(e^t − 1), then use one budget t for all who stay.
+
+    t is the one of least risk among the levels; paper *correlated* always takes the largest.
+
+    Reference:
+        Jorgensen, Yu and Cormode 2015 (SM of paper *correlated*, Appendix B). Their proof needs a
+        release in which a person who was not kept looks like one who was: here that person counts
+        as the middle of the range, and the divisor is the expected number of people. See
+        docs/proofs/sampling.md.
+    """
+    levels = budgets.levels
+    finite = np.flatnonzero((levels > 0.0) & np.isfinite(levels))
+    answers = [_sampling_at(budgets, float(t)) for t in levels[_spread(finite, _MOST)]]
+    if math.isinf(levels[-1]):
+        answers.append(Answer(np.where(np.isinf(levels), math.inf, 0.0)))
+    risks = [goal.risk(weighing_of(budgets, answer)) for answer in answers]
+    return answers[int(np.argmin(risks))]
+
+
+def keep_probability(levels: Floats, limit: float) -> Floats:
+    """(e^ε − 1)/(e^limit − 1), at most 1, without overflow."""
+    below = np.minimum(levels, limit)
+    return np.exp(below - limit) * np.expm1(-below) / math.expm1(-limit)
+
+
+def sampling_loss(keep: Floats, limit: float) -> Floats:
+    """The exact loss of a person who is kept with this probability: see docs/proofs/sampling.md."""
+    gain = np.log1p(keep * np.expm1(min(limit / 2.0, 700.0)))
+    return np.minimum(gain - np.log1p(keep * math.expm1(-limit / 2.0)), limit)
+
+
+def _sampling_at(budgets: Budgets, limit: float) -> Answer:
+    keep = keep_probability(budgets.levels, limit)
+    spent = np.where(keep < 1.0, sampling_loss(keep, limit), limit)
+    return Answer(np.minimum(spent, budgets.levels), keep=keep)
+
+
+def _threshold_at(budgets: Budgets, index: int) -> Answer:
+    at = budgets.levels[index]
+    return Answer(np.where(budgets.levels >= at, at, 0.0))
+
+
+def _threshold_mse(n: int, at: Floats, people: Floats, assume: str) -> Floats:
+    with np.errstate(over="ignore"):
+        moments = Moments(
+            n=n,
+            total=np.ones(len(at)),
+            spread=1.0 / people - 1.0 / n,
+            bias=1.0 - people / n,
+            scale=np.where(np.isinf(at), 0.0, 1.0 / (np.minimum(at, 1e300) * people)),
+        )
+        return np.asarray(risk.mse(moments, assume))
+
+
+def _threshold_search(budgets: Budgets, candidates: Floats, goal: Goal) -> int:
+    """Try the candidates; where there are very many, evenly spread ones, then all near the best."""
+
+    def at(index: int) -> float:
+        return goal.risk(weighing_of(budgets, _threshold_at(budgets, index)))
+
+    tried = _spread(candidates, _MOST)
+    risks = [at(int(index)) for index in tried]
+    best = int(np.argmin(risks))
+    first, last = tried[max(best - 1, 0)], tried[min(best + 1, len(tried) - 1)]
+    near = _spread(candidates[(candidates >= first) & (candidates <= last)], _MOST)
+    return min((*zip(risks, tried.tolist(), strict=True), *((at(int(i)), int(i)) for i in near)))[1]
+
+
+def _spread(indices: Floats, most: int) -> Floats:
+    """At most `most` of the indices, evenly spread, both ends among them."""
+    if len(indices) <= most:
+        return indices
+    return indices[np.unique(np.linspace(0, len(indices) - 1, most).astype(np.int64))]

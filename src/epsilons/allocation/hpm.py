@@ -1,0 +1,91 @@
+"""The HPM family of paper *correlated*: minimisers of its surrogates, and the heuristic A.
+
+With L = ln(k/β), k = 1 for the mean, the paper's surrogates are, up to a square root,
+
+    rC = ‖w − 1/n‖₁² + L²·scale²        rU = min(‖w − 1/n‖₁², L·‖w‖²) + L²·scale²
+
+(6) and (7). For mean squared error L = 1. The fast variants put n·‖w − 1/n‖² for ‖w − 1/n‖₁².
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from epsilons.allocation.caps import capped, square_cap
+from epsilons.allocation.optimal import bias_cap, squares
+from epsilons.allocation.rule import Answer, Goal, weighing_of
+from epsilons.budgets import Budgets
+
+
+def hpm_a(budgets: Budgets, goal: Goal) -> Answer:  # noqa: ARG001
+    """HPM-A: weights proportional to 1 − e^{−ε}.
+
+    Reference:
+        Paper *correlated*, Table 3.
+    """
+    share = -np.expm1(-budgets.levels)
+    smallest = int(np.flatnonzero(budgets.levels > 0.0)[0])
+    # ε/(1 − e^{−ε}) grows, so the strictest person decides how much noise there is.
+    unit = float(budgets.levels[smallest]) / float(share[smallest])
+    spent = np.where(share > 0.0, unit * share, 0.0)
+    return Answer(np.minimum(spent, budgets.levels))
+
+
+def hpm_cp(budgets: Budgets, goal: Goal) -> Answer:
+    """HPM-CP: correlated data, PAC error. Reference: paper *correlated*, Table 3 and (6)."""
+    return _bias(budgets, _log(goal))
+
+
+def hpm_ce(budgets: Budgets, goal: Goal) -> Answer:  # noqa: ARG001
+    """HPM-CE: correlated data, mean squared error. Reference: paper *correlated*, Table 3."""
+    return _bias(budgets, 1.0)
+
+
+def hpm_up(budgets: Budgets, goal: Goal) -> Answer:
+    """HPM-UP: shuffled data, PAC error. Reference: paper *correlated*, Table 3 and (7)."""
+    log = _log(goal)
+    return _better(budgets, log, _bias(budgets, log), _square(budgets, log), sharp=True)
+
+
+def hpm_ue(budgets: Budgets, goal: Goal) -> Answer:  # noqa: ARG001
+    """HPM-UE: shuffled data, mean squared error. Reference: paper *correlated*, Table 3."""
+    return _better(budgets, 1.0, _bias(budgets, 1.0), _square(budgets, 1.0), sharp=True)
+
+
+def hpm_cp_t(budgets: Budgets, goal: Goal) -> Answer:
+    """HPM-CP-T: the fast variant of HPM-CP. Reference: paper *correlated*, Algorithm 3."""
+    return _square(budgets, _log(goal) ** 2 / budgets.n)
+
+
+def hpm_up_t(budgets: Budgets, goal: Goal) -> Answer:
+    """HPM-UP-T: the fast variant of HPM-UP. Reference: paper *correlated*, Algorithm 3."""
+    log = _log(goal)
+    wide = _square(budgets, log**2 / budgets.n)
+    return _better(budgets, log, wide, _square(budgets, log), sharp=False)
+
+
+def _log(goal: Goal) -> float:
+    return -math.log1p(-goal.confidence)
+
+
+def _bias(budgets: Budgets, log: float) -> Answer:
+    # ‖w − 1/n‖₁ is twice the bias.
+    cap = bias_cap(budgets, squares(log**2 / 4.0))
+    return Answer(capped(budgets, cap), cap=cap)
+
+
+def _square(budgets: Budgets, noise_per_square: float) -> Answer:
+    cap = square_cap(budgets, noise_per_square)
+    return Answer(capped(budgets, cap), cap=cap)
+
+
+def _better(budgets: Budgets, log: float, near: Answer, small: Answer, *, sharp: bool) -> Answer:
+    """The minimiser of min(f, g) + h is that of f + h or that of g + h."""
+    first, second = weighing_of(budgets, near), weighing_of(budgets, small)
+    distance = first.moments.bias * 2.0 if sharp else math.sqrt(budgets.n * first.moments.spread)
+    square = second.moments.spread + second.moments.total**2 / budgets.n
+    value_near = distance**2 + (log * first.scale) ** 2
+    value_small = log * square + (log * second.scale) ** 2
+    return near if value_near <= value_small else small

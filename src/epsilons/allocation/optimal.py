@@ -1,0 +1,92 @@
+"""The exact minimisers: for every assumption and loss, one cap."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from epsilons import risk
+from epsilons.allocation.caps import (
+    Slope,
+    bias_scale,
+    cap_of_scale,
+    capped,
+    searched_cap,
+    square_cap,
+)
+from epsilons.allocation.rule import Answer, Goal, weighing_of
+from epsilons.budgets import Budgets, Floats
+
+_MANY = 4096
+"""Levels beyond which a search without a closed form looks at groups of neighbouring levels."""
+
+
+def affine(budgets: Budgets, goal: Goal) -> Answer:  # noqa: ARG001
+    """The best affine estimator of paper *limits*: smallest iid mean squared error, always.
+
+    Reference:
+        Paper *limits*, Claim 1 and equation (2).
+    """
+    return _cap(budgets, square_cap(budgets, risk.noise_per_square("iid", budgets.n)))
+
+
+def optimal(budgets: Budgets, goal: Goal) -> Answer:
+    """The rule of least worst-case risk for the goal.
+
+    Exact over all weights on the simplex for mean squared error, and for the PAC error of
+    correlated data at confidence ½ and more. For the PAC error of iid and shuffled data it
+    minimises the proven bound of `risk.quantile` over caps.
+    """
+    if goal.assume != "correlated" and goal.loss == "mse":
+        return _cap(budgets, square_cap(budgets, risk.noise_per_square(goal.assume, budgets.n)))
+    if goal.assume == "correlated" and goal.loss == "mse":
+        return _cap(budgets, bias_cap(budgets, squares(2.0)))
+    if goal.assume == "correlated" and goal.confidence >= 0.5:
+        return _cap(budgets, bias_cap(budgets, laplace_quantile(1.0 - goal.confidence)))
+    coarse = merged(budgets, _MANY)
+
+    def bound(cap: float) -> float:
+        return goal.risk(weighing_of(coarse, Answer(capped(coarse, cap))))
+
+    return _cap(budgets, searched_cap(coarse, bound))
+
+
+def bias_cap(budgets: Budgets, slope: Slope) -> float:
+    """The cap that minimises a convex risk of ½Σ|w − 1/n| and the scale, on the simplex."""
+    return cap_of_scale(budgets, bias_scale(budgets, slope, simplex=True))
+
+
+def squares(noise: float) -> Slope:
+    """The derivative of bias² + noise·scale²."""
+
+    def slope(bias: Floats, below: Floats, scale: Floats) -> Floats:
+        return 2.0 * (noise * scale - bias * below)
+
+    return slope
+
+
+def laplace_quantile(beta: float) -> Slope:
+    """The derivative of scale·ln(cosh(bias/scale)/β), the exact PAC error of correlated data."""
+
+    def slope(bias: Floats, below: Floats, scale: Floats) -> Floats:
+        z = np.maximum(bias, 0.0) / scale
+        log_cosh = z + np.log1p(np.exp(-2.0 * z)) - math.log(2.0)
+        return log_cosh - math.log(beta) - (z + below) * np.tanh(z)
+
+    return slope
+
+
+def merged(budgets: Budgets, most: int) -> Budgets:
+    """At most about `most` levels: neighbours merge into the smallest of them."""
+    if len(budgets) <= most:
+        return budgets
+    starts = np.unique(np.linspace(0, len(budgets) - 1, most).astype(np.int64))
+    if math.isinf(budgets.levels[-1]):  # public people never merge with others
+        starts = np.unique(np.append(starts, len(budgets) - 1))
+    counts = np.add.reduceat(budgets.counts, starts)
+    return Budgets(dict(zip(budgets.levels[starts].tolist(), counts.tolist(), strict=True)))
+
+
+def _cap(budgets: Budgets, cap: float) -> Answer:
+    return Answer(capped(budgets, cap), cap=cap)

@@ -1,0 +1,228 @@
+"""The laws with geometric tails: discrete Laplace, its one-sided half, and no noise at all."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilons.noise.arguments import integer, positive_rational
+from epsilons.noise.law import Law
+from epsilons.noise.magnitude import WIDEST, batch, count, count_candidates
+from epsilons.noise.source import Source
+
+
+@dataclass(frozen=True, init=False)
+class _Scaled(Law):
+    """A law whose probabilities fall by a = e^{-1/scale} from each integer to the next."""
+
+    scale: Fraction
+
+    def __init__(self, scale: Fraction | int) -> None:
+        object.__setattr__(self, "scale", positive_rational("scale", scale))
+
+    @property
+    def _rate(self) -> float:
+        """1/scale as a float, which may be 0 or infinite."""
+        return _as_float(1 / self.scale)
+
+    def _log_one_minus_a(self) -> float:
+        """Return log(1 - a) to full precision, for any scale."""
+        rate = self._rate
+        if rate > 0.5:
+            return math.log1p(-math.exp(-rate))
+        if rate > 1e-290:
+            return math.log(-math.expm1(-rate))
+        # 1 - a is 1/scale to more digits than a float has, and may be too small for one.
+        return math.log(self.scale.denominator) - math.log(self.scale.numerator)
+
+    def _many(self, source: Source, size: int) -> NDArray[Any]:
+        if self.scale.numerator > WIDEST:
+            draws = np.empty(size, dtype=object)
+            draws[:] = [self._one(source) for _ in range(size)]
+            return draws
+        parts: list[NDArray[Any]] = [np.empty(0, dtype=np.int64)]
+        missing = size
+        while missing > 0:
+            part = self._candidates(source, batch(missing))[:missing]
+            parts.append(part)
+            missing -= len(part)
+        # One part of Python integers makes the whole array one: nothing is cast down.
+        return np.concatenate(parts)
+
+    @abstractmethod
+    def _candidates(self, source: Source, candidates: int) -> NDArray[Any]:
+        """Draw as many as some candidates give."""
+
+
+@dataclass(frozen=True, init=False)
+class Geometric(_Scaled):
+    """The geometric law on 0, 1, 2, ...
+
+    Guarantee: P(x) = (1 - a) a^x for x >= 0, with a = e^{-1/scale}; draws are exact.
+
+    Args:
+        scale: an integer or `Fraction` above zero; floats are refused.
+
+    Raises:
+        ArgumentError: the scale is not such a number.
+
+    Reference: Canonne, Kamath and Steinke (2020), Algorithm 2, before its sign is drawn.
+    """
+
+    def exponent(self, x: int) -> Fraction | float:
+        """Return log pmf(0) - log pmf(x) = x / scale, exactly; infinite below zero.
+
+        Args:
+            x: an integer.
+
+        Raises:
+            ArgumentError: `x` is not an integer.
+        """
+        x = integer("x", x)
+        return x / self.scale if x >= 0 else math.inf
+
+    def log_pmf(self, x: int) -> float:
+        """Return the natural logarithm of the probability of `x`.
+
+        Args:
+            x: an integer.
+
+        Raises:
+            ArgumentError: `x` is not an integer.
+        """
+        return self._log_one_minus_a() - _as_float(self.exponent(x))
+
+    @property
+    def variance(self) -> float:
+        """The variance, a / (1 - a)^2."""
+        return _ratio(self._rate)
+
+    def _one(self, source: Source) -> int:
+        return count(source, self.scale.numerator, self.scale.denominator)
+
+    def _candidates(self, source: Source, candidates: int) -> NDArray[Any]:
+        return count_candidates(source, self.scale.numerator, self.scale.denominator, candidates)
+
+
+@dataclass(frozen=True, init=False)
+class DiscreteLaplace(_Scaled):
+    """The discrete Laplace law on all integers, also called the two-sided geometric.
+
+    Guarantee: P(x) = (1 - a)/(1 + a) a^|x|, with a = e^{-1/scale}; draws are exact.
+
+    Args:
+        scale: an integer or `Fraction` above zero; floats are refused.
+
+    Raises:
+        ArgumentError: the scale is not such a number.
+
+    Reference: Canonne, Kamath and Steinke (2020), Algorithm 2. One draw is that algorithm; many
+    at once invert a 64-bit word for V and filter the coin of U, both with exact fallbacks.
+    """
+
+    def exponent(self, x: int) -> Fraction:
+        """Return log pmf(0) - log pmf(x) = |x| / scale, exactly.
+
+        Args:
+            x: an integer.
+
+        Raises:
+            ArgumentError: `x` is not an integer.
+        """
+        return abs(integer("x", x)) / self.scale
+
+    def log_pmf(self, x: int) -> float:
+        """Return the natural logarithm of the probability of `x`.
+
+        Args:
+            x: an integer.
+
+        Raises:
+            ArgumentError: `x` is not an integer.
+        """
+        # log tanh(1 / (2 scale)) in two terms of one sign, so that nothing cancels.
+        at_zero = self._log_one_minus_a() - math.log1p(math.exp(-self._rate))
+        return at_zero - _as_float(self.exponent(x))
+
+    @property
+    def variance(self) -> float:
+        """The variance, 2a / (1 - a)^2 = 1 / (2 sinh^2(1 / (2 scale)))."""
+        return 2.0 * _ratio(self._rate)
+
+    def _one(self, source: Source) -> int:
+        while True:
+            size = count(source, self.scale.numerator, self.scale.denominator)
+            negative = source.bits(1)
+            if size or not negative:  # else zero would have two signs, and be drawn twice as often
+                return -size if negative else size
+
+    def _candidates(self, source: Source, candidates: int) -> NDArray[Any]:
+        sizes = count_candidates(source, self.scale.numerator, self.scale.denominator, candidates)
+        octets = np.frombuffer(source.bytes((len(sizes) + 7) // 8), dtype=np.uint8)
+        negative = np.unpackbits(octets, count=len(sizes)).view(np.bool_)
+        # As in `_one`: zero is kept with one sign only.
+        signed = np.where(negative, -sizes, sizes)
+        return signed[~negative | (sizes != 0)]
+
+
+@dataclass(frozen=True)
+class PointMass(Law):
+    """No noise: always 0. For a release in which everybody is public.
+
+    Guarantee: P(0) = 1; no entropy is used.
+    """
+
+    def exponent(self, x: int) -> Fraction | float:
+        """Return 0 for zero, and infinity for all else.
+
+        Args:
+            x: an integer.
+
+        Raises:
+            ArgumentError: `x` is not an integer.
+        """
+        return Fraction(0) if integer("x", x) == 0 else math.inf
+
+    def log_pmf(self, x: int) -> float:
+        """Return 0 for zero, and minus infinity for all else.
+
+        Args:
+            x: an integer.
+
+        Raises:
+            ArgumentError: `x` is not an integer.
+        """
+        return 0.0 if integer("x", x) == 0 else -math.inf
+
+    @property
+    def variance(self) -> float:
+        """The variance, 0."""
+        return 0.0
+
+    def _one(self, source: Source) -> int:  # noqa: ARG002
+        return 0
+
+    def _many(self, source: Source, size: int) -> NDArray[Any]:  # noqa: ARG002
+        return np.zeros(size, dtype=np.int64)
+
+
+def _as_float(number: Fraction | float) -> float:
+    """Return the nearest float, infinity if it is beyond them all."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
+
+
+def _ratio(rate: float) -> float:
+    """Return a / (1 - a)^2 for a = e^{-rate}, infinity if it is beyond all floats."""
+    if rate == 0.0:
+        return math.inf
+    inverse = 1.0 / -math.expm1(-rate)
+    return math.exp(-rate) * inverse * inverse

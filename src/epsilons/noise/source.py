@@ -1,0 +1,160 @@
+"""Where randomness comes from: the only door for entropy.
+
+Every sampler takes a `Source` and reads bits from nothing else, so that what is private (`System`)
+and what is a simulation (`Seeded`) is decided in one place, by the caller, in sight.
+"""
+
+from __future__ import annotations
+
+import builtins
+import os
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilons.errors import ArgumentError
+from epsilons.noise.arguments import natural
+
+STRETCH = 4096
+"""Requests of at least this many bytes are stretched: below it `os.urandom` is the faster one."""
+
+
+class Source(ABC):
+    """A stream of independent, uniform random bits.
+
+    Attributes:
+        private: whether the bits are unknown to everyone. Unless a source says so, it is not.
+    """
+
+    private: bool = False
+
+    @abstractmethod
+    def bytes(self, count: int) -> builtins.bytes:
+        """Return `count` random bytes.
+
+        Guarantee: independent and uniform on 0, ..., 255, and never given out before.
+        """
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """Return `count` random 64-bit words, perhaps as a read-only array.
+
+        Guarantee: independent and uniform on 0, ..., 2**64 - 1.
+        """
+        # Little-endian by name, so that a seed gives the same words on every platform.
+        words = np.frombuffer(self.bytes(8 * count), dtype="<u8")
+        return words.astype(np.uint64, copy=False)
+
+    def bits(self, k: int) -> int:
+        """Return `k` random bits as an integer.
+
+        Guarantee: uniform on 0, ..., 2**k - 1.
+        """
+        count = (k + 7) >> 3
+        return int.from_bytes(self.bytes(count), "little") >> ((count << 3) - k)
+
+
+class System(Source):
+    """The entropy of the operating system: the source of every private release.
+
+    Small requests are bytes of `os.urandom`. Large ones are an AES-256-CTR keystream under a key
+    that `os.urandom` gives afresh *for every request*. Nothing is kept between requests, so there
+    is no state that a fork could copy, a thread could share or a core dump could show.
+
+    Guarantee: bits that no efficient observer can tell from independent uniform ones, as far as
+    `os.urandom` and AES-256 keep their promises.
+    """
+
+    private = True
+
+    def bytes(self, count: int) -> builtins.bytes:
+        """Return `count` bytes of system entropy.
+
+        Args:
+            count: how many; zero is allowed.
+
+        Raises:
+            ArgumentError: `count` is not an integer of at least 0.
+        """
+        natural("count", count)
+        if count < STRETCH:
+            return os.urandom(count)
+        # Lazily: the import costs more than all the small requests of a short program together.
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+        # A key is used for one keystream only, so its counter may always begin at zero.
+        cipher = Cipher(algorithms.AES(os.urandom(32)), modes.CTR(builtins.bytes(16)))
+        return cipher.encryptor().update(builtins.bytes(count))
+
+    def __repr__(self) -> str:
+        return "System()"
+
+
+class Seeded(Source):
+    """A reproducible stream, for simulation: **never private**, for who knows the seed knows all.
+
+    The stream is NumPy's PCG64 from `numpy.random.SeedSequence(seed)`, which NumPy keeps the same
+    on every platform and in every version. Bytes come in whole words: the rest of a word is
+    dropped, so the stream depends on the sizes of the requests.
+
+    Guarantee: two sources of one seed answer the same requests with the same bits. Their
+    uniformity is statistical, and no adversary is withstood.
+
+    Args:
+        seed: any integer of at least 0.
+
+    Raises:
+        ArgumentError: the seed is not such an integer.
+    """
+
+    private = False
+
+    def __init__(self, seed: int) -> None:
+        self.seed = natural("seed", seed)
+        self._stream = np.random.PCG64(self.seed)
+
+    def bytes(self, count: int) -> builtins.bytes:
+        """Return the next `count` bytes of the stream.
+
+        Args:
+            count: how many; zero is allowed.
+
+        Raises:
+            ArgumentError: `count` is not an integer of at least 0.
+        """
+        natural("count", count)
+        return self.words((count + 7) >> 3).astype("<u8", copy=False).tobytes()[:count]
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """Return the next `count` words of the stream.
+
+        Args:
+            count: how many; zero is allowed.
+
+        Raises:
+            ArgumentError: `count` is not an integer of at least 0.
+        """
+        words: NDArray[np.uint64] = self._stream.random_raw(natural("count", count))
+        return words
+
+    def __repr__(self) -> str:
+        return f"Seeded({self.seed})"
+
+
+def resolve(source: Source | None) -> Source:
+    """Return `source`, or the system's entropy when there is none.
+
+    Args:
+        source: what the user gave.
+
+    Raises:
+        ArgumentError: it is neither a `Source` nor None.
+    """
+    if source is None:
+        return System()
+    if isinstance(source, Source):
+        return source
+    raise ArgumentError(
+        f"source must be None (the system's entropy) or a Source, not {type(source).__name__}. "
+        "For a simulation write source=ep.Seeded(1)."
+    )

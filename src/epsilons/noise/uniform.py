@@ -1,0 +1,71 @@
+"""Uniform integers below any bound, by rejection."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilons.errors import ArgumentError
+from epsilons.noise.arguments import natural
+from epsilons.noise.source import Source
+
+LARGEST = 1 << 62
+"""The largest bound of the vector form: results and their sums of two stay within int64."""
+
+
+def below(source: Source, m: int) -> int:
+    """Draw an integer below `m`.
+
+    Args:
+        source: where the bits come from.
+        m: the bound, of any size.
+
+    Returns:
+        An integer in 0, ..., m - 1.
+
+    Raises:
+        ArgumentError: `m` is not an integer of at least 1.
+
+    Guarantee: uniform on 0, ..., m - 1, exactly.
+    """
+    if m < 1 or type(m) is not int:
+        m = natural("m", m, 1)
+    k = (m - 1).bit_length()
+    while (draw := source.bits(k)) >= m:
+        pass
+    return draw
+
+
+def below_many(source: Source, m: int, size: int) -> NDArray[np.int64]:
+    """Draw `size` integers below `m`.
+
+    Args:
+        source: where the bits come from.
+        m: the bound, at most 2**62.
+        size: how many.
+
+    Returns:
+        Integers in 0, ..., m - 1.
+
+    Raises:
+        ArgumentError: `m` is not an integer from 1 to 2**62, or `size` is not one of at least 0.
+
+    Guarantee: independent and uniform on 0, ..., m - 1, exactly.
+    """
+    m, size = natural("m", m, 1), natural("size", size)
+    if m > LARGEST:
+        raise ArgumentError("m must be at most 2**62 for many draws at once; use below().")
+    if m == 1:
+        return np.zeros(size, dtype=np.int64)
+    surplus = (1 << 64) % m
+    if surplus == 0:  # a power of two: the low bits of a word are uniform as they are
+        return (source.words(size) & np.uint64(m - 1)).view(np.int64)
+    # Words below the largest multiple of m are uniform on whole cycles of m; others are redrawn.
+    cycles = np.uint64((1 << 64) - surplus)
+    words = source.words(size)
+    while not (good := words < cycles).all():
+        words = words[good]
+        words = np.concatenate([words, source.words(size - len(words))])
+    # NumPy divides by a scalar with vector instructions, but has none for the remainder.
+    step = np.uint64(m)
+    return (words - (words // step) * step).view(np.int64)
