@@ -29,6 +29,7 @@ class Budgets:
     Attributes:
         levels: the distinct budgets, ascending.
         counts: the number of people of each level.
+        n: the number of people.
 
     Raises:
         BudgetError: an ε is negative, NaN or missing, or everyone is at 0.
@@ -36,26 +37,32 @@ class Budgets:
         ArgumentError: the counts are not whole numbers, or ε is not one column of numbers.
     """
 
-    __slots__ = ("counts", "levels")
+    __slots__ = ("counts", "levels", "n")
 
     levels: Floats
     counts: Integers
+    n: int
 
     def __init__(self, epsilon: Mapping[float, int] | npt.ArrayLike) -> None:
         if isinstance(epsilon, Mapping):
-            levels, counts = _from_mapping(epsilon)
+            self._set(*_from_mapping(epsilon))
         else:
-            levels, counts = _from_people(epsilon)
+            self._set(*_from_people(epsilon))
+
+    @classmethod
+    def of_levels(cls, levels: Floats, counts: Integers) -> Budgets:
+        """Budgets from distinct levels, ascending, and how many people are at each."""
+        made = cls.__new__(cls)
+        made._set(levels.copy(), counts.copy())
+        return made
+
+    def _set(self, levels: Floats, counts: Integers) -> None:
         _check(levels, counts)
         levels.flags.writeable = False
         counts.flags.writeable = False
         self.levels = levels
         self.counts = counts
-
-    @property
-    def n(self) -> int:
-        """The number of people."""
-        return int(self.counts.sum())
+        self.n = int(counts.sum())
 
     def __len__(self) -> int:
         return len(self.levels)
@@ -82,6 +89,11 @@ class Budgets:
 def as_budgets(epsilon: Budgets | Mapping[float, int] | npt.ArrayLike) -> Budgets:
     """Return `epsilon` as `Budgets`, whatever form the user chose."""
     return epsilon if isinstance(epsilon, Budgets) else Budgets(epsilon)
+
+
+def summed(counts: Integers, values: Floats, n: int) -> float:
+    """Σ count·value over levels that hold n people; levels of one person each need no product."""
+    return float(values.sum() if len(counts) == n else counts @ values)
 
 
 def _from_mapping(epsilon: Mapping[float, int]) -> tuple[Floats, Integers]:
@@ -121,10 +133,10 @@ def _from_people(epsilon: npt.ArrayLike) -> tuple[Floats, Integers]:
     ordered += 0.0  # −0.0 and 0.0 are one level
     if len(ordered) == 0:
         return ordered, np.zeros(0, dtype=np.int64)
-    starts = np.flatnonzero(ordered[1:] != ordered[:-1])
-    if len(starts) == len(ordered) - 1:
+    fresh = ordered[1:] != ordered[:-1]
+    if fresh.all():
         return ordered, np.ones(len(ordered), dtype=np.int64)
-    starts += 1
+    starts = np.flatnonzero(fresh) + 1
     starts = np.concatenate([np.zeros(1, dtype=starts.dtype), starts])
     counts = np.diff(starts, append=len(ordered)).astype(np.int64)
     return ordered[starts], counts

@@ -15,14 +15,14 @@ from functools import cached_property
 
 import numpy as np
 
-from epsilons.budgets import Floats, Integers
+from epsilons.budgets import Floats, Integers, summed
 
 
 @dataclass(frozen=True)
 class Moments:
-    """The sums over people that mean squared error depends on.
+    """The sums over people that mean squared error depends on, for many estimators at once.
 
-    The fields may be numbers, or arrays of one shape that hold many estimators at once.
+    A `Weighing` has them too, under the same names. The fields are arrays of one shape.
 
     Attributes:
         n: the number of people.
@@ -34,11 +34,11 @@ class Moments:
     """
 
     n: int
-    total: float | Floats
-    spread: float | Floats
-    bias: float | Floats
-    scale: float | Floats
-    jitter: float | Floats = 0.0
+    total: Floats
+    spread: Floats
+    bias: Floats
+    scale: Floats
+    jitter: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,19 +63,32 @@ class Weighing:
         return int(self.counts.sum())
 
     @cached_property
-    def moments(self) -> Moments:
-        """The sums over people that risk depends on."""
-        weights, counts, n = self.weights, self.counts, self.n
-        total = float(counts @ weights)
-        off_centre = weights - total / n
-        spread = float(counts @ (off_centre * off_centre))
-        bias = 0.5 * float(counts @ np.abs(weights - 1.0 / n))
-        jitter = 0.0
-        if self.keep is not None:
-            used = self.keep > 0
-            keep = self.keep[used]
-            jitter = float(counts[used] @ (weights[used] ** 2 * (1.0 - keep) / keep))
-        return Moments(n, total, spread, bias, self.scale, jitter)
+    def total(self) -> float:
+        """Σ w_i."""
+        return summed(self.counts, self.weights, self.n)
+
+    @cached_property
+    def spread(self) -> float:
+        """Σ (w_i − total/n)², without the cancellation of Σ w_i² − total²/n."""
+        off_centre = self.weights - self.total / self.n
+        np.multiply(off_centre, off_centre, out=off_centre)
+        return summed(self.counts, off_centre, self.n)
+
+    @cached_property
+    def bias(self) -> float:
+        """½ Σ |w_i − 1/n|."""
+        distance = self.weights - 1.0 / self.n
+        np.abs(distance, out=distance)
+        return 0.5 * summed(self.counts, distance, self.n)
+
+    @cached_property
+    def jitter(self) -> float:
+        """Σ w_i²·(1 − p_i)/p_i."""
+        if self.keep is None:
+            return 0.0
+        used = self.keep > 0
+        keep = self.keep[used]
+        return float(self.counts[used] @ (self.weights[used] ** 2 * (1.0 - keep) / keep))
 
 
 def finite_population(n: int) -> float:
@@ -92,33 +105,34 @@ def noise_per_square(assume: str, n: int) -> float:
     return 8.0 / (finite_population(n) if assume == "shuffled" else 1.0)
 
 
-def mse(moments: Moments, assume: str) -> float | Floats:
+def mse(estimator: Weighing | Moments, assume: str) -> Floats:
     """The exact worst-case mean squared error on a unit range.
 
     Args:
-        moments: of one estimator, or of many at once.
+        estimator: one estimator, or the moments of many.
         assume: "iid" for the population mean; "shuffled" or "correlated" for these very people's.
 
     Returns:
-        The largest mean squared error over all data (or distributions) on a unit range.
+        The largest mean squared error over all data (or distributions) on a unit range; an array
+        of the shape of the moments.
 
     Reference:
         Paper *limits* (1) for iid with total 1; docs/proofs/risk.md for the rest. Printed risks of
         paper *correlated* (6), (7) are of the same order, not equal.
     """
-    n, total, spread, scale = moments.n, moments.total, moments.spread, moments.scale
+    n, total = estimator.n, estimator.total
     pull = (1.0 - total) ** 2
     if assume == "iid":
-        data = 0.25 * np.maximum(pull, spread + total**2 / n)
+        data = 0.25 * np.maximum(pull, estimator.spread + total**2 / n)
     elif assume == "shuffled":
         # At the vertices of the cube the mean is j/n: the worst j is 0, or the one nearest to n/2.
         odd = (n % 2) / n**2
-        balanced = pull * odd + (1.0 - odd) * n / (n - 1) * spread
+        balanced = pull * odd + (1.0 - odd) * n / (n - 1) * estimator.spread
         data = 0.25 * np.maximum(pull, balanced)
     else:
-        data = np.square(moments.bias)
-    risk = data + 0.25 * moments.jitter + 2.0 * np.square(scale)
-    return risk if isinstance(risk, np.ndarray) and risk.ndim else float(risk)
+        data = np.square(estimator.bias)
+    with np.errstate(over="ignore"):
+        return np.asarray(data + 0.25 * estimator.jitter + 2.0 * np.square(estimator.scale))
 
 
 def quantile(weighing: Weighing, assume: str, confidence: float) -> float:
@@ -138,17 +152,16 @@ def quantile(weighing: Weighing, assume: str, confidence: float) -> float:
         docs/proofs/risk.md. Paper *correlated* (46)-(62) splits the error in two halves, and is
         wider by a factor of two and more.
     """
-    moments, beta = weighing.moments, 1.0 - confidence
-    scale = weighing.scale
+    scale, beta = weighing.scale, 1.0 - confidence
     if not math.isfinite(scale):
         return math.inf
     jitter = _keep_proxy(weighing)
-    related = _deviation(float(moments.bias), jitter, scale, beta)
+    related = _deviation(weighing.bias, jitter, scale, beta)
     if assume == "correlated":
         return related
-    pull = abs(1.0 - float(moments.total)) / 2.0
+    pull = abs(1.0 - weighing.total) / 2.0
     if assume == "iid":
-        square = float(moments.spread) + float(moments.total) ** 2 / moments.n
+        square = weighing.spread + weighing.total**2 / weighing.n
         return _deviation(pull, square + jitter, scale, beta)
     shuffled = _deviation(pull, permutation_proxy(weighing) + jitter, scale, beta)
     return min(shuffled, related)
@@ -157,7 +170,7 @@ def quantile(weighing: Weighing, assume: str, confidence: float) -> float:
 def of(weighing: Weighing, *, assume: str, loss: str, confidence: float) -> float:
     """The risk that `loss` names: mean squared error, or the error not exceeded."""
     if loss == "mse":
-        return float(mse(weighing.moments, assume))
+        return float(mse(weighing, assume))
     return quantile(weighing, assume, confidence)
 
 
@@ -175,7 +188,7 @@ def permutation_proxy(weighing: Weighing) -> float:
     order is ours to choose: the weights farthest from the mean first, so that the last steps, which
     count for more than their share of the variance, are small.
     """
-    mean = float(weighing.moments.total) / weighing.n
+    mean = weighing.total / weighing.n
     order = np.argsort(-np.abs(weighing.weights - mean), kind="stable")
     counts = weighing.counts[order].astype(np.float64)
     # Relative to the mean, so that equal weights give exactly nothing.

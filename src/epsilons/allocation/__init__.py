@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +19,7 @@ from epsilons.allocation.minimax import minimax
 from epsilons.allocation.optimal import affine, optimal
 from epsilons.allocation.rule import Answer, Goal, Rule, weighing_of
 from epsilons.budgets import Budgets, Floats, Integers, as_budgets
-from epsilons.errors import BudgetError
+from epsilons.errors import ArgumentError, BudgetError
 from epsilons.risk import Weighing, is_exact
 
 __all__ = ["RULES", "Allocation", "Goal", "allocate", "allocate_for"]
@@ -43,7 +44,8 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
 )
 """Every rule by its name."""
 
-_BY_NAME_ONLY = ("minimax",)
+_BY_NAME_ONLY = ("minimax", "sampling")
+"""`auto` never pulls an answer to the middle, and never asks for people one by one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +153,7 @@ def allocate(
     """
     parameters.choice("statistic", statistic)
     if categories is not None:
-        raise parameters.ArgumentError("categories is for frequencies: leave it out for a mean.")
+        raise ArgumentError("categories is for frequencies: leave it out for a mean.")
     goal = Goal(
         parameters.choice("assume", assume),
         parameters.choice("loss", loss),
@@ -178,13 +180,15 @@ def allocate_for(budgets: Budgets, goal: Goal, method: str) -> Allocation:
 
 def _allocation(budgets: Budgets, goal: Goal, method: str, answer: Answer) -> Allocation:
     weighing = weighing_of(budgets, answer)
-    for array in (answer.spent, weighing.weights, weighing.keep):
+    # Beside a public person who is used without noise, the others are not used at all.
+    spent = answer.spent if weighing.scale else np.where(np.isinf(answer.spent), math.inf, 0.0)
+    for array in (spent, weighing.weights, weighing.keep):
         if array is not None:
             array.flags.writeable = False
     return Allocation(
         levels=budgets.levels,
         counts=budgets.counts,
-        spent=answer.spent,
+        spent=spent,
         weights=weighing.weights,
         scale=weighing.scale,
         risk=goal.risk(weighing),

@@ -8,7 +8,7 @@ import numpy as np
 
 from epsilons import risk
 from epsilons.allocation.rule import Answer, Goal, weighing_of
-from epsilons.budgets import Budgets, Floats
+from epsilons.budgets import Budgets, Floats, Integers
 from epsilons.risk import Moments
 
 _MOST = 256
@@ -42,7 +42,7 @@ def threshold(budgets: Budgets, goal: Goal) -> Answer:
     """
     levels = budgets.levels
     people = np.cumsum(budgets.counts[::-1])[::-1]
-    candidates = np.flatnonzero(levels > 0.0)
+    candidates = np.flatnonzero(levels > 0.0).astype(np.int64)
     if goal.loss == "mse":
         risks = _threshold_mse(budgets.n, levels[candidates], people[candidates], goal.assume)
         best = int(candidates[np.argmin(risks)])
@@ -63,7 +63,7 @@ def sampling(budgets: Budgets, goal: Goal) -> Answer:
         docs/proofs/sampling.md.
     """
     levels = budgets.levels
-    finite = np.flatnonzero((levels > 0.0) & np.isfinite(levels))
+    finite = np.flatnonzero((levels > 0.0) & np.isfinite(levels)).astype(np.int64)
     answers = [_sampling_at(budgets, float(t)) for t in levels[_spread(finite, _MOST)]]
     if math.isinf(levels[-1]):
         answers.append(Answer(np.where(np.isinf(levels), math.inf, 0.0)))
@@ -74,18 +74,21 @@ def sampling(budgets: Budgets, goal: Goal) -> Answer:
 def keep_probability(levels: Floats, limit: float) -> Floats:
     """(e^ε − 1)/(e^limit − 1), at most 1, without overflow."""
     below = np.minimum(levels, limit)
-    return np.exp(below - limit) * np.expm1(-below) / math.expm1(-limit)
+    return np.asarray(np.exp(below - limit) * np.expm1(-below) / math.expm1(-limit))
 
 
 def sampling_loss(keep: Floats, limit: float) -> Floats:
     """The exact loss of a person who is kept with this probability: see docs/proofs/sampling.md."""
-    gain = np.log1p(keep * np.expm1(min(limit / 2.0, 700.0)))
-    return np.minimum(gain - np.log1p(keep * math.expm1(-limit / 2.0)), limit)
+    # keep·(e^{t/2} − 1) grows without bound; its logarithm does not.
+    grown = np.logaddexp(np.log1p(-keep), np.log(keep) + limit / 2.0)
+    return np.minimum(grown - np.log1p(keep * math.expm1(-limit / 2.0)), limit)
 
 
 def _sampling_at(budgets: Budgets, limit: float) -> Answer:
     keep = keep_probability(budgets.levels, limit)
-    spent = np.where(keep < 1.0, sampling_loss(keep, limit), limit)
+    spent = np.where(keep >= 1.0, limit, 0.0)
+    inner = (keep > 0.0) & (keep < 1.0)
+    spent[inner] = sampling_loss(keep[inner], limit)
     return Answer(np.minimum(spent, budgets.levels), keep=keep)
 
 
@@ -94,7 +97,7 @@ def _threshold_at(budgets: Budgets, index: int) -> Answer:
     return Answer(np.where(budgets.levels >= at, at, 0.0))
 
 
-def _threshold_mse(n: int, at: Floats, people: Floats, assume: str) -> Floats:
+def _threshold_mse(n: int, at: Floats, people: Integers, assume: str) -> Floats:
     with np.errstate(over="ignore"):
         moments = Moments(
             n=n,
@@ -103,10 +106,10 @@ def _threshold_mse(n: int, at: Floats, people: Floats, assume: str) -> Floats:
             bias=1.0 - people / n,
             scale=np.where(np.isinf(at), 0.0, 1.0 / (np.minimum(at, 1e300) * people)),
         )
-        return np.asarray(risk.mse(moments, assume))
+        return risk.mse(moments, assume)
 
 
-def _threshold_search(budgets: Budgets, candidates: Floats, goal: Goal) -> int:
+def _threshold_search(budgets: Budgets, candidates: Integers, goal: Goal) -> int:
     """Try the candidates; where there are very many, evenly spread ones, then all near the best."""
 
     def at(index: int) -> float:
@@ -117,10 +120,11 @@ def _threshold_search(budgets: Budgets, candidates: Floats, goal: Goal) -> int:
     best = int(np.argmin(risks))
     first, last = tried[max(best - 1, 0)], tried[min(best + 1, len(tried) - 1)]
     near = _spread(candidates[(candidates >= first) & (candidates <= last)], _MOST)
-    return min((*zip(risks, tried.tolist(), strict=True), *((at(int(i)), int(i)) for i in near)))[1]
+    pairs = [*zip(risks, tried.tolist(), strict=True), *((at(int(i)), int(i)) for i in near)]
+    return int(min(pairs)[1])
 
 
-def _spread(indices: Floats, most: int) -> Floats:
+def _spread(indices: Integers, most: int) -> Integers:
     """At most `most` of the indices, evenly spread, both ends among them."""
     if len(indices) <= most:
         return indices

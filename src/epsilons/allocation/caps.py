@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -19,13 +20,64 @@ _LARGEST = 1e100
 """Budgets above this are treated as this when a cap is sought: their squares would overflow, and no
 error that a float64 can show depends on them."""
 
-Slope: TypeAlias = Callable[[Floats, Floats, Floats], Floats]
-"""(bias, sum of the budgets that lie below the cap, scale) → derivative of the risk in the scale."""
+Slope: TypeAlias = Callable[[float, float, float], float]
+"""(bias, sum of the budgets below the cap, scale) → derivative of the risk in the scale."""
 
 
 def capped(budgets: Budgets, cap: float) -> Floats:
     """The effective budgets min(ε, cap)."""
     return np.minimum(budgets.levels, cap)
+
+
+class Prefix:
+    """Sums over the levels below a point, for the levels strictly between 0 and ∞.
+
+    Args:
+        budgets: the levels, ascending, with counts.
+    """
+
+    def __init__(self, budgets: Budgets) -> None:
+        start = int(budgets.levels[0] == 0.0)
+        stop = len(budgets) - int(math.isinf(budgets.levels[-1]))
+        levels = budgets.levels[start:stop]
+        if len(levels) and levels[-1] > _LARGEST:
+            levels = np.minimum(levels, _LARGEST)
+        self.n = budgets.n
+        self.levels = levels
+        self.unused = int(budgets.counts[0]) if start else 0
+        self.public = int(budgets.counts[-1]) if stop < len(budgets) else 0
+        self._counts = budgets.counts[start:stop]
+        self._alone = len(levels) == self.n - self.unused - self.public
+
+    def __len__(self) -> int:
+        return len(self.levels)
+
+    @cached_property
+    def _people(self) -> Integers:
+        return np.cumsum(self._counts)
+
+    @cached_property
+    def _sums(self) -> Floats:
+        return np.cumsum(self.levels if self._alone else self._counts * self.levels)
+
+    @cached_property
+    def _squares(self) -> Floats:
+        squares = self.levels * self.levels
+        return np.cumsum(squares if self._alone else np.multiply(squares, self._counts))
+
+    def people(self, before: int) -> int:
+        """How many people are in the first `before` levels, or at ε = 0."""
+        if before == 0 or self._alone:
+            return self.unused + before
+        return self.unused + int(self._people[before - 1])
+
+    def sum(self, before: int) -> float:
+        """Σε over the first `before` levels."""
+        return float(self._sums[before - 1]) if before else 0.0
+
+    def square(self, before: int) -> float:
+        """Σε² over the first `before` levels."""
+        return float(self._squares[before - 1]) if before else 0.0
 
 
 def square_cap(budgets: Budgets, noise_per_square: float) -> float:
@@ -44,19 +96,17 @@ def square_cap(budgets: Budgets, noise_per_square: float) -> float:
     Reference:
         Paper *limits* Claim 1; paper *correlated* (154)-(155), with the saturated values.
     """
-    levels, counts = _finite(budgets)
-    if len(levels) == 0:
-        return math.inf
-    held = counts * levels
-    below = np.cumsum(held)
-    held *= levels
-    squares = np.cumsum(held)
-    first = _first(len(levels), lambda k: levels[k] * below[k] - squares[k] >= noise_per_square)
-    if first == len(levels) and not math.isinf(budgets.levels[-1]):
-        return float(levels[-1])
-    total = float(below[first - 1])
-    # Nobody's budget is above what all of it together would allow: public people stand alone.
-    return (float(squares[first - 1]) + noise_per_square) / total if total > 0.0 else math.inf
+    prefix = Prefix(budgets)
+
+    def saturates(k: int) -> bool:
+        return float(prefix.levels[k]) * prefix.sum(k) - prefix.square(k) >= noise_per_square
+
+    first = _first(len(prefix), saturates)
+    if first == len(prefix) and len(prefix) and not prefix.public:
+        return float(prefix.levels[-1])
+    total = prefix.sum(first)
+    # Budgets that sum to nothing that a float can hold leave the public people alone.
+    return (prefix.square(first) + noise_per_square) / total if total > 0.0 else math.inf
 
 
 def bias_scale(budgets: Budgets, slope: Slope, *, simplex: bool) -> float:
@@ -73,51 +123,44 @@ def bias_scale(budgets: Budgets, slope: Slope, *, simplex: bool) -> float:
     Returns:
         t ≥ 0; zero if only public people should be used.
     """
-    n = budgets.n
-    levels, counts = _finite(budgets)
-    if len(levels) == 0:
+    prefix = Prefix(budgets)
+    size, n = len(prefix), prefix.n
+    if size == 0:
         return 0.0
-    held = np.cumsum(counts * levels)
-    people = (n - counts.sum() - _public(budgets)) + np.cumsum(counts)
-    # Kinks fall as budgets grow. At kink k the levels before k lie below the cap.
-    below = np.concatenate([[0.0], held])
-    share = np.concatenate([[people[0] - counts[0]], people]) / n
 
-    def falls(k: int) -> bool:
-        scale = 1.0 / (n * levels[k])
-        bias = np.asarray(share[k] - scale * below[k])
-        return bool(slope(bias, np.asarray(below[k]), np.asarray(scale)) <= 0.0)
+    def kink(k: int) -> float:
+        return 1.0 / (n * float(prefix.levels[k]))
 
-    piece = _first(len(levels), falls)
-    high = 1.0 / (n * levels[piece - 1]) if piece else math.inf
-    low = 1.0 / (n * levels[piece]) if piece < len(levels) else 0.0
-    floor = 0.0 if not simplex or _public(budgets) else 1.0 / float(held[-1])
-    if below[piece] == 0.0:
+    def slope_at(scale: float, below: int) -> float:
+        """The derivative where the first `below` levels lie below the cap."""
+        total = prefix.sum(below)
+        return slope(prefix.people(below) / n - scale * total, total, scale)
+
+    # Kinks fall as budgets grow; at kink k the levels before k lie below the cap.
+    piece = _first(size, lambda k: slope_at(kink(k), k) <= 0.0)
+    low = kink(piece) if piece < size else 0.0
+    total = prefix.sum(piece)
+    floor = 0.0 if not simplex or prefix.public else 1.0 / prefix.sum(size)
+    if total == 0.0:
         return max(low, floor)
-
-    def rises(scale: float) -> bool:
-        bias = np.asarray(share[piece] - scale * below[piece])
-        return bool(slope(bias, np.asarray(below[piece]), np.asarray(scale)) > 0.0)
-
-    if not math.isfinite(high):
-        high = max(2.0 * low, float(share[piece] / below[piece]))
-    return max(_turning(rises, low, high), floor)
+    high = kink(piece - 1)
+    return max(_turning(lambda scale: slope_at(scale, piece) > 0.0, low, high), floor)
 
 
 def cap_of_scale(budgets: Budgets, scale: float) -> float:
     """The cap τ whose effective budgets sum to 1/scale."""
-    levels, counts = _finite(budgets)
-    if scale <= 0.0 or len(levels) == 0:
+    prefix = Prefix(budgets)
+    size = len(prefix)
+    if scale <= 0.0 or size == 0:
         return math.inf
     wanted = 1.0 / scale
-    public = _public(budgets)
-    above = public + counts.sum() - np.cumsum(counts)
-    below = np.cumsum(counts * levels)
-    piece = _first(len(levels), lambda k: below[k] + above[k] * levels[k] >= wanted)
-    if piece == len(levels):
-        return float((wanted - below[-1]) / public) if public else float(levels[-1])
-    before = float(below[piece - 1]) if piece else 0.0
-    return (wanted - before) / float(above[piece] + counts[piece])
+    piece = _first(
+        size,
+        lambda k: prefix.sum(k) + (prefix.n - prefix.people(k)) * prefix.levels[k] >= wanted,
+    )
+    if piece == size and not prefix.public:
+        return float(prefix.levels[-1])
+    return (wanted - prefix.sum(piece)) / (prefix.n - prefix.people(piece))
 
 
 def searched_cap(budgets: Budgets, objective: Callable[[float], float]) -> float:
@@ -130,11 +173,12 @@ def searched_cap(budgets: Budgets, objective: Callable[[float], float]) -> float
     Returns:
         The best τ seen; no candidate of the scan is better.
     """
-    levels, _ = _finite(budgets)
+    prefix = Prefix(budgets)
+    levels, public = prefix.levels, prefix.public
     if len(levels) == 0:
         return math.inf
     low, high = math.log(float(levels[0])), math.log(float(levels[-1]))
-    if _public(budgets):
+    if public:
         high = max(high, math.log(square_cap(budgets, 8.0))) + math.log(64.0)
     spread = levels[np.unique(np.linspace(0, len(levels) - 1, 64).astype(np.int64))]
     candidates = np.unique(np.concatenate([np.log(spread), np.linspace(low, high, 64)]))
@@ -144,7 +188,7 @@ def searched_cap(budgets: Budgets, objective: Callable[[float], float]) -> float
     right = float(candidates[min(best + 1, len(candidates) - 1)])
     refined = golden(lambda point: objective(math.exp(point)), left, right)
     found = min((objective(math.exp(refined)), refined), (risks[best], float(candidates[best])))
-    if _public(budgets) and objective(math.inf) <= found[0]:
+    if public and objective(math.inf) <= found[0]:
         return math.inf
     return math.exp(found[1])
 
@@ -168,22 +212,8 @@ def golden(objective: Callable[[float], float], left: float, right: float) -> fl
     return inner if at_inner <= at_outer else outer
 
 
-def _finite(budgets: Budgets) -> tuple[Floats, Integers]:
-    """The levels strictly between 0 and ∞, without copies where all of them are."""
-    start = int(budgets.levels[0] == 0.0)
-    stop = len(budgets) - int(math.isinf(budgets.levels[-1]))
-    levels = budgets.levels[start:stop]
-    if len(levels) and levels[-1] > _LARGEST:
-        levels = np.minimum(levels, _LARGEST)
-    return levels, budgets.counts[start:stop]
-
-
-def _public(budgets: Budgets) -> int:
-    return int(budgets.counts[-1]) if math.isinf(budgets.levels[-1]) else 0
-
-
 def _first(size: int, holds: Callable[[int], bool]) -> int:
-    """The first index at which a condition that stays true becomes true; `size` if it never does."""
+    """The first index where a condition, once true always true, is true; `size` if none is."""
     low, high = 0, size
     while low < high:
         middle = (low + high) // 2

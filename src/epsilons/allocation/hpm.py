@@ -84,8 +84,8 @@ def _square(budgets: Budgets, noise_per_square: float) -> Answer:
 def _better(budgets: Budgets, log: float, near: Answer, small: Answer, *, sharp: bool) -> Answer:
     """The minimiser of min(f, g) + h is that of f + h or that of g + h."""
     first, second = weighing_of(budgets, near), weighing_of(budgets, small)
-    distance = first.moments.bias * 2.0 if sharp else math.sqrt(budgets.n * first.moments.spread)
-    square = second.moments.spread + second.moments.total**2 / budgets.n
+    distance = first.bias * 2.0 if sharp else math.sqrt(budgets.n * first.spread)
+    square = second.spread + second.total**2 / budgets.n
     value_near = distance**2 + (log * first.scale) ** 2
     value_small = log * square + (log * second.scale) ** 2
     return near if value_near <= value_small else small

@@ -42,7 +42,7 @@ def _correlated(budgets: Budgets, goal: Goal) -> Answer:
     else:
         halved = laplace_quantile(1.0 - goal.confidence)
 
-        def slope(bias: Floats, below: Floats, scale: Floats) -> Floats:
+        def slope(bias: float, below: float, scale: float) -> float:
             return halved(0.5 * bias, 0.5 * below, scale)
 
     scale = bias_scale(budgets, slope, simplex=False)
@@ -90,10 +90,12 @@ def _at_caps(budgets: Budgets, caps: Floats, assume: str) -> tuple[Floats, Float
         1.0 / (A + np.sqrt(square)),
         odd * A / (odd * A * A + (1.0 - odd) * square + 8.0),
     )
-    risks = np.stack([
-        np.asarray(risk.mse(Moments(n, t * A, t * t * spread, np.zeros(len(caps)), t), assume))
-        for t in candidates
-    ])
+    risks = np.stack(
+        [
+            risk.mse(Moments(n, t * A, t * t * spread, np.zeros(len(caps)), t), assume)
+            for t in candidates
+        ]
+    )
     chosen = np.argmin(risks, axis=0)
     pick = np.arange(len(caps))
     return risks[chosen, pick], np.stack(candidates)[chosen, pick]

@@ -16,7 +16,7 @@ from epsilons.allocation.caps import (
     square_cap,
 )
 from epsilons.allocation.rule import Answer, Goal, weighing_of
-from epsilons.budgets import Budgets, Floats
+from epsilons.budgets import Budgets
 
 _MANY = 4096
 """Levels beyond which a search without a closed form looks at groups of neighbouring levels."""
@@ -60,7 +60,7 @@ def bias_cap(budgets: Budgets, slope: Slope) -> float:
 def squares(noise: float) -> Slope:
     """The derivative of bias² + noise·scale²."""
 
-    def slope(bias: Floats, below: Floats, scale: Floats) -> Floats:
+    def slope(bias: float, below: float, scale: float) -> float:
         return 2.0 * (noise * scale - bias * below)
 
     return slope
@@ -69,10 +69,10 @@ def squares(noise: float) -> Slope:
 def laplace_quantile(beta: float) -> Slope:
     """The derivative of scale·ln(cosh(bias/scale)/β), the exact PAC error of correlated data."""
 
-    def slope(bias: Floats, below: Floats, scale: Floats) -> Floats:
-        z = np.maximum(bias, 0.0) / scale
-        log_cosh = z + np.log1p(np.exp(-2.0 * z)) - math.log(2.0)
-        return log_cosh - math.log(beta) - (z + below) * np.tanh(z)
+    def slope(bias: float, below: float, scale: float) -> float:
+        z = max(bias, 0.0) / scale
+        log_cosh = z + math.log1p(math.exp(-2.0 * z)) - math.log(2.0)
+        return log_cosh - math.log(beta) - (z + below) * math.tanh(z)
 
     return slope
 
@@ -85,7 +85,7 @@ def merged(budgets: Budgets, most: int) -> Budgets:
     if math.isinf(budgets.levels[-1]):  # public people never merge with others
         starts = np.unique(np.append(starts, len(budgets) - 1))
     counts = np.add.reduceat(budgets.counts, starts)
-    return Budgets(dict(zip(budgets.levels[starts].tolist(), counts.tolist(), strict=True)))
+    return Budgets.of_levels(budgets.levels[starts], counts)
 
 
 def _cap(budgets: Budgets, cap: float) -> Answer:

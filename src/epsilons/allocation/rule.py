@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from epsilons import risk
-from epsilons.budgets import Budgets, Floats
+from epsilons.budgets import Budgets, Floats, summed
 from epsilons.risk import Weighing
 
 
@@ -24,9 +24,7 @@ class Goal:
 
     def risk(self, weighing: Weighing) -> float:
         """The risk of an estimator for this goal."""
-        return risk.of(
-            weighing, assume=self.assume, loss=self.loss, confidence=self.confidence
-        )
+        return risk.of(weighing, assume=self.assume, loss=self.loss, confidence=self.confidence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +61,7 @@ def weighing_of(budgets: Budgets, answer: Answer) -> Weighing:
         limit = float(spent.max())
         scale = 1.0 / (limit * expected) if limit * expected > 0.0 else math.inf
         return Weighing(answer.keep / expected, counts, scale, answer.keep)
-    total = float(counts @ spent)
+    total = summed(counts, spent, budgets.n)
     if answer.scale is not None:
         return Weighing(spent * answer.scale, counts, answer.scale)
     with np.errstate(over="ignore"):

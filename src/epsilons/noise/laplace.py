@@ -167,8 +167,9 @@ class DiscreteLaplace(_Scaled):
         octets = np.frombuffer(source.bytes((len(sizes) + 7) // 8), dtype=np.uint8)
         negative = np.unpackbits(octets, count=len(sizes)).view(np.bool_)
         # As in `_one`: zero is kept with one sign only.
-        signed = np.where(negative, -sizes, sizes)
-        return signed[~negative | (sizes != 0)]
+        signed: NDArray[Any] = np.where(negative, -sizes, sizes)
+        kept: NDArray[Any] = signed[~negative | (sizes != 0)]
+        return kept
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import numpy as np
 from numpy.typing import NDArray
 
 from epsilons.noise.bernoulli import CHUNK, exp_minus, exp_minus_many

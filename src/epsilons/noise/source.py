@@ -50,6 +50,7 @@ class Source(ABC):
 
         Guarantee: uniform on 0, ..., 2**k - 1.
         """
+        natural("k", k)
         count = (k + 7) >> 3
         return int.from_bytes(self.bytes(count), "little") >> ((count << 3) - k)
 

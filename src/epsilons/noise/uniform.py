@@ -28,7 +28,7 @@ def below(source: Source, m: int) -> int:
 
     Guarantee: uniform on 0, ..., m - 1, exactly.
     """
-    if m < 1 or type(m) is not int:
+    if type(m) is not int or m < 1:
         m = natural("m", m, 1)
     k = (m - 1).bit_length()
     while (draw := source.bits(k)) >= m:

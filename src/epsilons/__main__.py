@@ -1,0 +1,5 @@
+"""`python -m epsilons`."""
+
+from epsilons.cli import main
+
+main()

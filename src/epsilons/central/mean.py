@@ -1,0 +1,157 @@
+"""The mean of people with their own budgets, on a known range."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from epsilons import parameters, risk, tally
+from epsilons.allocation import RULES, Allocation, Goal, allocate_for
+from epsilons.budgets import Budgets
+from epsilons.central.mechanism import Additive, Sampled, build
+from epsilons.errors import BoundsError
+from epsilons.noise import Source, resolve
+from epsilons.release import Release, Spent
+
+_NOT_GIVEN: Final = object()
+
+_PROTECTS = (
+    "Each person's value: whatever it is, no result becomes more or less likely by more than a "
+    "factor e^(spent), and nobody's spent is above their own ε. "
+    "Budgets and the number of people count as public here: nothing that a budget itself reveals "
+    "is protected."
+)
+
+_ASSUMES = {
+    "iid": (
+        "The people are a sample, their values independent draws from one population, and budgets "
+        "say nothing of values. The mean of that population is estimated."
+    ),
+    "shuffled": (
+        "The mean of these very people is estimated, and who chose which budget says nothing of "
+        "their values."
+    ),
+    "correlated": (
+        "The mean of these very people is estimated. Budgets may say anything about values."
+    ),
+}
+
+
+def mean(
+    values: Any,
+    *,
+    epsilon: Any,
+    bounds: Any = _NOT_GIVEN,
+    data: Any = None,
+    person: Any = None,
+    neighbours: str = "replace",
+    assume: str = "iid",
+    loss: str = "mse",
+    confidence: float = 0.95,
+    method: str = "auto",
+    missing: str = "error",
+    source: Source | None = None,
+) -> Release:
+    """Publish the mean of a column when everyone has their own ε.
+
+    Args:
+        values: an array, or the name of a column of `data`.
+        epsilon: each person's budget: an array, the name of a column, or one number for all.
+            0 leaves a person out of the sum, ∞ makes their record public.
+        bounds: the range (lo, hi) that values can have, known without looking at them. Values
+            outside are clipped.
+        data: any table that Narwhals reads (pandas, Polars eager or lazy, PyArrow, DuckDB,
+            PySpark, …), or the path of a Parquet or CSV file.
+        person: whose row it is: an array, or the name of a column. One person's rows become their
+            mean first. Without it every row is a person.
+        neighbours: "replace": n and the budgets are public, values are private.
+        assume: "iid" (a sample; the population mean is wanted), "shuffled" (these very people, and
+            budgets say nothing of values) or "correlated" (these very people, budgets may say
+            anything).
+        loss: which error to make small: "mse", or "pac", the one not exceeded with probability
+            `confidence`.
+        confidence: of the PAC error, and of the interval that is printed.
+        method: "auto" takes the smallest forecast error; or a rule by name (`epsilons.plan` lists
+            them). "sampling" draws per person and needs data in memory.
+        missing: what a value that is null, NaN or infinite gets: "error", or "midpoint", the
+            middle of the range.
+        source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
+
+    Returns:
+        The release: `.value`, `.interval()`, `.spent` and all that may be published with it.
+
+    Raises:
+        ArgumentError: an argument cannot mean anything (also BoundsError, BudgetError,
+            ColumnError).
+        DataError: the data cannot be used: empty, fewer than two people, missing values, two
+            budgets for one person. It may depend on values, so it is for the curator alone.
+        FileError: the file is missing, or is not what its name says.
+
+    Guarantee:
+        Replace-one, pure: for every person i, all data, all values that i could have instead, and
+        all sets of results, the probabilities differ by at most a factor e^{e_i}, where e_i ≤ ε_i
+        is what `release.spent` reports. Exact on integers: docs/proofs/additive.md.
+
+    Reference:
+        Paper *correlated*, Algorithm 2 (HPM), for any effective budgets; on an integer grid, with
+        discrete Laplace noise from the system's entropy.
+    """
+    parameters.choice("neighbours", neighbours)
+    parameters.choice("missing", missing)
+    parameters.choice("method", method, ("auto", *RULES))
+    goal = Goal(
+        parameters.choice("assume", assume),
+        parameters.choice("loss", loss),
+        parameters.confidence(confidence),
+    )
+    if bounds is _NOT_GIVEN:
+        raise BoundsError(
+            "bounds is not given: write bounds=(lo, hi), the range that values can have whatever "
+            "the data, such as (0, 100) for a percentage."
+        )
+    limits = parameters.bounds(bounds)
+    entropy = resolve(source)
+    if method == "sampling":
+        counted, level_of, grid_values = tally.people(
+            values, epsilon=epsilon, bounds=limits, data=data, person=person, missing=missing
+        )
+    else:
+        counted = tally.tally_mean(
+            values, epsilon=epsilon, bounds=limits, data=data, person=person, missing=missing
+        )
+    budgets = Budgets.of_levels(counted.levels, counted.counts)
+    allocation = allocate_for(budgets, goal, method)
+    mechanism = build(allocation, grid=tally.GRID, bounds=limits)
+    if isinstance(mechanism, Sampled):
+        total = mechanism.thin(entropy, level_of, grid_values)
+    else:
+        total = mechanism.total(counted.sums)
+    drawn = mechanism.draw(entropy, total=total)
+    return _release(mechanism, allocation, drawn, private=entropy.private)
+
+
+def _release(mechanism: Additive, allocation: Allocation, drawn: int, *, private: bool) -> Release:
+    lo, hi = mechanism.bounds
+    raw = mechanism.estimate(drawn)
+    goal = allocation.goal
+    unit = risk.of(
+        mechanism.weighing, assume=goal.assume, loss=goal.loss, confidence=goal.confidence
+    )
+    return Release(
+        statistic="mean",
+        value=min(max(raw, lo), hi),
+        raw=raw,
+        bounds=mechanism.bounds,
+        n=allocation.n,
+        method=allocation.method,
+        neighbours="replace",
+        assume=goal.assume,
+        loss=goal.loss,
+        confidence=goal.confidence,
+        risk=unit * ((hi - lo) ** 2 if goal.loss == "mse" else hi - lo),
+        exact=allocation.exact,
+        spent=Spent.rows(allocation.levels, allocation.counts, allocation.spent),
+        protects=_PROTECTS,
+        assumes=_ASSUMES[goal.assume],
+        private=private,
+        mechanism=mechanism,
+    )

@@ -1,0 +1,228 @@
+"""The frozen objects that are verified, and that alone are drawn from."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilons.allocation import Allocation
+from epsilons.budgets import Floats, Integers
+from epsilons.noise import DiscreteLaplace, PointMass, Source, below_many
+from epsilons.risk import Weighing
+
+_WEIGHT_BITS = 45
+"""The largest weight has this many bits (or one more): rounding weights down then costs nothing that
+anyone could measure, and noise for ordinary budgets still fits 64-bit integers."""
+
+_KEEP_BITS = 53
+
+
+@dataclass(frozen=True, eq=False)
+class Additive:
+    """A weighted integer sum plus integer noise.
+
+    A person's value is an integer g in [0, grid]. The mechanism is the lattice point
+    floor(Σ k·g / grid) + noise, and everything else is computed from what it draws. It holds no
+    data: the sum comes in when it is drawn.
+
+    Guarantee:
+        A person of weight k moves floor(Σ k·g / grid) by at most ceil(k·reach/grid) lattice points,
+        and the law of the noise changes by at most a factor e^{1/scale} from one lattice point to
+        the next. So their loss is at most ceil(k·reach/grid)/scale, a rational number, which
+        `epsilons.verify.exact` compares with ε. Nothing is rounded after the sum.
+
+    Reference:
+        Algorithm HPM of paper *correlated*, on integers. Proof: docs/proofs/additive.md.
+
+    Attributes:
+        levels: the budgets ε.
+        counts: how many people have each.
+        weights: the integer weight k of a person of each level.
+        reach: how far one person's g can move.
+        grid: the divisor of the sum.
+        law: the law of the noise.
+        divisor: D, in lattice points: what a mean is divided by.
+        bounds: the range of the values, to which lattice points are mapped back.
+        keep: None: everyone is surely used.
+    """
+
+    levels: Floats
+    counts: Integers
+    weights: Integers
+    reach: int
+    grid: int
+    law: DiscreteLaplace | PointMass
+    divisor: Fraction
+    bounds: tuple[float, float]
+    keep: tuple[Fraction, ...] | None = None
+
+    def total(self, sums: Integers) -> int:
+        """The lattice point of the data, floor(Σ k·sum / grid), before noise."""
+        weighted = sum(k * s for k, s in zip(self.weights.tolist(), sums.tolist(), strict=True))
+        return int(weighted // self.grid)
+
+    @overload
+    def draw(self, source: Source, size: None = None, total: int = 0) -> int: ...
+    @overload
+    def draw(self, source: Source, size: int, total: int = 0) -> npt.NDArray[Any]: ...
+    def draw(
+        self, source: Source, size: int | None = None, total: int = 0
+    ) -> int | npt.NDArray[Any]:
+        """Draw lattice points.
+
+        Args:
+            source: where the randomness comes from.
+            size: how many; None for one.
+            total: the lattice point of the data; with 0 the noise alone is drawn.
+
+        Returns:
+            One Python integer, or an array: of int64 where everything fits, else of integers.
+        """
+        if size is None:
+            return self.law.draw(source) + total
+        noise = self.law.draw(source, size)
+        if noise.dtype == object or abs(total) >= 2**62:
+            return noise.astype(object) + total
+        return noise + total  # both are below 2⁶² in absolute value
+
+    def estimate(self, drawn: int) -> float:
+        """The mean, in data units, that a lattice point stands for; it may lie outside the bounds."""
+        lo, hi = self.bounds
+        return (lo + hi) / 2.0 + (hi - lo) * _ratio(drawn - self._middle, self.divisor)
+
+    def estimates(self, drawn: npt.NDArray[Any]) -> Floats:
+        """`estimate`, for many at once."""
+        lo, hi = self.bounds
+        # Integers first where they are of any size; int64 may not hold the middle, a float does.
+        middle = int(self._middle) if drawn.dtype == object else float(self._middle)
+        offsets = np.asarray(drawn - middle, dtype=np.float64)
+        return np.asarray((lo + hi) / 2.0 + (hi - lo) * (offsets / float(self.divisor)))
+
+    @cached_property
+    def weighing(self) -> Weighing:
+        """The estimator on a unit range, with the integer weights that are really used."""
+        weights = self.weights / float(self.divisor)
+        keep = None
+        if self.keep is not None:
+            keep = np.array([float(p) for p in self.keep])
+            weights = weights * keep
+        return Weighing(weights, self.counts, _ratio(self.law.scale, self.divisor), keep)
+
+    @cached_property
+    def slack(self) -> float:
+        """What integers may add to an error on a unit range: grid, fold, floor and lattice."""
+        return 1.0 / self.grid + _ratio(Fraction(2), self.divisor)
+
+    @cached_property
+    def _middle(self) -> Fraction:
+        """The lattice point that the middle of the range stands for."""
+        people = zip(self.weights.tolist(), self.counts.tolist(), strict=True)
+        return Fraction(sum(k * n for k, n in people), 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled(Additive):
+    """People are kept by a coin of their own, then one weight serves all who stay.
+
+    A person who is not kept counts as the middle of the range, so the number of people who stay is
+    hidden in the noise, and the divisor is the number expected.
+
+    Guarantee:
+        With h = (k/2)·reach/(grid·scale) and the probability p of being kept, the loss is exactly
+        ln((1 + p(e^h − 1))/(1 − p(1 − e^{−h}))), which is at most ε when p ≤ (e^ε − 1)/(e^{2h} − 1).
+
+    Reference:
+        Jorgensen, Yu and Cormode 2015, corrected for replace-one. Proof: docs/proofs/sampling.md.
+    """
+
+    def thin(self, source: Source, level_of: Integers, grid_values: Integers) -> int:
+        """The lattice point of the people who stay: floor(Σ k·(2g − grid)/(2·grid)).
+
+        Args:
+            source: where the coins come from.
+            level_of: the index of each person's level.
+            grid_values: the integer g of each person.
+        """
+        if self.keep is None:
+            raise ValueError("a Sampled mechanism has keep probabilities")
+        unit = 2**_KEEP_BITS
+        limits = np.array([int(p * unit) for p in self.keep], dtype=np.int64)
+        stays = below_many(source, unit, len(level_of)) < limits[level_of]
+        centred = int((2 * grid_values[stays] - self.grid).sum())
+        return int(self.weights.max()) * centred // (2 * self.grid)
+
+    @cached_property
+    def _middle(self) -> Fraction:
+        return Fraction(0)
+
+
+def build(allocation: Allocation, *, grid: int, bounds: tuple[float, float]) -> Additive:
+    """The mechanism of an allocation.
+
+    Weights are e·2^s rounded down, with s such that the largest has 45 or 46 bits, and the scale of
+    the noise is 2^s: a person's loss is k/2^s ≤ e ≤ ε, whatever was rounded.
+    """
+    spent, counts = allocation.spent, allocation.counts
+    if math.isinf(spent[-1]):
+        weights = np.where(np.isinf(spent), 2**_WEIGHT_BITS, 0).astype(np.int64)
+        people = int(counts[weights > 0].sum())
+        divisor = Fraction(people << _WEIGHT_BITS)
+        return Additive(
+            allocation.levels, counts, weights, grid, grid, PointMass(), divisor, bounds
+        )
+    shift = _WEIGHT_BITS - math.frexp(float(spent.max()))[1] + 1
+    scale = Fraction(2) ** shift
+    if allocation.keep is not None:
+        return _sampled(allocation, scale, grid=grid, bounds=bounds)
+    weights = np.floor(np.ldexp(spent, shift)).astype(np.int64)
+    divisor = Fraction(sum(k * n for k, n in zip(weights.tolist(), counts.tolist(), strict=True)))
+    if allocation.method == "minimax":
+        divisor = scale / Fraction(allocation.scale)
+    law = DiscreteLaplace(scale)
+    return Additive(allocation.levels, counts, weights, grid, grid, law, divisor, bounds)
+
+
+def _sampled(
+    allocation: Allocation, scale: Fraction, *, grid: int, bounds: tuple[float, float]
+) -> Sampled:
+    limit = float(allocation.spent.max())
+    half = math.floor(Fraction(limit) * scale / 2)
+    weights = np.where(allocation.spent > 0.0, 2 * half, 0).astype(np.int64)
+    if allocation.keep is None:
+        raise ValueError("sampling has keep probabilities")
+    unit = 2**_KEEP_BITS
+    # Probabilities computed in floating point are off by a few units in the last place: take
+    # away a thousand of those, so that what is drawn is never above what was proven.
+    keep = tuple(
+        Fraction(1) if p >= 1.0 else Fraction(int(p * (1.0 - 2.0**-43) * unit), unit)
+        for p in allocation.keep.tolist()
+    )
+    expected = sum(
+        (p * n for p, n in zip(keep, allocation.counts.tolist(), strict=True)), Fraction()
+    )
+    return Sampled(
+        allocation.levels,
+        allocation.counts,
+        weights,
+        grid,
+        grid,
+        DiscreteLaplace(scale),
+        2 * half * expected,
+        bounds,
+        keep,
+    )
+
+
+def _ratio(numerator: Fraction, denominator: Fraction) -> float:
+    """numerator/denominator as a float, ±∞ where no float is large enough."""
+    quotient = numerator / denominator
+    try:
+        return float(quotient)
+    except OverflowError:
+        return math.copysign(math.inf, quotient.numerator)

@@ -1,0 +1,188 @@
+"""The command line: `epsilons demo | mean | plan | verify`. Thin: it parses, calls and prints."""
+
+from __future__ import annotations
+
+import math
+import sys
+from importlib import resources
+from typing import Any
+
+import click
+
+from epsilons import Budgets, errors, verify
+from epsilons import mean as mean_of
+from epsilons import plan as plan_for
+from epsilons.allocation import RULES
+from epsilons.parameters import CHOICES
+from epsilons.report import to_json
+
+_DEMO_BOUNDS = (0.0, 120.0)
+
+
+class _Epsilon(click.ParamType[Any]):
+    """A budget: a number, or "inf" for public."""
+
+    name = "epsilon"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            self.fail(f"{value!r} is not a number (write inf for public).", param, ctx)
+
+
+class _Level(click.ParamType[Any]):
+    """EPSILON:PEOPLE, such as 0.1:500 or inf:3."""
+
+    name = "level"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, int]:
+        if isinstance(value, tuple):
+            return value
+        epsilon, _, people = str(value).partition(":")
+        try:
+            return float(epsilon), int(people)
+        except ValueError:
+            self.fail(f"{value!r} is not EPSILON:PEOPLE, such as 0.1:500 or inf:3.", param, ctx)
+
+
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_ASSUME = click.option(
+    "--assume",
+    type=click.Choice(CHOICES["assume"]),
+    default="iid",
+    show_default=True,
+    help="What is true of the data.",
+)
+_LOSS = click.option(
+    "--loss",
+    type=click.Choice(CHOICES["loss"]),
+    default="mse",
+    show_default=True,
+    help="Which error to make small.",
+)
+_CONFIDENCE = click.option("--confidence", type=float, default=0.95, show_default=True)
+_METHOD = click.option(
+    "--method", type=click.Choice(["auto", *RULES]), default="auto", show_default=True
+)
+
+
+@click.group()
+@click.version_option(package_name="epsilons")
+def cli() -> None:
+    """Publish means when everyone has their own privacy budget."""
+
+
+@cli.command()
+@_JSON
+def demo(as_json: bool) -> None:
+    """Publish the mean of the bundled data: 4,000 invented commuters with their own budgets."""
+    with resources.as_file(resources.files("epsilons") / "data" / "commute.csv") as path:
+        release = mean_of(
+            "minutes", epsilon="epsilon", bounds=_DEMO_BOUNDS, data=path, person="person"
+        )
+    if as_json:
+        click.echo(to_json(release.to_dict()))
+        return
+    click.echo("How long do 4,000 (invented) people commute, in minutes?\n")
+    click.echo(str(release))
+    checked = verify.exact(release.mechanism)  # type: ignore[arg-type]
+    click.echo(f"\nChecked, person by person: {str(checked).splitlines()[0]}")
+
+
+@cli.command()
+@click.argument("file", type=click.Path(dir_okay=False))
+@click.option("--value", required=True, help="The column of the values.")
+@click.option("--epsilon", required=True, help="The column of the budgets, or one number for all.")
+@click.option(
+    "--bounds",
+    required=True,
+    type=float,
+    nargs=2,
+    metavar="LO HI",
+    help="The range that values can have, whatever the data.",
+)
+@click.option("--person", help="The column that says whose row it is.")
+@click.option(
+    "--missing",
+    type=click.Choice(CHOICES["missing"]),
+    default="error",
+    show_default=True,
+    help="What a value that is missing gets.",
+)
+@_ASSUME
+@_LOSS
+@_CONFIDENCE
+@_METHOD
+@_JSON
+def mean(
+    file: str,
+    value: str,
+    epsilon: str,
+    bounds: tuple[float, float],
+    person: str | None,
+    missing: str,
+    assume: str,
+    loss: str,
+    confidence: float,
+    method: str,
+    as_json: bool,
+) -> None:
+    """Publish the mean of a column of FILE (Parquet or CSV)."""
+    release = mean_of(
+        value,
+        epsilon=_number_or_column(epsilon),
+        bounds=bounds,
+        data=file,
+        person=person,
+        missing=missing,
+        assume=assume,
+        loss=loss,
+        confidence=confidence,
+        method=method,
+    )
+    click.echo(to_json(release.to_dict()) if as_json else str(release))
+
+
+@cli.command()
+@click.argument("levels", type=_Level(), nargs=-1, required=True, metavar="EPSILON:PEOPLE...")
+@click.option(
+    "--bounds", type=float, nargs=2, default=(0.0, 1.0), metavar="LO HI", show_default=True
+)
+@_ASSUME
+@_LOSS
+@_CONFIDENCE
+@_JSON
+def plan(
+    levels: tuple[tuple[float, int], ...],
+    bounds: tuple[float, float],
+    assume: str,
+    loss: str,
+    confidence: float,
+    as_json: bool,
+) -> None:
+    """Forecast every method without data, for instance: epsilons plan 0.1:500 1:200 inf:3."""
+    totals: dict[float, int] = {}
+    for level, people in levels:
+        totals[level] = totals.get(level, 0) + people
+    forecast = plan_for(
+        Budgets(totals), bounds=bounds, assume=assume, loss=loss, confidence=confidence
+    )
+    click.echo(to_json(forecast.to_dict()) if as_json else str(forecast))
+
+
+def main() -> None:
+    """Run the command line; an error of ours is one line, and exit code 2."""
+    try:
+        cli(standalone_mode=True)
+    except errors.EpsilonsError as error:
+        click.echo(f"epsilons: {error}", err=True)
+        sys.exit(2)
+
+
+def _number_or_column(text: str) -> float | str:
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return text if math.isnan(number) else number

@@ -1,0 +1,164 @@
+"""Release: a published number with everything that may be published beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from epsilons import parameters, report, risk
+from epsilons.budgets import Floats, Integers
+from epsilons.risk import Weighing
+
+if TYPE_CHECKING:
+    import altair
+
+
+class Spent(NamedTuple):
+    """What the people of one level gave, and what they kept."""
+
+    epsilon: float
+    people: int
+    spent: float
+    kept: float
+
+    @classmethod
+    def rows(cls, levels: Floats, counts: Integers, spent: Floats) -> tuple[Spent, ...]:
+        """One row for each level, strictest first."""
+        columns = zip(levels.tolist(), counts.tolist(), spent.tolist(), strict=True)
+        return tuple(
+            cls(level, people, gave, 0.0 if gave == level else level - gave)
+            for level, people, gave in columns
+        )
+
+
+class Mechanism(Protocol):
+    """What a release asks of the mechanism that it was drawn from."""
+
+    @property
+    def weighing(self) -> Weighing:
+        """The estimator on a unit range."""
+
+    @property
+    def slack(self) -> float:
+        """What integers may add to an error on a unit range."""
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A published statistic. It holds no data: only what was drawn, and public facts.
+
+    Attributes:
+        statistic: what was estimated.
+        value: the estimate, clipped to the bounds.
+        raw: the estimate as it was drawn.
+        bounds: the range of the values.
+        n: the number of people, public under replace.
+        method: the rule that chose who spends what.
+        neighbours: what counts as a change of one person.
+        assume: what was assumed of the data, in a word.
+        loss: which error was made small.
+        confidence: of the interval that is printed.
+        risk: worst-case mean squared error of `raw` in squared data units, or for loss "pac" the
+            error not exceeded with probability `confidence`, in data units. It bounds the error of
+            `value`, too.
+        exact: whether `risk` is the exact worst case, or a proven bound on it.
+        spent: for each level, strictest first: ε, people, what each of them spent and kept.
+        protects: what is protected, in words.
+        assumes: what was assumed, in words.
+        private: False if it was drawn from a seed.
+        mechanism: the frozen object it was drawn from, without data; `epsilons.verify.exact`
+            reads it.
+    """
+
+    statistic: str
+    value: float
+    raw: float
+    bounds: tuple[float, float]
+    n: int
+    method: str
+    neighbours: str
+    assume: str
+    loss: str
+    confidence: float
+    risk: float
+    exact: bool
+    spent: tuple[Spent, ...]
+    protects: str
+    assumes: str
+    private: bool
+    mechanism: Mechanism = field(repr=False)
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """A range that holds the true mean with at least this probability.
+
+        It comes from budgets and public facts alone, never from the spread of the data.
+
+        Args:
+            confidence: strictly between 0 and 1.
+
+        Returns:
+            (low, high), cut to the bounds.
+
+        Raises:
+            ArgumentError: the confidence is not strictly between 0 and 1.
+
+        Guarantee:
+            Over all data that the assumption allows, the probability that the interval misses is at
+            most 1 − confidence. Exact for correlated data, otherwise a proven bound.
+        """
+        lo, hi = self.bounds
+        reach = self._error(self.assume, parameters.confidence(confidence))
+        # Where the noise drowned everything the raw value may lie outside: the nearest bound.
+        return min(max(self.raw - reach, lo), hi), max(min(self.raw + reach, hi), lo)
+
+    @property
+    def error_if_related(self) -> float:
+        """The error not exceeded with `confidence` if budgets and values are related.
+
+        It speaks of the mean of these very people, whatever else was assumed.
+        """
+        lo, hi = self.bounds
+        return min(self._error("correlated", self.confidence), hi - lo)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that may be published, as plain data."""
+        low, high = self.interval(self.confidence)
+        return {
+            "statistic": self.statistic,
+            "value": self.value,
+            "raw": self.raw,
+            "interval": [low, high],
+            "confidence": self.confidence,
+            "bounds": list(self.bounds),
+            "n": self.n,
+            "method": self.method,
+            "neighbours": self.neighbours,
+            "assume": self.assume,
+            "loss": self.loss,
+            "risk": self.risk,
+            "risk_is_exact": self.exact,
+            "error_if_related": self.error_if_related,
+            "spent": [row._asdict() for row in self.spent],
+            "protects": self.protects,
+            "assumes": self.assumes,
+            "private": self.private,
+        }
+
+    def plot(self) -> altair.LayerChart:
+        """The value with its interval on the range, and who spent what.
+
+        Raises:
+            MissingExtraError: the extra `report` is not installed.
+        """
+        return report.release_plot(self.to_dict())
+
+    def __str__(self) -> str:
+        return report.release_text(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        return report.release_html(self.to_dict())
+
+    def _error(self, assume: str, confidence: float) -> float:
+        lo, hi = self.bounds
+        unit = risk.quantile(self.mechanism.weighing, assume, confidence)
+        return (hi - lo) * (unit + self.mechanism.slack)

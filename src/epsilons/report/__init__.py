@@ -1,0 +1,18 @@
+"""Plain data in; text, JSON, HTML and plots out. Knows neither releases nor plans."""
+
+from epsilons.report.html import plan_html, release_html
+from epsilons.report.plain import to_json
+from epsilons.report.plots import plan_plot, release_plot
+from epsilons.report.text import number, plan_text, release_text, table
+
+__all__ = [
+    "number",
+    "plan_html",
+    "plan_plot",
+    "plan_text",
+    "release_html",
+    "release_plot",
+    "release_text",
+    "table",
+    "to_json",
+]

@@ -1,0 +1,49 @@
+"""Tables for notebooks."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import Any
+
+from epsilons.report.text import kept_words, merged_rows, number, plan_text, release_text
+
+
+def release_html(data: dict[str, Any]) -> str:
+    """A release for a notebook: the number, its interval, who spent what, and the words."""
+    text = release_text(data).split("\n")
+    headline = text[0] if data["private"] else f"{text[0]} {text[2]}"
+    rows = [
+        (row["epsilon"], f"{row['people']:,}", number(row["spent"]), kept_words(row["kept"]))
+        for row in merged_rows(data["spent"])
+    ]
+    words = "".join(f"<p>{html.escape(data[key])}</p>" for key in ("protects", "assumes"))
+    related = number(data["error_if_related"])
+    return (
+        f"<div><p><strong>{html.escape(headline)}</strong></p>"
+        f"{_table(('budget ε', 'people', 'spent', 'kept'), rows)}{words}"
+        f"<p>If budgets and values are related, the error can be up to {related}.</p></div>"
+    )
+
+
+def plan_html(data: dict[str, Any]) -> str:
+    """A plan for a notebook: one row for each method, and the advice."""
+    rows = [
+        (row["method"], number(row["rmse"]), number(row["pac"]), f"{row['gain']:,.3g} ×")
+        for row in data["forecasts"]
+    ]
+    percent = f"{100 * data['confidence']:g} %"
+    title = plan_text(data).split("\n", maxsplit=1)[0]
+    heads = ("method", "typical error", f"error at {percent}", "gain")
+    return (
+        f"<div><p><strong>{html.escape(title)}</strong></p>{_table(heads, rows)}"
+        f"<p>{html.escape(data['advice'])}</p></div>"
+    )
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in heads)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

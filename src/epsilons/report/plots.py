@@ -1,0 +1,105 @@
+"""Plots, by Altair: they need the extra `report`, and no network."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from typing import TYPE_CHECKING, Any
+
+from epsilons.errors import MissingExtraError
+from epsilons.report.text import merged_rows, number
+
+if TYPE_CHECKING:
+    import altair
+
+_INK = "#1f4e79"
+_MARK = "#c0504d"
+_KEPT = "#c9d7e6"
+
+
+def release_plot(data: dict[str, Any]) -> altair.VConcatChart:
+    """The value with its interval on the range of the data, and who spent what below."""
+    alt = _altair()
+    low, high = data["interval"]
+    row = {"low": low, "high": high, "value": data["value"], "name": data["statistic"]}
+    base = alt.Chart(alt.Data(values=[row]))
+    domain = alt.Scale(domain=list(data["bounds"]))
+    percent = f"{100 * data['confidence']:g} %"
+    rule = base.mark_rule(color=_INK, strokeWidth=3).encode(
+        x=alt.X("low:Q", scale=domain, title=f"{data['statistic']}, {percent} interval"),
+        x2="high:Q",
+    )
+    point = base.mark_point(color=_MARK, filled=True, size=90).encode(
+        x=alt.X("value:Q", scale=domain),
+        tooltip=["value:Q", "low:Q", "high:Q"],
+    )
+    estimate = alt.layer(rule, point).properties(width=480, height=50)
+    return alt.vconcat(estimate, _spending(alt, data["spent"])).properties(title=_title(data))
+
+
+def plan_plot(data: dict[str, Any]) -> altair.LayerChart:
+    """Risk over the cap τ, with the rules marked on it."""
+    alt = _altair()
+    loss = "rmse" if data["loss"] == "mse" else "pac"
+    words = "typical error (RMSE)" if loss == "rmse" else "error not exceeded"
+    curve = [
+        {"cap": cap, "error": error}
+        for cap, error in zip(data["curve"]["cap"], data["curve"]["error"], strict=True)
+        if math.isfinite(error) and math.isfinite(cap)
+    ]
+    marks = [
+        {"cap": row["largest_spent"], "error": row[loss], "method": row["method"]}
+        for row in data["forecasts"]
+        if math.isfinite(row[loss]) and math.isfinite(row["largest_spent"])
+    ]
+    x = alt.X("cap:Q", scale=alt.Scale(type="log"), title="cap τ: nobody spends more than this")
+    y = alt.Y("error:Q", scale=alt.Scale(type="log"), title=words)
+    line = alt.Chart(alt.Data(values=curve)).mark_line(color=_INK).encode(x=x, y=y)
+    points = alt.Chart(alt.Data(values=marks))
+    dots = points.mark_point(filled=True, size=70).encode(
+        x=x,
+        y=y,
+        color=alt.Color("method:N", title="rule"),
+        shape=alt.Shape("method:N", title="rule"),
+        tooltip=["method:N", "cap:Q", "error:Q"],
+    )
+    title = f"Risk over the cap, {data['n']:,} people"
+    return alt.layer(line, dots).properties(width=480, height=320, title=title)
+
+
+def _spending(alt: Any, spent: list[dict[str, Any]]) -> Any:
+    finite = [row for row in merged_rows(spent, 12) if math.isfinite(row["spent"])]
+    bars = [
+        {"level": row["epsilon"], "part": part, "epsilon": row[part], "order": place}
+        for place, row in enumerate(finite)
+        for part in ("spent", "kept")
+        if math.isfinite(row[part])
+    ]
+    return (
+        alt.Chart(alt.Data(values=bars))
+        .mark_bar()
+        .encode(
+            y=alt.Y("level:N", sort=alt.SortField("order"), title="budget ε"),
+            x=alt.X("epsilon:Q", title="ε of each person: spent and kept"),
+            color=alt.Color(
+                "part:N",
+                title=None,
+                scale=alt.Scale(domain=["spent", "kept"], range=[_INK, _KEPT]),
+            ),
+        )
+        .properties(width=480)
+    )
+
+
+def _title(data: dict[str, Any]) -> str:
+    warning = "" if data["private"] else "NOT PRIVATE (seeded): "
+    return f"{warning}{data['statistic']} of {data['n']:,} people: {number(data['value'])}"
+
+
+def _altair() -> Any:
+    try:
+        return importlib.import_module("altair")
+    except ImportError:
+        raise MissingExtraError(
+            "Plots need the extra `report`: pip install 'epsilons[report]'."
+        ) from None

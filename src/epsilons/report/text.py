@@ -1,0 +1,174 @@
+"""What is printed: it fits a screen, and needs no knowledge of ε."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+_WIDTH = 96
+_ROWS = 8
+"""Levels beyond which neighbouring ones are printed as one row."""
+
+
+def release_text(data: dict[str, Any]) -> str:
+    """A release, as `Release.to_dict` gives it, for the screen."""
+    low, high = data["interval"]
+    percent = f"{100 * data['confidence']:g} %"
+    unit = high - low
+    lines = []
+    if not data["private"]:
+        lines += ["NOT PRIVATE: drawn from a seed, for simulation only.", ""]
+    lines += [
+        f"{data['statistic'].capitalize()}: {aligned(data['value'], unit)}"
+        f"   ({percent} interval {aligned(low, unit)} to {aligned(high, unit)})",
+        "",
+        f"  {data['n']:,} people, values from {number(data['bounds'][0])} to "
+        f"{number(data['bounds'][1])}, method {data['method']}",
+        f"  {_risk_words(data)}",
+        "",
+        table(
+            ("budget ε", "people", "spent", "kept"),
+            [
+                (row["epsilon"], f"{row['people']:,}", row["spent"], kept_words(row["kept"]))
+                for row in merged_rows(data["spent"])
+            ],
+        ),
+        "",
+        wrapped("Protected: " + data["protects"]),
+        wrapped("Assumed: " + data["assumes"]),
+        wrapped(
+            "If budgets and values are related, the error of the mean of these people can be up to "
+            f"{number(data['error_if_related'])} (not exceeded with probability {percent})."
+        ),
+    ]
+    return "\n".join(lines)
+
+
+def plan_text(data: dict[str, Any]) -> str:
+    """A plan, as `Plan.to_dict` gives it, for the screen."""
+    percent = f"{100 * data['confidence']:g} %"
+    lo, hi = data["bounds"]
+    rows = [
+        (
+            row["method"] + (" *" if row["method"] == data["best"] else ""),
+            row["rmse"],
+            row["pac"],
+            f"{row['gain']:,.3g} ×",
+            f"{100 * row['used']:.3g} %",
+            " ".join(number(each["spent"]) for each in merged_rows(row["spent"], 4)),
+        )
+        for row in data["forecasts"]
+    ]
+    levels = merged_rows(data["forecasts"][0]["spent"], 4)
+    heads = " ".join(level_name(row["epsilon"]) for row in levels)
+    return "\n".join(
+        [
+            f"Plan for the mean of {data['n']:,} people, values from {number(lo)} to {number(hi)}",
+            f"  {data['assumption']}",
+            "",
+            table(
+                (
+                    "method",
+                    "typical error",
+                    f"error at {percent}",
+                    "gain",
+                    "people used",
+                    f"spent by ε = {heads}",
+                ),
+                rows,
+            ),
+            "",
+            wrapped(
+                "Errors are worst cases before any data is read; the gain is how many times smaller "
+                "the typical error is than with everyone at the strictest ε."
+            ),
+            wrapped("Advice: " + data["advice"]),
+        ]
+    )
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Columns aligned: the first to the left, the others to the right."""
+    cells = [[cell if isinstance(cell, str) else number(cell) for cell in row] for row in rows]
+    widths = [
+        max(len(head), *(len(row[k]) for row in cells)) if cells else len(head)
+        for k, head in enumerate(heads)
+    ]
+    lines = []
+    for row in [list(heads), *cells]:
+        first, *rest = (cell for cell in row)
+        aligned_rest = [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
+        lines.append("  " + "   ".join([first.ljust(widths[0]), *aligned_rest]).rstrip())
+    return "\n".join(lines)
+
+
+def number(value: float) -> str:
+    """A number as a person would write it."""
+    if math.isinf(value):
+        return "public" if value > 0 else "-∞"
+    if value == 0:
+        return "0"
+    if 1e-4 <= abs(value) < 1e6:
+        digits = max(0, 3 - math.floor(math.log10(abs(value))))
+        text = f"{value:,.{digits}f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{value:.3g}"
+
+
+def kept_words(kept: float) -> str:
+    """What is left of a budget."""
+    return "all" if math.isinf(kept) else number(kept)
+
+
+def aligned(value: float, width: float) -> str:
+    """A number with as many decimals as an interval of this width makes worth reading."""
+    if width <= 0 or math.isinf(width):
+        return number(value)
+    digits = min(max(0, 2 - math.floor(math.log10(width))), 12)
+    return f"{value:,.{digits}f}"
+
+
+def level_name(epsilon: float | tuple[float, float] | str) -> str:
+    """How a level, or a range of levels, is called."""
+    if isinstance(epsilon, str):
+        return epsilon
+    if isinstance(epsilon, tuple):
+        return f"{number(epsilon[0])}-{number(epsilon[1])}"
+    return number(epsilon)
+
+
+def merged_rows(rows: Sequence[dict[str, Any]], most: int = _ROWS) -> list[dict[str, Any]]:
+    """At most `most` rows: neighbouring levels become one, spent and kept their averages."""
+    if len(rows) <= most:
+        return [dict(row) | {"epsilon": level_name(row["epsilon"])} for row in rows]
+    size = math.ceil(len(rows) / most)
+    merged = []
+    for start in range(0, len(rows), size):
+        group = rows[start : start + size]
+        people = sum(row["people"] for row in group)
+        first, last = group[0]["epsilon"], group[-1]["epsilon"]
+        name = level_name(first) if first == last else level_name((first, last))
+        merged.append(
+            {
+                "epsilon": name,
+                "people": people,
+                "spent": sum(row["people"] * row["spent"] for row in group) / people,
+                "kept": sum(row["people"] * row["kept"] for row in group) / people,
+            }
+        )
+    return merged
+
+
+def wrapped(text: str) -> str:
+    """A paragraph, broken for the screen."""
+    return textwrap.fill(text, _WIDTH, subsequent_indent="  ")
+
+
+def _risk_words(data: dict[str, Any]) -> str:
+    kind = "worst case over all data" if data["risk_is_exact"] else "proven bound over all data"
+    if data["loss"] == "mse":
+        return f"Typical error (root mean square) {number(math.sqrt(data['risk']))}, {kind}"
+    percent = f"{100 * data['confidence']:g} %"
+    return f"Error not exceeded with probability {percent}: {number(data['risk'])}, {kind}"

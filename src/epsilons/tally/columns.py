@@ -1,0 +1,178 @@
+"""A frame that the user gave, with the columns that they named: checked from its schema alone."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from epsilons.errors import ArgumentError, ColumnError, DataError, FileError
+from epsilons.tally import arrays
+from epsilons.tally.failures import guarded
+from epsilons.tally.files import scan
+from epsilons.tally.levels import Names
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+__all__ = ["Table", "in_memory", "of_arrays", "read"]
+
+UNUSABLE = (
+    "data could not be read by its engine ({kind}). "
+    "The engine's own message is withheld, because it may show a private value."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A frame, the columns that count, and what to raise if its engine fails.
+
+    Attributes:
+        frame: lazy, of any engine.
+        values: the column of values.
+        epsilon: the column of budgets, or one budget for all.
+        person: the column of who a row belongs to, or None.
+        failure: the exception and its message.
+    """
+
+    frame: nw.LazyFrame[Any]
+    values: str
+    epsilon: str | float
+    person: str | None
+    failure: tuple[type[DataError] | type[FileError], str] = (DataError, UNUSABLE)
+
+    @property
+    def names(self) -> Names:
+        """What messages call the columns."""
+        return Names.of_columns(self.values, self.epsilon, self.person)
+
+
+def read(values: object, epsilon: object, data: object, person: object) -> Table:
+    """Check that `data` has the columns that are named, and that they are of the right types.
+
+    Raises:
+        ArgumentError: a column is not named by a string, or `data` is not a frame.
+        ColumnError: a column is not there, or is not of numbers.
+        BudgetError: `epsilon` is one number that cannot be a budget.
+        FileError: `data` is a path, and the file cannot be read.
+    """
+    if not isinstance(values, str):
+        raise ArgumentError("values must be the name of a column of data, since data is given.")
+    budget = epsilon if isinstance(epsilon, str) else arrays.one_budget(epsilon)
+    if budget is None:
+        raise ArgumentError(
+            "epsilon must be the name of a column of data, or one number for everyone, "
+            "since data is given."
+        )
+    if not (person is None or isinstance(person, str)):
+        raise ArgumentError("person must be the name of a column of data, since data is given.")
+    numbers = [values, *([budget] if isinstance(budget, str) else [])]
+    table = _open(data, values, budget, person, numbers)
+    _check_types(table, data, numbers)
+    return table
+
+
+def _open(
+    data: object, values: str, epsilon: str | float, person: str | None, numbers: list[str]
+) -> Table:
+    """Return `data` as a lazy Narwhals frame, whatever it is."""
+    import narwhals as nw
+
+    if isinstance(data, (str, os.PathLike)):
+        frame, message = scan(data, numbers=numbers, person=person)
+        return Table(nw.from_native(frame), values, epsilon, person, (FileError, message))
+
+    def wrap() -> nw.LazyFrame[Any] | None:
+        wrapped = nw.from_native(data, pass_through=True)
+        return wrapped.lazy() if isinstance(wrapped, (nw.DataFrame, nw.LazyFrame)) else None
+
+    lazy = guarded(wrap, DataError, UNUSABLE)
+    if lazy is None:
+        raise ArgumentError(
+            f"data is of type {type(data).__name__}, which is not a table: give a frame of pandas, "
+            "Polars, PyArrow, DuckDB or PySpark, or the path of a .parquet or .csv file."
+        )
+    return Table(lazy, values, epsilon, person)
+
+
+def _check_types(table: Table, data: object, numbers: list[str]) -> None:
+    """Refuse columns that are not there or not numbers. No row is read, and nothing is cast."""
+    import narwhals as nw
+
+    schema = guarded(table.frame.collect_schema, *table.failure)
+    # The first line of a CSV file without a header is somebody's data: it is not listed.
+    listed = not (isinstance(data, (str, os.PathLike)) and os.fspath(data).lower().endswith("csv"))
+    words = ("values", "epsilon") if len(numbers) == 2 else ("values",)
+    named = dict(zip(words, numbers, strict=True))
+    if table.person is not None:
+        named["person"] = table.person
+    for parameter, column in named.items():
+        if column not in schema:
+            raise ColumnError(_unknown(parameter, column, list(schema), listed))
+        dtype = schema[column]
+        whole = parameter == "values" and dtype == nw.Boolean
+        if parameter != "person" and not (dtype.is_numeric() or whole):
+            raise ColumnError(
+                f"{parameter}={column!r} must be a column of numbers; its type is {dtype}. "
+                "Convert it before: text is never read as numbers here."
+            )
+
+
+def _unknown(parameter: str, column: str, columns: list[str], listed: bool) -> str:
+    """Say that a column is not there, and which are."""
+    close = difflib.get_close_matches(column, columns, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    if listed:
+        more = ", …" if len(columns) > 20 else ""
+        hint += f" The columns are {', '.join(map(repr, columns[:20]))}{more}."
+    elif not close:
+        hint = " The first line of a CSV file must name its columns."
+    return f"{parameter}={column!r} is not a column of data.{hint}"
+
+
+def in_memory(values: object, epsilon: object, data: object, person: object) -> arrays.Arrays:
+    """Return the columns of a frame in memory as arrays.
+
+    Raises:
+        ArgumentError: the frame is lazy, or is a file. And as `read`.
+    """
+    import narwhals as nw
+
+    lazy = isinstance(data, (str, os.PathLike)) or not isinstance(
+        guarded(lambda: nw.from_native(data, pass_through=True), DataError, UNUSABLE),
+        nw.DataFrame,
+    )
+    table = read(values, epsilon, data, person)
+    if lazy:
+        raise ArgumentError(
+            'method "sampling" draws for each person and needs data in memory: '
+            "give arrays or an eager frame, not a file or a lazy frame."
+        )
+
+    def take() -> list[Any]:
+        wanted = [table.values, table.epsilon, table.person]
+        eager = table.frame.collect()
+        return [eager[c].to_numpy() if isinstance(c, str) else c for c in wanted]
+
+    names = table.names
+    v, e, p = guarded(take, *table.failure)
+    return arrays.read(v, e, p, (names.values, names.epsilon, names.person))
+
+
+def of_arrays(rows: arrays.Arrays) -> Table:
+    """Hand arrays to Polars, without a copy."""
+    import narwhals as nw
+    import polars as pl
+
+    series = [pl.Series("values", rows.values)]
+    if not isinstance(rows.epsilon, float):
+        series.append(pl.Series("epsilon", rows.epsilon))
+    if rows.person is not None:
+        series.append(pl.Series("person", rows.person))
+    return Table(
+        nw.from_native(pl.LazyFrame(series)),
+        "values",
+        rows.epsilon if isinstance(rows.epsilon, float) else "epsilon",
+        None if rows.person is None else "person",
+    )

@@ -1,0 +1,172 @@
+"""The tally on an engine: one query, one pass, the same integers on every engine.
+
+What is written here was chosen because all engines agree on it: floor and not round, comparisons
+that put NaN on the same side whether an engine sorts it last or not, casts outside of aggregates,
+no division by zero, no quotient of integers.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from epsilons.tally.columns import Table
+from epsilons.tally.failures import guarded
+from epsilons.tally.grid import GRID, HALF, HUGE, LARGEST, SPLITTER, Integers
+from epsilons.tally.levels import BAD_BUDGET, Groups
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+__all__ = ["count"]
+
+
+def count(table: Table, bounds: tuple[float, float]) -> Groups:
+    """Count people and add up their integers by budget level, missing values at the middle.
+
+    Args:
+        table: a frame with checked columns.
+        bounds: the lower and the upper end of the grid.
+
+    Raises:
+        FileError: the file cannot be read to its end.
+        DataError: the engine failed.
+    """
+
+    def run() -> nw.DataFrame[Any]:
+        import narwhals as nw
+
+        grouped = isinstance(table.epsilon, str)
+        rows = _rows(table, bounds)
+        folded = table.person is not None
+        people = _fold(rows, budgets=grouped) if folded else rows
+        query = _by_level(people, grouped=grouped, folded=folded)
+        if query.implementation is nw.Implementation.POLARS:
+            return query.collect(engine="streaming")
+        return query.collect()
+
+    result = guarded(run, *table.failure)
+    nothing: Integers = np.zeros(len(result), dtype=np.int64)
+
+    def total(name: str) -> Integers:
+        if name not in result.columns:
+            return nothing
+        # In SQL the sum of nothing is null.
+        return np.array([number or 0 for number in result[name].to_list()], dtype=np.int64)
+
+    missing = total("rows") - total("valid")
+    if isinstance(table.epsilon, str):
+        levels = np.array(result["level"].to_list(), dtype=np.float64)
+    else:
+        levels = np.array([table.epsilon])
+    return Groups(
+        levels=levels,
+        people=total("people"),
+        sums=total("sums") + HALF * missing * (table.person is None),
+        missing=missing,
+        conflicts=total("conflicts"),
+        nobody=total("nobody"),
+        most=total("most"),
+    )
+
+
+def _rows(table: Table, bounds: tuple[float, float]) -> nw.LazyFrame[Any]:
+    """Put every row on the grid: `x` (0 if missing), `valid` as 0 or 1, `e`, and `who`."""
+    import narwhals as nw
+
+    schema = table.frame.collect_schema()
+    lo, hi = bounds
+
+    def floats(column: str) -> nw.Expr:
+        return nw.col(column) if schema[column] == nw.Float64 else nw.col(column).cast(nw.Float64)
+
+    value = floats(table.values)
+    valid = (value.abs() <= LARGEST).fill_null(False)
+    steps = (nw.when(valid).then(value).otherwise(lo).clip(lo, hi) - lo) * (GRID / (hi - lo)) + 0.5
+    columns = [
+        steps.floor().cast(nw.Int64).clip(0, GRID).alias("x"),
+        valid.cast(nw.Int64).alias("valid"),
+    ]
+    if isinstance(table.epsilon, str):
+        budget = floats(table.epsilon) + 0.0
+        if table.person is not None:
+            # The minimum over a person's rows would pass over a null or a NaN; where rows are
+            # people, bad budgets have keys of their own and come out as levels of their own.
+            usable = ((budget >= 0.0) & (budget <= math.inf)).fill_null(False)
+            budget = nw.when(usable).then(budget).otherwise(BAD_BUDGET)
+        columns.append(budget.alias("e"))
+    if table.person is not None:
+        who = nw.col(table.person)
+        columns.append((who + 0.0 if schema[table.person].is_float() else who).alias("who"))
+    return table.frame.select(*columns)
+
+
+def _fold(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
+    """Make one row of each person: the mean of their valid rows, floor((2S + r) / 2r)."""
+    import narwhals as nw
+
+    of_person = [
+        nw.len().alias("rows"),
+        nw.col("x").sum().alias("sum"),
+        nw.col("valid").sum().alias("valid"),
+    ]
+    if budgets:
+        of_person += [nw.col("e").min().alias("e"), nw.col("e").max().alias("e_max")]
+    people = rows.group_by("who").agg(*of_person)
+    # A cast after the aggregate: DuckDB adds 64-bit integers up in 128 bits.
+    r = nw.when(nw.col("valid") > 0).then(nw.col("valid")).otherwise(1).cast(nw.Int64)
+    total = nw.when(nw.col("valid") > 0).then(nw.col("sum")).otherwise(HALF).cast(nw.Int64)
+    nobody = nw.col("who").is_null()
+    if rows.collect_schema()["who"].is_float():
+        nobody = nobody | nw.col("who").is_nan()
+    conflict = nw.col("e") != nw.col("e_max") if budgets else nw.col("rows") < 0
+    people = people.select(
+        *([nw.col("e")] if budgets else []),
+        (2 * total + r).alias("above"),
+        (2 * r).alias("below"),
+        nw.col("rows").cast(nw.Int64).alias("rows"),
+        nw.col("valid").cast(nw.Int64).alias("valid"),
+        conflict.cast(nw.Int64).alias("conflict"),
+        nobody.cast(nw.Int64).alias("nobody"),
+    )
+    above, below = nw.col("above"), nw.col("below")
+    # Some engines divide integers as floats. Such a quotient is at most one off after flooring,
+    # and products of integers, which are exact everywhere, put it right.
+    people = people.with_columns(
+        (above.cast(nw.Float64) / below.cast(nw.Float64)).floor().cast(nw.Int64).alias("near")
+    )
+    near = nw.col("near")
+    mean = (
+        near - (near * below > above).cast(nw.Int64) + ((near + 1) * below <= above).cast(nw.Int64)
+    )
+    return people.with_columns(mean.clip(0, GRID).alias("x"))
+
+
+def _by_level(people: nw.LazyFrame[Any], *, grouped: bool, folded: bool) -> nw.LazyFrame[Any]:
+    """Add people up by level: a few rows, whatever the size of the data."""
+    import narwhals as nw
+
+    totals = {"people": nw.len(), "sums": nw.col("x").sum(), "valid": nw.col("valid").sum()}
+    if folded:
+        totals["rows"] = nw.col("rows").sum()
+        totals["most"] = nw.col("rows").max()
+        totals["conflicts"] = nw.col("conflict").sum()
+        totals["nobody"] = nw.col("nobody").sum()
+    named = [total.alias(name) for name, total in totals.items()]
+    if grouped:
+        budget = nw.col("e")
+        product = budget * SPLITTER
+        key = nw.when(budget <= HUGE).then(product - (product - budget)).otherwise(budget)
+        levels = (
+            people.with_columns(key.alias("key"))
+            .group_by("key")
+            .agg(*named, budget.min().alias("level"))
+        )
+    else:
+        levels = people.select(*named)
+    wholes = [nw.col(name).cast(nw.Int64) for name in totals]
+    if not folded:
+        wholes.append(nw.col("people").cast(nw.Int64).alias("rows"))
+    return levels.select(*wholes, *([nw.col("level")] if grouped else []))

@@ -1,0 +1,81 @@
+"""Paths of Parquet and CSV files, scanned lazily by Polars."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from epsilons.errors import FileError
+from epsilons.tally.failures import guarded
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["UNREADABLE", "scan"]
+
+INFERENCE_ROWS = 10_000
+"""Rows of a CSV file from which the types of its columns are guessed at first."""
+
+UNREADABLE = (
+    "data={path!r} could not be read as {kind_of_file} ({{kind}}). Is it whole, and is it "
+    "{kind_of_file}? In a CSV file every entry of a column of numbers must be a number or empty. "
+    "The engine's own message is withheld, because it may show a private value."
+)
+
+
+def scan(
+    path: str | os.PathLike[str], *, numbers: list[str], person: str | None
+) -> tuple[pl.LazyFrame, str]:
+    """Return a lazy frame of the file, and what to say if it cannot be read.
+
+    Args:
+        path: a file whose name ends in .parquet or .csv.
+        numbers: the columns that are to be numbers.
+        person: the column that says who a row belongs to.
+
+    Raises:
+        FileError: it is not there, or not what its name says.
+    """
+    file = Path(os.path.expanduser(os.fspath(path)))
+    kind = {".parquet": "Parquet", ".csv": "CSV"}.get(file.suffix.lower())
+    if kind is None:
+        raise FileError(
+            f"data={str(path)!r} must be a file whose name ends in .parquet or .csv. "
+            "Anything else: read it yourself, and give the frame."
+        )
+    if not file.is_file():
+        what = "is a directory, not a file" if file.is_dir() else "does not exist"
+        raise FileError(f"data={str(path)!r} {what}.")
+    # Braces in a path must survive the second formatting, of the kind of failure.
+    shown = str(path).replace("{", "{{").replace("}", "}}")
+    unreadable = UNREADABLE.format(path=shown, kind_of_file=kind)
+
+    def open_() -> pl.LazyFrame:
+        import polars as pl
+
+        if kind == "Parquet":
+            return pl.scan_parquet(file, glob=False)
+        return _scan_csv(file, numbers, person)
+
+    return guarded(open_, FileError, unreadable), unreadable
+
+
+def _scan_csv(file: Path, numbers: list[str], person: str | None) -> pl.LazyFrame:
+    """Scan a CSV file with types that no later row can belie silently."""
+    import polars as pl
+
+    schema = pl.scan_csv(file, glob=False, infer_schema_length=INFERENCE_ROWS).collect_schema()
+    if any(schema.get(column) == pl.String for column in numbers):
+        # Perhaps the first rows were only empty: look at all rows before calling it text.
+        schema = pl.scan_csv(file, glob=False, infer_schema_length=None).collect_schema()
+    overrides: dict[str, pl.DataType | type[pl.DataType]] = {
+        column: pl.Float64  # whole numbers in the first rows do not promise whole numbers below
+        for column in numbers
+        if column in schema and schema[column].is_numeric()
+    }
+    if person is not None and person in schema:
+        overrides[person] = pl.String  # as numbers, 007 and 7 would be one person
+    return pl.scan_csv(
+        file, glob=False, infer_schema_length=INFERENCE_ROWS, schema_overrides=overrides
+    )

@@ -1,0 +1,138 @@
+"""The tally itself, and the checks that every tally passes, whichever engine counted it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from epsilons.errors import BudgetError, ConflictingBudgetsError, DataError, MissingValueError
+from epsilons.tally.grid import GRID, Floats, Integers
+
+__all__ = ["BAD_BUDGET", "Groups", "Names", "Tally", "checked"]
+
+BAD_BUDGET = -1.0
+"""What a budget that is null, NaN or negative is written as while people are counted."""
+
+MOST_ROWS = 2**31
+"""Rows of one person that can be averaged in 64-bit integers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Integers by budget level: all that a release needs to know of the data.
+
+    Attributes:
+        levels: the budget of each level, ascending and distinct: the smallest ε in its group.
+        counts: the people in each level.
+        sums: the sum, over the people of each level, of their integer in [0, GRID].
+    """
+
+    levels: Floats
+    counts: Integers
+    sums: Integers
+
+    @property
+    def n(self) -> int:
+        """The number of people."""
+        return int(self.counts.sum())
+
+
+@dataclass(frozen=True)
+class Names:
+    """What messages call the three things that the user gave."""
+
+    values: str = "values"
+    epsilon: str = "epsilon"
+    person: str = "person"
+
+    @classmethod
+    def of_columns(cls, values: str, epsilon: str | float, person: str | None) -> Names:
+        """Name the columns that the user named."""
+        return cls(
+            f"values={values!r}",
+            f"epsilon={epsilon!r}" if isinstance(epsilon, str) else "epsilon",
+            f"person={person!r}",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """What an engine counted, one entry for each level, unchecked and in any order.
+
+    Attributes:
+        levels: the smallest ε of the group, or `BAD_BUDGET`.
+        people: how many people.
+        sums: the sum of their integers.
+        missing: rows whose value is missing.
+        conflicts: people with two budgets.
+        nobody: groups of rows that belong to no one, because the person is null.
+        most: the most rows that one person has.
+    """
+
+    levels: Floats
+    people: Integers
+    sums: Integers
+    missing: Integers
+    conflicts: Integers
+    nobody: Integers
+    most: Integers
+
+
+def checked(groups: Groups, names: Names, missing: str) -> Tally:
+    """Return the tally, if it can be used.
+
+    Args:
+        groups: what was counted.
+        names: what messages call the parameters.
+        missing: "error" refuses missing values; "midpoint" has already put them in the middle.
+
+    Raises:
+        BudgetError: a budget is negative, NaN or null, or everyone's is 0.
+        ConflictingBudgetsError: somebody has two budgets.
+        MissingValueError: a value is missing and `missing` is "error".
+        DataError: there are too few people, too many, or rows that belong to no one.
+    """
+    people = [int(count) for count in groups.people]  # Python integers do not wrap
+    n = sum(people)
+    if n == 0:
+        raise DataError(f"{names.values} is empty: there is nobody to take the mean of.")
+    if n * GRID >= 2**63 or min(people) < 0 or groups.most.max() >= MOST_ROWS:
+        raise DataError(
+            f"{names.values} has too many rows for sums in 64-bit integers: at most "
+            f"{2**33 - 1:,} people and {MOST_ROWS - 1:,} rows for each."
+        )
+    if not (groups.levels >= 0.0).all():
+        raise BudgetError(
+            f"{names.epsilon} has budgets that are negative, NaN or missing. A budget is a number "
+            "from 0 to infinity: 0 leaves a person out, inf makes their value public."
+        )
+    if groups.nobody.any():
+        raise DataError(
+            f"{names.person} has rows without a person (null or NaN). "
+            "Drop these rows, or give each its own person."
+        )
+    if groups.conflicts.any():
+        raise ConflictingBudgetsError(
+            f"{names.epsilon} differs between rows of the same {names.person}. "
+            "Everyone has one budget: give all rows of a person the smallest of theirs."
+        )
+    if n < 2:
+        raise DataError(
+            f"{names.values} holds one person only: the mean would be their value. "
+            "At least two people are needed."
+        )
+    if not (groups.levels > 0.0).any():
+        raise BudgetError(
+            f"{names.epsilon} is 0 for everyone: nobody's value may be used at all. "
+            "Somebody must have a budget above 0."
+        )
+    if missing == "error" and groups.missing.any():
+        raise MissingValueError(
+            f"{names.values} has missing values (null, NaN or infinite). This message depends on "
+            'private data: it is for the curator only. missing="midpoint" puts such values in the '
+            "middle of the bounds and never refuses; or drop these rows before."
+        )
+    order = np.argsort(groups.levels)
+    # Polars drops the + 0.0 that makes -0.0 an ordinary zero; it groups them together all the same.
+    return Tally(groups.levels[order] + 0.0, groups.people[order], groups.sums[order])

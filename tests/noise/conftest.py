@@ -1,0 +1,104 @@
+"""Tests of fit, shared by every sampler, with one false-alarm probability for the whole room.
+
+Each test of fit fails a right sampler with probability `ALPHA`. For the binomial that is a bound.
+For chi-square it is the limit law's, which at 100 expected in a cell, the least that is allowed
+here, is too small by a factor of up to 25 (of a Poisson count against the normal). There are fewer than 200 such tests in tests/noise, so
+the whole had a false-alarm probability below 1e-6 when its seeds were first chosen. With these it
+is deterministic, but for the few tests of the system's entropy and of OpenDP, which say so.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+import pytest
+from scipy import special
+
+from epsilons.noise import Source
+
+ALPHA = 1e-10
+LEAST = 100.0
+
+
+class Tape(Source):
+    """A source that plays given words, and then raises."""
+
+    def __init__(self, words: Iterable[int]) -> None:
+        self.tape = list(words)
+
+    def bytes(self, count: int) -> builtins.bytes:
+        taken = [self.tape.pop(0).to_bytes(8, "little") for _ in range((count + 7) // 8)]
+        return b"".join(taken)[:count]
+
+
+def chi_square(observed: Sequence[float], probabilities: Sequence[float]) -> float:
+    """The p-value of counts against the probabilities of their cells, small cells pooled."""
+    total = sum(observed)
+    assert abs(sum(probabilities) - 1.0) < 1e-9
+    pooled: list[list[float]] = [[0.0, 0.0]]
+    for seen, probability in zip(observed, probabilities, strict=True):
+        if pooled[-1][1] >= LEAST:
+            pooled.append([0.0, 0.0])
+        pooled[-1][0] += seen
+        pooled[-1][1] += total * probability
+    if len(pooled) > 1 and pooled[-1][1] < LEAST:
+        seen, expected = pooled.pop()
+        pooled[-1][0] += seen
+        pooled[-1][1] += expected
+    assert len(pooled) >= 2, "too few draws to test anything"
+    statistic = sum((seen - expected) ** 2 / expected for seen, expected in pooled)
+    return float(special.chdtrc(len(pooled) - 1, statistic))
+
+
+def two_samples(first: Sequence[int], second: Sequence[int]) -> float:
+    """The p-value of the counts of two samples in the same cells having one law."""
+    a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    share = min(a.sum(), b.sum()) / (a.sum() + b.sum())
+    cells: list[list[float]] = [[0.0, 0.0]]
+    for x, y in zip(a, b, strict=True):
+        if sum(cells[-1]) * share >= LEAST:
+            cells.append([0.0, 0.0])
+        cells[-1][0] += x
+        cells[-1][1] += y
+    if len(cells) > 1 and sum(cells[-1]) * share < LEAST:
+        x, y = cells.pop()
+        cells[-1][0] += x
+        cells[-1][1] += y
+    table = np.array(cells)
+    expected = np.outer(table.sum(1), table.sum(0)) / table.sum()
+    statistic = float(((table - expected) ** 2 / expected).sum())
+    return float(special.chdtrc(len(cells) - 1, statistic))
+
+
+def binomial(heads: int, tosses: int, probability: float) -> float:
+    """The two-sided p-value of so many heads, exactly."""
+    fewer = float(special.bdtr(heads, tosses, probability))
+    more = float(special.bdtrc(heads - 1, tosses, probability)) if heads else 1.0
+    return min(1.0, 2.0 * min(fewer, more))
+
+
+@pytest.fixture(scope="session")
+def alpha() -> float:
+    return ALPHA
+
+
+@pytest.fixture(scope="session")
+def fit() -> Callable[[Sequence[float], Sequence[float]], float]:
+    return chi_square
+
+
+@pytest.fixture(scope="session")
+def same() -> Callable[[Sequence[int], Sequence[int]], float]:
+    return two_samples
+
+
+@pytest.fixture(scope="session")
+def coin() -> Callable[[int, int, float], float]:
+    return binomial
+
+
+@pytest.fixture(scope="session")
+def tape() -> Callable[[Iterable[int]], Source]:
+    return Tape

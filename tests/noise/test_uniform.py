@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from epsilons.errors import ArgumentError
+from epsilons.noise import Seeded, Source, System, below, below_many
+
+Fit = Callable[[Sequence[float], Sequence[float]], float]
+Tape = Callable[[Iterable[int]], Source]
+
+
+@given(m=st.integers(1, 2**200), seed=st.integers(0, 2**64))
+def test_below_is_below(m: int, seed: int) -> None:
+    assert 0 <= below(Seeded(seed), m) < m
+    assert 0 <= below(System(), m) < m
+
+
+@given(m=st.integers(1, 2**62), size=st.integers(0, 50), seed=st.integers(0, 2**64))
+def test_below_many_is_below(m: int, size: int, seed: int) -> None:
+    for source in (Seeded(seed), System()):
+        draws = below_many(source, m, size)
+        assert draws.dtype == np.int64
+        assert draws.shape == (size,)
+        assert all(0 <= draw < m for draw in draws.tolist())
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("m", [2, 3, 7, 10, 64, 100, 257])
+def test_small_bounds_are_uniform(m: int, fit: Fit, alpha: float) -> None:
+    source = Seeded(m)
+    draws = [below(source, m) for _ in range(300 * m)]
+    assert fit(np.bincount(draws, minlength=m).tolist(), [1 / m] * m) > alpha
+    many = below_many(source, m, 3000 * m)
+    assert fit(np.bincount(many, minlength=m).tolist(), [1 / m] * m) > alpha
+
+
+LARGE = [2**53 - 1, 3 * 2**60, 2**62 - 1, 2**62]
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("m", [*LARGE, 10**30, 2**200 - 1, 2**200, 3 * 2**198 + 1])
+def test_large_bounds_are_uniform_high_and_low(m: int, fit: Fit, alpha: float) -> None:
+    source = Seeded(m)
+    draws = [below(source, m) for _ in range(5000)]
+    high = np.bincount([draw * 16 // m for draw in draws], minlength=16)
+    low = np.bincount([draw % 16 for draw in draws], minlength=16)
+    assert fit(high.tolist(), [1 / 16] * 16) > alpha
+    assert fit(low.tolist(), [1 / 16] * 16) > alpha
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("m", LARGE)
+def test_large_bounds_are_uniform_for_many(m: int, fit: Fit, alpha: float) -> None:
+    draws = below_many(Seeded(m), m, 100_000)
+    high = np.bincount(draws // (m // 16 + 1), minlength=16)
+    low = np.bincount(draws % 16, minlength=16)
+    width = m // 16 + 1
+    shares = [(min(m, (i + 1) * width) - i * width) / m for i in range(16)]
+    assert fit(high.tolist(), shares) > alpha
+    assert fit(low.tolist(), [1 / 16] * 16) > alpha
+
+
+@pytest.mark.statistical
+def test_the_test_has_power(fit: Fit, alpha: float) -> None:
+    # The mistake that rejection prevents: three bits modulo 7 give zero twice its share.
+    biased = below_many(Seeded(1), 8, 21_000) % 7
+    assert fit(np.bincount(biased, minlength=7).tolist(), [1 / 7] * 7) < alpha
+
+
+def test_words_beyond_the_last_cycle_are_redrawn(tape: Tape) -> None:
+    last = 2**64 - 1  # 2**64 = 1 (mod 3), so this word alone is beyond the cycles of 3
+    assert below_many(tape([last, 4, last, 5]), 3, 2).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("m", [0, -1, 1.0, 2.5, "3", None, True])
+def test_bounds_are_whole_numbers_above_zero(m: object) -> None:
+    with pytest.raises(ArgumentError, match="m must"):
+        below(Seeded(1), m)  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="m must"):
+        below_many(Seeded(1), m, 1)  # type: ignore[arg-type]
+
+
+def test_many_draws_have_limits() -> None:
+    with pytest.raises(ArgumentError, match=r"2\*\*62"):
+        below_many(Seeded(1), 2**62 + 1, 1)
+    with pytest.raises(ArgumentError, match="size"):
+        below_many(Seeded(1), 2, -1)
+
+
+def test_numpy_integers_do_not_wrap() -> None:
+    assert 0 <= below(Seeded(1), np.int64(2**62)) < 2**62  # type: ignore[arg-type]
+    assert isinstance(below(Seeded(1), np.int64(5)), int)  # type: ignore[arg-type]

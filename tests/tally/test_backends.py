@@ -1,0 +1,125 @@
+"""The same integers from every engine: those of a reference in pure Python."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from epsilons.errors import BudgetError, ConflictingBudgetsError, DataError, MissingValueError
+
+Rows = tuple[list[float | None], list[float], list[Any]]
+Count = Callable[..., tuple[list[float], list[int], list[int]]]
+
+BOUNDS = (-20.0, 70.3)
+LEVELS = [0.0, 0.1, 0.25, 0.3, 1.0, 7.5, math.inf]
+
+
+def some_rows(*, gaps: bool, n: int = 120) -> Rows:
+    """Rows of about n/3 people, each with one budget; values on both sides of the bounds."""
+    draw = random.Random(n)
+    budgets = {f"p{i}": draw.choice(LEVELS) for i in range(n // 3)}
+    people = [draw.choice(list(budgets)) for _ in range(n)]
+    values: list[float | None] = [draw.gauss(25.0, 40.0) for _ in range(n)]
+    people += ["zero", "low", "low", "high", "middle", "far"]
+    values += [-0.0, -20.0, -20.0, 70.3, 25.15, 1e300]
+    if gaps:
+        for row in range(0, n, 4):
+            values[row] = (None, math.nan, math.inf, -math.inf)[row // 4 % 4]
+        people += ["ghost", "ghost"]  # of whom nothing is known
+        values += [None, math.nan]
+    budgets |= {"zero": -0.0, "low": 1e308, "high": 5e-324, "middle": 0.3, "far": 1e308}
+    budgets["ghost"] = 0.1
+    return values, [budgets[p] for p in people], people
+
+
+@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
+@pytest.mark.parametrize("missing", ["midpoint", "error"])
+def test_whole_data(run: Count, reference: Count, missing: str, person: bool) -> None:
+    rows = some_rows(gaps=False)
+    assert run(rows, BOUNDS, person=person, missing=missing) == reference(
+        rows, BOUNDS, person=person
+    )
+
+
+@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
+def test_missing_values_become_the_midpoint(run: Count, reference: Count, person: bool) -> None:
+    rows = some_rows(gaps=True)
+    assert run(rows, BOUNDS, person=person) == reference(rows, BOUNDS, person=person)
+
+
+@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
+@pytest.mark.parametrize("gap", [None, math.nan, math.inf, -math.inf])
+def test_one_missing_value_is_refused(run: Count, gap: float | None, person: bool) -> None:
+    values, budgets, people = some_rows(gaps=False, n=12)
+    values[5] = gap
+    with pytest.raises(MissingValueError, match=r"midpoint.*never refuses"):
+        run((values, budgets, people), BOUNDS, person=person, missing="error")
+
+
+@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
+def test_one_budget_for_all(run: Count, reference: Count, person: bool) -> None:
+    values, _, people = some_rows(gaps=True)
+    rows = values, [0.7] * len(values), people
+    found = run(rows, BOUNDS, person=person, epsilon=0.7)
+    assert found == reference(rows, BOUNDS, person=person)
+    assert found[0] == [0.7]
+
+
+@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
+@pytest.mark.parametrize("bad", [None, math.nan, -1.0, -5e-324, -1e308, -math.inf])
+def test_bad_budgets_are_refused(run: Count, bad: float | None, person: bool) -> None:
+    # Two rows of the person, so that a minimum which passes over the bad one would hide it.
+    rows = [1.0, 2.0, 3.0, 4.0], [0.5, bad, 0.5, 1.0], ["a", "a", "b", "c"]
+    with pytest.raises(BudgetError, match="inf makes their value public"):
+        run(rows, BOUNDS, person=person)
+
+
+def test_two_budgets_of_one_person_are_refused(run: Count) -> None:
+    rows = [1.0, 2.0, 3.0], [0.5, 0.5000001, 0.5], ["a", "a", "b"]
+    with pytest.raises(ConflictingBudgetsError, match="differs between rows"):
+        run(rows, BOUNDS, person=True)
+    assert run(rows, BOUNDS)[1] == [3]  # as three people they are one level
+
+
+def test_rows_of_nobody_are_refused(run: Count) -> None:
+    rows = [1.0, 2.0, 3.0], [0.5, 0.5, 0.5], ["a", None, "b"]
+    with pytest.raises(DataError, match="without a person"):
+        run(rows, BOUNDS, person=True)
+
+
+def test_many_budgets_are_merged_downwards(run: Count, reference: Count) -> None:
+    draw = random.Random(3)
+    n = 3000
+    budgets = [math.exp(draw.uniform(-1.0, 1.0)) for _ in range(n)]
+    rows = [draw.uniform(-20.0, 70.0) for _ in range(n)], budgets, [str(i) for i in range(n)]
+    found = run(rows, BOUNDS)
+    assert found == reference(rows, BOUNDS, person=False)
+    assert len(found[0]) < 800
+
+
+def test_means_of_people_are_exact_where_floats_are_not(run: Count, reference: Count) -> None:
+    # 2S + r just below, at and just above a multiple of 2r, with people of many different sizes.
+    values: list[float | None] = []
+    people: list[str] = []
+    for size in range(1, 60):
+        for extra in range(3):
+            own = [float(2**30)] * (size - 1) + [float(2**30 - size // 2 - extra)]
+            values += own
+            people += [f"{size}-{extra}"] * size
+    rows = values, [1.0] * len(values), people
+    bounds = (0.0, float(2**30))
+    assert run(rows, bounds, person=True) == reference(rows, bounds, person=True)
+
+
+@pytest.mark.parametrize(
+    ("values", "error"), [([], "empty"), ([1.0], "one person only"), ([1.0, 2.0], "0 for everyone")]
+)
+def test_too_little_is_refused(run: Count, values: list[float | None], error: str) -> None:
+    rows = values, [0.0] * len(values), ["a", "b"][: len(values)]
+    kind = BudgetError if error == "0 for everyone" else DataError
+    with pytest.raises(kind, match=error):
+        run(rows, BOUNDS)
