@@ -81,7 +81,9 @@ def sampling_loss(keep: Floats, limit: float) -> Floats:
     """The exact loss of a person who is kept with this probability: see docs/proofs/sampling.md."""
     # keep·(e^{t/2} − 1) grows without bound; its logarithm does not.
     grown = np.logaddexp(np.log1p(-keep), np.log(keep) + limit / 2.0)
-    return np.minimum(grown - np.log1p(keep * math.expm1(-limit / 2.0)), limit)
+    return np.asarray(
+        np.minimum(grown - np.log1p(keep * math.expm1(-limit / 2.0)), limit), dtype=np.float64
+    )
 
 
 def _sampling_at(budgets: Budgets, limit: float) -> Answer:

@@ -17,8 +17,8 @@ import numpy as np
 from epsilons.budgets import Budgets, Floats, Integers
 
 _LARGEST = 1e100
-"""Budgets above this are treated as this when a cap is sought: their squares would overflow, and no
-error that a float64 can show depends on them."""
+"""Budgets (or scales) above this are treated as this when a cap is sought: their squares would
+overflow, and no error that anyone could tell depends on them."""
 
 Slope: TypeAlias = Callable[[float, float, float], float]
 """(bias, sum of the budgets below the cap, scale) → derivative of the risk in the scale."""
@@ -129,7 +129,7 @@ def bias_scale(budgets: Budgets, slope: Slope, *, simplex: bool) -> float:
         return 0.0
 
     def kink(k: int) -> float:
-        return 1.0 / (n * float(prefix.levels[k]))
+        return min(1.0 / (n * float(prefix.levels[k])), _LARGEST)
 
     def slope_at(scale: float, below: int) -> float:
         """The derivative where the first `below` levels lie below the cap."""
@@ -140,7 +140,7 @@ def bias_scale(budgets: Budgets, slope: Slope, *, simplex: bool) -> float:
     piece = _first(size, lambda k: slope_at(kink(k), k) <= 0.0)
     low = kink(piece) if piece < size else 0.0
     total = prefix.sum(piece)
-    floor = 0.0 if not simplex or prefix.public else 1.0 / prefix.sum(size)
+    floor = 0.0 if not simplex or prefix.public else min(1.0 / prefix.sum(size), _LARGEST)
     if total == 0.0:
         return max(low, floor)
     high = kink(piece - 1)

@@ -29,7 +29,7 @@ def hpm_a(budgets: Budgets, goal: Goal) -> Answer:  # noqa: ARG001
     smallest = int(np.flatnonzero(budgets.levels > 0.0)[0])
     # ε/(1 − e^{−ε}) grows, so the strictest person decides how much noise there is.
     unit = float(budgets.levels[smallest]) / float(share[smallest])
-    spent = np.where(share > 0.0, unit * share, 0.0)
+    spent = np.multiply(unit, share, out=np.zeros(len(share)), where=share > 0.0)
     return Answer(np.minimum(spent, budgets.levels))
 
 

@@ -87,7 +87,7 @@ def _at_caps(budgets: Budgets, caps: Floats, assume: str) -> tuple[Floats, Float
     odd = (n % 2) / n**2 if assume == "shuffled" else 0.0
     candidates = (
         A / (A * A + 8.0),
-        1.0 / (A + np.sqrt(square)),
+        1.0 / np.maximum(A + np.sqrt(square), 1e-100),  # a smaller sum is nobody's best
         odd * A / (odd * A * A + (1.0 - odd) * square + 8.0),
     )
     risks = np.stack(

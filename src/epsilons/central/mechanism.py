@@ -17,8 +17,11 @@ from epsilons.noise import DiscreteLaplace, PointMass, Source, below_many
 from epsilons.risk import Weighing
 
 _WEIGHT_BITS = 45
-"""The largest weight has this many bits (or one more): rounding weights down then costs nothing that
-anyone could measure, and noise for ordinary budgets still fits 64-bit integers."""
+"""The bits of the largest weight: rounding weights down then costs nothing that anyone can measure,
+and noise for ordinary budgets still fits 64-bit integers."""
+
+_FAST_BITS, _FEWEST_BITS = 53, 36
+"""Noise of a scale up to 2^53 is drawn fast in bulk; for that weights may have as few as 36 bits."""
 
 _KEEP_BITS = 53
 
@@ -92,7 +95,7 @@ class Additive:
         return noise + total  # both are below 2⁶² in absolute value
 
     def estimate(self, drawn: int) -> float:
-        """The mean, in data units, that a lattice point stands for; it may lie outside the bounds."""
+        """The mean, in data units, that a lattice point stands for; perhaps outside the bounds."""
         lo, hi = self.bounds
         return (lo + hi) / 2.0 + (hi - lo) * _ratio(drawn - self._middle, self.divisor)
 
@@ -104,6 +107,11 @@ class Additive:
         offsets = np.asarray(drawn - middle, dtype=np.float64)
         return np.asarray((lo + hi) / 2.0 + (hi - lo) * (offsets / float(self.divisor)))
 
+    @property
+    def scale(self) -> Fraction:
+        """The scale of the noise, in lattice points."""
+        return Fraction(0) if isinstance(self.law, PointMass) else self.law.scale
+
     @cached_property
     def weighing(self) -> Weighing:
         """The estimator on a unit range, with the integer weights that are really used."""
@@ -112,7 +120,7 @@ class Additive:
         if self.keep is not None:
             keep = np.array([float(p) for p in self.keep])
             weights = weights * keep
-        return Weighing(weights, self.counts, _ratio(self.law.scale, self.divisor), keep)
+        return Weighing(weights, self.counts, _ratio(self.scale, self.divisor), keep)
 
     @cached_property
     def slack(self) -> float:
@@ -135,7 +143,7 @@ class Sampled(Additive):
 
     Guarantee:
         With h = (k/2)·reach/(grid·scale) and the probability p of being kept, the loss is exactly
-        ln((1 + p(e^h − 1))/(1 − p(1 − e^{−h}))), which is at most ε when p ≤ (e^ε − 1)/(e^{2h} − 1).
+        ln((1 + p(e^h − 1))/(1 − p(1 − e^{−h}))): at most ε when p ≤ (e^ε − 1)/(e^{2h} − 1).
 
     Reference:
         Jorgensen, Yu and Cormode 2015, corrected for replace-one. Proof: docs/proofs/sampling.md.
@@ -165,8 +173,8 @@ class Sampled(Additive):
 def build(allocation: Allocation, *, grid: int, bounds: tuple[float, float]) -> Additive:
     """The mechanism of an allocation.
 
-    Weights are e·2^s rounded down, with s such that the largest has 45 or 46 bits, and the scale of
-    the noise is 2^s: a person's loss is k/2^s ≤ e ≤ ε, whatever was rounded.
+    Weights are e·2^s rounded down and the scale of the noise is 2^s: a person's loss is k/2^s ≤ e ≤
+    ε, whatever s is and whatever was rounded.
     """
     spent, counts = allocation.spent, allocation.counts
     if math.isinf(spent[-1]):
@@ -176,7 +184,8 @@ def build(allocation: Allocation, *, grid: int, bounds: tuple[float, float]) -> 
         return Additive(
             allocation.levels, counts, weights, grid, grid, PointMass(), divisor, bounds
         )
-    shift = _WEIGHT_BITS - math.frexp(float(spent.max()))[1] + 1
+    exponent = math.frexp(float(spent.max()))[1]
+    shift = max(min(_WEIGHT_BITS - exponent, _FAST_BITS), _FEWEST_BITS - exponent)
     scale = Fraction(2) ** shift
     if allocation.keep is not None:
         return _sampled(allocation, scale, grid=grid, bounds=bounds)

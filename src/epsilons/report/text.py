@@ -81,8 +81,8 @@ def plan_text(data: dict[str, Any]) -> str:
             ),
             "",
             wrapped(
-                "Errors are worst cases before any data is read; the gain is how many times smaller "
-                "the typical error is than with everyone at the strictest ε."
+                "Errors are worst cases before any data is read; the gain is how many times "
+                "smaller the typical error is than with everyone at the strictest ε."
             ),
             wrapped("Advice: " + data["advice"]),
         ]

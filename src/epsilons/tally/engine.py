@@ -169,4 +169,6 @@ def _by_level(people: nw.LazyFrame[Any], *, grouped: bool, folded: bool) -> nw.L
     wholes = [nw.col(name).cast(nw.Int64) for name in totals]
     if not folded:
         wholes.append(nw.col("people").cast(nw.Int64).alias("rows"))
-    return levels.select(*wholes, *([nw.col("level")] if grouped else []))
+    if grouped:
+        wholes.append(nw.col("level").fill_null(BAD_BUDGET))
+    return levels.select(*wholes)

@@ -65,17 +65,24 @@ def _scan_csv(file: Path, numbers: list[str], person: str | None) -> pl.LazyFram
     """Scan a CSV file with types that no later row can belie silently."""
     import polars as pl
 
-    schema = pl.scan_csv(file, glob=False, infer_schema_length=INFERENCE_ROWS).collect_schema()
+    def scanned(
+        rows: int | None, types: dict[str, pl.DataType | type[pl.DataType]] | None = None
+    ) -> pl.LazyFrame:
+        return pl.scan_csv(file, glob=False, infer_schema_length=rows, schema_overrides=types)
+
+    schema = scanned(INFERENCE_ROWS).collect_schema()
     if any(schema.get(column) == pl.String for column in numbers):
         # Perhaps the first rows were only empty: look at all rows before calling it text.
-        schema = pl.scan_csv(file, glob=False, infer_schema_length=None).collect_schema()
-    overrides: dict[str, pl.DataType | type[pl.DataType]] = {
-        column: pl.Float64  # whole numbers in the first rows do not promise whole numbers below
-        for column in numbers
-        if column in schema and schema[column].is_numeric()
-    }
+        schema = scanned(None).collect_schema()
+    types: dict[str, pl.DataType | type[pl.DataType]] = {}
+    for column in set(numbers) & set(schema):
+        text = schema[column] == pl.String
+        if schema[column].is_numeric() or (
+            text and scanned(0).select(pl.col(column).count()).collect().item() == 0
+        ):
+            # Whole numbers in the first rows do not promise whole numbers below, and a column
+            # without any entry is called text by Polars.
+            types[column] = pl.Float64
     if person is not None and person in schema:
-        overrides[person] = pl.String  # as numbers, 007 and 7 would be one person
-    return pl.scan_csv(
-        file, glob=False, infer_schema_length=INFERENCE_ROWS, schema_overrides=overrides
-    )
+        types[person] = pl.String  # as numbers, 007 and 7 would be one person
+    return scanned(INFERENCE_ROWS, types)

@@ -17,9 +17,8 @@ from typing import Any, Protocol
 from epsilons.errors import PrivacyError
 
 _PROBES = 64
-_DIGITS = 440
-_MARGIN = 400
-"""Digits that are carried, and digits that are trusted: enough for the smallest float64 budget."""
+_DIGITS, _TRUSTED = 60, 45
+"""Significant digits that are carried, and those that are relied on."""
 
 
 class Law(Protocol):
@@ -38,17 +37,28 @@ class Mechanism(Protocol):
     """
 
     @property
-    def levels(self) -> Any: ...
+    def levels(self) -> Any:
+        """The budgets ε."""
+
     @property
-    def weights(self) -> Any: ...
+    def weights(self) -> Any:
+        """The integer weight of a person of each level."""
+
     @property
-    def reach(self) -> int: ...
+    def reach(self) -> int:
+        """How far one person's integer can move."""
+
     @property
-    def grid(self) -> int: ...
+    def grid(self) -> int:
+        """The divisor of the sum."""
+
     @property
-    def law(self) -> Any: ...
+    def law(self) -> Any:
+        """The law of the noise."""
+
     @property
-    def keep(self) -> Sequence[Fraction] | None: ...
+    def keep(self) -> Sequence[Fraction] | None:
+        """The probability of being used, level by level; None if everyone surely is."""
 
 
 @dataclass(frozen=True)
@@ -167,15 +177,17 @@ def _sampled(
         return math.inf
     if keep == 1:
         return 2 * half
+    # A loss is about p·h where both are small: carry as many digits more as that has zeros.
+    zeros = sum(max(0, len(str(x.denominator)) - len(str(x.numerator))) for x in (half, keep))
     with decimal.localcontext() as context:
-        context.prec = _DIGITS
+        context.prec = _DIGITS + zeros
         context.Emax, context.Emin = decimal.MAX_EMAX, decimal.MIN_EMIN
         h = decimal.Decimal(half.numerator) / decimal.Decimal(half.denominator)
         p = decimal.Decimal(keep.numerator) / decimal.Decimal(keep.denominator)
         loss = (1 + p * (h.exp() - 1)).ln() - (1 - p * (1 - (-h).exp())).ln()
-        # Every operation is correctly rounded, and there are fewer than twenty: the absolute error
-        # is far below 10^-400 of the largest intermediate, which is e^h where h is not small.
-        margin = decimal.Decimal(10) ** -_MARGIN * (1 + abs(loss))
+        # Every operation is correctly rounded and there are fewer than twenty, on numbers whose
+        # logarithm is at most h: the error is far below the digits that are relied on.
+        margin = decimal.Decimal(10) ** -(_TRUSTED + zeros) * (1 + abs(loss))
         return Fraction(loss + margin)
 
 

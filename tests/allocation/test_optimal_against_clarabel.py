@@ -1,0 +1,298 @@
+"""`optimal` and `minimax` against Clarabel, over all weights that the budgets allow.
+
+The objectives are written here from the mathematics (unit range, weights w, noise Laplace(t) with
+t ≥ w_i/ε_i), and share nothing with `epsilons.risk`.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import epsilons as ep
+from epsilons.allocation import RULES
+
+Floats = npt.NDArray[np.float64]
+PROFILES = 50
+CONFIDENCES = (0.5, 0.6, 0.75, 0.9, 0.95, 0.99)
+SIMPLEX_CELLS = [("iid", "mse"), ("shuffled", "mse"), ("correlated", "mse"), ("correlated", "pac")]
+FREE_CELLS = ["iid", "shuffled", "correlated"]
+KINDS = (
+    "log-uniform",
+    "few levels",
+    "with zeros",
+    "with public people",
+    "one huge",
+    "one tiny",
+    "all equal",
+    "two people",
+    "zeros and public people",
+    "mostly public",
+)
+
+
+def profile(kind: str, rng: np.random.Generator, most: int = 200) -> Floats:
+    """One ε for each person."""
+    n = int(rng.integers(3, most + 1))
+    base = np.exp(rng.uniform(-5.0, 5.0, n))
+    if kind == "few levels":
+        levels = np.exp(rng.uniform(-4.0, 3.0, int(rng.integers(2, 6))))
+        base = rng.choice(levels, n)
+    elif kind == "with zeros":
+        base[rng.random(n) < 0.3] = 0.0
+        base[0] = 0.5
+    elif kind == "with public people":
+        base[rng.random(n) < 0.1] = math.inf
+        base[0] = math.inf
+    elif kind == "one huge":
+        base = rng.uniform(0.05, 1.0, n)
+        base[0] = 1e6
+    elif kind == "one tiny":
+        base = rng.uniform(0.05, 1.0, n)
+        base[0] = 1e-6
+    elif kind == "all equal":
+        base = np.full(n, float(np.exp(rng.uniform(-5.0, 3.0))))
+    elif kind == "two people":
+        base = np.exp(rng.uniform(-3.0, 3.0, 2))
+    elif kind == "zeros and public people":
+        draw = rng.random(n)
+        base[draw < 0.2] = 0.0
+        base[draw > 0.8] = math.inf
+        base[0] = 0.3
+    elif kind == "mostly public":
+        base = np.where(rng.random(n) < 0.8, math.inf, rng.uniform(0.01, 1.0, n))
+        base[0] = 0.1
+    return base
+
+
+def generator(*words: object) -> np.random.Generator:
+    return np.random.default_rng(zlib.crc32(repr(words).encode()))
+
+
+@dataclass(frozen=True)
+class People:
+    """Budgets of groups of people who are treated alike."""
+
+    epsilon: Floats
+    counts: Floats
+
+    @property
+    def n(self) -> int:
+        return int(self.counts.sum())
+
+
+def grouped(epsilon: Floats) -> People:
+    levels, counts = np.unique(epsilon, return_counts=True)
+    return People(levels, counts.astype(np.float64))
+
+
+def alone(epsilon: Floats) -> People:
+    return People(epsilon, np.ones(len(epsilon)))
+
+
+def noise(people: People, weights: Floats) -> float:
+    """The least t with w ≤ t·ε."""
+    assert not np.any(weights[people.epsilon == 0.0])
+    inner = (people.epsilon > 0.0) & np.isfinite(people.epsilon)
+    return float(np.max(weights[inner] / people.epsilon[inner], initial=0.0))
+
+
+def objective(
+    people: People, weights: Floats, assume: str, confidence: float | None = None
+) -> float:
+    """The worst-case risk of these weights: PAC if a confidence is given."""
+    n, t = people.n, noise(people, weights)
+    total = float(people.counts @ weights)
+    if assume == "correlated":
+        b = 0.5 * float(people.counts @ np.abs(weights - 1.0 / n))
+        if confidence is None:
+            return b * b + 2.0 * t * t
+        if t == 0.0:
+            return b
+        return t * (log_cosh(b / t) - math.log(1.0 - confidence))
+    if assume == "iid":
+        data = max((1.0 - total) ** 2, float(people.counts @ weights**2))
+        return data / 4.0 + 2.0 * t * t
+    # Shuffled: all data with j ones and n − j zeros.
+    share = np.arange(n + 1) / n
+    variance = share * (1.0 - share) * n / (n - 1)
+    spread = float(people.counts @ (weights - total / n) ** 2)
+    return float(np.max(((1.0 - total) * (0.5 - share)) ** 2 + variance * spread)) + 2.0 * t * t
+
+
+def solve(people: People, assume: str, confidence: float | None, *, simplex: bool) -> float:
+    """The least risk, by Clarabel. Weights are counted in 1/n and noise in its natural unit."""
+    n, counts = people.n, people.counts
+    inner = (people.epsilon > 0.0) & np.isfinite(people.epsilon)
+    # About the noise that budgets capped at the middle one would need.
+    middle = float(np.median(people.epsilon[inner])) if inner.any() else 1.0
+    unit = 1.0 / (n * middle)
+    u = cp.Variable(len(counts), nonneg=True)  # n·w
+    s = cp.Variable(nonneg=True)  # t / unit
+    share = counts / n
+    constraints: list[Any] = []
+    if inner.any():
+        limit = n * unit * people.epsilon[inner]
+        constraints.append(cp.multiply(1.0 / np.maximum(limit, 1.0), u[inner]) <= cp.multiply(
+            np.minimum(limit, 1.0), s
+        ))
+    if (people.epsilon == 0.0).any():
+        constraints.append(u[people.epsilon == 0.0] == 0.0)
+    total = share @ u
+    if simplex:
+        constraints.append(total == 1.0)
+    root = np.sqrt(share)
+    # Norms, not squares: everything is of the order of the error itself.
+    if assume == "correlated":
+        data = 0.5 * (share @ cp.abs(u - 1.0))
+        size = 1.0
+    else:
+        size = 1.0 / math.sqrt(n)
+        pull = (1.0 - total) / size
+        if assume == "iid":
+            data = 0.5 * cp.maximum(cp.abs(pull), cp.norm(cp.multiply(root, u)))
+        else:
+            odd = (n % 2) / n**2
+            factor = math.sqrt((1.0 - odd) * n / (n - 1))
+            centred = cp.multiply(root, u - total) * factor
+            stacked = cp.hstack([centred, pull * math.sqrt(odd)]) if odd else centred
+            data = 0.5 * cp.maximum(cp.abs(pull), cp.norm(stacked))
+    ratio = unit / size
+    if confidence is None:
+        goal = cp.norm(cp.hstack([data, math.sqrt(2.0) * ratio * s]))
+        return (clarabel(cp.Problem(cp.Minimize(goal), constraints)) * size) ** 2
+    # The risk t·(ln cosh(b/t) + ln(1/β)) is convex and homogeneous in (b, t), so it is the largest
+    # of its tangents b·tanh z + t·(ln cosh z − z·tanh z + ln(1/β)). A linear program over some of
+    # them is a lower bound, its answer an upper bound; the tangent there joins until both meet.
+    bias, risk = cp.Variable(nonneg=True), cp.Variable()
+    constraints.append(bias >= data)
+    lost = -math.log(1.0 - confidence)
+    touched, upper = [0.0, 0.3, 0.6, 1.0, 1.5, 2.0, 3.0, 6.0], math.inf
+    for _ in range(60):
+        for z in touched:
+            tangent, constant = math.tanh(z), log_cosh(z) - z * math.tanh(z) + lost
+            constraints.append(risk >= tangent * bias + constant * ratio * s)
+        lower = clarabel(cp.Problem(cp.Minimize(risk), constraints))
+        b, t = float(data.value), max(ratio * float(s.value), 1e-12)
+        touched = [b / t]
+        upper = min(upper, t * (log_cosh(b / t) + lost))
+        if upper - lower <= 1e-8 * upper:
+            return lower * size
+    raise AssertionError("the bounds did not meet")
+
+
+def log_cosh(z: float) -> float:
+    return float(np.logaddexp(z, -z)) - math.log(2.0)
+
+
+def clarabel(problem: Any) -> float:
+    problem.solve(
+        solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11, max_iter=500
+    )
+    assert problem.status in ("optimal", "optimal_inaccurate")
+    return float(problem.value)
+
+
+def goal_of(loss: str, rng: np.random.Generator) -> float | None:
+    return float(rng.choice(CONFIDENCES)) if loss == "pac" else None
+
+
+@pytest.mark.parametrize("index", range(PROFILES))
+@pytest.mark.parametrize(("assume", "loss"), SIMPLEX_CELLS)
+def test_optimal_is_the_least_risk_over_the_whole_simplex(
+    assume: str, loss: str, index: int
+) -> None:
+    rng = generator("simplex", assume, loss, index)
+    person_by_person = index % 5 == 4
+    kind = KINDS[(index + index // 10) % len(KINDS)]
+    epsilon = profile(kind, rng, most=40 if person_by_person else 200)
+    confidence = goal_of(loss, rng)
+    found = ep.allocate(
+        epsilon, assume=assume, loss=loss, confidence=confidence or 0.95, method="optimal"
+    )
+    people = grouped(epsilon)
+    mine = objective(people, found.weights, assume, confidence)
+    assert found.risk == pytest.approx(mine, rel=1e-9)
+    witness = solve(
+        alone(epsilon) if person_by_person else people, assume, confidence, simplex=True
+    )
+    assert mine == pytest.approx(witness, rel=1e-6, abs=1e-14)
+    for name in RULES:
+        if name != "minimax":
+            other = ep.allocate(
+                epsilon, assume=assume, loss=loss, confidence=confidence or 0.95, method=name
+            )
+            theirs = objective(people, other.weights, assume, confidence)
+            assert mine <= theirs * (1.0 + 1e-9), name
+
+
+@pytest.mark.parametrize("index", range(PROFILES))
+@pytest.mark.parametrize("assume", FREE_CELLS)
+def test_minimax_is_the_least_risk_over_all_weights_whatever_their_sum(
+    assume: str, index: int
+) -> None:
+    rng = generator("free", assume, index)
+    person_by_person = index % 5 == 4
+    kind = KINDS[(index + index // 10) % len(KINDS)]
+    epsilon = profile(kind, rng, most=40 if person_by_person else 200)
+    found = ep.allocate(epsilon, assume=assume, method="minimax")
+    people = grouped(epsilon)
+    mine = objective(people, found.weights, assume)
+    assert found.risk == pytest.approx(mine, rel=1e-9)
+    witness = solve(alone(epsilon) if person_by_person else people, assume, None, simplex=False)
+    assert mine == pytest.approx(witness, rel=1e-6, abs=1e-14)
+
+
+@pytest.mark.parametrize("index", range(20))
+def test_minimax_is_the_least_correlated_pac_error_over_all_weights(index: int) -> None:
+    rng = generator("free pac", index)
+    epsilon = profile(KINDS[index % len(KINDS)], rng)
+    confidence = float(rng.choice(CONFIDENCES))
+    found = ep.allocate(
+        epsilon, assume="correlated", loss="pac", confidence=confidence, method="minimax"
+    )
+    people = grouped(epsilon)
+    mine = objective(people, found.weights, "correlated", confidence)
+    assert found.risk == pytest.approx(mine, rel=1e-9)
+    witness = solve(people, "correlated", confidence, simplex=False)
+    assert mine == pytest.approx(witness, rel=1e-6, abs=1e-14)
+
+
+@pytest.mark.parametrize("assume", FREE_CELLS)
+@pytest.mark.parametrize(("nobody", "public"), [(2, 2), (3, 2), (10, 1), (1, 40)])
+def test_minimax_is_least_where_everyone_is_left_out_or_public(
+    assume: str, nobody: int, public: int
+) -> None:
+    found = ep.allocate({0.0: nobody, math.inf: public}, assume=assume, method="minimax")
+    people = People(np.array([0.0, math.inf]), np.array([nobody, public], dtype=np.float64))
+    # One number is free: the weight of a public person.
+    grid = np.linspace(0.0, 2.0 / public, 1001)
+    values = [objective(people, np.array([0.0, w]), assume) for w in grid]
+    assert found.risk <= min(values) * (1.0 + 1e-6)
+
+
+@pytest.mark.parametrize(("assume", "loss"), SIMPLEX_CELLS)
+@pytest.mark.parametrize("epsilon", [(0.3, 2.0), (0.2, 0.7, 5.0), (0.0, 0.1, 1.0), (0.4, 1.0, 1e9)])
+def test_no_point_of_a_fine_grid_on_a_small_simplex_does_better(
+    assume: str, loss: str, epsilon: tuple[float, ...]
+) -> None:
+    budgets = np.array(epsilon)
+    people = alone(budgets)
+    confidence = 0.9 if loss == "pac" else None
+    found = ep.allocate(budgets, assume=assume, loss=loss, confidence=0.9, method="optimal")
+    steps = 100
+    best = math.inf
+    for i in range(steps + 1):
+        for j in range(steps + 1 - i) if len(budgets) == 3 else [steps - i]:
+            weights = np.array([i, j, steps - i - j][: len(budgets)]) / steps
+            if not np.any(weights[budgets == 0.0]):
+                best = min(best, objective(people, weights, assume, confidence))
+    assert found.risk <= best * (1.0 + 1e-12)
+    assert best <= found.risk * 1.05  # and the grid comes near, so it was the same problem

@@ -1,0 +1,274 @@
+"""What is true of every rule, for every assumption and loss, and for the strangest budgets."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import assume as suppose
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import epsilons as ep
+from epsilons import Allocation, Budgets
+from epsilons.allocation import RULES
+from epsilons.parameters import CHOICES
+
+Epsilon = Budgets | Mapping[float, int] | npt.ArrayLike
+ASSUMES, LOSSES = CHOICES["assume"], CHOICES["loss"]
+STRANGE = (0.0, 5e-324, 1e-310, 1e-300, 1e-160, 1e-12, 0.1, 1.0, 30.0, 800.0, 1e10, 1e160, 1e300)
+
+plain = st.lists(st.floats(1e-3, 20.0), min_size=2, max_size=20)
+strange = st.lists(
+    st.one_of(
+        st.sampled_from((*STRANGE, math.inf, 1.7976931348623157e308)),
+        st.floats(0.0, allow_nan=False),
+        st.floats(0.01, 10.0),
+    ),
+    min_size=2,
+    max_size=12,
+).filter(any)
+goals = st.tuples(
+    st.sampled_from(ASSUMES),
+    st.sampled_from(LOSSES),
+    st.sampled_from((0.02, 0.3, 0.5, 0.8, 0.95, 0.999)),
+)
+Goal = tuple[str, str, float]
+
+
+def allocated(epsilon: Epsilon, goal: Goal, method: str) -> Allocation:
+    """An allocation in which every warning is an error."""
+    assume, loss, confidence = goal
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return ep.allocate(epsilon, assume=assume, loss=loss, confidence=confidence, method=method)
+
+
+def check(found: Allocation) -> None:
+    """All that an allocation promises, whatever the budgets."""
+    levels, spent, weights = found.levels, found.spent, found.weights
+    for array in (levels, spent, weights):
+        assert array.shape == levels.shape
+        assert not np.isnan(array).any()
+        assert not array.flags.writeable
+    assert not math.isnan(found.scale)
+    assert not math.isnan(found.risk)
+    assert found.risk >= 0.0
+    assert np.all(spent >= 0.0)
+    assert np.all(spent <= levels)
+    assert np.all(weights >= 0.0)
+    assert not np.any(weights[levels == 0.0])
+    total = float(found.counts @ weights)
+    if found.method == "minimax":
+        assert total <= 1.0 + 1e-12
+    else:
+        assert total == pytest.approx(1.0, rel=1e-12)
+    if found.scale == 0.0:
+        # No noise at all: only people whose records are public may count.
+        assert not np.any(weights[np.isfinite(levels)])
+    else:
+        inner = (levels > 0.0) & np.isfinite(levels)
+        allowed = levels[inner] * found.scale * (1.0 + 1e-9)
+        assert np.all(weights[inner] <= allowed + 1e-300)
+
+
+@pytest.mark.parametrize("method", RULES)
+@settings(max_examples=60, deadline=None)
+@given(epsilon=plain, goal=goals)
+def test_nobody_spends_more_than_they_have(method: str, epsilon: list[float], goal: Goal) -> None:
+    found = allocated(epsilon, goal, method)
+    check(found)
+    assert math.isfinite(found.risk)
+    if method != "sampling":
+        # Effective budgets, weights and noise say the same thing.
+        np.testing.assert_allclose(found.weights, found.spent * found.scale, rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", RULES)
+@settings(max_examples=120, deadline=None)
+@given(epsilon=strange, goal=goals)
+def test_strange_budgets_keep_every_promise_without_a_warning(
+    method: str, epsilon: list[float], goal: Goal
+) -> None:
+    check(allocated(epsilon, goal, method))
+
+
+ADVERSARIAL: dict[str, Epsilon] = {
+    "smallest floats": [5e-324, 5e-324, 1e-323],
+    "smallest beside one": [5e-324, 1.0, 1.0],
+    "tiny": [1e-300, 2e-300, 3e-300],
+    "tiny beside public": {1e-20: 5, math.inf: 100},
+    "tiniest beside public": {1e-300: 5, math.inf: 3},
+    "huge": [1e300, 1e300, 5e299],
+    "largest floats": [1.7976931348623157e308] * 3,
+    "huge beside tiny": [1e300, 1e-300, 1.0],
+    "huge beside public": [1e300, 1e300, math.inf],
+    "equal": [0.7] * 50,
+    "one public": [0.2, 0.5, math.inf],
+    "one zero": [0.0, 0.2, 0.5],
+    "all public": [math.inf] * 4,
+    "zero or public": {0.0: 3, math.inf: 2},
+    "one who takes part": {0.0: 7, 0.5: 1},
+    "many people": {0.1: 10**12, 1.0: 10**11, math.inf: 10**5},
+    "most people there can be": {0.1: 2**53, 1.0: 1},
+    "thousands of levels": np.geomspace(1e-4, 50.0, 6000),
+    "thousands of levels and public people": np.append(np.geomspace(1e-4, 50.0, 6000), [math.inf]),
+}
+
+
+@pytest.mark.parametrize("case", ADVERSARIAL)
+@pytest.mark.parametrize("method", [*RULES, "auto"])
+def test_adversarial_budgets_keep_every_promise(method: str, case: str) -> None:
+    for assume in ASSUMES:
+        for loss in LOSSES:
+            check(allocated(ADVERSARIAL[case], (assume, loss, 0.95), method))
+
+
+@pytest.mark.parametrize("method", RULES)
+@settings(max_examples=15, deadline=None)
+@given(epsilon=st.lists(st.sampled_from((0.0, 0.1, 0.5, 2.0, math.inf)), min_size=2), goal=goals)
+def test_the_order_of_people_and_the_form_of_budgets_do_not_matter(
+    method: str, epsilon: list[float], goal: Goal
+) -> None:
+    suppose(any(epsilon))
+    one = allocated(epsilon, goal, method)
+    reverse = allocated(np.array(sorted(epsilon)[::-1]), goal, method)
+    merged = allocated({level: epsilon.count(level) for level in epsilon}, goal, method)
+    for other in (reverse, merged):
+        np.testing.assert_array_equal(one.levels, other.levels)
+        np.testing.assert_array_equal(one.counts, other.counts)
+        np.testing.assert_array_equal(one.spent, other.spent)
+        np.testing.assert_array_equal(one.weights, other.weights)
+        assert (one.scale, one.risk) == (other.scale, other.risk)
+
+
+@settings(max_examples=60, deadline=None)
+@given(epsilon=plain, power=st.integers(-20, 20), goal=goals)
+def test_proportional_and_uniform_weights_know_no_unit(
+    epsilon: list[float], power: int, goal: Goal
+) -> None:
+    factor = 2.0**power
+    for method in ("proportional", "uniform"):
+        one = allocated(epsilon, goal, method)
+        other = allocated(np.array(epsilon) * factor, goal, method)
+        np.testing.assert_array_equal(one.weights, other.weights)
+        assert other.scale * factor == one.scale
+        np.testing.assert_array_equal(other.spent, one.spent * factor)
+
+
+@settings(max_examples=60, deadline=None)
+@given(epsilon=strange, goal=goals)
+def test_the_strictest_decides_for_uniform_and_everyone_spends_all_for_proportional(
+    epsilon: list[float], goal: Goal
+) -> None:
+    uniform = allocated(epsilon, goal, "uniform")
+    taking_part = uniform.levels > 0.0
+    people = int(uniform.counts[taking_part].sum())
+    np.testing.assert_allclose(uniform.weights, np.where(taking_part, 1.0 / people, 0.0))
+    assert set(uniform.spent.tolist()) <= {0.0, min(e for e in epsilon if e > 0.0)}
+    proportional = allocated(epsilon, goal, "proportional")
+    if max(epsilon) < math.inf:
+        np.testing.assert_array_equal(proportional.spent, proportional.levels)
+    else:
+        public = np.isinf(proportional.levels)
+        np.testing.assert_array_equal(proportional.spent, np.where(public, math.inf, 0.0))
+        assert proportional.scale == 0.0
+
+
+@settings(max_examples=100, deadline=None)
+@given(epsilon=strange, goal=goals)
+def test_optimal_is_never_worse_than_a_rule_with_a_name(epsilon: list[float], goal: Goal) -> None:
+    assume, loss, confidence = goal
+    suppose(loss == "mse" or (assume == "correlated" and confidence >= 0.5))
+    best = allocated(epsilon, goal, "optimal")
+    assert best.exact
+    for method in RULES:
+        if method != "minimax":
+            other = allocated(epsilon, goal, method).risk
+            assert best.risk <= other * (1.0 + 1e-9), method
+
+
+@settings(max_examples=100, deadline=None)
+@given(epsilon=strange, assume=st.sampled_from(ASSUMES))
+def test_minimax_is_never_worse_than_optimal(epsilon: list[float], assume: str) -> None:
+    best = allocated(epsilon, (assume, "mse", 0.95), "optimal").risk
+    assert allocated(epsilon, (assume, "mse", 0.95), "minimax").risk <= best * (1.0 + 1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(epsilon=plain, goal=goals)
+def test_auto_is_the_least_of_the_rules_and_never_one_by_name_only(
+    epsilon: list[float], goal: Goal
+) -> None:
+    auto = allocated(epsilon, goal, "auto")
+    risks = {
+        method: allocated(epsilon, goal, method).risk
+        for method in RULES
+        if method not in ("minimax", "sampling")
+    }
+    assert auto.method in risks
+    assert auto.risk == risks[auto.method]
+    assert auto.risk <= min(risks.values()) * (1.0 + 1e-9)
+
+
+CAPS = ("optimal", "affine", "hpm-cp", "hpm-ce", "hpm-up", "hpm-ue", "hpm-cp-t", "hpm-up-t")
+
+
+@pytest.mark.parametrize("method", CAPS)
+@settings(max_examples=60, deadline=None)
+@given(epsilon=strange, goal=goals)
+def test_the_optimal_rules_are_caps(method: str, epsilon: list[float], goal: Goal) -> None:
+    found = allocated(epsilon, goal, method)
+    assert found.cap is not None
+    assert found.cap > 0.0
+    if found.scale == 0.0:
+        assert found.cap == math.inf
+        np.testing.assert_array_equal(
+            found.spent, np.where(np.isinf(found.levels), math.inf, 0.0)
+        )
+    else:
+        np.testing.assert_array_equal(found.spent, np.minimum(found.levels, found.cap))
+
+
+@settings(max_examples=60, deadline=None)
+@given(epsilon=plain, goal=goals)
+def test_minimax_is_a_cap_drawn_to_the_middle(epsilon: list[float], goal: Goal) -> None:
+    found = allocated(epsilon, goal, "minimax")
+    assert found.cap is not None
+    np.testing.assert_array_equal(found.spent, np.minimum(found.levels, found.cap))
+    assert found.scale <= 1.0 / float(found.counts @ found.spent) * (1.0 + 1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(epsilon=plain, goal=goals)
+def test_threshold_is_one_level_for_those_who_reach_it_and_the_best_such(
+    epsilon: list[float], goal: Goal
+) -> None:
+    found = allocated(epsilon, goal, "threshold")
+    at = float(found.spent.max())
+    assert at in found.levels
+    np.testing.assert_array_equal(found.spent, np.where(found.levels >= at, at, 0.0))
+    for level in found.levels.tolist():
+        # People below a threshold count as left out: then the threshold is the strictest.
+        alone = [e if e >= level else 0.0 for e in epsilon]
+        other = allocated(alone, goal, "uniform").risk
+        assert found.risk <= other * (1.0 + 1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    epsilon=plain, assume=st.sampled_from(ASSUMES), more=st.floats(1.0, 50.0), who=st.integers(0)
+)
+def test_a_more_generous_person_never_makes_the_optimum_worse(
+    epsilon: list[float], assume: str, more: float, who: int
+) -> None:
+    generous = list(epsilon)
+    generous[who % len(epsilon)] *= more
+    for goal in ((assume, "mse", 0.95), ("correlated", "pac", 0.95)):
+        for method in ("optimal", "threshold", "minimax"):
+            before = allocated(epsilon, goal, method).risk
+            assert allocated(generous, goal, method).risk <= before * (1.0 + 1e-9)

@@ -1,0 +1,212 @@
+"""The frozen mechanisms: exactly private for each person, and a planted fault is caught."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import epsilons as ep
+from epsilons.allocation import RULES, Allocation, Goal, allocate_for
+from epsilons.central import Additive, Sampled, build
+from epsilons.noise import DiscreteLaplace, Seeded
+from tests.profiles import ADVERSARIAL, ORDINARY
+
+GRID = 2**30
+GOALS = [Goal(a, loss, 0.95) for a in ("iid", "shuffled", "correlated") for loss in ("mse", "pac")]
+
+
+def made(budgets: ep.Budgets, method: str, goal: Goal = GOALS[0], grid: int = GRID) -> Additive:
+    return build(allocate_for(budgets, goal, method), grid=grid, bounds=(0.0, 1.0))
+
+
+@pytest.mark.parametrize("method", RULES)
+@pytest.mark.parametrize("profile", [*ADVERSARIAL, *ORDINARY])
+def test_every_method_keeps_every_budget(profile: str, method: str) -> None:
+    budgets = (ADVERSARIAL | ORDINARY)[profile]
+    many = len(budgets) > 200 and method in ("sampling", "threshold", "optimal")
+    for goal in GOALS[::2] if many else GOALS:
+        verdict = ep.verify.exact(made(budgets, method, goal))
+        assert verdict.holds
+        assert verdict.require() is verdict
+        assert len(verdict.losses) == len(budgets)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(
+        st.floats(0.0, 1e308) | st.just(math.inf) | st.floats(1e-3, 10.0), min_size=2, max_size=30
+    ).filter(lambda each: max(each) > 0.0),
+    st.sampled_from(sorted(RULES)),
+)
+def test_any_budgets_are_kept(epsilon: list[float], method: str) -> None:
+    mechanism = made(ep.Budgets(epsilon), method)
+    verdict = ep.verify.exact(mechanism).require()
+    # The weights are rounded down: what is spent is never above what was allocated.
+    allocation = allocate_for(ep.Budgets(epsilon), GOALS[0], method)
+    if mechanism.keep is None:
+        for loss, spent in zip(verdict.losses, allocation.spent.tolist(), strict=True):
+            assert loss <= (spent if math.isinf(spent) else Fraction(spent))
+
+
+@pytest.mark.parametrize(
+    "budgets", [ADVERSARIAL["dyadic"], ADVERSARIAL["equal"], ORDINARY["half strict"]]
+)
+def test_a_weight_rounded_up_is_caught(budgets: ep.Budgets) -> None:
+    mechanism = made(budgets, "proportional")
+    for level in range(len(budgets)):
+        weights = mechanism.weights.copy()
+        weights[level] += 1
+        broken = dataclasses.replace(mechanism, weights=weights)
+        assert not ep.verify.exact(broken).holds
+        with pytest.raises(ep.errors.PrivacyError):
+            ep.verify.exact(broken).require()
+
+
+def test_a_scale_one_too_small_is_caught() -> None:
+    mechanism = made(ADVERSARIAL["dyadic"], "proportional")
+    broken = dataclasses.replace(mechanism, law=DiscreteLaplace(mechanism.scale - 1))
+    assert ep.verify.exact(mechanism).holds
+    assert not ep.verify.exact(broken).holds
+
+
+def test_a_range_one_wider_is_caught() -> None:
+    mechanism = made(ADVERSARIAL["equal"], "uniform")
+    assert not ep.verify.exact(dataclasses.replace(mechanism, reach=GRID + 1)).holds
+
+
+def test_a_person_kept_too_often_is_caught() -> None:
+    mechanism = made(ORDINARY["half strict"], "sampling", Goal("correlated", "mse", 0.95))
+    sampled = made(ep.Budgets({0.5: 30, 1.0: 30, 2.0: 400}), "sampling", Goal("iid", "mse", 0.95))
+    for each in (mechanism, sampled):
+        assert isinstance(each, Sampled)
+        assert ep.verify.exact(each).holds
+    assert sampled.keep is not None
+    assert sampled.keep[0] < 1
+    # p = ε/t, the rate that is printed where the amplification of sampling is forgotten.
+    t = float(sampled.weights.max() / sampled.scale)
+    naive = tuple(min(Fraction(level) / Fraction(t), Fraction(1)) for level in (0.5, 1.0, 2.0))
+    broken = dataclasses.replace(sampled, keep=naive)
+    assert any(a > b for a, b in zip(naive, sampled.keep, strict=True))
+    assert not ep.verify.exact(broken).holds
+
+
+def log_ratio(first: dict[int, float], second: dict[int, float]) -> float:
+    return max(abs(math.log(first[y]) - math.log(second[y])) for y in first)
+
+
+@pytest.mark.parametrize("epsilon", [(0.5, 1.0), (0.25, 2.0), (1.0, 1.0, 3.0)])
+def test_losses_equal_those_of_brute_force(epsilon: tuple[float, ...]) -> None:
+    """Enumerate outputs and data on a tiny grid, with small weights, in floating point."""
+    grid = 4
+    weights = np.array([int(4 * e) for e in epsilon], dtype=np.int64)
+    mechanism = dataclasses.replace(
+        made(ep.Budgets(list(dict.fromkeys(epsilon)) * 2), "proportional", grid=grid),
+        levels=np.array(epsilon),
+        counts=np.ones(len(epsilon), dtype=np.int64),
+        weights=weights,
+        law=DiscreteLaplace(Fraction(4)),
+    )
+    verdict = ep.verify.exact(mechanism)
+
+    def law_of(data: tuple[int, ...]) -> dict[int, float]:
+        total = mechanism.total(np.array(data, dtype=np.int64))
+        return {y: math.exp(mechanism.law.log_pmf(y - total)) for y in range(-60, 80)}
+
+    for person in range(len(epsilon)):
+        worst = 0.0
+        for others in itertools.product(range(grid + 1), repeat=len(epsilon) - 1):
+            laws = [law_of((*others[:person], g, *others[person:])) for g in range(grid + 1)]
+            worst = max(worst, *(log_ratio(a, b) for a, b in itertools.permutations(laws, 2)))
+        assert worst == pytest.approx(float(verdict.losses[person]), abs=1e-9)
+
+
+def test_the_sampled_loss_equals_that_of_brute_force() -> None:
+    """One person in doubt, another always there; every coin, value and output."""
+    keep, weight, scale, grid = Fraction(3, 10), 6, Fraction(5), 4
+    mechanism = Sampled(
+        np.array([9.0]),
+        np.array([2], dtype=np.int64),
+        np.array([weight], dtype=np.int64),
+        grid,
+        grid,
+        DiscreteLaplace(scale),
+        Fraction(1),
+        (0.0, 1.0),
+        (keep,),
+    )
+
+    def law_of(first: int, second: int) -> dict[int, float]:
+        out = dict.fromkeys(range(-60, 61), 0.0)
+        for coins in itertools.product((0, 1), repeat=2):
+            chance = math.prod(float(keep) if c else 1.0 - float(keep) for c in coins)
+            stay = [2 * g - grid for g, c in zip((first, second), coins, strict=True) if c]
+            total = weight * sum(stay) // (2 * grid)
+            for y in out:
+                out[y] += chance * math.exp(mechanism.law.log_pmf(y - total))
+        return out
+
+    worst = max(
+        log_ratio(law_of(a, other), law_of(b, other))
+        for a in range(grid + 1)
+        for b in range(grid + 1)
+        for other in range(grid + 1)
+    )
+    certified = float(ep.verify.exact(mechanism).losses[0])
+    assert worst <= certified + 1e-12
+    # The other person's coin blurs the worst output, so the bound is met in the tail alone.
+    assert worst == pytest.approx(certified, abs=1e-9)
+
+
+def test_revealing_who_was_kept_would_break_the_promise() -> None:
+    """The printed argument allows any t-private algorithm on the sample, its size included."""
+    t, epsilon = 2.0, 0.2
+    keep = math.expm1(epsilon) / math.expm1(t)
+    size = 1
+    # If the size of the sample is known to be 1, the one person's output ratio is e^t.
+    shown = math.log(keep * math.exp(t)) - math.log(keep)
+    assert size == 1
+    assert shown > epsilon
+    h = t / 2.0
+    hidden = math.log1p(keep * math.expm1(h)) - math.log1p(keep * math.expm1(-h))
+    assert hidden <= epsilon
+
+
+def test_draws_follow_the_mechanism_and_never_wrap() -> None:
+    for budgets in (ORDINARY["half strict"], ADVERSARIAL["tiny"], ADVERSARIAL["subnormal"]):
+        mechanism = made(budgets, "optimal")
+        total = mechanism.total(budgets.counts * GRID)
+        assert total == int(mechanism.weights @ budgets.counts.astype(object))
+        single = mechanism.draw(Seeded(5), total=total)
+        many = mechanism.draw(Seeded(6), 400, total=total)
+        noise = np.array([int(y) - total for y in [*many.tolist(), single]], dtype=object)
+        spread = float(Fraction(sum(abs(y) for y in noise), len(noise)) / mechanism.scale)
+        assert 0.7 < spread < 1.4  # E|X| is the scale; 401 draws put it within 0.3 surely enough
+
+
+def test_public_people_alone_are_used_without_noise() -> None:
+    mechanism = made(ADVERSARIAL["zero and public"], "optimal")
+    total = mechanism.total(np.array([0, 3 * GRID], dtype=np.int64))
+    assert mechanism.estimate(mechanism.draw(Seeded(1), total=total)) == 0.75
+    assert ep.verify.exact(mechanism).losses == (0, math.inf)
+
+
+def test_estimates_agree_with_estimate() -> None:
+    for budgets in (ORDINARY["half strict"], ADVERSARIAL["tiny"]):
+        mechanism = made(budgets, "minimax")
+        drawn = mechanism.draw(Seeded(9), 20, total=mechanism.total(budgets.counts * (GRID // 3)))
+        each = [mechanism.estimate(int(y)) for y in drawn.tolist()]
+        np.testing.assert_allclose(mechanism.estimates(drawn), each, rtol=1e-9)
+
+
+@pytest.mark.parametrize("profile", ORDINARY)
+def test_integer_weights_cost_nothing_that_could_be_measured(profile: str) -> None:
+    allocation: Allocation = allocate_for(ORDINARY[profile], GOALS[0], "optimal")
+    mechanism = build(allocation, grid=GRID, bounds=(0.0, 1.0))
+    assert GOALS[0].risk(mechanism.weighing) == pytest.approx(allocation.risk, rel=1e-8)

@@ -1,0 +1,221 @@
+"""The documentation is run: every example, command and link, and every signature of a proof."""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import importlib
+import importlib.util
+import inspect
+import io
+import pkgutil
+import re
+import shlex
+import shutil
+from dataclasses import is_dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import epsilons
+from epsilons.allocation import RULES
+from epsilons.central import mechanism
+from epsilons.cli import cli
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted(
+    page.relative_to(ROOT).as_posix() for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+)
+FENCE = re.compile(r"^```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.M | re.S)
+LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
+
+
+class Block(NamedTuple):
+    """A fenced block, and the line of the page on which its text begins."""
+
+    kind: str
+    text: str
+    line: int
+    end: int
+
+
+def blocks(page: str) -> list[Block]:
+    text = (ROOT / page).read_text("utf-8")
+    return [
+        Block(found["kind"], found["text"], text.count("\n", 0, found.start("text")), found.end())
+        for found in FENCE.finditer(text)
+    ]
+
+
+def with_blocks(kind: str) -> list[str]:
+    return [page for page in PAGES if any(block.kind == kind for block in blocks(page))]
+
+
+@pytest.fixture
+def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory with the files that the examples read: the bundled data, under two names."""
+    table = pl.read_csv(ROOT / "src/epsilons/data/commute.csv")
+    table.write_csv(tmp_path / "people.csv")
+    table.write_parquet(tmp_path / "people.parquet")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", with_blocks("python"))
+@pytest.mark.usefixtures("people")
+def test_python_runs(page: str) -> None:
+    """A block of text right after a block of Python is exactly what that block prints."""
+    text = (ROOT / page).read_text("utf-8")
+    namespace: dict[str, Any] = {"__name__": "docs"}
+    found = blocks(page)
+    for block, after in zip(found, [*found[1:], None], strict=True):
+        if block.kind != "python":
+            continue
+        printed = io.StringIO()
+        padded = "\n" * block.line + block.text  # so that a traceback shows the line of the page
+        with contextlib.redirect_stdout(printed):
+            exec(compile(padded, str(ROOT / page), "exec"), namespace)
+        if after and after.kind == "text":
+            between = text[block.end : after.end].split("```", maxsplit=1)[0]
+            if not between.strip():
+                assert printed.getvalue().rstrip() == after.text.rstrip()
+
+
+@pytest.mark.parametrize("page", with_blocks("console"))
+@pytest.mark.usefixtures("people")
+def test_commands_run(page: str) -> None:
+    """Each `$ epsilons …` exits with 0, and prints what is shown below it, if anything is."""
+    for block in blocks(page):
+        if block.kind != "console":
+            continue
+        for part in re.split(r"^\$ ", block.text, flags=re.M)[1:]:
+            command, _, shown = part.partition("\n")
+            program, *arguments = shlex.split(command)
+            if program != "epsilons":
+                assert program in ("make", "pip", "git", "python", "cd"), command
+                continue
+            result = CliRunner().invoke(cli, arguments)
+            assert result.exit_code == 0, result.output
+            if shown.strip():
+                assert result.output.rstrip() == shown.rstrip()
+
+
+def test_every_block_says_what_it_is() -> None:
+    kinds = {"python", "text", "console", "json"}
+    assert {block.kind for page in PAGES for block in blocks(page)} <= kinds
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_resolve(page: str) -> None:
+    text = FENCE.sub("", (ROOT / page).read_text("utf-8"))
+    for target in LINK.findall(text):
+        if re.match(r"https?://", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (ROOT / page).parent / path if path else ROOT / page
+        assert file.exists(), f"{page} links to {target}"
+        if anchor:
+            heads = re.findall(r"^#+ (.*)$", file.read_text("utf-8"), re.M)
+            slugs = {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+            assert anchor in slugs, f"{page} links to {target}"
+
+
+def test_every_rule_is_in_the_guide() -> None:
+    guide = (ROOT / "docs/guide.md").read_text("utf-8")
+    assert all(f"| `{name}` |" in guide for name in RULES)
+
+
+def test_every_error_is_in_the_guide() -> None:
+    guide = (ROOT / "docs/guide.md").read_text("utf-8")
+    assert all(f"| `{name}` |" in guide for name in epsilons.errors.__all__)
+
+
+def test_every_room_is_on_the_map() -> None:
+    page = (ROOT / "docs/architecture.md").read_text("utf-8")
+    rooms = {module.name for module in pkgutil.iter_modules(epsilons.__path__)} - {"__main__"}
+    assert all(re.search(rf"^\s+{room}(\.py|/)", page, re.M) for room in rooms)
+
+
+@pytest.mark.parametrize("module", ["epsilons", "epsilons.verify"])
+def test_public_names_are_documented(module: str) -> None:
+    """Functions say Args, Returns and Raises; classes Args and Raises, or their Attributes."""
+    room = importlib.import_module(module)
+    for name in room.__all__:
+        thing = getattr(room, name)
+        text = inspect.getdoc(thing)
+        assert text, f"{name} has no docstring"
+        if inspect.isfunction(thing):
+            sections = ["Args:", "Returns:", "Raises:"]
+        elif isinstance(thing, ModuleType):
+            sections = []
+        else:
+            sections = ["Attributes:"] if is_dataclass(thing) else ["Args:", "Raises:"]
+        assert [section for section in sections if section not in text] == [], name
+
+
+def test_mechanisms_state_their_guarantee() -> None:
+    classes = [
+        thing
+        for _, thing in inspect.getmembers(mechanism, inspect.isclass)
+        if thing.__module__ == mechanism.__name__
+    ]
+    assert len(classes) >= 2
+    for thing in [*classes, epsilons.mean]:
+        text = inspect.getdoc(thing) or ""
+        assert "Guarantee:" in text, thing
+        assert "Reference:" in text, thing
+
+
+def test_docstring_examples_run() -> None:
+    for found in pkgutil.walk_packages(epsilons.__path__, "epsilons."):
+        if not found.name.endswith("__main__"):
+            assert doctest.testmod(importlib.import_module(found.name)).failed == 0, found.name
+
+
+@pytest.fixture(scope="module")
+def check() -> Any:
+    """The script that checks the signatures of the proofs."""
+    spec = importlib.util.spec_from_file_location("check_proofs", ROOT / "scripts/check_proofs.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_proofs_were_read_after_the_last_change(
+    check: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check.main([]) == 0, capsys.readouterr().out
+
+
+def test_an_unread_proof_is_noticed(
+    check: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(ROOT / "docs/proofs", tmp_path / "docs/proofs")
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    at = ["--root", str(tmp_path)]
+    assert check.main([*at, "--update"]) == 0
+    file = tmp_path / "src/epsilons/central/mechanism.py"
+    text = file.read_text("utf-8")
+    file.write_text(
+        '"""Other words."""\n# A comment.\n' + text.split('"""', maxsplit=2)[2], "utf-8"
+    )
+    assert check.main(at) == 0, "words alone change no proof"
+    assert "_WEIGHT_BITS = 45" in text
+    changed = text.replace("_WEIGHT_BITS = 45", "_WEIGHT_BITS = 44") + "\nextra = 1\n"
+    file.write_text(changed, "utf-8")
+    capsys.readouterr()
+    assert check.main(at) == 1
+    printed = capsys.readouterr().out
+    assert "additive.md: src/epsilons/central/mechanism.py changed" in printed
+    assert "changed: _WEIGHT_BITS" in printed
+    assert "new: extra" in printed
+    assert check.main([*at, "--update"]) == 0
+    (tmp_path / "src/epsilons/noise/other.py").write_text("x = 1\n", "utf-8")
+    assert check.main(at) == 1
+    assert "noise/other.py: no page" in capsys.readouterr().out
