@@ -118,7 +118,7 @@ class Plan:
             return {"cap": [], "error": []}
         spenders = [row.spent for forecast in self.forecasts for row in forecast.spent]
         top = max([float(finite[-1]), *(spent for spent in spenders if math.isfinite(spent))])
-        caps = np.geomspace(float(finite[0]) / 2.0, max(top, float(finite[0])) * 2.0, 120)
+        caps = np.geomspace(max(float(finite[0]) / 2.0, 1e-300), max(2.0 * top, 1e-299), 120)
         lo, hi = self.bounds
         errors = []
         for cap in caps.tolist():

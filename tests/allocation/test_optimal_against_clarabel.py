@@ -140,9 +140,10 @@ def solve(people: People, assume: str, confidence: float | None, *, simplex: boo
     constraints: list[Any] = []
     if inner.any():
         limit = n * unit * people.epsilon[inner]
-        constraints.append(cp.multiply(1.0 / np.maximum(limit, 1.0), u[inner]) <= cp.multiply(
-            np.minimum(limit, 1.0), s
-        ))
+        constraints.append(
+            cp.multiply(1.0 / np.maximum(limit, 1.0), u[inner])
+            <= cp.multiply(np.minimum(limit, 1.0), s)
+        )
     if (people.epsilon == 0.0).any():
         constraints.append(u[people.epsilon == 0.0] == 0.0)
     total = share @ u

@@ -72,7 +72,8 @@ def check(found: Allocation) -> None:
         assert not np.any(weights[np.isfinite(levels)])
     else:
         inner = (levels > 0.0) & np.isfinite(levels)
-        allowed = levels[inner] * found.scale * (1.0 + 1e-9)
+        with np.errstate(over="ignore"):
+            allowed = levels[inner] * found.scale * (1.0 + 1e-9)
         assert np.all(weights[inner] <= allowed + 1e-300)
 
 
@@ -189,14 +190,14 @@ def test_optimal_is_never_worse_than_a_rule_with_a_name(epsilon: list[float], go
     for method in RULES:
         if method != "minimax":
             other = allocated(epsilon, goal, method).risk
-            assert best.risk <= other * (1.0 + 1e-9), method
+            assert best.risk <= other * (1.0 + 1e-9) + 1e-24, method
 
 
 @settings(max_examples=100, deadline=None)
 @given(epsilon=strange, assume=st.sampled_from(ASSUMES))
 def test_minimax_is_never_worse_than_optimal(epsilon: list[float], assume: str) -> None:
     best = allocated(epsilon, (assume, "mse", 0.95), "optimal").risk
-    assert allocated(epsilon, (assume, "mse", 0.95), "minimax").risk <= best * (1.0 + 1e-9)
+    assert allocated(epsilon, (assume, "mse", 0.95), "minimax").risk <= best * (1.0 + 1e-9) + 1e-15
 
 
 @settings(max_examples=25, deadline=None)
@@ -227,9 +228,7 @@ def test_the_optimal_rules_are_caps(method: str, epsilon: list[float], goal: Goa
     assert found.cap > 0.0
     if found.scale == 0.0:
         assert found.cap == math.inf
-        np.testing.assert_array_equal(
-            found.spent, np.where(np.isinf(found.levels), math.inf, 0.0)
-        )
+        np.testing.assert_array_equal(found.spent, np.where(np.isinf(found.levels), math.inf, 0.0))
     else:
         np.testing.assert_array_equal(found.spent, np.minimum(found.levels, found.cap))
 

@@ -65,6 +65,10 @@ class Additive:
     bounds: tuple[float, float]
     keep: tuple[Fraction, ...] | None = None
 
+    def __post_init__(self) -> None:
+        for array in (self.levels, self.counts, self.weights):
+            array.flags.writeable = False
+
     def total(self, sums: Integers) -> int:
         """The lattice point of the data, floor(Σ k·sum / grid), before noise."""
         weighted = sum(k * s for k, s in zip(self.weights.tolist(), sums.tolist(), strict=True))

@@ -47,19 +47,15 @@ def plan_plot(data: dict[str, Any]) -> altair.LayerChart:
         for cap, error in zip(data["curve"]["cap"], data["curve"]["error"], strict=True)
         if math.isfinite(error) and math.isfinite(cap)
     ]
-    marks = [
-        {"cap": row["largest_spent"], "error": row[loss], "method": row["method"]}
-        for row in data["forecasts"]
-        if math.isfinite(row[loss]) and math.isfinite(row["largest_spent"])
-    ]
+    marks = _marks(data["forecasts"], loss)
     x = alt.X("cap:Q", scale=alt.Scale(type="log"), title="cap τ: nobody spends more than this")
     y = alt.Y("error:Q", scale=alt.Scale(type="log"), title=words)
     line = alt.Chart(alt.Data(values=curve)).mark_line(color=_INK).encode(x=x, y=y)
     points = alt.Chart(alt.Data(values=marks))
-    dots = points.mark_point(filled=True, size=70).encode(
+    dots = points.mark_point(filled=True, size=80, opacity=1).encode(
         x=x,
         y=y,
-        color=alt.Color("method:N", title="rule"),
+        color=alt.Color("method:N", title="rule", legend=alt.Legend(labelLimit=400)),
         shape=alt.Shape("method:N", title="rule"),
         tooltip=["method:N", "cap:Q", "error:Q"],
     )
@@ -67,11 +63,26 @@ def plan_plot(data: dict[str, Any]) -> altair.LayerChart:
     return alt.layer(line, dots).properties(width=480, height=320, title=title)
 
 
+def _marks(forecasts: list[dict[str, Any]], loss: str) -> list[dict[str, Any]]:
+    """One mark for each place on the plot: rules that coincide share it."""
+    places: dict[tuple[int, int], dict[str, Any]] = {}
+    for row in forecasts:
+        cap, error = row["largest_spent"], row[loss]
+        if not (0 < cap < math.inf and 0 < error < math.inf):
+            continue
+        place = (round(50 * math.log(cap)), round(50 * math.log(error)))
+        if place in places:
+            places[place]["method"] += ", " + row["method"]
+        else:
+            places[place] = {"cap": cap, "error": error, "method": row["method"]}
+    return list(places.values())
+
+
 def _spending(alt: Any, spent: list[dict[str, Any]]) -> Any:
     finite = [row for row in merged_rows(spent, 12) if math.isfinite(row["spent"])]
     bars = [
-        {"level": row["epsilon"], "part": part, "epsilon": row[part], "order": place}
-        for place, row in enumerate(finite)
+        {"level": row["epsilon"], "part": part, "epsilon": row[part]}
+        for row in finite
         for part in ("spent", "kept")
         if math.isfinite(row[part])
     ]
@@ -79,7 +90,7 @@ def _spending(alt: Any, spent: list[dict[str, Any]]) -> Any:
         alt.Chart(alt.Data(values=bars))
         .mark_bar()
         .encode(
-            y=alt.Y("level:N", sort=alt.SortField("order"), title="budget ε"),
+            y=alt.Y("level:N", sort=[row["epsilon"] for row in finite], title="budget ε"),
             x=alt.X("epsilon:Q", title="ε of each person: spent and kept"),
             color=alt.Color(
                 "part:N",

@@ -57,12 +57,11 @@ def plan_text(data: dict[str, Any]) -> str:
             row["pac"],
             f"{row['gain']:,.3g} ×",
             f"{100 * row['used']:.3g} %",
-            " ".join(number(each["spent"]) for each in merged_rows(row["spent"], 4)),
+            *(number(each["spent"], 2) for each in merged_rows(row["spent"], 4)),
         )
         for row in data["forecasts"]
     ]
     levels = merged_rows(data["forecasts"][0]["spent"], 4)
-    heads = " ".join(level_name(row["epsilon"]) for row in levels)
     return "\n".join(
         [
             f"Plan for the mean of {data['n']:,} people, values from {number(lo)} to {number(hi)}",
@@ -74,15 +73,16 @@ def plan_text(data: dict[str, Any]) -> str:
                     "typical error",
                     f"error at {percent}",
                     "gain",
-                    "people used",
-                    f"spent by ε = {heads}",
+                    "used",
+                    *(f"ε {row['short']}" for row in levels),
                 ),
                 rows,
             ),
             "",
             wrapped(
                 "Errors are worst cases before any data is read; the gain is how many times "
-                "smaller the typical error is than with everyone at the strictest ε."
+                "smaller the typical error is than with everyone at the strictest ε; the last "
+                "columns are what a person of each level would spend."
             ),
             wrapped("Advice: " + data["advice"]),
         ]
@@ -104,17 +104,17 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     return "\n".join(lines)
 
 
-def number(value: float) -> str:
-    """A number as a person would write it."""
+def number(value: float, digits: int = 4) -> str:
+    """A number as a person would write it, to a few significant digits."""
     if math.isinf(value):
         return "public" if value > 0 else "-∞"
     if value == 0:
         return "0"
     if 1e-4 <= abs(value) < 1e6:
-        digits = max(0, 3 - math.floor(math.log10(abs(value))))
-        text = f"{value:,.{digits}f}"
+        decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+        text = f"{value:,.{decimals}f}"
         return text.rstrip("0").rstrip(".") if "." in text else text
-    return f"{value:.3g}"
+    return f"{value:.{min(digits, 3)}g}"
 
 
 def kept_words(kept: float) -> str:
@@ -130,29 +130,25 @@ def aligned(value: float, width: float) -> str:
     return f"{value:,.{digits}f}"
 
 
-def level_name(epsilon: float | tuple[float, float] | str) -> str:
-    """How a level, or a range of levels, is called."""
-    if isinstance(epsilon, str):
-        return epsilon
-    if isinstance(epsilon, tuple):
-        return f"{number(epsilon[0])}-{number(epsilon[1])}"
-    return number(epsilon)
-
-
 def merged_rows(rows: Sequence[dict[str, Any]], most: int = _ROWS) -> list[dict[str, Any]]:
     """At most `most` rows: neighbouring levels become one, spent and kept their averages."""
     if len(rows) <= most:
-        return [dict(row) | {"epsilon": level_name(row["epsilon"])} for row in rows]
+        return [
+            dict(row) | {"epsilon": number(row["epsilon"]), "short": number(row["epsilon"], 2)}
+            for row in rows
+        ]
     size = math.ceil(len(rows) / most)
     merged = []
     for start in range(0, len(rows), size):
         group = rows[start : start + size]
         people = sum(row["people"] for row in group)
         first, last = group[0]["epsilon"], group[-1]["epsilon"]
-        name = level_name(first) if first == last else level_name((first, last))
+        middle = group[len(group) // 2]["epsilon"]
+        name = number(first) if first == last else f"{number(first)}-{number(last)}"
         merged.append(
             {
                 "epsilon": name,
+                "short": number(middle, 2) if first == last else f"≈{number(middle, 2)}",
                 "people": people,
                 "spent": sum(row["people"] * row["spent"] for row in group) / people,
                 "kept": sum(row["people"] * row["kept"] for row in group) / people,

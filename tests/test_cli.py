@@ -1,0 +1,82 @@
+"""The command line, run as a user would."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from scripts import make_demo_data
+
+import epsilons as ep
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "epsilons", *words], capture_output=True, text=True, timeout=60
+    )
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "people.parquet"
+    pl.DataFrame({"x": [1.0, 2.0, 3.0] * 40, "e": [0.5, 1.0, 2.0] * 40}).write_parquet(path)
+    return path
+
+
+def test_the_demo_shows_a_number_an_interval_and_who_spent_what() -> None:
+    done = run("demo")
+    assert done.returncode == 0, done.stderr
+    assert "Mean: " in done.stdout
+    assert "95 % interval" in done.stdout
+    assert "spent" in done.stdout
+    assert "Everyone's budget is kept." in done.stdout
+
+
+def test_the_demo_as_json() -> None:
+    data = json.loads(run("demo", "--json").stdout)
+    assert data["n"] == 4000
+    assert data["interval"][0] < data["value"] < data["interval"][1]
+
+
+def test_mean_of_a_file(table: Path) -> None:
+    words = ("mean", str(table), "--value", "x", "--epsilon", "e", "--bounds", "0", "10")
+    assert "Mean: " in run(*words).stdout
+    data = json.loads(run(*words, "--json", "--assume", "correlated", "--loss", "pac").stdout)
+    assert data["assume"] == "correlated"
+    assert data["n"] == 120
+    assert json.loads(run(*words[:5], "0.5", *words[6:], "--json").stdout)["n"] == 120
+
+
+def test_plan_from_levels() -> None:
+    assert "Advice: " in run("plan", "0.1:500", "1:200", "inf:3", "--bounds", "0", "10").stdout
+    data = json.loads(run("plan", "0.1:500", "1:200", "inf:3", "--json").stdout)
+    assert data["n"] == 703
+    assert data["best"] == "optimal"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("mean", "no.parquet", "--value", "x", "--epsilon", "e", "--bounds", "0", "1"),
+        ("mean", "no.parquet", "--value", "x", "--epsilon", "e", "--bounds", "1", "0"),
+        ("plan", "0.1:x"),
+        ("plan", "-1:5", "1:5"),
+        ("plan", "0:5"),
+        ("plan",),
+    ],
+)
+def test_an_error_is_short_and_on_stderr(words: tuple[str, ...]) -> None:
+    done = run(*words)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert done.stderr
+
+
+def test_the_bundled_data_are_what_the_recipe_makes() -> None:
+    path = Path(ep.__file__).parent / "data" / "commute.csv"
+    assert path.read_text(encoding="utf-8") == make_demo_data.make()

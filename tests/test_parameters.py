@@ -1,0 +1,123 @@
+"""Every parameter takes its words and numbers, refuses the rest, and says what to do."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from epsilons import parameters
+from epsilons.errors import ArgumentError, BoundsError, EpsilonsError
+from epsilons.parameters import CHOICES
+
+WORDS = [(name, word) for name, words in CHOICES.items() for word in words]
+NOT_WORDS: list[object] = ["", "nonsense-zzz", None, 0, 1.5, True, [], ("iid",), b"iid", math.nan]
+
+
+@pytest.mark.parametrize(("name", "word"), WORDS)
+def test_every_declared_word_is_taken(name: str, word: str) -> None:
+    assert parameters.choice(name, word) == word
+
+
+@pytest.mark.parametrize(("name", "word"), WORDS)
+def test_a_word_that_is_almost_right_gets_a_hint(name: str, word: str) -> None:
+    with pytest.raises(ArgumentError, match=rf"{name}=.*Did you mean {word!r}\?"):
+        parameters.choice(name, word + "x")
+    with pytest.raises(ArgumentError):
+        parameters.choice(name, word.upper())
+
+
+@pytest.mark.parametrize("value", NOT_WORDS, ids=repr)
+@pytest.mark.parametrize("name", CHOICES)
+def test_anything_else_is_refused_and_all_words_are_listed(name: str, value: object) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        parameters.choice(name, value)
+    message = str(caught.value)
+    assert message.startswith(f"{name}=")
+    assert "Did you mean" not in message
+    for word in CHOICES[name]:
+        assert repr(word) in message
+
+
+def test_words_that_are_given_replace_the_declared_ones() -> None:
+    assert parameters.choice("assume", "b", ("a", "b")) == "b"
+    with pytest.raises(ArgumentError, match="'a', 'b'"):
+        parameters.choice("assume", "iid", ("a", "b"))
+
+
+@pytest.mark.parametrize("value", [0.95, 0.5, 1e-300, math.nextafter(1.0, 0.0), np.float64(0.9)])
+def test_a_confidence_strictly_between_0_and_1_is_taken(value: float) -> None:
+    taken = parameters.confidence(value)
+    assert taken == value
+    assert type(taken) is float
+
+
+BAD_CONFIDENCES: list[object] = [
+    0,
+    1,
+    0.0,
+    1.0,
+    -0.5,
+    95,
+    math.nan,
+    math.inf,
+    -math.inf,
+    "0.95",
+    None,
+    True,
+    False,
+    [0.95],
+    0.5j,
+]
+
+
+@pytest.mark.parametrize("value", BAD_CONFIDENCES, ids=repr)
+def test_any_other_confidence_is_refused(value: object) -> None:
+    with pytest.raises(ArgumentError, match="confidence=.*strictly between 0 and 1"):
+        parameters.confidence(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [(0, 1), (-1.5, 2), [0, 120], np.array([3.0, 4.0]), (-1e300, 1e300), (0.0, 1e-290)],
+    ids=str,
+)
+def test_a_known_range_is_taken_as_two_floats(value: tuple[float, float]) -> None:
+    lo, hi = parameters.bounds(value)
+    assert (lo, hi) == (value[0], value[1])
+    assert type(lo) is float
+    assert type(hi) is float
+
+
+BAD_BOUNDS: list[tuple[object, str]] = [
+    (None, "unknown"),
+    (5, "two numbers"),
+    ("ab", "two numbers"),
+    ((), "two numbers"),
+    ((1,), "two numbers"),
+    ((1, 2, 3), "two numbers"),
+    (("a", "b"), "two numbers"),
+    ((None, 1), "two numbers"),
+    ((0, 1j), "two numbers"),
+    ((0, math.inf), "finite"),
+    ((-math.inf, 0), "finite"),
+    ((math.nan, 1), "finite"),
+    ((0, math.nan), "finite"),
+    ((1, 1), "equal"),
+    ((0.0, -0.0), "equal"),
+    ((2, 1), "reversed"),
+    ((-1.7e308, 1.7e308), "too wide or too narrow"),
+    ((0.0, 5e-324), "too wide or too narrow"),
+    ((0.0, 1e-300), "too wide or too narrow"),
+    ((0, 10**400), "bounds="),
+]
+
+
+@pytest.mark.parametrize(("value", "says"), BAD_BOUNDS, ids=str)
+def test_any_other_range_is_refused_with_its_reason(value: object, says: str) -> None:
+    with pytest.raises(BoundsError, match=says) as caught:
+        parameters.bounds(value)
+    assert "bounds" in str(caught.value)
+    assert isinstance(caught.value, ValueError)
+    assert isinstance(caught.value, EpsilonsError)

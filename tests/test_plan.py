@@ -1,0 +1,97 @@
+"""Plan: the same figures as allocate, in a table that gives advice."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+from epsilons.allocation import RULES
+from epsilons.report import to_json
+from tests.profiles import ADVERSARIAL, ORDINARY
+
+BUDGETS = ep.Budgets({0.1: 500, 1.0: 200})
+
+
+def test_every_method_is_forecast_with_the_risk_of_its_allocation() -> None:
+    plan = ep.plan(BUDGETS, bounds=(0, 50))
+    assert {forecast.method for forecast in plan.forecasts} == set(RULES)
+    for forecast in plan.forecasts:
+        unit = ep.allocate(BUDGETS, method=forecast.method)
+        assert forecast.rmse == pytest.approx(50 * math.sqrt(unit.risk))
+        pac = ep.allocate(BUDGETS, method=forecast.method, loss="pac")
+        if forecast.method not in ("optimal", "threshold", "sampling"):  # these follow the loss
+            assert forecast.pac == pytest.approx(50 * pac.risk)
+        assert [row.spent for row in forecast.spent] == unit.spent.tolist()
+
+
+@pytest.mark.parametrize("assume", ["iid", "shuffled", "correlated"])
+@pytest.mark.parametrize("loss", ["mse", "pac"])
+@pytest.mark.parametrize("profile", ["half strict", "menu with public and zero", "odd and few"])
+def test_the_best_is_what_auto_takes(profile: str, loss: str, assume: str) -> None:
+    plan = ep.plan(ORDINARY[profile], assume=assume, loss=loss)
+    auto = ep.allocate(ORDINARY[profile], assume=assume, loss=loss)
+    assert plan.best == auto.method == plan.forecasts[0].method
+    others = [f for f in plan.forecasts if f.method not in ("minimax", "sampling")]
+    error = [f.rmse if loss == "mse" else f.pac for f in others]
+    assert min(error) == error[0]
+
+
+def test_the_gain_is_over_everyone_at_the_strictest() -> None:
+    plan = ep.plan(BUDGETS)
+    assert plan["uniform"].gain == 1.0
+    assert plan["optimal"].gain == pytest.approx(plan["uniform"].rmse / plan["optimal"].rmse)
+    with pytest.raises(ep.errors.ArgumentError, match="optimal"):
+        plan["optimum"]
+
+
+def test_the_advice_is_one_sentence_that_names_the_method_and_the_cap() -> None:
+    plan = ep.plan(BUDGETS)
+    assert plan.advice.startswith("Take method 'optimal'")
+    assert plan.advice.endswith(".")
+    assert "ε = 0.26" in plan.advice
+    assert "all of their budget" in ep.plan(ep.Budgets({1.0: 50})).advice
+    assert "public records alone" in ep.plan(ADVERSARIAL["zero and public"]).advice
+
+
+@pytest.mark.parametrize("profile", [*ADVERSARIAL, *ORDINARY])
+def test_any_budgets_can_be_planned_for(profile: str) -> None:
+    plan = ep.plan((ADVERSARIAL | ORDINARY)[profile])
+    text = str(plan)
+    assert "nan" not in text
+    assert max(map(len, text.splitlines())) <= 110
+    json.loads(to_json(plan.to_dict()))
+    assert plan.plot().to_dict()
+    assert "<table>" in plan._repr_html_()
+
+
+def test_the_curve_is_lowest_at_the_optimal_cap() -> None:
+    for assume in ("iid", "shuffled", "correlated"):
+        data = ep.plan(ORDINARY["log-uniform"], assume=assume).to_dict()
+        cap = np.array(data["curve"]["cap"])
+        error = np.array(data["curve"]["error"])
+        best = ep.allocate(ORDINARY["log-uniform"], assume=assume)
+        assert best.cap is not None
+        assert error.min() >= math.sqrt(best.risk) * (1 - 1e-12)
+        nearest = cap[np.argmin(error)]
+        assert min(best.cap, cap[-1]) == pytest.approx(nearest, rel=0.15)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"assume": "x"},
+        {"loss": "x"},
+        {"confidence": 2.0},
+        {"bounds": (1, 0)},
+        {"neighbours": "x"},
+        {"statistic": "x"},
+        {"categories": ["a"]},
+    ],
+)
+def test_bad_arguments_are_refused(changes: dict[str, object]) -> None:
+    with pytest.raises(ep.errors.ArgumentError):
+        ep.plan(BUDGETS, **changes)  # type: ignore[arg-type]

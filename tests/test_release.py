@@ -1,0 +1,99 @@
+"""Release: immutable, honest in words and numbers, without data."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+from epsilons.report import to_json
+
+
+@pytest.fixture
+def release() -> ep.Release:
+    rng = np.random.default_rng(4)
+    return ep.mean(
+        rng.uniform(0, 100, 400),
+        epsilon=rng.choice([0.05, 0.5, 2.0, math.inf], 400),
+        bounds=(0, 100),
+        source=ep.Seeded(8),
+    )
+
+
+def test_it_is_frozen(release: ep.Release) -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        release.value = 3.0  # type: ignore[misc]
+    with pytest.raises(ValueError, match="read-only"):
+        release.mechanism.weights[0] = 1  # type: ignore[attr-defined]
+
+
+def test_it_holds_no_data(release: ep.Release) -> None:
+    marker = 73.123456789
+    secret = ep.mean([marker] * 3 + [1.0], epsilon=1.0, bounds=(0, 100), source=ep.Seeded(1))
+    grid = round(marker / 100 * 2**30)
+    stored = pickle.dumps(secret)
+    for number in (grid, 3 * grid, 3 * grid + round(2**30 / 100)):
+        assert number.to_bytes(8, "little") not in stored
+        assert str(number).encode() not in stored
+
+
+def test_the_text_fits_a_screen_and_ends_with_the_warning(release: ep.Release) -> None:
+    lines = str(release).splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 100
+    assert "related" in " ".join(lines[-2:])
+    assert "public" in release.protects
+    assert "nothing that a budget itself reveals is protected" in release.protects
+
+
+def test_the_table_says_what_was_given_and_what_was_kept(release: ep.Release) -> None:
+    assert [row.epsilon for row in release.spent] == [0.05, 0.5, 2.0, math.inf]
+    assert sum(row.people for row in release.spent) == 400
+    for row in release.spent:
+        assert row.spent <= row.epsilon
+        assert row.kept == row.epsilon - row.spent
+
+
+def test_the_interval_grows_with_confidence_and_stays_in_the_bounds(release: ep.Release) -> None:
+    widths = [high - low for low, high in map(release.interval, (0.5, 0.9, 0.99, 1 - 1e-12))]
+    assert widths == sorted(widths)
+    assert release.interval(1 - 1e-12)[0] >= 0
+    with pytest.raises(ep.errors.ArgumentError, match="confidence"):
+        release.interval(1.0)
+
+
+def test_a_value_outside_is_moved_to_the_nearest_bound(release: ep.Release) -> None:
+    drowned = dataclasses.replace(release, raw=1e6)
+    assert drowned.interval() == (100.0, 100.0)
+
+
+def test_the_error_if_related_covers_that_of_shuffled_people(release: ep.Release) -> None:
+    shuffled = dataclasses.replace(release, assume="shuffled")
+    low, high = shuffled.interval()
+    assert release.error_if_related >= (high - low) / 2.0 - 1e-9
+
+
+def test_json_writes_infinity_as_a_word(release: ep.Release) -> None:
+    data = json.loads(to_json(release.to_dict()))
+    assert data["spent"][-1]["epsilon"] == "inf"
+    assert data["value"] == release.value
+    assert data["interval"] == list(release.interval())
+
+
+def test_it_draws_itself(release: ep.Release) -> None:
+    drawn = release.plot().to_dict()
+    assert drawn["vconcat"]
+    assert "NOT PRIVATE" in drawn["title"]
+
+
+def test_the_related_error_is_that_of_these_people() -> None:
+    """At ε = 0.05 for half, the mean may miss a whole half of the people."""
+    epsilon = [0.0] * 50 + [math.inf] * 50
+    release = ep.mean([0.0] * 50 + [1.0] * 50, epsilon=epsilon, bounds=(0, 1))
+    assert release.value == 1.0
+    assert release.error_if_related == pytest.approx(0.5, abs=1e-6)
