@@ -29,7 +29,7 @@ def test_it_is_frozen(release: ep.Release) -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         release.value = 3.0  # type: ignore[misc]
     with pytest.raises(ValueError, match="read-only"):
-        release.mechanism.weights[0] = 1  # type: ignore[attr-defined]
+        release.mechanism.weights[0] = 1
 
 
 def test_it_holds_no_data(release: ep.Release) -> None:

@@ -86,7 +86,7 @@ def demo(as_json: bool) -> None:
         return
     click.echo("How long do 4,000 (invented) people commute, in minutes?\n")
     click.echo(str(release))
-    checked = verify.exact(release.mechanism)  # type: ignore[arg-type]
+    checked = verify.exact(release.mechanism)
     click.echo(f"\nChecked, person by person: {str(checked).splitlines()[0]}")
 
 

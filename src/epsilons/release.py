@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, overload
+
+import numpy.typing as npt
 
 from epsilons import parameters, report, risk
 from epsilons.budgets import Floats, Integers
+from epsilons.noise import Source
 from epsilons.risk import Weighing
 
 if TYPE_CHECKING:
@@ -32,7 +36,42 @@ class Spent(NamedTuple):
 
 
 class Mechanism(Protocol):
-    """What a release asks of the mechanism that it was drawn from."""
+    """The frozen object that a release was drawn from: all public, all that a checker reads."""
+
+    @property
+    def levels(self) -> Floats:
+        """The budgets ε."""
+
+    @property
+    def counts(self) -> Integers:
+        """How many people have each."""
+
+    @property
+    def weights(self) -> Integers:
+        """The integer weight of a person of each level."""
+
+    @property
+    def reach(self) -> int:
+        """How far one person's integer can move."""
+
+    @property
+    def grid(self) -> int:
+        """The divisor of the sum."""
+
+    @property
+    def law(self) -> Any:
+        """The law of the noise."""
+
+    @property
+    def keep(self) -> tuple[Fraction, ...] | None:
+        """The probability of being used, level by level; None if everyone surely is."""
+
+    @overload
+    def draw(self, source: Source, size: None = None, total: int = 0) -> int: ...
+    @overload
+    def draw(self, source: Source, size: int, total: int = 0) -> npt.NDArray[Any]: ...
+    def draw(self, source: Source, size: int | None = None, total: int = 0) -> Any:
+        """Draw lattice points around the one of the data; with none given, the noise alone."""
 
     @property
     def weighing(self) -> Weighing:

@@ -6,7 +6,7 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epsilons.errors import ArgumentError
@@ -53,6 +53,7 @@ def test_the_exact_fallback_has_the_same_law(
     assert exact == filtered
 
 
+@settings(deadline=None)
 @given(data=st.data(), seed=st.integers(0, 2**64))
 def test_filter_and_fallback_agree_coin_by_coin(data: st.DataObject, seed: int) -> None:
     q = data.draw(st.integers(1, 2**62))
@@ -64,6 +65,7 @@ def test_filter_and_fallback_agree_coin_by_coin(data: st.DataObject, seed: int) 
     assert filtered.tolist() == exact.tolist()
 
 
+@settings(deadline=None)
 @given(data=st.data())
 def test_words_at_the_edge_are_decided_exactly(data: st.DataObject, tape: Tape) -> None:
     # The nearest words on both sides of e^{-p/q}, where no float could tell.

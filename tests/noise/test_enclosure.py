@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from decimal import Decimal, localcontext
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epsilons.noise import Seeded, Source
@@ -12,6 +12,7 @@ from epsilons.noise.enclosure import continues_below, enclose
 Tape = Callable[[Iterable[int]], Source]
 
 
+@settings(deadline=None)
 @given(
     p=st.integers(0, 2**70), q=st.integers(1, 2**64), bits=st.integers(1, 300), whole=st.booleans()
 )

@@ -65,7 +65,7 @@ def test_probabilities_sum_to_one(kind: Kind, scale: Fraction) -> None:
     assert total == pytest.approx(1.0, rel=1e-13)
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(scale=rationals | st.builds(Fraction, st.integers(1, 1000), st.integers(1, 10**5)))
 def test_any_scale_is_accurate(scale: Fraction) -> None:
     with localcontext() as context:
@@ -99,6 +99,7 @@ def test_scales_beyond_all_floats() -> None:
     )
 
 
+@settings(deadline=None)
 @given(scale=rationals, x=st.integers(-(10**40), 10**40))
 def test_exponents_are_exact(scale: Fraction, x: int) -> None:
     laplace, geometric = DiscreteLaplace(scale), Geometric(scale)

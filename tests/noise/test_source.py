@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epsilons.errors import ArgumentError
@@ -37,6 +37,7 @@ def test_lengths(source: Source, count: int) -> None:
     assert words.dtype == np.uint64
 
 
+@settings(deadline=None)
 @given(k=st.integers(0, 300), seed=st.integers(0, 10**30))
 def test_bits_stay_below_their_power(k: int, seed: int) -> None:
     assert 0 <= Seeded(seed).bits(k) < 2**k
@@ -66,6 +67,7 @@ def test_bytes_are_uniform(kind: str, size: int, fit: Fit, alpha: float) -> None
     assert fit(counts.tolist(), [1 / 256] * 256) > alpha
 
 
+@settings(deadline=None)
 @given(seed=st.integers(0, 2**200), sizes=st.lists(st.integers(0, 5000), max_size=5))
 def test_a_seed_repeats_itself(seed: int, sizes: list[int]) -> None:
     first, second = Seeded(seed), Seeded(seed)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epsilons.errors import ArgumentError
@@ -14,12 +14,14 @@ Fit = Callable[[Sequence[float], Sequence[float]], float]
 Tape = Callable[[Iterable[int]], Source]
 
 
+@settings(deadline=None)
 @given(m=st.integers(1, 2**200), seed=st.integers(0, 2**64))
 def test_below_is_below(m: int, seed: int) -> None:
     assert 0 <= below(Seeded(seed), m) < m
     assert 0 <= below(System(), m) < m
 
 
+@settings(deadline=None)
 @given(m=st.integers(1, 2**62), size=st.integers(0, 50), seed=st.integers(0, 2**64))
 def test_below_many_is_below(m: int, size: int, seed: int) -> None:
     for source in (Seeded(seed), System()):

@@ -17,6 +17,7 @@ from scipy.stats import binom
 
 import epsilons as ep
 from epsilons.allocation import RULES
+from epsilons.central import Additive
 from tests.profiles import ORDINARY
 
 ASSUMPTIONS = ("iid", "shuffled", "correlated")
@@ -47,6 +48,7 @@ def released(profile: str, assume: str, method: str = "auto") -> ep.Release:
 def errors_of(release: ep.Release, assume: str, seed: int, share: float = 0.5) -> np.ndarray:
     """Errors over many runs, on two-point data: the worst there are."""
     mechanism = release.mechanism
+    assert isinstance(mechanism, Additive)
     rng = np.random.default_rng(seed)
     counts, weights = mechanism.counts, mechanism.weights.astype(np.float64)
     n = int(counts.sum())

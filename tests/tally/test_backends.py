@@ -7,9 +7,14 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import duckdb
+import narwhals as nw
+import polars as pl
 import pytest
 
 from epsilons.errors import BudgetError, ConflictingBudgetsError, DataError, MissingValueError
+from epsilons.tally import tally_mean
+from epsilons.tally.engine import _fold
 
 Rows = tuple[list[float | None], list[float], list[Any]]
 Count = Callable[..., tuple[list[float], list[int], list[int]]]
@@ -96,6 +101,43 @@ def test_rows_of_nobody_are_refused(run_everywhere: Count) -> None:
     rows = [1.0, 2.0, 3.0], [0.5, 0.5, 0.5], ["a", None, "b"]
     with pytest.raises(DataError, match="without a person"):
         run_everywhere(rows, BOUNDS, person=True)
+
+
+@pytest.mark.parametrize("engine", ["polars", "pandas", "pyarrow"])
+def test_nan_is_nobody(engine: str) -> None:
+    frame = pl.DataFrame({"v": [1.0, 2.0, 3.0], "p": [1.5, math.nan, 2.5]})
+    data: Any = {"polars": frame, "pandas": frame.to_pandas(), "pyarrow": frame.to_arrow()}[engine]
+    with pytest.raises(DataError, match="without a person"):
+        tally_mean("v", epsilon=1.0, bounds=BOUNDS, data=data, person="p")
+
+
+@pytest.mark.parametrize("engine", ["polars", "pandas", "pyarrow", "duckdb"])
+def test_means_of_very_many_rows_are_exact(engine: str) -> None:
+    # People of millions of rows, already added up: here a quotient of floats is off by one.
+    draw = random.Random(5)
+    sizes = [draw.randrange(2**27, 2**31) for _ in range(300)]
+    sums = [
+        min(
+            size * 2**30,
+            (draw.randrange(2**29, 2**30) * 2 * size - size) // 2 + draw.choice([-1, 0, 1]),
+        )
+        for size in sizes
+    ]
+    frame = pl.DataFrame({"x": sums, "valid": sizes, "who": range(300)})
+    arrow = frame.to_arrow()
+    data: Any = {
+        "polars": lambda: frame,
+        "pandas": frame.to_pandas,
+        "pyarrow": lambda: arrow,
+        "duckdb": lambda: duckdb.from_arrow(arrow),
+    }[engine]()
+    folded = _fold(nw.from_native(data).lazy(), budgets=False)
+    found = folded.select("below", "x").collect()
+    expected = [(2 * total + r) // (2 * r) for total, r in zip(sums, sizes, strict=True)]
+    by_size = dict(zip(found["below"].to_list(), found["x"].to_list(), strict=True))
+    assert [by_size[2 * size] for size in sizes] == expected
+    floats = [math.floor(float(2 * s + r) / float(2 * r)) for s, r in zip(sums, sizes, strict=True)]
+    assert floats != expected
 
 
 def test_many_budgets_are_merged_downwards(run_everywhere: Count, reference: Count) -> None:

@@ -133,7 +133,7 @@ def test_csv_with_nan_and_infinity(tmp_path: Path) -> None:
 
 
 def test_people_of_a_csv_file_are_text(tmp_path: Path) -> None:
-    file = write(tmp_path / "rows.csv", "v,e,p\n1,1,007\n0,1,7\n1,1,x\n")
+    file = write(tmp_path / "rows.csv", "v,e,p\n1,1,007\n0,1,7\n1,1,8\n")
     assert run(file, person="p").n == 3
     nobody = write(tmp_path / "nobody.csv", "v,e,p\n1,1,1\n0,1,\n1,1,2\n")
     with pytest.raises(DataError, match="without a person"):

@@ -83,6 +83,7 @@ def _rows(table: Table, bounds: tuple[float, float]) -> nw.LazyFrame[Any]:
         return nw.col(column) if schema[column] == nw.Float64 else nw.col(column).cast(nw.Float64)
 
     value = floats(table.values)
+    # Nulls are filled in conditions: an engine need not take null for false.
     valid = (value.abs() <= LARGEST).fill_null(False)
     steps = (nw.when(valid).then(value).otherwise(lo).clip(lo, hi) - lo) * (GRID / (hi - lo)) + 0.5
     columns = [

@@ -27,7 +27,7 @@ def count(arrays: Arrays, bounds: tuple[float, float]) -> Counted:
     grid, valid = to_grid(arrays.values, bounds)
     epsilon = arrays.epsilon
     if not isinstance(epsilon, float):
-        epsilon = np.where(epsilon >= 0.0, epsilon + 0.0, BAD_BUDGET)
+        epsilon = np.where(epsilon >= 0.0, epsilon, BAD_BUDGET)
     if arrays.person is None:
         grid[~valid] = HALF
         gaps = (~valid).astype(np.int64)

@@ -1,0 +1,104 @@
+"""A mean over ten million rows against the engine's own bare query."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import epsilons as ep
+from benchmarks import data
+from benchmarks.timing import Result, once, ratio
+
+LO, HI = 0.0, 100.0
+
+
+def results() -> Iterator[Result]:
+    yield from from_parquet()
+    yield from from_people()
+    yield from from_arrays()
+    yield from small()
+
+
+def from_parquet() -> Iterator[Result]:
+    import polars as pl
+
+    path = data.people_parquet()
+
+    def bare() -> Any:
+        clipped = pl.col("value").clip(LO, HI)
+        return (
+            pl.scan_parquet(path)
+            .group_by("epsilon")
+            .agg(pl.len(), clipped.sum())
+            .collect(engine="streaming")
+        )
+
+    def grid() -> Any:
+        q = 2**30 / (HI - LO)
+        cell = ((pl.col("value").clip(LO, HI) - LO) * q + 0.5).floor().cast(pl.Int64)
+        return (
+            pl.scan_parquet(path)
+            .group_by("epsilon")
+            .agg(pl.len(), cell.sum())
+            .collect(engine="streaming")
+        )
+
+    def ours() -> Any:
+        return ep.mean("value", epsilon="epsilon", bounds=(LO, HI), data=path)
+
+    figure, note = ratio(ours, bare)
+    yield Result("mean, 10⁷ Parquet rows, against clip-group-sum", figure, "×", 1.5, True, note)
+    figure, note = ratio(ours, grid)
+    yield Result("the same against clip-grid-group-sum", figure, "×", 1.5, True, note)
+
+
+def from_people() -> Iterator[Result]:
+    import polars as pl
+
+    path = data.rows_parquet()
+
+    def bare() -> Any:
+        return (
+            pl.scan_parquet(path)
+            .group_by("person")
+            .agg(pl.len(), pl.col("value").clip(LO, HI).sum())
+            .collect(engine="streaming")
+        )
+
+    def ours() -> Any:
+        return ep.mean("value", epsilon="epsilon", bounds=(LO, HI), data=path, person="person")
+
+    figure, note = ratio(ours, bare, runs=5)
+    yield Result("person=, 3·10⁶ people, against group-by person", figure, "×", 3, True, note)
+
+
+def from_arrays() -> Iterator[Result]:
+    values, epsilon = data.arrays()
+    figure, note = ratio(
+        lambda: ep.mean(values, epsilon=epsilon, bounds=(LO, HI)),
+        lambda: np.clip(values, LO, HI).mean(),
+    )
+    yield Result("mean, 10⁷ NumPy rows, against np.clip.mean", figure, "×", 8, True, note)
+
+
+def small() -> Iterator[Result]:
+    rng = np.random.default_rng(4)
+    values, epsilon = rng.uniform(LO, HI, 1000), np.exp(rng.uniform(-3.0, 1.0, 1000))
+
+    def work() -> Any:
+        return ep.mean(values, epsilon=epsilon, bounds=(LO, HI))
+
+    work()
+    yield Result(
+        "mean of 1,000 rows", 1e3 * sorted(once(work) for _ in range(51))[25], "ms", 5, True
+    )
+    code = "import time; t = time.perf_counter(); import epsilons; print(time.perf_counter() - t)"
+    times = [
+        float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout)
+        for _ in range(5)
+    ]
+    yield Result("import epsilons", sorted(times)[2], "s", 0.5, True)

@@ -1,0 +1,319 @@
+"""Risk against brute force: every vertex of the cube, every shuffle, every coin."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy import integrate, stats
+
+from epsilons import risk
+from epsilons.risk import Moments, Weighing
+
+Floats = npt.NDArray[np.float64]
+ASSUMES = ("iid", "shuffled", "correlated")
+BETAS = (0.9, 0.6, 0.5, 0.1, 0.05, 0.001)
+SEEDS = range(12)
+
+
+def weighing(seed: int, *, most: int = 8, coins: bool = False) -> Weighing:
+    """Random levels, counts, weights (whose sum is 1 for every other seed) and noise."""
+    rng = np.random.default_rng([seed, most, coins])
+    counts = rng.multinomial(int(rng.integers(2, most + 1)), np.ones(3) / 3)
+    counts = counts[counts > 0]
+    weights = rng.exponential(size=len(counts)) * (rng.random(len(counts)) < 0.9)
+    if not weights.any():
+        weights[:] = 1.0
+    total = 1.0 if seed % 2 else float(rng.uniform(0.2, 1.3))
+    weights *= total / float(counts @ weights)
+    keep = None
+    if coins:
+        keep = rng.uniform(0.05, 1.0, len(counts))
+        keep[0] = (1.0, 0.5, keep[0])[seed % 3]
+    return Weighing(weights, counts, float(rng.choice([0.0, 0.03, 0.3])), keep)
+
+
+def expanded(made: Weighing) -> Floats:
+    return np.repeat(made.weights, made.counts)
+
+
+def vertices(n: int) -> Floats:
+    return np.array(list(itertools.product((0.0, 1.0), repeat=n)))
+
+
+def errors(weights: Floats, data: Floats, target: Floats | float) -> Floats:
+    """The error, but for the noise, of the centred estimator on each row of data."""
+    return np.asarray(0.5 + (data - 0.5) @ weights - target)
+
+
+def coin_table(made: Weighing) -> tuple[Floats, Floats]:
+    """Each outcome of the coins as the weights that it leaves, and its probability."""
+    weights = expanded(made)
+    if made.keep is None:
+        return weights[None, :], np.ones(1)
+    keep = np.repeat(made.keep, made.counts)
+    heads = vertices(len(weights))
+    return heads * weights / keep, np.prod(np.where(heads > 0, keep, 1.0 - keep), axis=1)
+
+
+def brute_force(made: Weighing, assume: str) -> float:
+    """The worst mean squared error over all data, by enumeration."""
+    data = vertices(made.n)
+    means, ones = data.mean(axis=1), data.sum(axis=1)
+    tables = list(zip(*coin_table(made), strict=True))
+
+    def squares(target: Floats | float) -> Floats:
+        return np.asarray(sum(p * errors(w, data, target) ** 2 for w, p in tables))
+
+    if assume == "correlated":
+        worst = squares(means).max()
+    elif assume == "shuffled":
+        # Given the number of ones, each set of people who hold them is equally likely.
+        at = squares(means)
+        worst = max(at[ones == j].mean() for j in range(made.n + 1))
+    else:
+        worst = max(
+            float(p**ones * (1.0 - p) ** (made.n - ones) @ squares(p))
+            for p in np.linspace(0.0, 1.0, 21)
+        )
+    return float(worst) + 2.0 * made.scale**2
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("assume", ASSUMES)
+def test_mean_squared_error_is_the_worst_over_all_vertices(assume: str, seed: int) -> None:
+    made = weighing(seed)
+    assert float(risk.mse(made, assume)) == pytest.approx(brute_force(made, assume), rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("assume", ASSUMES)
+def test_coins_that_decide_who_is_used_are_in_the_mean_squared_error(
+    assume: str, seed: int
+) -> None:
+    made = weighing(seed, most=5, coins=True)
+    assert float(risk.mse(made, assume)) == pytest.approx(brute_force(made, assume), rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_data_inside_the_cube_and_no_other_distribution_is_worse(seed: int) -> None:
+    made = weighing(seed, most=6)
+    weights, rng = expanded(made), np.random.default_rng(seed)
+    order = np.array(list(itertools.permutations(range(made.n))))
+    noise = 2.0 * made.scale**2
+    for _ in range(20):
+        data = rng.random(made.n) ** rng.choice([0.2, 1.0, 5.0])
+        off = errors(weights, data[None, :], float(data.mean()))
+        assert off[0] ** 2 + noise <= risk.mse(made, "correlated") + 1e-12
+        off = errors(weights, data[order], float(data.mean()))
+        assert (off**2).mean() + noise <= risk.mse(made, "shuffled") + 1e-12
+        # iid from three points, by bias and variance.
+        points, chance = rng.random(3), rng.dirichlet(np.ones(3))
+        mean = float(chance @ points)
+        bias = (1.0 - made.total) * (0.5 - mean)
+        variance = float(chance @ (points - mean) ** 2) * float(weights @ weights)
+        assert bias**2 + variance + noise <= risk.mse(made, "iid") + 1e-12
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("assume", ASSUMES)
+def test_moments_of_many_estimators_give_the_risk_of_each(assume: str, seed: int) -> None:
+    made = [weighing(seed), Weighing(weighing(seed).weights * 0.7, weighing(seed).counts, 0.2)]
+    people = [expanded(one) for one in made]
+    n = made[0].n
+    moments = Moments(
+        n=n,
+        total=np.array([w.sum() for w in people]),
+        spread=np.array([((w - w.mean()) ** 2).sum() for w in people]),
+        bias=np.array([np.abs(w - 1.0 / n).sum() / 2.0 for w in people]),
+        scale=np.array([one.scale for one in made]),
+    )
+    together = risk.mse(moments, assume)
+    assert together.shape == (2,)
+    expected = [brute_force(one, assume) for one in made]
+    np.testing.assert_allclose(together, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", range(2, 10))
+def test_the_finite_population_factor_is_that_of_the_worst_population(n: int) -> None:
+    share = np.arange(n + 1) / n
+    largest = float((share * (1.0 - share)).max()) * n / (n - 1)
+    assert risk.finite_population(n) == pytest.approx(4.0 * largest, rel=1e-14)
+    weights = np.random.default_rng(n).dirichlet(np.ones(n))
+    made = Weighing(weights, np.ones(n, dtype=np.int64), 0.1)
+    worst = brute_force(made, "shuffled")
+    constant = risk.noise_per_square("shuffled", n)
+    shape = float(weights @ weights) - 1.0 / n + constant * 0.1**2
+    assert worst / shape == pytest.approx(2.0 / constant, rel=1e-12)
+    assert brute_force(made, "iid") == pytest.approx(
+        0.25 * (float(weights @ weights) + risk.noise_per_square("iid", n) * 0.1**2), rel=1e-12
+    )
+
+
+def laplace_excess(shifts: Floats | float, alpha: float, scale: float) -> Floats:
+    """P(|shift + L| > alpha), exactly."""
+    if scale == 0.0:
+        return np.asarray(np.abs(shifts) > alpha * (1.0 + 1e-12), dtype=np.float64)
+    law = stats.laplace(scale=scale)
+    return np.asarray(law.sf(alpha - np.asarray(shifts)) + law.cdf(-alpha - np.asarray(shifts)))
+
+
+@pytest.mark.parametrize("beta", BETAS)
+@pytest.mark.parametrize("ratio", [0.0, 1e-6, 0.1, 1.0, 3.0, 30.0, 1e4])
+def test_the_correlated_quantile_is_exact(ratio: float, beta: float) -> None:
+    # Two people: weights ½ ± b have the bias b.
+    scale = 1e-2 if ratio <= 30.0 else 1e-5
+    b = ratio * scale
+    made = Weighing(np.array([0.5 - b, 0.5 + b]), np.array([1, 1]), scale)
+    alpha = risk.quantile(made, "correlated", 1.0 - beta)
+    assert risk.is_exact(made, assume="correlated", loss="pac")
+    # A nearby float on either side of the quantile, against the law of SciPy.
+    assert float(laplace_excess(b, alpha * (1 + 1e-9), scale)) <= beta * (1 + 1e-9)
+    assert float(laplace_excess(b, alpha * (1 - 1e-9), scale)) >= beta * (1 - 1e-9)
+    smaller = np.linspace(-b, b, 41)
+    assert laplace_excess(smaller, alpha * (1 + 1e-9), scale).max() <= beta * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("assume", ASSUMES)
+def test_without_noise_and_with_equal_weights_only_sampling_is_left(assume: str) -> None:
+    made = Weighing(np.array([0.25]), np.array([4]), 0.0)
+    found = risk.quantile(made, assume, 0.95)
+    expected = math.sqrt(math.log(2.0 / 0.05) / (2.0 * 4)) if assume == "iid" else 0.0
+    assert found == pytest.approx(expected, rel=1e-12)
+    assert risk.quantile(Weighing(made.weights, made.counts, math.inf), assume, 0.9) == math.inf
+
+
+def excess(made: Weighing, assume: str, alpha: float, rng: np.random.Generator) -> float:
+    """The largest P(|error| > alpha) over vertices and some data inside the cube, exactly."""
+    n = made.n
+    data = vertices(n)
+    means, ones = data.mean(axis=1), data.sum(axis=1)
+    tables = list(zip(*coin_table(made), strict=True))
+
+    def chance(rows: Floats, target: Floats | float) -> Floats:
+        parts = (p * laplace_excess(errors(w, rows, target), alpha, made.scale) for w, p in tables)
+        return np.asarray(sum(parts))
+
+    if assume == "correlated":
+        return float(chance(data, means).max())
+    if assume == "shuffled":
+        at = chance(data, means)
+        order = np.array(list(itertools.permutations(range(n))))
+        inside = [rng.random(n) for _ in range(3)]
+        return max(
+            *(float(at[ones == j].mean()) for j in range(n + 1)),
+            *(float(chance(x[order], float(x.mean())).mean()) for x in inside),
+        )
+    return max(
+        float(p**ones * (1.0 - p) ** (n - ones) @ chance(data, p)) for p in np.linspace(0, 1, 21)
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("coins", [False, True], ids=["surely", "coins"])
+@pytest.mark.parametrize("assume", ASSUMES)
+def test_a_quantile_is_not_exceeded_more_often_than_it_says(
+    assume: str, coins: bool, seed: int
+) -> None:
+    made = weighing(seed, most=5, coins=coins)
+    rng = np.random.default_rng(seed)
+    for beta in BETAS:
+        alpha = risk.quantile(made, assume, 1.0 - beta)
+        assert excess(made, assume, alpha, rng) <= beta * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("ratio", [1e-8, 1e-3, 0.1, 0.9, 3.0, 40.0, 1e3, 1e8])
+@pytest.mark.parametrize("beta", BETAS)
+def test_the_iid_quantile_integrates_hoeffdings_tail_against_the_noise(
+    beta: float, ratio: float
+) -> None:
+    n = 100
+    sigma = 0.5 / math.sqrt(n)  # Hoeffding: P(S > s) ≤ exp(−2s²n)
+    scale = sigma / ratio
+    made = Weighing(np.array([1.0 / n]), np.array([n]), scale)
+    alpha = risk.quantile(made, "iid", 1.0 - beta)
+
+    def tail(at: float) -> float:
+        def inside(s: float) -> float:
+            """The noise makes up what S leaves: ∫ P(L > at − s) d(1 − exp(−s²/2σ²))."""
+            return s * math.exp(-s * s / 2.0) * float(stats.laplace.sf((at - s * sigma) / scale))
+
+        near = min(at / sigma, 40.0)
+        spots = sorted(
+            {0.0, near, min(near + 20.0 / ratio, 40.0), max(near - 20.0 / ratio, 0.0), 40.0}
+        )
+        pieces = itertools.pairwise(spots)
+        return sum(integrate.quad(inside, a, b, epsabs=1e-13, limit=200)[0] for a, b in pieces)
+
+    assert 2.0 * tail(alpha) == pytest.approx(beta, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_proxy_of_a_permutation_bounds_its_moment_generating_function(seed: int) -> None:
+    made = weighing(seed, most=7)
+    rng = np.random.default_rng(seed)
+    weights = expanded(made)
+    proxy = risk.permutation_proxy(made)
+    order = np.array(list(itertools.permutations(range(made.n))))
+    several = [*vertices(made.n)[:: max(1, 2**made.n // 16)], *rng.random((4, made.n))]
+    several.append((weights > np.median(weights)).astype(np.float64))
+    for data in several:
+        sums = data[order] @ weights
+        sums = sums - sums.mean()
+        for size in (0.1, 1.0, 5.0, 20.0):
+            for sign in (1.0, -1.0):
+                # Σ(w − mean)² is at most the proxy: Hoeffding's lemma for the whole.
+                grown = float(np.mean(np.exp(sign * size * sums)))
+                assert grown <= math.exp(size**2 * proxy / 8.0) * (1.0 + 1e-12)
+        # The second order of the same inequality: the variance.
+        assert 4.0 * float(np.mean(sums**2)) <= proxy * (1.0 + 1e-12) + 1e-15
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_levels_are_a_shorthand_for_people(seed: int) -> None:
+    made = weighing(seed, most=60, coins=seed % 3 == 0)
+    keep = None if made.keep is None else np.repeat(made.keep, made.counts)
+    one_by_one = Weighing(expanded(made), np.ones(made.n, dtype=np.int64), made.scale, keep)
+    for assume in ASSUMES:
+        assert float(risk.mse(one_by_one, assume)) == pytest.approx(
+            float(risk.mse(made, assume)), rel=1e-12
+        )
+    for assume in ("iid", "correlated"):
+        assert risk.quantile(one_by_one, assume, 0.95) == pytest.approx(
+            risk.quantile(made, assume, 0.95), rel=1e-9
+        )
+    # Where a level has many people, the sum over them is bounded by an integral: never smaller.
+    people, levels = risk.permutation_proxy(one_by_one), risk.permutation_proxy(made)
+    assert people <= levels * (1.0 + 1e-12)
+    assert levels <= people * 1.1 + 1e-15
+
+
+@pytest.mark.parametrize("assume", ASSUMES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_more_confidence_and_more_noise_cost_more(seed: int, assume: str) -> None:
+    made = weighing(seed, most=30)
+    confidences = (0.01, 0.3, 0.5, 0.6, 0.9, 0.99, 0.9999)
+    found = [risk.quantile(made, assume, c) for c in confidences]
+    assert found == sorted(found)
+    noisier = Weighing(made.weights, made.counts, made.scale + 0.1)
+    assert risk.mse(noisier, assume) > risk.mse(made, assume)
+    for confidence, quiet in zip(confidences[2:], found[2:], strict=True):
+        assert risk.quantile(noisier, assume, confidence) > quiet
+
+
+def test_risk_by_name_is_the_risk_and_only_bounds_are_called_bounds() -> None:
+    sure, coins = weighing(3), weighing(3, coins=True)
+    for assume in ASSUMES:
+        for made in (sure, coins):
+            of = {
+                loss: risk.of(made, assume=assume, loss=loss, confidence=0.9)
+                for loss in ("mse", "pac")
+            }
+            assert of["mse"] == float(risk.mse(made, assume))
+            assert of["pac"] == risk.quantile(made, assume, 0.9)
+            assert risk.is_exact(made, assume=assume, loss="mse")
+            exact = risk.is_exact(made, assume=assume, loss="pac")
+            assert exact == (assume == "correlated" and made is sure)

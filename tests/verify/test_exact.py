@@ -1,0 +1,138 @@
+"""The checker itself: it believes no law that it did not probe, and computes certified bounds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import epsilons as ep
+from epsilons.errors import PrivacyError
+
+
+@dataclass
+class TwoSided:
+    rate: Fraction
+
+    def exponent(self, x: int) -> Fraction:
+        return self.rate * abs(x)
+
+
+@dataclass
+class Gaussian:
+    """Not geometric: far out, one step tells ever more."""
+
+    def exponent(self, x: int) -> Fraction:
+        return Fraction(x * x, 100)
+
+
+@dataclass
+class Doubled:
+    """Zero is twice as likely as it should be: sign and magnitude drawn apart."""
+
+    rate: Fraction
+
+    def exponent(self, x: int) -> Any:
+        return self.rate * abs(x) + (0 if x == 0 else Fraction(7, 10))
+
+
+@dataclass
+class OneSided:
+    rate: Fraction
+
+    def exponent(self, x: int) -> Any:
+        return self.rate * x if x >= 0 else math.inf
+
+
+@dataclass
+class Point:
+    def exponent(self, x: int) -> Any:
+        return Fraction(0) if x == 0 else math.inf
+
+
+@dataclass
+class Hand:
+    """A mechanism written by hand: nothing of epsilons in it."""
+
+    levels: Any
+    weights: Any
+    law: Any = field(default_factory=lambda: TwoSided(Fraction(1, 8)))
+    reach: int = 16
+    grid: int = 16
+    keep: Any = None
+
+
+def test_the_loss_is_weight_over_scale() -> None:
+    verdict = ep.verify.exact(Hand([0.5, 1.0], [4, 8]))
+    assert verdict.losses == (Fraction(1, 2), Fraction(1))
+    assert verdict.holds
+    assert verdict.exact
+
+
+def test_lattice_points_are_crossed_whole() -> None:
+    """A move of any part of a lattice point can cross into the next one."""
+    assert ep.verify.exact(Hand([1.0], [1], reach=17)).losses == (Fraction(2, 8),)
+    assert ep.verify.exact(Hand([1.0], [1], reach=1)).losses == (Fraction(1, 8),)
+
+
+def test_a_hair_above_the_budget_is_too_much() -> None:
+    hair = Fraction(1, 8) + Fraction(1, 10**40)
+    verdict = ep.verify.exact(Hand([0.5, 1.0], [4, 8], law=TwoSided(hair)))
+    assert not verdict.holds
+    assert "NOT KEPT" in str(verdict)
+    with pytest.raises(PrivacyError, match=r"ε = 0\.5"):
+        verdict.require()
+
+
+@pytest.mark.parametrize("law", [Gaussian(), Doubled(Fraction(1, 8)), OneSided(Fraction(1, 8))])
+def test_a_law_of_another_shape_is_not_believed(law: Any) -> None:
+    with pytest.raises(PrivacyError, match="law"):
+        ep.verify.exact(Hand([1.0], [1], law=law))
+
+
+def test_no_noise_hides_nobody_who_is_used() -> None:
+    verdict = ep.verify.exact(Hand([0.0, 1.0, math.inf], [0, 0, 5], law=Point()))
+    assert list(verdict.losses) == [0, 0, math.inf]
+    assert verdict.holds
+    assert not ep.verify.exact(Hand([1.0, math.inf], [1, 5], law=Point())).holds
+
+
+def test_weights_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(PrivacyError, match="weight"):
+        ep.verify.exact(Hand([1.0, 2.0], [1]))
+    with pytest.raises(PrivacyError, match="weight"):
+        ep.verify.exact(Hand([1.0], [-1]))
+    with pytest.raises(PrivacyError, match="kept"):
+        ep.verify.exact(Hand([1.0], [1], keep=[Fraction(3, 2)]))
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.floats(1e-9, 0.999), st.integers(1, 400))
+def test_the_sampled_loss_is_certified_from_above(keep: float, steps: int) -> None:
+    verdict = ep.verify.exact(Hand([1e9], [2 * steps], keep=[Fraction(keep)]))
+    h = steps / 8
+    expected = math.log1p(keep * math.expm1(h)) - math.log1p(keep * math.expm1(-h))
+    assert float(verdict.losses[0]) == pytest.approx(expected, rel=1e-9)
+    assert verdict.losses[0] <= Fraction(2 * steps, 8)
+    assert not verdict.exact
+
+
+@pytest.mark.parametrize("epsilon", [1e-300, 1e-12, 0.1, 1.0, 5.0])
+def test_the_rate_of_jorgensen_is_certified_for_tiny_budgets_too(epsilon: float) -> None:
+    limit = 8.0
+    keep = Fraction(math.expm1(epsilon) / math.expm1(limit)) * (1 - Fraction(1, 2**40))
+    law = TwoSided(Fraction(1, 8))
+    assert ep.verify.exact(Hand([epsilon], [64], law=law, keep=[keep])).holds
+    assert not ep.verify.exact(Hand([epsilon], [64], law=law, keep=[Fraction(1)])).holds
+
+
+def test_the_verdict_prints_on_a_screen() -> None:
+    levels = [0.1 * k for k in range(1, 200)]
+    text = str(ep.verify.exact(Hand(levels, [0] * 199)))
+    assert text.startswith("Everyone's budget is kept.")
+    assert len(text.splitlines()) <= 14
