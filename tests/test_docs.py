@@ -1,4 +1,8 @@
-"""The documentation is run: every example, command and link, and every signature of a proof."""
+"""The documentation is run: every example, command and link, and every signature of a proof.
+
+When what is printed has changed on purpose, EPSILONS_UPDATE_DOCS=1 pytest -n 0 tests/test_docs.py
+writes the new output into the pages.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import importlib
 import importlib.util
 import inspect
 import io
+import os
 import pkgutil
 import re
 import shlex
@@ -55,6 +60,16 @@ def with_blocks(kind: str) -> list[str]:
     return [page for page in PAGES if any(block.kind == kind for block in blocks(page))]
 
 
+def compare(page: str, shown: str, printed: str) -> None:
+    """Fail if a page does not show what is printed; or write it, if that is asked for."""
+    if os.environ.get("EPSILONS_UPDATE_DOCS") and shown.rstrip() != printed.rstrip():
+        text = (ROOT / page).read_text("utf-8")
+        assert text.count(shown.rstrip()) == 1
+        (ROOT / page).write_text(text.replace(shown.rstrip(), printed.rstrip()), "utf-8")
+        return
+    assert printed.rstrip() == shown.rstrip()
+
+
 @pytest.fixture
 def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory with the files that the examples read: the bundled data, under two names."""
@@ -82,7 +97,7 @@ def test_python_runs(page: str) -> None:
         if after and after.kind == "text":
             between = text[block.end : after.end].split("```", maxsplit=1)[0]
             if not between.strip():
-                assert printed.getvalue().rstrip() == after.text.rstrip()
+                compare(page, after.text, printed.getvalue())
 
 
 @pytest.mark.parametrize("page", with_blocks("console"))
@@ -101,7 +116,7 @@ def test_commands_run(page: str) -> None:
             result = CliRunner().invoke(cli, arguments)
             assert result.exit_code == 0, result.output
             if shown.strip():
-                assert result.output.rstrip() == shown.rstrip()
+                compare(page, shown, result.output)
 
 
 def test_every_block_says_what_it_is() -> None:

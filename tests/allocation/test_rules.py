@@ -90,7 +90,7 @@ def test_nobody_spends_more_than_they_have(method: str, epsilon: list[float], go
 
 
 @pytest.mark.parametrize("method", RULES)
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(epsilon=strange, goal=goals)
 def test_strange_budgets_keep_every_promise_without_a_warning(
     method: str, epsilon: list[float], goal: Goal
@@ -108,6 +108,10 @@ ADVERSARIAL: dict[str, Epsilon] = {
     "largest floats": [1.7976931348623157e308] * 3,
     "huge beside tiny": [1e300, 1e-300, 1.0],
     "huge beside public": [1e300, 1e300, math.inf],
+    "two beyond all squares": [1e-12, 1e-3, 30.0, 1e160, 1e300],
+    "from end to end": [1e-300, 1e-300, 1e160, 1e300],
+    "far apart": [1.5, 1.5, 3e84, 3e84],
+    "far apart beside public": [800.0, 1e160, math.inf],
     "equal": [0.7] * 50,
     "one public": [0.2, 0.5, math.inf],
     "one zero": [0.0, 0.2, 0.5],
@@ -180,24 +184,64 @@ def test_the_strictest_decides_for_uniform_and_everyone_spends_all_for_proportio
         assert proportional.scale == 0.0
 
 
-@settings(max_examples=100, deadline=None)
-@given(epsilon=strange, goal=goals)
-def test_optimal_is_never_worse_than_a_rule_with_a_name(epsilon: list[float], goal: Goal) -> None:
-    assume, loss, confidence = goal
-    suppose(loss == "mse" or (assume == "correlated" and confidence >= 0.5))
+def check_that_nobody_beats(epsilon: Epsilon, goal: Goal) -> None:
+    """No rule whose weights sum to one has less risk than `optimal`."""
     best = allocated(epsilon, goal, "optimal")
     assert best.exact
+    rounding = 1e-24 if goal[1] == "mse" else 1e-15
     for method in RULES:
         if method != "minimax":
             other = allocated(epsilon, goal, method).risk
-            assert best.risk <= other * (1.0 + 1e-9) + 1e-24, method
+            assert best.risk <= other * (1.0 + 1e-9) + rounding, method
+
+
+def check_that_minimax_beats_optimal(epsilon: Epsilon, assume: str) -> None:
+    goal = (assume, "mse", 0.95)
+    best = allocated(epsilon, goal, "optimal").risk
+    assert allocated(epsilon, goal, "minimax").risk <= best * (1.0 + 1e-9) + 1e-15
+
+
+CLOSED = [*((assume, "mse") for assume in ASSUMES), ("correlated", "pac")]
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    epsilon=strange,
+    cell=st.sampled_from(CLOSED),
+    confidence=st.sampled_from((0.5, 0.8, 0.95, 0.999)),
+)
+def test_optimal_is_never_worse_than_a_rule_with_a_name(
+    epsilon: list[float], cell: tuple[str, str], confidence: float
+) -> None:
+    check_that_nobody_beats(epsilon, (*cell, confidence))
+
+
+@pytest.mark.parametrize("case", ADVERSARIAL)
+@pytest.mark.parametrize(("assume", "loss"), CLOSED)
+def test_optimal_is_never_worse_than_a_rule_with_a_name_on_adversarial_budgets(
+    assume: str, loss: str, case: str
+) -> None:
+    check_that_nobody_beats(ADVERSARIAL[case], (assume, loss, 0.95))
 
 
 @settings(max_examples=100, deadline=None)
 @given(epsilon=strange, assume=st.sampled_from(ASSUMES))
 def test_minimax_is_never_worse_than_optimal(epsilon: list[float], assume: str) -> None:
-    best = allocated(epsilon, (assume, "mse", 0.95), "optimal").risk
-    assert allocated(epsilon, (assume, "mse", 0.95), "minimax").risk <= best * (1.0 + 1e-9) + 1e-15
+    check_that_minimax_beats_optimal(epsilon, assume)
+
+
+@pytest.mark.parametrize("case", ADVERSARIAL)
+@pytest.mark.parametrize("assume", ASSUMES)
+def test_minimax_is_never_worse_than_optimal_on_adversarial_budgets(assume: str, case: str) -> None:
+    check_that_minimax_beats_optimal(ADVERSARIAL[case], assume)
+
+
+@pytest.mark.parametrize("assume", ASSUMES)
+@pytest.mark.parametrize("level", [1e-2, 1e-6, 1e-7, 1e-13, 1e-20, 1e-200])
+def test_minimax_is_never_worse_than_optimal_beside_public_people(
+    level: float, assume: str
+) -> None:
+    check_that_minimax_beats_optimal({level: 5, math.inf: 100}, assume)
 
 
 @settings(max_examples=25, deadline=None)

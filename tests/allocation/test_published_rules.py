@@ -1,0 +1,191 @@
+"""The rules of the papers do what the papers define: against Clarabel and 60-digit arithmetic."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from decimal import Decimal, localcontext
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import epsilons as ep
+from epsilons.allocation.baselines import keep_probability, sampling_loss
+
+pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+
+Floats = npt.NDArray[np.float64]
+SURROGATES = ("hpm-cp", "hpm-ce", "hpm-up", "hpm-ue", "hpm-cp-t", "hpm-up-t")
+
+
+def profile(index: int, rng: np.random.Generator) -> Floats:
+    n = int(rng.integers(3, 60))
+    epsilon = np.exp(rng.uniform(-5.0, 5.0, n))
+    if index % 5 == 1:
+        epsilon = rng.choice(np.array([0.05, 0.4, 1.0]), n)
+    elif index % 5 == 2:
+        epsilon[: n // 4] = 0.0
+    elif index % 5 == 3:
+        epsilon[: max(1, n // 10)] = math.inf
+    elif index % 5 == 4:
+        epsilon = np.full(n, float(np.exp(rng.uniform(-4.0, 2.0))))
+        epsilon[0] *= 50.0
+    return epsilon
+
+
+def noise(epsilon: Floats, weights: Floats) -> float:
+    """‖w/ε‖∞, with 0/0 = 0."""
+    used = weights > 0.0
+    return float(np.max(weights[used] / epsilon[used]))
+
+
+def surrogate(method: str, weights: Floats, epsilon: Floats, log: float) -> float:
+    """Paper *correlated*, (6), (7) and Algorithm 3, for k = 1: squared."""
+    n = len(weights)
+    far = weights - 1.0 / n
+    near = n * float(far @ far) if method.endswith("-t") else float(np.abs(far).sum()) ** 2
+    small = log * float(weights @ weights) if "-u" in method else math.inf
+    return min(near, small) + (log * noise(epsilon, weights)) ** 2
+
+
+def least(method: str, epsilon: Floats, log: float) -> float:
+    """The least surrogate on the simplex: of a minimum, the least of either part."""
+    n = len(epsilon)
+    inner = (epsilon > 0.0) & np.isfinite(epsilon)
+    w, t = cp.Variable(n, nonneg=True), cp.Variable(nonneg=True)  # in units of 1/n
+    constraints: list[Any] = [cp.sum(w) == n, w[epsilon == 0.0] == 0.0]
+    unit = 1.0 / float(np.median(epsilon[inner]))
+    limit = unit * epsilon[inner]
+    constraints.append(
+        cp.multiply(1.0 / np.maximum(limit, 1.0), w[inner]) <= cp.multiply(np.minimum(limit, 1), t)
+    )
+    parts = [cp.norm(w - 1.0) / math.sqrt(n) if method.endswith("-t") else cp.norm1(w - 1.0) / n]
+    if "-u" in method:
+        parts.append(cp.norm(w) * (math.sqrt(log) / n))
+    values = []
+    for part in parts:
+        goal = cp.norm(cp.hstack([part, log * unit / n * t]))
+        problem = cp.Problem(cp.Minimize(goal), constraints)
+        problem.solve(
+            solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11, max_iter=500
+        )
+        assert problem.status in ("optimal", "optimal_inaccurate")
+        values.append(float(problem.value) ** 2)
+    return min(values)
+
+
+@pytest.mark.parametrize("index", range(15))
+@pytest.mark.parametrize("method", SURROGATES)
+def test_the_hpm_rules_minimise_the_surrogates_of_their_paper(method: str, index: int) -> None:
+    rng = np.random.default_rng(zlib.crc32(f"{method} {index}".encode()))
+    epsilon = profile(index, rng)
+    confidence = float(rng.choice([0.3, 0.5, 0.9, 0.99]))
+    log = 1.0 if method in ("hpm-ce", "hpm-ue") else -math.log(1.0 - confidence)
+    found = ep.allocate(
+        epsilon, assume="shuffled", loss="pac", confidence=confidence, method=method
+    )
+    weights = found.weights[np.searchsorted(found.levels, epsilon)]
+    value = surrogate(method, weights, epsilon, log)
+    assert value == pytest.approx(least(method, epsilon, log), rel=1e-6, abs=1e-14)
+    assert found.scale == pytest.approx(noise(epsilon, weights), rel=1e-9)
+
+
+budgets = st.lists(st.floats(1e-9, 40.0), min_size=2, max_size=12)
+
+
+@settings(max_examples=100, deadline=None)
+@given(budgets)
+def test_hpm_a_weighs_people_by_1_minus_e_to_the_minus_epsilon(epsilon: list[float]) -> None:
+    found = ep.allocate(epsilon, method="hpm-a")
+    with localcontext() as context:
+        context.prec = 60
+        shares = [1 - (-Decimal(level)).exp() for level in found.levels.tolist()]
+        total = sum(
+            (s * int(c) for s, c in zip(shares, found.counts, strict=True)), start=Decimal(0)
+        )
+        expected = [float(share / total) for share in shares]
+    np.testing.assert_allclose(found.weights, expected, rtol=1e-13)
+    # And no more noise than the strictest needs.
+    assert found.spent[0] == pytest.approx(found.levels[0], rel=1e-14)
+
+
+pairs = st.tuples(st.floats(1e-12, 300.0), st.floats(1e-12, 300.0))
+
+
+def kept(epsilon: float, limit: float) -> Decimal:
+    return min(Decimal(1), (Decimal(epsilon).exp() - 1) / (Decimal(limit).exp() - 1))
+
+
+@settings(max_examples=300)
+@given(pairs)
+def test_people_are_kept_with_the_probability_of_jorgensen_yu_and_cormode(
+    pair: tuple[float, float],
+) -> None:
+    epsilon, limit = pair
+    found = float(keep_probability(np.array([epsilon]), limit)[0])
+    with localcontext() as context:
+        context.prec = 200
+        exact = kept(epsilon, limit)
+        # ε − t is rounded once, by up to half of the last bit of t.
+        slack = Decimal("2e-15") + Decimal(abs(epsilon - limit)) * Decimal("2.3e-16")
+        assert abs(Decimal(found) - exact) <= exact * slack
+    assert found <= 1.0
+
+
+@settings(max_examples=300)
+@given(pairs)
+def test_sampling_spends_the_exact_loss_of_a_person_who_may_not_be_kept(
+    pair: tuple[float, float],
+) -> None:
+    epsilon, limit = min(pair), max(pair)
+    with localcontext() as context:
+        context.prec = 300
+        keep = kept(epsilon, limit)
+        # Kept at one end of the range or the other, or replaced by the middle.
+        half = (Decimal(limit) / 2).exp()
+        loss = ((1 - keep + keep * half) / (1 - keep + keep / half)).ln()
+        assert loss <= Decimal(epsilon) * (1 + Decimal(10) ** -50)  # the theorem
+        expected = float(loss)
+    rounded = float(keep)
+    if 0.0 < rounded < 1.0:
+        found = float(sampling_loss(np.array([rounded]), limit)[0])
+        assert found == pytest.approx(expected, rel=1e-9, abs=1e-15)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.floats(0.01, 20.0), min_size=2, max_size=8),
+    st.sampled_from(("iid", "shuffled", "correlated")),
+    st.sampled_from(("mse", "pac")),
+)
+def test_sampling_keeps_nobody_more_often_than_their_budget_allows(
+    epsilon: list[float], assume: str, loss: str
+) -> None:
+    found = ep.allocate(epsilon, assume=assume, loss=loss, method="sampling")
+    assert found.keep is not None
+    limit = float(found.spent.max())
+    assert limit in found.levels
+    with localcontext() as context:
+        context.prec = 60
+        for level, keep in zip(found.levels.tolist(), found.keep.tolist(), strict=True):
+            assert Decimal(keep) <= kept(level, limit) * (1 + Decimal("1e-14"))
+    expected = float(found.counts @ found.keep)
+    assert found.scale == pytest.approx(1.0 / (limit * expected), rel=1e-12)
+    np.testing.assert_allclose(found.weights, found.keep / expected, rtol=1e-12)
+
+
+def test_sampling_takes_the_best_limit_among_the_levels() -> None:
+    epsilon = [0.2] * 30 + [1.0] * 10 + [6.0]
+    best = ep.allocate(epsilon, method="sampling")
+    for limit in (0.2, 1.0, 6.0):
+        lower = [min(e, limit) for e in epsilon]
+        keep = np.array([float(kept(e, limit)) for e in lower])
+        weights = keep / keep.sum()
+        # ¼Σw² for the sample, ¼Σw²(1 − p)/p for the coins, and the noise.
+        risk = 0.25 * float(np.sum(weights**2 / keep)) + 2.0 / (limit * float(keep.sum())) ** 2
+        assert best.risk <= risk * (1.0 + 1e-9)
