@@ -1,4 +1,4 @@
-"""Means and frequencies when everyone has their own privacy budget.
+"""Means when everyone has their own privacy budget.
 
     import epsilons as ep
 

@@ -1,4 +1,4 @@
-"""The command line: `epsilons demo | mean | plan | verify`. Thin: it parses, calls and prints."""
+"""The command line: `epsilons demo | mean | plan`. Thin: it parses, calls and prints."""
 
 from __future__ import annotations
 

@@ -143,7 +143,8 @@ class Release:
 
         Guarantee:
             Over all data that the assumption allows, the probability that the interval misses is at
-            most 1 − confidence. Exact for correlated data, otherwise a proven bound.
+            most 1 − confidence. It is exact for correlated data if everyone is surely used, and
+            otherwise a proven bound.
         """
         lo, hi = self.bounds
         reach = self._error(self.assume, parameters.confidence(confidence))
@@ -183,7 +184,7 @@ class Release:
             "private": self.private,
         }
 
-    def plot(self) -> altair.LayerChart:
+    def plot(self) -> altair.VConcatChart:
         """The value with its interval on the range, and who spent what.
 
         Raises:

@@ -229,14 +229,14 @@ def _deviation(shift: float, square: float, scale: float, beta: float) -> float:
     if scale <= 0.0:
         return shift + sigma * math.sqrt(2.0 * math.log(2.0 / beta))
 
-    def exceeds(alpha: float) -> bool:
-        return _tail(alpha - shift, sigma, scale) + _tail(alpha, sigma, scale) > beta
+    def exceeds(beyond: float) -> bool:
+        """Whether the error exceeds shift + beyond too often: a sum may not tell the two apart."""
+        return _tail(beyond, sigma, scale) + _tail(shift + beyond, sigma, scale) > beta
 
-    low = shift
-    high = shift + sigma + scale
+    low, high = 0.0, sigma + scale
     while exceeds(high):
-        low, high = high, shift + 2.0 * (high - shift)
-    return _bisect(exceeds, low, high)
+        low, high = high, 2.0 * high
+    return shift + _bisect(exceeds, low, high)
 
 
 def _laplace_quantile(shift: float, scale: float, beta: float) -> float:

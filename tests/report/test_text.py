@@ -21,7 +21,7 @@ from epsilons.report.text import aligned, merged_rows
         (1e-9, "1e-09"),
         (2.5e9, "2.5e+09"),
         (-3.14159, "-3.142"),
-        (math.inf, "public"),
+        (math.inf, "∞"),
     ],
 )
 def test_numbers(value: float, text: str) -> None:

@@ -79,11 +79,13 @@ def keep_probability(levels: Floats, limit: float) -> Floats:
 
 def sampling_loss(keep: Floats, limit: float) -> Floats:
     """The exact loss of a person who is kept with this probability: see docs/proofs/sampling.md."""
-    # keep·(e^{t/2} − 1) grows without bound; its logarithm does not.
-    grown = np.logaddexp(np.log1p(-keep), np.log(keep) + limit / 2.0)
-    return np.asarray(
-        np.minimum(grown - np.log1p(keep * math.expm1(-limit / 2.0)), limit), dtype=np.float64
-    )
+    half = limit / 2.0
+    if half < 500.0:
+        grown = np.log1p(keep * math.expm1(half))
+    else:  # keep·(e^{t/2} − 1) may be too large for a float; its logarithm is not
+        grown = np.logaddexp(np.log1p(-keep), np.log(keep) + half)
+    loss = (grown - np.log1p(keep * math.expm1(-half))) * (1.0 + 2.0**-45)  # rounded up
+    return np.asarray(np.minimum(loss, limit), dtype=np.float64)
 
 
 def _sampling_at(budgets: Budgets, limit: float) -> Answer:

@@ -21,7 +21,7 @@ _WEIGHT_BITS = 45
 and noise for ordinary budgets still fits 64-bit integers."""
 
 _FAST_BITS, _FEWEST_BITS = 53, 36
-"""Noise of a scale up to 2^53 is drawn fast in bulk; for that weights may have as few as 36 bits."""
+"""Noise of a scale up to 2^53 is drawn fast in bulk; weights then have 36 bits at the least."""
 
 _KEEP_BITS = 53
 
@@ -206,9 +206,9 @@ def _sampled(
 ) -> Sampled:
     limit = float(allocation.spent.max())
     half = math.floor(Fraction(limit) * scale / 2)
-    weights = np.where(allocation.spent > 0.0, 2 * half, 0).astype(np.int64)
     if allocation.keep is None:
         raise ValueError("sampling has keep probabilities")
+    weights = np.where(allocation.keep > 0.0, 2 * half, 0).astype(np.int64)
     unit = 2**_KEEP_BITS
     # Probabilities computed in floating point are off by a few units in the last place: take
     # away a thousand of those, so that what is drawn is never above what was proven.

@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 from typing import Any
 
-from epsilons.report.text import kept_words, merged_rows, number, plan_text, release_text
+from epsilons.report.text import budget, kept_words, merged_rows, number, plan_text, release_text
 
 
 def release_html(data: dict[str, Any]) -> str:
@@ -14,7 +14,7 @@ def release_html(data: dict[str, Any]) -> str:
     text = release_text(data).split("\n")
     headline = text[0] if data["private"] else f"{text[0]} {text[2]}"
     rows = [
-        (row["epsilon"], f"{row['people']:,}", number(row["spent"]), kept_words(row["kept"]))
+        (row["epsilon"], f"{row['people']:,}", budget(row["spent"]), kept_words(row["kept"]))
         for row in merged_rows(data["spent"])
     ]
     words = "".join(f"<p>{html.escape(data[key])}</p>" for key in ("protects", "assumes"))

@@ -31,7 +31,12 @@ def release_text(data: dict[str, Any]) -> str:
         table(
             ("budget ε", "people", "spent", "kept"),
             [
-                (row["epsilon"], f"{row['people']:,}", row["spent"], kept_words(row["kept"]))
+                (
+                    row["epsilon"],
+                    f"{row['people']:,}",
+                    budget(row["spent"]),
+                    kept_words(row["kept"]),
+                )
                 for row in merged_rows(data["spent"])
             ],
         ),
@@ -57,7 +62,7 @@ def plan_text(data: dict[str, Any]) -> str:
             row["pac"],
             f"{row['gain']:,.3g} ×",
             f"{100 * row['used']:.3g} %",
-            *(number(each["spent"], 2) for each in merged_rows(row["spent"], 4)),
+            *(budget(each["spent"], 2) for each in merged_rows(row["spent"], 4)),
         )
         for row in data["forecasts"]
     ]
@@ -107,7 +112,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 def number(value: float, digits: int = 4) -> str:
     """A number as a person would write it, to a few significant digits."""
     if math.isinf(value):
-        return "public" if value > 0 else "-∞"
+        return "∞" if value > 0 else "-∞"
     if value == 0:
         return "0"
     if 1e-4 <= abs(value) < 1e6:
@@ -115,6 +120,11 @@ def number(value: float, digits: int = 4) -> str:
         text = f"{value:,.{decimals}f}"
         return text.rstrip("0").rstrip(".") if "." in text else text
     return f"{value:.{min(digits, 3)}g}"
+
+
+def budget(epsilon: float, digits: int = 4) -> str:
+    """A budget as a person would write it."""
+    return "public" if math.isinf(epsilon) else number(epsilon, digits)
 
 
 def kept_words(kept: float) -> str:
@@ -134,7 +144,7 @@ def merged_rows(rows: Sequence[dict[str, Any]], most: int = _ROWS) -> list[dict[
     """At most `most` rows: neighbouring levels become one, spent and kept their averages."""
     if len(rows) <= most:
         return [
-            dict(row) | {"epsilon": number(row["epsilon"]), "short": number(row["epsilon"], 2)}
+            dict(row) | {"epsilon": budget(row["epsilon"]), "short": budget(row["epsilon"], 2)}
             for row in rows
         ]
     size = math.ceil(len(rows) / most)
@@ -144,11 +154,11 @@ def merged_rows(rows: Sequence[dict[str, Any]], most: int = _ROWS) -> list[dict[
         people = sum(row["people"] for row in group)
         first, last = group[0]["epsilon"], group[-1]["epsilon"]
         middle = group[len(group) // 2]["epsilon"]
-        name = number(first) if first == last else f"{number(first)}-{number(last)}"
+        name = budget(first) if first == last else f"{budget(first)}-{budget(last)}"
         merged.append(
             {
                 "epsilon": name,
-                "short": number(middle, 2) if first == last else f"≈{number(middle, 2)}",
+                "short": budget(middle, 2) if first == last else f"≈{budget(middle, 2)}",
                 "people": people,
                 "spent": sum(row["people"] * row["spent"] for row in group) / people,
                 "kept": sum(row["people"] * row["kept"] for row in group) / people,
