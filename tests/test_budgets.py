@@ -94,7 +94,7 @@ def test_budgets_do_not_change() -> None:
         with pytest.raises(ValueError, match="read-only"):
             budgets.counts[0] = 9
         with pytest.raises(AttributeError):
-            budgets.other = 1  # type: ignore[attr-defined]
+            budgets.other = 1
     one = Budgets.of_levels(given_levels, given_counts)
     given_levels[0], given_counts[0] = 0.3, 7
     assert one == Budgets({0.1: 2, 0.5: 3})

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,8 @@ from epsilons.errors import ArgumentError, BudgetError, DataError
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]
+
+_MOST = 2**63 - 1
 
 _HINT = "0 leaves a person out of the sum and math.inf makes their record public."
 
@@ -60,9 +63,14 @@ class Budgets:
         _check(levels, counts)
         levels.flags.writeable = False
         counts.flags.writeable = False
-        self.levels = levels
-        self.counts = counts
-        self.n = int(counts.sum())
+        for name, value in (("levels", levels), ("counts", counts), ("n", int(counts.sum()))):
+            object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Budgets.of_levels, (self.levels, self.counts)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"Budgets are fixed: {name} cannot be set. Make new ones.")
 
     def __len__(self) -> int:
         return len(self.levels)
@@ -96,21 +104,27 @@ def summed(counts: Integers, values: Floats, n: int) -> float:
     return float(values.sum() if len(counts) == n else counts @ values)
 
 
-def _from_mapping(epsilon: Mapping[float, int]) -> tuple[Floats, Integers]:
+def _from_mapping(epsilon: Mapping[Any, Any]) -> tuple[Floats, Integers]:
     totals: dict[float, int] = {}
     for level, count in epsilon.items():
-        if not isinstance(level, (int, float)) or isinstance(level, bool):
+        if type(level) is bool or not isinstance(level, numbers.Real):
             raise BudgetError(f"epsilon: {level!r} is not a number. {_HINT}")
+        try:
+            budget = float(level)
+        except OverflowError:
+            raise BudgetError(f"epsilon: a level is larger than any float64. {_HINT}") from None
         whole = isinstance(count, (int, np.integer)) and not isinstance(count, bool)
-        if not whole or count < 0 or count > 2**53:
+        if not whole or not 0 <= count <= 2**53:
             raise ArgumentError(
                 f"epsilon: the number of people at {level!r} must be a whole number from 0, "
                 f"but is {count!r}."
             )
         if count:
-            totals[float(level)] = totals.get(float(level), 0) + int(count)
+            totals[budget] = totals.get(budget, 0) + int(count)
     if any(math.isnan(level) for level in totals):
         raise BudgetError(f"epsilon is NaN for somebody. {_HINT}")
+    if sum(totals.values()) > _MOST:
+        raise ArgumentError("epsilon: there are more people than 64-bit integers can count.")
     ordered = sorted(totals)
     levels = np.array(ordered, dtype=np.float64) + 0.0
     return levels, np.array([totals[level] for level in ordered], dtype=np.int64)

@@ -59,7 +59,7 @@ def bounds(value: object) -> tuple[float, float]:
         )
     try:
         lo, hi = (float(side) for side in value)  # type: ignore[attr-defined]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise BoundsError(f"bounds={value!r} must be two numbers (lo, hi).") from None
     if not (math.isfinite(lo) and math.isfinite(hi)):
         raise BoundsError(f"bounds={value!r} must be finite: give the widest range you can defend.")

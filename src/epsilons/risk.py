@@ -17,6 +17,8 @@ import numpy as np
 
 from epsilons.budgets import Floats, Integers, summed
 
+_LARGEST_RATIO = 1e12
+
 
 @dataclass(frozen=True)
 class Moments:
@@ -226,8 +228,6 @@ def _deviation(shift: float, square: float, scale: float, beta: float) -> float:
     if square <= 0.0:
         return _laplace_quantile(shift, scale, beta)
     sigma = math.sqrt(square) / 2.0
-    if scale <= 0.0:
-        return shift + sigma * math.sqrt(2.0 * math.log(2.0 / beta))
 
     def exceeds(beyond: float) -> bool:
         """Whether the error exceeds shift + beyond too often: a sum may not tell the two apart."""
@@ -259,9 +259,12 @@ def _tail(alpha: float, sigma: float, scale: float) -> float:
     """A bound on P(S + L > alpha): ∫ min(1, exp(−(alpha − l)₊²/2σ²)) dP_L(l), in closed form."""
     if alpha <= 0.0:
         return 1.0
-    ratio, z = sigma / scale, alpha / sigma
-    fall = math.exp(-min(alpha / scale, 745.0))
+    z = alpha / sigma
     bell = math.exp(-min(z * z / 2.0, 745.0))
+    if sigma > _LARGEST_RATIO * scale:
+        return bell  # the noise is too small for a float to tell
+    ratio = sigma / scale
+    fall = math.exp(-min(alpha / scale, 745.0))
     gap = ratio - z
     if gap > 0.0:
         near = 0.5 * _erfcx(gap / math.sqrt(2.0)) * bell

@@ -57,6 +57,7 @@ class Allocation:
         counts: the number of people of each level.
         spent: the effective budget e ≤ ε of each level; the rest stays theirs.
         weights: the weight of one person of each level in the mean.
+        total: what the weights sum to: 1 for every rule but minimax.
         scale: the scale of the Laplace noise on a unit range.
         risk: worst-case mean squared error, or the error not exceeded, on a unit range.
         method: the rule, by name.
@@ -69,6 +70,7 @@ class Allocation:
     counts: Integers
     spent: Floats
     weights: Floats
+    total: float
     scale: float
     risk: float
     method: str
@@ -181,7 +183,9 @@ def allocate_for(budgets: Budgets, goal: Goal, method: str) -> Allocation:
 def _allocation(budgets: Budgets, goal: Goal, method: str, answer: Answer) -> Allocation:
     weighing = weighing_of(budgets, answer)
     # Beside a public person who is used without noise, the others are not used at all.
-    spent = answer.spent if weighing.scale else np.where(np.isinf(answer.spent), math.inf, 0.0)
+    spent = answer.spent
+    if math.isinf(spent[-1]):
+        spent = np.where(np.isinf(spent), math.inf, 0.0)
     for array in (spent, weighing.weights, weighing.keep):
         if array is not None:
             array.flags.writeable = False
@@ -190,6 +194,7 @@ def _allocation(budgets: Budgets, goal: Goal, method: str, answer: Answer) -> Al
         counts=budgets.counts,
         spent=spent,
         weights=weighing.weights,
+        total=answer.total,
         scale=weighing.scale,
         risk=goal.risk(weighing),
         method=method,

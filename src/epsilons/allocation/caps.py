@@ -61,9 +61,10 @@ class Prefix:
         return np.cumsum(self.levels if self._alone else self._counts * self.levels)
 
     @cached_property
-    def _squares(self) -> Floats:
-        squares = self.levels * self.levels
-        return np.cumsum(squares if self._alone else np.multiply(squares, self._counts))
+    def _gaps(self) -> Floats:
+        gaps = np.diff(self.levels)
+        gaps *= self._sums[:-1]
+        return np.cumsum(gaps, out=gaps)
 
     def people(self, before: int) -> int:
         """How many people are in the first `before` levels, or at ε = 0."""
@@ -77,14 +78,20 @@ class Prefix:
 
     def square(self, before: int) -> float:
         """Σε² over the first `before` levels."""
-        return float(self._squares[before - 1]) if before else 0.0
+        levels = self.levels[:before]
+        return float(levels @ levels if self._alone else self._counts[:before] @ (levels * levels))
+
+    def gap(self, k: int) -> float:
+        """Σ ε·(ε_k − ε) over the levels before k: only sums of what is not negative."""
+        return float(self._gaps[k - 1]) if k else 0.0
 
 
 def square_cap(budgets: Budgets, noise_per_square: float) -> float:
     """The cap that minimises Σw² + c·scale² over all weights on the simplex.
 
     For budgets capped at τ this is (Σmin(ε,τ)² + c)/(Σmin(ε,τ))². Its derivative has the sign of
-    τ·A − B − c, where A and B are the sums of ε and ε² over those below τ; that grows with τ.
+    τ·A − B − c = Σ ε·(τ − ε) − c, over those below τ (A and B are the sums of their ε and ε²), and
+    that grows with τ.
 
     Args:
         budgets: the levels, ascending, with counts.
@@ -98,10 +105,7 @@ def square_cap(budgets: Budgets, noise_per_square: float) -> float:
     """
     prefix = Prefix(budgets)
 
-    def saturates(k: int) -> bool:
-        return float(prefix.levels[k]) * prefix.sum(k) - prefix.square(k) >= noise_per_square
-
-    first = _first(len(prefix), saturates)
+    first = _first(len(prefix), lambda k: prefix.gap(k) >= noise_per_square)
     if first == len(prefix) and len(prefix) and not prefix.public:
         return float(prefix.levels[-1])
     total = prefix.sum(first)
@@ -226,9 +230,6 @@ def _first(size: int, holds: Callable[[int], bool]) -> int:
 
 def _turning(rises: Callable[[float], bool], low: float, high: float) -> float:
     """Where a function that falls and then rises turns, to the last bits of a float."""
-    for _ in range(200):
-        middle = 0.5 * (low + high)
-        if middle <= low or middle >= high:
-            break
+    while low < (middle := 0.5 * (low + high)) < high:
         low, high = (low, middle) if rises(middle) else (middle, high)
     return 0.5 * (low + high)

@@ -7,11 +7,14 @@ import math
 import numpy as np
 
 from epsilons import risk
-from epsilons.allocation.caps import bias_scale, capped, golden
+from epsilons.allocation.caps import bias_scale, capped, golden, square_cap
 from epsilons.allocation.optimal import laplace_quantile, squares
-from epsilons.allocation.rule import Answer, Goal
-from epsilons.budgets import Budgets, Floats
+from epsilons.allocation.rule import Answer, Goal, weighing_of
+from epsilons.budgets import Budgets, Floats, summed
 from epsilons.risk import Moments
+
+_LARGEST = 1e75
+"""Budgets above this are treated as this: their fourth powers would overflow."""
 
 
 def minimax(budgets: Budgets, goal: Goal) -> Answer:
@@ -25,14 +28,9 @@ def minimax(budgets: Budgets, goal: Goal) -> Answer:
     Reference:
         docs/proofs/allocation.md.
     """
-    if math.isinf(budgets.levels[-1]) and np.all(
-        (budgets.levels == 0.0) | np.isinf(budgets.levels)
-    ):
-        return Answer(budgets.levels.copy(), cap=math.inf)
     if goal.assume == "correlated":
         return _correlated(budgets, goal)
-    cap, scale = _centred(budgets, goal.assume)
-    return Answer(capped(budgets, cap), scale=scale, cap=cap)
+    return _centred(budgets, goal.assume)
 
 
 def _correlated(budgets: Budgets, goal: Goal) -> Answer:
@@ -46,19 +44,33 @@ def _correlated(budgets: Budgets, goal: Goal) -> Answer:
             return halved(0.5 * bias, 0.5 * below, scale)
 
     scale = bias_scale(budgets, slope, simplex=False)
-    if scale <= 0.0:
-        return Answer(budgets.levels.copy(), cap=math.inf)
+    if scale <= 0.0 and math.isinf(budgets.levels[-1]):
+        return _public_alone(budgets, float(budgets.counts[-1]) / budgets.n)
+    scale = _positive(scale)
     cap = 1.0 / (budgets.n * scale)
-    return Answer(capped(budgets, cap), scale=scale, cap=cap)
+    spent = capped(budgets, cap)
+    total = _positive(scale * summed(budgets.counts, spent, budgets.n))
+    return Answer(spent, total=total, cap=cap)
 
 
-def _centred(budgets: Budgets, assume: str) -> tuple[float, float]:
-    """The cap and 1/D of least mean squared error for iid or shuffled data."""
-    finite = budgets.levels[(budgets.levels > 0.0) & np.isfinite(budgets.levels)]
-    kinks = np.minimum(finite, 1e100)
-    if math.isinf(budgets.levels[-1]):
-        # Above the last finite level the best cap is sought on a public grid, then refined.
-        kinks = np.unique(np.concatenate([kinks, kinks[-1] * np.geomspace(1.0, 1e12, 200)]))
+def _positive(total: float) -> float:
+    """Budgets so small that their best total is no float give nearly the middle of the range."""
+    return max(total, math.ulp(0.0))
+
+
+def _public_alone(budgets: Budgets, total: float) -> Answer:
+    return Answer(np.where(np.isinf(budgets.levels), math.inf, 0.0), total=total, cap=math.inf)
+
+
+def _centred(budgets: Budgets, assume: str) -> Answer:
+    """The cap and the total of least mean squared error for iid or shuffled data."""
+    levels = budgets.levels
+    finite = np.minimum(levels[(levels > 0.0) & np.isfinite(levels)], _LARGEST)
+    public = int(budgets.counts[-1]) if math.isinf(levels[-1]) else 0
+    alone = _public_alone(budgets, _best_total(budgets.n, public, assume)) if public else None
+    if len(finite) == 0 and alone is not None:
+        return alone
+    kinks = _filled(finite, square_cap(budgets, risk.noise_per_square(assume, budgets.n)), public)
     risks, _ = _at_caps(budgets, kinks, assume)
     best = int(np.argmin(risks))
     left = math.log(float(kinks[max(best - 1, 0)]))
@@ -70,8 +82,32 @@ def _centred(budgets: Budgets, assume: str) -> tuple[float, float]:
     points = [math.log(float(kinks[best]))]
     # The kink in the middle splits the bracket: each side is smooth.
     points += [golden(objective, left, points[0]), golden(objective, points[0], right)]
-    cap = math.exp(min(points, key=objective))
-    return cap, float(_at_caps(budgets, np.array([cap]), assume)[1][0])
+    cap = min(math.exp(min(points, key=objective)), float(kinks[-1]))
+    least, scales = _at_caps(budgets, np.array([cap]), assume)
+    if alone is not None and risk.mse(weighing_of(budgets, alone), assume) <= least[0]:
+        return alone
+    total = float(scales[0] * _sums(budgets, np.array([cap]))[0][0])
+    # Where nothing is above the cap, budgets too large to tell apart are one budget.
+    return Answer(capped(budgets, cap), total=_positive(min(total, 1.0)), cap=cap)
+
+
+def _best_total(n: int, public: int, assume: str) -> float:
+    """Σw for equal weights on the public people alone: where pull and sampling error are equal."""
+    square = 1.0 / public
+    if assume == "shuffled":
+        square = (1.0 / public - 1.0 / n) * n / (n - 1)
+    return 1.0 / (1.0 + math.sqrt(square))
+
+
+def _filled(finite: Floats, cap: float, public: int) -> Floats:
+    """The levels and points between them, none farther than a factor two from the next."""
+    top = float(finite[-1])
+    if public:  # beyond the levels: the best cap is near that of the simplex, or of order one
+        top = min(max(top, 1.0, cap if math.isfinite(cap) else top) * 1e3, _LARGEST)
+    octaves = math.log2(top) - math.log2(float(finite[0]))
+    between = np.geomspace(float(finite[0]), top, 2 + min(int(octaves), 2000))
+    ours = [float(finite[-1]) if math.isinf(cap) else min(cap, top)]
+    return np.unique(np.concatenate([finite, between, ours]))
 
 
 def _at_caps(budgets: Budgets, caps: Floats, assume: str) -> tuple[Floats, Floats]:
@@ -104,7 +140,7 @@ def _at_caps(budgets: Budgets, caps: Floats, assume: str) -> tuple[Floats, Float
 def _sums(budgets: Budgets, caps: Floats) -> tuple[Floats, Floats]:
     """Σ min(ε, τ) and Σ min(ε, τ)² for each cap, from prefix sums."""
     finite = np.isfinite(budgets.levels)
-    levels = np.minimum(budgets.levels[finite], 1e100)
+    levels = np.minimum(budgets.levels[finite], _LARGEST)
     counts = budgets.counts[finite]
     first = np.concatenate([[0.0], np.cumsum(counts * levels)])
     second = np.concatenate([[0.0], np.cumsum(counts * levels * levels)])

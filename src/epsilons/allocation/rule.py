@@ -33,16 +33,18 @@ class Answer:
 
     Attributes:
         spent: e ≤ ε for each level.
-        scale: 1/D, if the rule chooses D other than Σe.
+        total: what the weights sum to, Σe/D: 1 unless the rule chooses D.
         keep: the probability with which a person of each level is used, if not surely.
         cap: the number τ, if the rule is a cap.
     """
 
     spent: Floats
-    scale: float | None = None
+    total: float = 1.0
     keep: Floats | None = None
     cap: float | None = None
 
+
+_LARGE = 1e250
 
 Rule: TypeAlias = Callable[[Budgets, Goal], Answer]
 
@@ -55,15 +57,20 @@ def weighing_of(budgets: Budgets, answer: Answer) -> Weighing:
     spent, counts = answer.spent, budgets.counts
     if math.isinf(spent[-1]):
         used = np.isinf(spent)
-        return Weighing(used / float(counts[used].sum()), counts, 0.0)
+        return Weighing(used * (answer.total / float(counts[used].sum())), counts, 0.0)
+    largest = float(spent[-1])
     if answer.keep is not None:
         expected = float(counts @ answer.keep)
-        limit = float(spent.max())
-        scale = 1.0 / (limit * expected) if limit * expected > 0.0 else math.inf
-        return Weighing(answer.keep / expected, counts, scale, answer.keep)
-    total = summed(counts, spent, budgets.n)
-    if answer.scale is not None:
-        return Weighing(spent * answer.scale, counts, answer.scale)
+        return Weighing(answer.keep / expected, counts, _inverse(largest, expected), answer.keep)
+    # Very large budgets relative to the largest, for their sum may overflow.
+    unit = largest if largest > _LARGE else 1.0
+    shares = spent / unit if unit != 1.0 else spent
     with np.errstate(over="ignore"):
-        scale = float(np.divide(1.0, total))
-    return Weighing(spent / total, counts, scale)
+        total = float(np.float64(summed(counts, shares, budgets.n)) / answer.total)
+    return Weighing(shares / total, counts, _inverse(unit, total))
+
+
+def _inverse(first: float, second: float) -> float:
+    """1/(first·second), ∞ where no float is large enough."""
+    with np.errstate(over="ignore", divide="ignore"):
+        return float(np.float64(1.0) / first / second)

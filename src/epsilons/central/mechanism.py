@@ -184,7 +184,7 @@ def build(allocation: Allocation, *, grid: int, bounds: tuple[float, float]) -> 
     if math.isinf(spent[-1]):
         weights = np.where(np.isinf(spent), 2**_WEIGHT_BITS, 0).astype(np.int64)
         people = int(counts[weights > 0].sum())
-        divisor = Fraction(people << _WEIGHT_BITS)
+        divisor = Fraction(people << _WEIGHT_BITS) / Fraction(allocation.total)
         return Additive(
             allocation.levels, counts, weights, grid, grid, PointMass(), divisor, bounds
         )
@@ -195,8 +195,7 @@ def build(allocation: Allocation, *, grid: int, bounds: tuple[float, float]) -> 
         return _sampled(allocation, scale, grid=grid, bounds=bounds)
     weights = np.floor(np.ldexp(spent, shift)).astype(np.int64)
     divisor = Fraction(sum(k * n for k, n in zip(weights.tolist(), counts.tolist(), strict=True)))
-    if allocation.method == "minimax":
-        divisor = scale / Fraction(allocation.scale)
+    divisor /= Fraction(allocation.total)
     law = DiscreteLaplace(scale)
     return Additive(allocation.levels, counts, weights, grid, grid, law, divisor, bounds)
 
@@ -210,12 +209,7 @@ def _sampled(
         raise ValueError("sampling has keep probabilities")
     weights = np.where(allocation.keep > 0.0, 2 * half, 0).astype(np.int64)
     unit = 2**_KEEP_BITS
-    # Probabilities computed in floating point are off by a few units in the last place: take
-    # away a thousand of those, so that what is drawn is never above what was proven.
-    keep = tuple(
-        Fraction(1) if p >= 1.0 else Fraction(int(p * (1.0 - 2.0**-43) * unit), unit)
-        for p in allocation.keep.tolist()
-    )
+    keep = tuple(Fraction(int(p * unit), unit) for p in allocation.keep.tolist())
     expected = sum(
         (p * n for p, n in zip(keep, allocation.counts.tolist(), strict=True)), Fraction()
     )
