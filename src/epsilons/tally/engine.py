@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["count"]
 
+PEEK = 4096
+"""Rows that are looked at to choose between two ways to the same integers."""
+
 
 def count(table: Table, bounds: tuple[float, float]) -> Groups:
     """Count people and add up their integers by budget level, missing values at the middle.
@@ -42,6 +45,8 @@ def count(table: Table, bounds: tuple[float, float]) -> Groups:
         rows = _rows(table, bounds)
         folded = table.person is not None
         people = _fold(rows, budgets=grouped) if folded else rows
+        if grouped and not folded and _few_budgets(rows):
+            people = _by_budget(people)
         query = _by_level(people, grouped=grouped, folded=folded)
         if query.implementation is nw.Implementation.POLARS:
             return query.collect(engine="streaming")
@@ -85,9 +90,11 @@ def _rows(table: Table, bounds: tuple[float, float]) -> nw.LazyFrame[Any]:
     value = floats(table.values)
     # Nulls are filled in conditions: an engine need not take null for false.
     valid = (value.abs() <= LARGEST).fill_null(False)
-    steps = (nw.when(valid).then(value).otherwise(lo).clip(lo, hi) - lo) * (GRID / (hi - lo)) + 0.5
+    # Clipped last but one: the floor of any float from 0 to GRID + ½ is a whole number from 0 to
+    # GRID, so that no theory of rounding is needed for privacy. Spark's floor cannot take more.
+    steps = ((value - lo) * (GRID / (hi - lo)) + 0.5).clip(0.0, GRID + 0.5).floor()
     columns = [
-        steps.floor().cast(nw.Int64).clip(0, GRID).alias("x"),
+        nw.when(valid).then(steps).otherwise(0.0).cast(nw.Int64).alias("x"),
         valid.cast(nw.Int64).alias("valid"),
     ]
     if isinstance(table.epsilon, str):
@@ -102,6 +109,27 @@ def _rows(table: Table, bounds: tuple[float, float]) -> nw.LazyFrame[Any]:
         who = nw.col(table.person)
         columns.append((who + 0.0 if schema[table.person].is_float() else who).alias("who"))
     return table.frame.select(*columns)
+
+
+def _few_budgets(rows: nw.LazyFrame[Any]) -> bool:
+    """Whether the first rows suggest that the exact budgets are few, where a look is cheap.
+
+    Grouping by the budgets themselves, and by their keys after that, is a sixth faster where there
+    are few, and three times slower where everyone has their own. The integers are the same.
+    """
+    import narwhals as nw
+
+    if rows.implementation is not nw.Implementation.POLARS:
+        return False
+    return len(set(rows.select("e").head(PEEK).collect()["e"].to_list())) <= PEEK // 8
+
+
+def _by_budget(rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """Add rows up by exact budget: `size` rows, the sum of `x`, those that are `valid`."""
+    import narwhals as nw
+
+    totals = [nw.len().alias("size"), nw.col("x").sum(), nw.col("valid").sum()]
+    return rows.group_by("e").agg(*totals)
 
 
 def _fold(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
@@ -149,7 +177,8 @@ def _by_level(people: nw.LazyFrame[Any], *, grouped: bool, folded: bool) -> nw.L
     """Add people up by level: a few rows, whatever the size of the data."""
     import narwhals as nw
 
-    totals = {"people": nw.len(), "sums": nw.col("x").sum(), "valid": nw.col("valid").sum()}
+    size = nw.col("size").sum() if "size" in people.collect_schema() else nw.len()
+    totals = {"people": size, "sums": nw.col("x").sum(), "valid": nw.col("valid").sum()}
     if folded:
         totals["rows"] = nw.col("rows").sum()
         totals["most"] = nw.col("rows").max()

@@ -37,13 +37,15 @@ def to_grid(values: Floats, bounds: tuple[float, float]) -> tuple[Integers, npt.
     lo, hi = bounds
     valid = np.isfinite(values)
     steps = np.where(valid, values, lo)
-    np.clip(steps, lo, hi, out=steps)
-    steps -= lo
-    steps *= GRID / (hi - lo)
+    with np.errstate(over="ignore"):
+        steps -= lo
+        steps *= GRID / (hi - lo)
     steps += 0.5
+    # The floor of any float from 0 to GRID + ½ is a whole number from 0 to GRID: no theory of
+    # rounding is needed for privacy.
+    np.clip(steps, 0.0, GRID + 0.5, out=steps)
     grid = np.floor(steps, out=steps).astype(np.int64)
-    # The clip of floats was for accuracy. This one is for privacy: it needs no theory of rounding.
-    np.clip(grid, 0, GRID, out=grid)
+    grid[~valid] = 0
     return grid, valid
 
 
