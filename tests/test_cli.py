@@ -80,3 +80,27 @@ def test_an_error_is_short_and_on_stderr(words: tuple[str, ...]) -> None:
 def test_the_bundled_data_are_what_the_recipe_makes() -> None:
     path = Path(ep.__file__).parent / "data" / "commute.csv"
     assert path.read_text(encoding="utf-8") == make_demo_data.make()
+
+
+def test_frequencies_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "people.parquet"
+    columns = {"c": ["a", "b", "b"] * 40, "w": [1, 2, 3] * 40, "e": [0.5, 1.0, 2.0] * 40}
+    pl.DataFrame(columns).write_parquet(path)
+    words = ("frequencies", str(path), "--epsilon", "e")
+    shown = run(*words, "--value", "c", "--category", "a", "--category", "b")
+    assert "share" in shown.stdout, shown.stderr
+    data = json.loads(run(*words, "--value", "w", "--integers", "1", "3", "--json").stdout)
+    assert data["categories"] == [1, 2, 3]
+    assert sum(data["value"]) == pytest.approx(1.0)
+    edges = ("--edge", "0", "--edge", "2", "--edge", "4")
+    data = json.loads(run(*words, "--value", "w", *edges, "--json").stdout)
+    assert data["categories"] == [[0.0, 2.0], [2.0, 4.0]]
+    neither = run(*words, "--value", "c")
+    assert neither.returncode == 2
+    assert "--category" in neither.stderr
+
+
+def test_plan_of_frequencies() -> None:
+    data = json.loads(run("plan", "0.1:500", "1:200", "--categories", "7", "--json").stdout)
+    assert data["statistic"] == "frequencies"
+    assert data["cells"] == 7

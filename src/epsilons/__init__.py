@@ -1,4 +1,4 @@
-"""Means when everyone has their own privacy budget.
+"""Means and frequencies when everyone has their own privacy budget.
 
     import epsilons as ep
 
@@ -12,7 +12,7 @@
 from epsilons import errors, verify
 from epsilons.allocation import Allocation, allocate
 from epsilons.budgets import Budgets
-from epsilons.central import mean
+from epsilons.central import frequencies, mean
 from epsilons.noise import Seeded
 from epsilons.plan import Plan, plan
 from epsilons.release import Release
@@ -25,6 +25,7 @@ __all__ = [
     "Seeded",
     "allocate",
     "errors",
+    "frequencies",
     "mean",
     "plan",
     "verify",

@@ -1,4 +1,4 @@
-"""The command line: `epsilons demo | mean | plan`. Thin: it parses, calls and prints."""
+"""The command line: `epsilons demo | mean | frequencies | plan`. It parses, calls and prints."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any
 import click
 
 from epsilons import Budgets, errors, verify
+from epsilons import frequencies as frequencies_of
 from epsilons import mean as mean_of
 from epsilons import plan as plan_for
-from epsilons.allocation import RULES
+from epsilons.allocation import FREQUENCY_RULES, RULES
 from epsilons.parameters import CHOICES
 from epsilons.report import to_json
 
@@ -70,7 +71,7 @@ _METHOD = click.option(
 @click.group()
 @click.version_option(package_name="epsilons")
 def cli() -> None:
-    """Publish means when everyone has their own privacy budget."""
+    """Publish means and frequencies when everyone has their own privacy budget."""
 
 
 @cli.command()
@@ -145,10 +146,76 @@ def mean(
 
 
 @cli.command()
+@click.argument("file", type=click.Path(dir_okay=False))
+@click.option("--value", required=True, help="The column of the values.")
+@click.option("--epsilon", required=True, help="The column of the budgets, or one number for all.")
+@click.option("--category", "words", multiple=True, help="A category; give it once for each.")
+@click.option(
+    "--integers",
+    type=int,
+    nargs=2,
+    metavar="FIRST LAST",
+    help="Whole numbers are categories, from FIRST to LAST.",
+)
+@click.option(
+    "--edge",
+    "edges",
+    type=float,
+    multiple=True,
+    help="An edge of bins for numbers; give it once for each, ascending.",
+)
+@click.option("--other", help="The category of every value that is missing or not declared.")
+@click.option("--person", help="The column that says whose row it is.")
+@_ASSUME
+@_LOSS
+@_CONFIDENCE
+@click.option(
+    "--method", type=click.Choice(["auto", *FREQUENCY_RULES]), default="auto", show_default=True
+)
+@_JSON
+def frequencies(
+    file: str,
+    value: str,
+    epsilon: str,
+    words: tuple[str, ...],
+    integers: tuple[int, int] | None,
+    edges: tuple[float, ...],
+    other: str | None,
+    person: str | None,
+    assume: str,
+    loss: str,
+    confidence: float,
+    method: str,
+    as_json: bool,
+) -> None:
+    """Publish which share of the people of FILE (Parquet or CSV) is in each category."""
+    whole = tuple(range(integers[0], integers[1] + 1)) if integers else ()
+    given: list[Any] = [list(each) for each in (words, whole, edges) if each]
+    if len(given) != 1:
+        raise click.UsageError(
+            "Give one of --category (repeated), --integers or --edge (repeated)."
+        )
+    release = frequencies_of(
+        value,
+        epsilon=_number_or_column(epsilon),
+        categories=given[0],
+        other=other,
+        data=file,
+        person=person,
+        assume=assume,
+        loss=loss,
+        confidence=confidence,
+        method=method,
+    )
+    click.echo(to_json(release.to_dict()) if as_json else str(release))
+
+
+@cli.command()
 @click.argument("levels", type=_Level(), nargs=-1, required=True, metavar="EPSILON:PEOPLE...")
 @click.option(
     "--bounds", type=float, nargs=2, default=(0.0, 1.0), metavar="LO HI", show_default=True
 )
+@click.option("--categories", type=int, help="Plan for frequencies of so many categories.")
 @_ASSUME
 @_LOSS
 @_CONFIDENCE
@@ -156,6 +223,7 @@ def mean(
 def plan(
     levels: tuple[tuple[float, int], ...],
     bounds: tuple[float, float],
+    categories: int | None,
     assume: str,
     loss: str,
     confidence: float,
@@ -166,7 +234,13 @@ def plan(
     for level, people in levels:
         totals[level] = totals.get(level, 0) + people
     forecast = plan_for(
-        Budgets(totals), bounds=bounds, assume=assume, loss=loss, confidence=confidence
+        Budgets(totals),
+        bounds=bounds,
+        statistic="mean" if categories is None else "frequencies",
+        categories=categories,
+        assume=assume,
+        loss=loss,
+        confidence=confidence,
     )
     click.echo(to_json(forecast.to_dict()) if as_json else str(forecast))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sized
 from typing import Final
 
 from epsilons.errors import ArgumentError, BoundsError
@@ -14,7 +14,7 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "loss": ("mse", "pac"),
     "missing": ("error", "midpoint"),
     "neighbours": ("replace",),
-    "statistic": ("mean",),
+    "statistic": ("mean", "frequencies"),
 }
 """The words that a parameter takes."""
 
@@ -47,6 +47,32 @@ def confidence(value: object) -> float:
     raise ArgumentError(
         f"confidence={value!r} must be a number strictly between 0 and 1, such as 0.95."
     )
+
+
+def cells(statistic: object, categories: object) -> int:
+    """How many categories `statistic` has: 0 for a mean.
+
+    Args:
+        statistic: "mean" or "frequencies".
+        categories: for frequencies, the categories or how many there are.
+
+    Raises:
+        ArgumentError: the two do not fit together.
+    """
+    if choice("statistic", statistic) == "mean":
+        if categories is not None:
+            raise ArgumentError("categories is for frequencies: leave it out for a mean.")
+        return 0
+    if isinstance(categories, Sized) and not isinstance(categories, (str, bytes)):
+        count: object = len(categories)
+    else:
+        count = categories
+    if not isinstance(count, int) or isinstance(count, bool) or not 2 <= count <= 10**6:
+        raise ArgumentError(
+            "categories must be the categories or how many there are, from 2 to 1,000,000, "
+            f"since frequencies are asked for; it is {type(categories).__name__}."
+        )
+    return count
 
 
 def bounds(value: object) -> tuple[float, float]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from epsilons import parameters, report, risk
-from epsilons.allocation import RULES, Allocation, Goal, allocate_for
+from epsilons import parameters, report
+from epsilons.allocation import Allocation, Goal, allocate_for, rules_for
 from epsilons.budgets import Budgets, as_budgets
 from epsilons.errors import ArgumentError
 from epsilons.release import Spent
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     import altair
 
 _ASSUMPTIONS = {
-    "iid": "The people are a sample; the mean of their population is wanted.",
-    "shuffled": "The mean of these very people is wanted; budgets say nothing of values.",
-    "correlated": "The mean of these very people is wanted; budgets may say anything.",
+    "iid": "The people are a sample; the truth of their population is wanted.",
+    "shuffled": "The truth of these very people is wanted; budgets say nothing of values.",
+    "correlated": "The truth of these very people is wanted; budgets may say anything.",
 }
 
 
@@ -61,6 +61,7 @@ class Plan:
         assume: what is assumed of the data.
         loss: which error is to be small.
         confidence: of the PAC error.
+        cells: 0 for a mean; for frequencies the number of categories.
     """
 
     forecasts: tuple[Forecast, ...]
@@ -71,6 +72,7 @@ class Plan:
     assume: str
     loss: str
     confidence: float
+    cells: int = 0
 
     def __getitem__(self, method: str) -> Forecast:
         for forecast in self.forecasts:
@@ -83,7 +85,8 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         """The whole plan, with the curve of risk over the cap, as plain data."""
         return {
-            "statistic": "mean",
+            "statistic": "frequencies" if self.cells else "mean",
+            "cells": self.cells,
             "n": self.budgets.n,
             "bounds": list(self.bounds),
             "assume": self.assume,
@@ -120,12 +123,12 @@ class Plan:
         top = max([float(finite[-1]), *(spent for spent in spenders if math.isfinite(spent))])
         caps = np.geomspace(max(float(finite[0]) / 2.0, 1e-300), max(2.0 * top, 1e-299), 120)
         lo, hi = self.bounds
+        goal = Goal(self.assume, self.loss, self.confidence, self.cells)
         errors = []
         for cap in caps.tolist():
             spent = np.minimum(levels, cap)
             total = float(self.budgets.counts @ spent)
-            weighing = Weighing(spent / total, self.budgets.counts, 1.0 / total)
-            unit = risk.of(weighing, assume=self.assume, loss=self.loss, confidence=self.confidence)
+            unit = goal.risk(Weighing(spent / total, self.budgets.counts, goal.moves / total))
             errors.append((hi - lo) * (math.sqrt(unit) if self.loss == "mse" else unit))
         return {"cap": caps.tolist(), "error": errors}
 
@@ -145,9 +148,9 @@ def plan(
 
     Args:
         epsilon: one ε for each person, or `Budgets({ε: people})`.
-        bounds: the range (lo, hi) of the values.
-        statistic: "mean".
-        categories: for frequencies; must be None for a mean.
+        bounds: the range (lo, hi) of the values of a mean.
+        statistic: "mean" or "frequencies".
+        categories: for frequencies, the categories or how many there are; None for a mean.
         neighbours: "replace".
         assume: "iid", "shuffled" or "correlated": see `epsilons.mean`.
         loss: "mse" or "pac": what `auto` makes small.
@@ -160,18 +163,18 @@ def plan(
         ArgumentError: an argument cannot mean anything (also BoundsError, BudgetError).
         DataError: there are fewer than two people.
     """
-    parameters.choice("statistic", statistic)
     parameters.choice("neighbours", neighbours)
-    if categories is not None:
-        raise ArgumentError("categories is for frequencies: leave it out for a mean.")
     goal = Goal(
         parameters.choice("assume", assume),
         parameters.choice("loss", loss),
         parameters.confidence(confidence),
+        parameters.cells(statistic, categories),
     )
     limits = parameters.bounds(bounds)
+    if goal.cells and limits != (0.0, 1.0):
+        raise ArgumentError("bounds is for a mean: leave it out for frequencies, which are shares.")
     budgets = as_budgets(epsilon)
-    allocations = {name: allocate_for(budgets, goal, name) for name in RULES}
+    allocations = {name: allocate_for(budgets, goal, name) for name in rules_for(goal)}
     best = allocate_for(budgets, goal, "auto").method
     strictest = _rmse(allocations["uniform"], limits)
     forecasts = [_forecast(allocation, limits, strictest) for allocation in allocations.values()]
@@ -190,17 +193,18 @@ def plan(
         assume=goal.assume,
         loss=goal.loss,
         confidence=goal.confidence,
+        cells=goal.cells,
     )
 
 
 def _rmse(allocation: Allocation, bounds: tuple[float, float]) -> float:
-    unit = float(risk.mse(allocation.weighing, allocation.goal.assume))
+    unit = replace(allocation.goal, loss="mse").risk(allocation.weighing)
     return (bounds[1] - bounds[0]) * math.sqrt(unit)
 
 
 def _forecast(allocation: Allocation, bounds: tuple[float, float], strictest: float) -> Forecast:
     goal, rmse = allocation.goal, _rmse(allocation, bounds)
-    pac = risk.quantile(allocation.weighing, goal.assume, goal.confidence)
+    pac = replace(goal, loss="pac").risk(allocation.weighing)
     used = allocation.counts[allocation.weights > 0.0].sum()
     return Forecast(
         method=allocation.method,

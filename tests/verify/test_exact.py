@@ -64,6 +64,7 @@ class Hand:
     law: Any = field(default_factory=lambda: TwoSided(Fraction(1, 8)))
     reach: int = 16
     grid: int = 16
+    moves: int = 1
     keep: Any = None
 
 

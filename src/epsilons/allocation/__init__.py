@@ -19,10 +19,18 @@ from epsilons.allocation.minimax import minimax
 from epsilons.allocation.optimal import affine, optimal
 from epsilons.allocation.rule import Answer, Goal, Rule, weighing_of
 from epsilons.budgets import Budgets, Floats, Integers, as_budgets
-from epsilons.errors import ArgumentError, BudgetError
+from epsilons.errors import BudgetError
 from epsilons.risk import Weighing, is_exact
 
-__all__ = ["RULES", "Allocation", "Goal", "allocate", "allocate_for"]
+__all__ = [
+    "FREQUENCY_RULES",
+    "RULES",
+    "Allocation",
+    "Goal",
+    "allocate",
+    "allocate_for",
+    "rules_for",
+]
 
 RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {
@@ -42,7 +50,25 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
         "hpm-up-t": hpm_up_t,
     }
 )
-"""Every rule by its name."""
+"""Every rule for a mean by its name."""
+
+FREQUENCY_RULES: Final[Mapping[str, Rule]] = MappingProxyType(
+    {
+        "optimal": optimal,
+        "threshold": threshold,
+        "uniform": uniform,
+        "proportional": proportional,
+        "sampling": sampling,
+        "hpf-a": hpm_a,
+        "hpf-cp": hpm_cp,
+        "hpf-ce": hpm_ce,
+        "hpf-up": hpm_up,
+        "hpf-ue": hpm_ue,
+        "hpf-cp-t": hpm_cp_t,
+        "hpf-up-t": hpm_up_t,
+    }
+)
+"""Every rule for frequencies by its name."""
 
 _BY_NAME_ONLY = ("minimax", "sampling")
 """`auto` never pulls an answer to the middle, and never asks for people one by one."""
@@ -58,8 +84,9 @@ class Allocation:
         spent: the effective budget e ≤ ε of each level; the rest stays theirs.
         weights: the weight of one person of each level in the mean.
         total: what the weights sum to: 1 for every rule but minimax.
-        scale: the scale of the Laplace noise on a unit range.
-        risk: worst-case mean squared error, or the error not exceeded, on a unit range.
+        scale: the scale of the Laplace noise on a unit range; for frequencies, of each cell.
+        risk: worst-case mean squared error, or the error not exceeded, on a unit range; for
+            frequencies, of the worst cell.
         method: the rule, by name.
         cap: the number τ of a rule of the form e = min(ε, τ); None for other rules.
         keep: the probability with which a person of each level is used; None if all surely are.
@@ -91,7 +118,8 @@ class Allocation:
     @property
     def exact(self) -> bool:
         """Whether `risk` is the exact worst case; otherwise it is a proven bound."""
-        return is_exact(self.weighing, assume=self.goal.assume, loss=self.goal.loss)
+        goal = self.goal
+        return is_exact(self.weighing, assume=goal.assume, loss=goal.loss, cells=goal.cells)
 
     def for_each(self, epsilon: npt.ArrayLike) -> Floats:
         """The spent budget of each person.
@@ -135,8 +163,8 @@ def allocate(
 
     Args:
         epsilon: one ε for each person, or `Budgets`. 0: leave out; ∞: public.
-        statistic: "mean".
-        categories: for frequencies; must be None for a mean.
+        statistic: "mean" or "frequencies".
+        categories: for frequencies, the categories or how many there are; None for a mean.
         assume: "iid", "shuffled" or "correlated": see `epsilons.mean`.
         loss: "mse", or "pac": the error not exceeded with probability `confidence`.
         confidence: strictly between 0 and 1.
@@ -153,35 +181,39 @@ def allocate(
     Guarantee:
         For every rule e_i ≤ ε_i, so a mechanism that spends e_i keeps every promise.
     """
-    parameters.choice("statistic", statistic)
-    if categories is not None:
-        raise ArgumentError("categories is for frequencies: leave it out for a mean.")
     goal = Goal(
         parameters.choice("assume", assume),
         parameters.choice("loss", loss),
         parameters.confidence(confidence),
+        parameters.cells(statistic, categories),
     )
-    parameters.choice("method", method, ("auto", *RULES))
+    parameters.choice("method", method, ("auto", *rules_for(goal)))
     return allocate_for(as_budgets(epsilon), goal, method)
+
+
+def rules_for(goal: Goal) -> Mapping[str, Rule]:
+    """The rules of a goal: for a mean, or for frequencies."""
+    return FREQUENCY_RULES if goal.cells else RULES
 
 
 def allocate_for(budgets: Budgets, goal: Goal, method: str) -> Allocation:
     """`allocate`, for arguments that were checked already."""
+    rules = rules_for(goal)
     if method != "auto":
-        return _allocation(budgets, goal, method, RULES[method](budgets, goal))
+        return _allocation(budgets, goal, method, rules[method](budgets, goal))
     best = _allocation(budgets, goal, "optimal", optimal(budgets, goal))
-    if best.exact and (goal.loss == "mse" or goal.confidence >= 0.5):
+    if goal.loss == "mse" or (best.exact and goal.confidence >= 0.5):
         return best  # no weights on the simplex do better: docs/proofs/allocation.md
-    for name in RULES:
+    for name, rule in rules.items():
         if name not in _BY_NAME_ONLY and name != "optimal":
-            other = _allocation(budgets, goal, name, RULES[name](budgets, goal))
+            other = _allocation(budgets, goal, name, rule(budgets, goal))
             if other.risk < best.risk:
                 best = other
     return best
 
 
 def _allocation(budgets: Budgets, goal: Goal, method: str, answer: Answer) -> Allocation:
-    weighing = weighing_of(budgets, answer)
+    weighing = weighing_of(budgets, answer, goal.moves)
     # Beside a public person who is used without noise, the others are not used at all.
     spent = answer.spent
     if math.isinf(spent[-1]):

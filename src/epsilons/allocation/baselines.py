@@ -43,7 +43,7 @@ def threshold(budgets: Budgets, goal: Goal) -> Answer:
     levels = budgets.levels
     people = np.cumsum(budgets.counts[::-1])[::-1]
     candidates = np.flatnonzero(levels > 0.0).astype(np.int64)
-    if goal.loss == "mse":
+    if goal.loss == "mse" and not goal.cells:
         risks = _threshold_mse(budgets.n, levels[candidates], people[candidates], goal.assume)
         best = int(candidates[np.argmin(risks)])
     else:
@@ -67,7 +67,7 @@ def sampling(budgets: Budgets, goal: Goal) -> Answer:
     answers = [_sampling_at(budgets, float(t)) for t in levels[_spread(finite, _MOST)]]
     if math.isinf(levels[-1]):
         answers.append(Answer(np.where(np.isinf(levels), math.inf, 0.0)))
-    risks = [goal.risk(weighing_of(budgets, answer)) for answer in answers]
+    risks = [goal.risk(weighing_of(budgets, answer, goal.moves)) for answer in answers]
     return answers[int(np.argmin(risks))]
 
 
@@ -121,7 +121,7 @@ def _threshold_search(budgets: Budgets, candidates: Integers, goal: Goal) -> int
     """Try the candidates; where there are very many, evenly spread ones, then all near the best."""
 
     def at(index: int) -> float:
-        return goal.risk(weighing_of(budgets, _threshold_at(budgets, index)))
+        return goal.risk(weighing_of(budgets, _threshold_at(budgets, index), goal.moves))
 
     tried = _spread(candidates, _MOST)
     risks = [at(int(index)) for index in tried]

@@ -1,10 +1,11 @@
-"""The HPM family of paper *correlated*: minimisers of its surrogates, and the heuristic A.
+"""The HPM and HPF families of paper *correlated*: minimisers of its surrogates, and rule A.
 
 With L = ln(k/β), k = 1 for the mean, the paper's surrogates are, up to a square root,
 
     rC = ‖w − 1/n‖₁² + L²·scale²        rU = min(‖w − 1/n‖₁², L·‖w‖²) + L²·scale²
 
-(6) and (7). For mean squared error L = 1. The fast variants put n·‖w − 1/n‖² for ‖w − 1/n‖₁².
+(6) and (7). For mean squared error L = 1, and L = ln k for frequencies. The fast variants put
+n·‖w − 1/n‖² for ‖w − 1/n‖₁².
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ def hpm_cp(budgets: Budgets, goal: Goal) -> Answer:
     return _bias(budgets, _log(goal))
 
 
-def hpm_ce(budgets: Budgets, goal: Goal) -> Answer:  # noqa: ARG001
+def hpm_ce(budgets: Budgets, goal: Goal) -> Answer:
     """HPM-CE: correlated data, mean squared error. Reference: paper *correlated*, Table 3."""
-    return _bias(budgets, 1.0)
+    return _bias(budgets, _log_mse(goal))
 
 
 def hpm_up(budgets: Budgets, goal: Goal) -> Answer:
@@ -49,9 +50,10 @@ def hpm_up(budgets: Budgets, goal: Goal) -> Answer:
     return _better(budgets, log, _bias(budgets, log), _square(budgets, log), sharp=True)
 
 
-def hpm_ue(budgets: Budgets, goal: Goal) -> Answer:  # noqa: ARG001
+def hpm_ue(budgets: Budgets, goal: Goal) -> Answer:
     """HPM-UE: shuffled data, mean squared error. Reference: paper *correlated*, Table 3."""
-    return _better(budgets, 1.0, _bias(budgets, 1.0), _square(budgets, 1.0), sharp=True)
+    log = _log_mse(goal)
+    return _better(budgets, log, _bias(budgets, log), _square(budgets, log), sharp=True)
 
 
 def hpm_cp_t(budgets: Budgets, goal: Goal) -> Answer:
@@ -67,7 +69,11 @@ def hpm_up_t(budgets: Budgets, goal: Goal) -> Answer:
 
 
 def _log(goal: Goal) -> float:
-    return -math.log1p(-goal.confidence)
+    return math.log(max(goal.cells, 1)) - math.log1p(-goal.confidence)
+
+
+def _log_mse(goal: Goal) -> float:
+    return math.log(goal.cells) if goal.cells else 1.0
 
 
 def _bias(budgets: Budgets, log: float) -> Answer:

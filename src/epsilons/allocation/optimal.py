@@ -34,22 +34,32 @@ def affine(budgets: Budgets, goal: Goal) -> Answer:  # noqa: ARG001
 def optimal(budgets: Budgets, goal: Goal) -> Answer:
     """The rule of least worst-case risk for the goal.
 
-    Exact over all weights on the simplex for mean squared error, and for the PAC error of
-    correlated data at confidence ½ and more. For the PAC error of iid and shuffled data it
-    minimises the proven bound of `risk.quantile` over caps.
+    Exact over all weights on the simplex for the mean squared error of a mean, and for its PAC
+    error with correlated data at confidence ½ and more. For the PAC error of iid and shuffled
+    data it minimises the proven bound of `risk` over caps. For frequencies it searches the caps:
+    every risk there grows with Σw² (or the bias) and the scale, so that a cap is best, too.
     """
-    if goal.assume != "correlated" and goal.loss == "mse":
-        return _cap(budgets, square_cap(budgets, risk.noise_per_square(goal.assume, budgets.n)))
-    if goal.assume == "correlated" and goal.loss == "mse":
-        return _cap(budgets, bias_cap(budgets, squares(2.0)))
-    if goal.assume == "correlated" and goal.confidence >= 0.5:
-        return _cap(budgets, bias_cap(budgets, laplace_quantile(1.0 - goal.confidence)))
+    if not goal.cells:
+        cap = _closed_cap(budgets, goal)
+        if cap is not None:
+            return _cap(budgets, cap)
     coarse = merged(budgets, _MANY)
 
     def bound(cap: float) -> float:
-        return goal.risk(weighing_of(coarse, Answer(capped(coarse, cap))))
+        return goal.risk(weighing_of(coarse, Answer(capped(coarse, cap)), goal.moves))
 
     return _cap(budgets, searched_cap(coarse, bound))
+
+
+def _closed_cap(budgets: Budgets, goal: Goal) -> float | None:
+    """The cap of a mean, where its risk is closed: by a sort and a scan."""
+    if goal.assume != "correlated" and goal.loss == "mse":
+        return square_cap(budgets, risk.noise_per_square(goal.assume, budgets.n))
+    if goal.assume == "correlated" and goal.loss == "mse":
+        return bias_cap(budgets, squares(2.0))
+    if goal.assume == "correlated" and goal.confidence >= 0.5:
+        return bias_cap(budgets, laplace_quantile(1.0 - goal.confidence))
+    return None
 
 
 def bias_cap(budgets: Budgets, slope: Slope) -> float:

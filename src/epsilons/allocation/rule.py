@@ -16,15 +16,34 @@ from epsilons.risk import Weighing
 
 @dataclass(frozen=True)
 class Goal:
-    """What is true of the data, and which error is to be small."""
+    """What is true of the data, and which error is to be small.
+
+    Attributes:
+        assume: "iid", "shuffled" or "correlated".
+        loss: "mse" or "pac".
+        confidence: of the PAC error.
+        cells: 0 for a mean; for frequencies the number of categories.
+    """
 
     assume: str
     loss: str
     confidence: float
+    cells: int = 0
+
+    @property
+    def moves(self) -> int:
+        """How many sums one person can change by their whole weight: two cells, or one mean."""
+        return 2 if self.cells else 1
 
     def risk(self, weighing: Weighing) -> float:
         """The risk of an estimator for this goal."""
-        return risk.of(weighing, assume=self.assume, loss=self.loss, confidence=self.confidence)
+        return risk.of(
+            weighing,
+            assume=self.assume,
+            loss=self.loss,
+            confidence=self.confidence,
+            cells=self.cells,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +68,15 @@ _LARGE = 1e250
 Rule: TypeAlias = Callable[[Budgets, Goal], Answer]
 
 
-def weighing_of(budgets: Budgets, answer: Answer) -> Weighing:
+def weighing_of(budgets: Budgets, answer: Answer, moves: int = 1) -> Weighing:
     """The estimator on a unit range that effective budgets stand for.
 
     Where somebody's effective budget is ∞, public people alone are used, and no noise is needed.
+
+    Args:
+        budgets: the levels, ascending, with counts.
+        answer: the effective budgets.
+        moves: how many sums one person can change: the noise of each grows with it.
     """
     spent, counts = answer.spent, budgets.counts
     if math.isinf(spent[-1]):
@@ -61,13 +85,15 @@ def weighing_of(budgets: Budgets, answer: Answer) -> Weighing:
     largest = float(spent[-1])
     if answer.keep is not None:
         expected = float(counts @ answer.keep)
-        return Weighing(answer.keep / expected, counts, _inverse(largest, expected), answer.keep)
+        return Weighing(
+            answer.keep / expected, counts, moves * _inverse(largest, expected), answer.keep
+        )
     # Very large budgets relative to the largest, for their sum may overflow.
     unit = largest if largest > _LARGE else 1.0
     shares = spent / unit if unit != 1.0 else spent
     with np.errstate(over="ignore"):
         total = float(np.float64(summed(counts, shares, budgets.n)) / answer.total)
-    return Weighing(shares / total, counts, _inverse(unit, total))
+    return Weighing(shares / total, counts, moves * _inverse(unit, total))
 
 
 def _inverse(first: float, second: float) -> float:

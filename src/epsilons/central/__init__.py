@@ -1,6 +1,8 @@
 """The trusted-curator model: mechanisms, and the releases that are drawn from them."""
 
+from epsilons.central.frequencies import frequencies
+from epsilons.central.histogram import Histogram, build_histogram
 from epsilons.central.mean import mean
 from epsilons.central.mechanism import Additive, Sampled, build
 
-__all__ = ["Additive", "Sampled", "build", "mean"]
+__all__ = ["Additive", "Histogram", "Sampled", "build", "build_histogram", "frequencies", "mean"]

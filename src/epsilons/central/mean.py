@@ -10,11 +10,11 @@ from epsilons.budgets import Budgets
 from epsilons.central.mechanism import Additive, Sampled, build
 from epsilons.errors import BoundsError
 from epsilons.noise import Source, resolve
-from epsilons.release import Release, Spent
+from epsilons.release import MeanRelease, Spent
 
 _NOT_GIVEN: Final = object()
 
-_PROTECTS = (
+PROTECTS = (
     "Each person's value: whatever it is, no result becomes more or less likely by more than a "
     "factor e^(spent), and nobody's spent is above their own ε. "
     "Budgets and the number of people count as public here: nothing that a budget itself reveals "
@@ -50,7 +50,7 @@ def mean(
     method: str = "auto",
     missing: str = "error",
     source: Source | None = None,
-) -> Release:
+) -> MeanRelease:
     """Publish the mean of a column when everyone has their own ε.
 
     Args:
@@ -129,14 +129,16 @@ def mean(
     return _release(mechanism, allocation, drawn, private=entropy.private)
 
 
-def _release(mechanism: Additive, allocation: Allocation, drawn: int, *, private: bool) -> Release:
+def _release(
+    mechanism: Additive, allocation: Allocation, drawn: int, *, private: bool
+) -> MeanRelease:
     lo, hi = mechanism.bounds
     raw = mechanism.estimate(drawn)
     goal = allocation.goal
     unit = risk.of(
         mechanism.weighing, assume=goal.assume, loss=goal.loss, confidence=goal.confidence
     )
-    return Release(
+    return MeanRelease(
         statistic="mean",
         value=min(max(raw, lo), hi),
         raw=raw,
@@ -150,7 +152,7 @@ def _release(mechanism: Additive, allocation: Allocation, drawn: int, *, private
         risk=unit * ((hi - lo) ** 2 if goal.loss == "mse" else hi - lo),
         exact=allocation.exact,
         spent=Spent.rows(allocation.levels, allocation.counts, allocation.spent),
-        protects=_PROTECTS,
+        protects=PROTECTS,
         assumes=_ASSUMES[goal.assume],
         private=private,
         mechanism=mechanism,

@@ -53,6 +53,7 @@ class Additive:
         divisor: D, in lattice points: what a mean is divided by.
         bounds: the range of the values, to which lattice points are mapped back.
         keep: None: everyone is surely used.
+        moves: 1: a person changes one sum.
     """
 
     levels: Floats
@@ -64,6 +65,7 @@ class Additive:
     divisor: Fraction
     bounds: tuple[float, float]
     keep: tuple[Fraction, ...] | None = None
+    moves: int = 1
 
     def __post_init__(self) -> None:
         for array in (self.levels, self.counts, self.weights):
@@ -101,7 +103,7 @@ class Additive:
     def estimate(self, drawn: int) -> float:
         """The mean, in data units, that a lattice point stands for; perhaps outside the bounds."""
         lo, hi = self.bounds
-        return (lo + hi) / 2.0 + (hi - lo) * _ratio(drawn - self._middle, self.divisor)
+        return (lo + hi) / 2.0 + (hi - lo) * ratio(drawn - self._middle, self.divisor)
 
     def estimates(self, drawn: npt.NDArray[Any]) -> Floats:
         """`estimate`, for many at once."""
@@ -124,12 +126,12 @@ class Additive:
         if self.keep is not None:
             keep = np.array([float(p) for p in self.keep])
             weights = weights * keep
-        return Weighing(weights, self.counts, _ratio(self.scale, self.divisor), keep)
+        return Weighing(weights, self.counts, ratio(self.scale, self.divisor), keep)
 
     @cached_property
     def slack(self) -> float:
         """What integers may add to an error on a unit range: grid, fold, floor and lattice."""
-        return 1.0 / self.grid + _ratio(Fraction(2), self.divisor)
+        return 1.0 / self.grid + ratio(Fraction(2), self.divisor)
 
     @cached_property
     def _middle(self) -> Fraction:
@@ -163,10 +165,8 @@ class Sampled(Additive):
         """
         if self.keep is None:
             raise ValueError("a Sampled mechanism has keep probabilities")
-        unit = 2**_KEEP_BITS
-        limits = np.array([int(p * unit) for p in self.keep], dtype=np.int64)
-        stays = below_many(source, unit, len(level_of)) < limits[level_of]
-        centred = int((2 * grid_values[stays] - self.grid).sum())
+        left = grid_values[stays(source, self.keep, level_of)]
+        centred = int((2 * left - self.grid).sum())
         return int(self.weights.max()) * centred // (2 * self.grid)
 
     @cached_property
@@ -188,12 +188,11 @@ def build(allocation: Allocation, *, grid: int, bounds: tuple[float, float]) -> 
         return Additive(
             allocation.levels, counts, weights, grid, grid, PointMass(), divisor, bounds
         )
-    exponent = math.frexp(float(spent.max()))[1]
-    shift = max(min(_WEIGHT_BITS - exponent, _FAST_BITS), _FEWEST_BITS - exponent)
+    shift = lattice(spent, most=_WEIGHT_BITS, reserved=0)
     scale = Fraction(2) ** shift
     if allocation.keep is not None:
         return _sampled(allocation, scale, grid=grid, bounds=bounds)
-    weights = np.floor(np.ldexp(spent, shift)).astype(np.int64)
+    weights = weights_of(spent, shift)
     divisor = Fraction(sum(k * n for k, n in zip(weights.tolist(), counts.tolist(), strict=True)))
     divisor /= Fraction(allocation.total)
     law = DiscreteLaplace(scale)
@@ -208,8 +207,7 @@ def _sampled(
     if allocation.keep is None:
         raise ValueError("sampling has keep probabilities")
     weights = np.where(allocation.keep > 0.0, 2 * half, 0).astype(np.int64)
-    unit = 2**_KEEP_BITS
-    keep = tuple(Fraction(int(p * unit), unit) for p in allocation.keep.tolist())
+    keep = kept(allocation.keep)
     expected = sum(
         (p * n for p, n in zip(keep, allocation.counts.tolist(), strict=True)), Fraction()
     )
@@ -226,7 +224,40 @@ def _sampled(
     )
 
 
-def _ratio(numerator: Fraction, denominator: Fraction) -> float:
+def lattice(spent: Floats, *, most: int, reserved: int) -> int:
+    """The s of weights e·2^s: the largest gets `most` bits, or what keeps the noise fast to draw.
+
+    Args:
+        spent: the effective budgets, ascending.
+        most: the bits that the largest weight may have.
+        reserved: the bits by which the scale of the noise is larger than 2^s.
+    """
+    largest = float(spent[-1])
+    if math.isinf(largest):
+        return 0
+    exponent = math.frexp(largest)[1]
+    return max(min(most - exponent, _FAST_BITS - reserved), min(most, _FEWEST_BITS) - exponent)
+
+
+def weights_of(spent: Floats, shift: int) -> Integers:
+    """e·2^shift rounded down: exact, for multiplying by a power of two is."""
+    return np.floor(np.ldexp(spent, shift)).astype(np.int64)
+
+
+def kept(keep: Floats) -> tuple[Fraction, ...]:
+    """Probabilities as multiples of 2^−53, rounded down."""
+    unit = 2**_KEEP_BITS
+    return tuple(Fraction(int(p * unit), unit) for p in keep.tolist())
+
+
+def stays(source: Source, keep: tuple[Fraction, ...], level_of: Integers) -> npt.NDArray[np.bool_]:
+    """Toss everyone's coin, exactly with the probability of their level."""
+    unit = 2**_KEEP_BITS
+    limits = np.array([int(p * unit) for p in keep], dtype=np.int64)
+    return below_many(source, unit, len(level_of)) < limits[level_of]
+
+
+def ratio(numerator: Fraction, denominator: Fraction) -> float:
     """numerator/denominator as a float, ±∞ where no float is large enough."""
     quotient = numerator / denominator
     try:

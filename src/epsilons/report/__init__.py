@@ -1,11 +1,14 @@
 """Plain data in; text, JSON, HTML and plots out. Knows neither releases nor plans."""
 
-from epsilons.report.html import plan_html, release_html
+from epsilons.report.html import frequencies_html, plan_html, release_html
 from epsilons.report.plain import to_json
-from epsilons.report.plots import plan_plot, release_plot
-from epsilons.report.text import number, plan_text, release_text, table
+from epsilons.report.plots import frequencies_plot, plan_plot, release_plot
+from epsilons.report.text import frequencies_text, number, plan_text, release_text, table
 
 __all__ = [
+    "frequencies_html",
+    "frequencies_plot",
+    "frequencies_text",
     "number",
     "plan_html",
     "plan_plot",

@@ -6,7 +6,18 @@ import html
 from collections.abc import Sequence
 from typing import Any
 
-from epsilons.report.text import budget, kept_words, merged_rows, number, plan_text, release_text
+from epsilons.report.text import (
+    budget,
+    category_name,
+    kept_words,
+    merged_rows,
+    number,
+    plan_text,
+    release_text,
+)
+
+_MOST = 50
+"""Categories that a notebook shows."""
 
 
 def release_html(data: dict[str, Any]) -> str:
@@ -23,6 +34,30 @@ def release_html(data: dict[str, Any]) -> str:
         f"<div><p><strong>{html.escape(headline)}</strong></p>"
         f"{_table(('budget ε', 'people', 'spent', 'kept'), rows)}{words}"
         f"<p>If budgets and values are related, the error can be up to {related}.</p></div>"
+    )
+
+
+def frequencies_html(data: dict[str, Any]) -> str:
+    """Frequencies for a notebook: a row for each category, who spent what, and the words."""
+    percent = f"{100 * data['confidence']:g} %"
+    shares = zip(data["categories"], data["value"], *data["interval"], strict=True)
+    rows = [
+        (category_name(name), *(f"{100 * share:.3g} %" for share in numbers))
+        for name, *numbers in list(shares)[:_MOST]
+    ]
+    warning = "" if data["private"] else "NOT PRIVATE: drawn from a seed. "
+    title = f"{warning}Shares of {data['n']:,} people in {len(data['categories']):,} categories"
+    spent = [
+        (row["epsilon"], f"{row['people']:,}", budget(row["spent"]), kept_words(row["kept"]))
+        for row in merged_rows(data["spent"])
+    ]
+    words = "".join(f"<p>{html.escape(data[key])}</p>" for key in ("protects", "assumes"))
+    related = f"{100 * data['error_if_related']:.3g} %"
+    return (
+        f"<div><p><strong>{html.escape(title)}</strong></p>"
+        f"{_table(('category', 'share', f'from ({percent})', 'to'), rows)}"
+        f"{_table(('budget ε', 'people', 'spent', 'kept'), spent)}{words}"
+        f"<p>If budgets and categories are related, the error can be up to {related}.</p></div>"
     )
 
 

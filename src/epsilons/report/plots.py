@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from epsilons.errors import MissingExtraError
-from epsilons.report.text import merged_rows, number
+from epsilons.report.text import category_name, merged_rows, number
 
 if TYPE_CHECKING:
     import altair
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _INK = "#1f4e79"
 _MARK = "#c0504d"
 _KEPT = "#c9d7e6"
+_MOST = 60
+"""Categories that a plot shows."""
 
 
 def release_plot(data: dict[str, Any]) -> altair.VConcatChart:
@@ -35,6 +37,31 @@ def release_plot(data: dict[str, Any]) -> altair.VConcatChart:
     )
     estimate = alt.layer(rule, point).properties(width=480, height=50)
     return alt.vconcat(estimate, _spending(alt, data["spent"])).properties(title=_title(data))
+
+
+def frequencies_plot(data: dict[str, Any]) -> altair.VConcatChart:
+    """Bars with error whiskers, in the order of the categories, and who spent what below."""
+    alt = _altair()
+    names = [category_name(category) for category in data["categories"]]
+    shares = zip(names, data["value"], *data["interval"], strict=True)
+    rows = [
+        {"category": name, "share": value, "low": low, "high": high}
+        for name, value, low, high in list(shares)[:_MOST]
+    ]
+    base = alt.Chart(alt.Data(values=rows))
+    x = alt.X("category:N", sort=names[:_MOST], title=None)
+    percent = f"{100 * data['confidence']:g} %"
+    bars = base.mark_bar(color=_KEPT).encode(
+        x=x,
+        y=alt.Y("share:Q", title=f"share of people, {percent} interval").axis(format="%"),
+        tooltip=["category:N", "share:Q", "low:Q", "high:Q"],
+    )
+    whiskers = base.mark_rule(color=_INK, strokeWidth=2).encode(x=x, y="low:Q", y2="high:Q")
+    shown = alt.layer(bars, whiskers).properties(width=480, height=260)
+    warning = "" if data["private"] else "NOT PRIVATE (seeded): "
+    cut = f", the first {_MOST} of {len(names):,} categories" if len(names) > _MOST else ""
+    title = f"{warning}shares of {data['n']:,} people{cut}"
+    return alt.vconcat(shown, _spending(alt, data["spent"])).properties(title=title)
 
 
 def plan_plot(data: dict[str, Any]) -> altair.LayerChart:

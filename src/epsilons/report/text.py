@@ -11,16 +11,17 @@ _WIDTH = 96
 _ROWS = 8
 """Levels beyond which neighbouring ones are printed as one row."""
 
+_CATEGORIES = 12
+"""Categories that are printed; the others are counted."""
+
 
 def release_text(data: dict[str, Any]) -> str:
     """A release, as `Release.to_dict` gives it, for the screen."""
     low, high = data["interval"]
     percent = f"{100 * data['confidence']:g} %"
     unit = high - low
-    lines = []
-    if not data["private"]:
-        lines += ["NOT PRIVATE: drawn from a seed, for simulation only.", ""]
-    lines += [
+    lines = [
+        *_warning(data),
         f"{data['statistic'].capitalize()}: {aligned(data['value'], unit)}"
         f"   ({percent} interval {aligned(low, unit)} to {aligned(high, unit)})",
         "",
@@ -28,18 +29,7 @@ def release_text(data: dict[str, Any]) -> str:
         f"{number(data['bounds'][1])}, method {data['method']}",
         f"  {_risk_words(data)}",
         "",
-        table(
-            ("budget ε", "people", "spent", "kept"),
-            [
-                (
-                    row["epsilon"],
-                    f"{row['people']:,}",
-                    budget(row["spent"]),
-                    kept_words(row["kept"]),
-                )
-                for row in merged_rows(data["spent"])
-            ],
-        ),
+        _spending(data),
         "",
         wrapped("Protected: " + data["protects"]),
         wrapped("Assumed: " + data["assumes"]),
@@ -51,10 +41,73 @@ def release_text(data: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def frequencies_text(data: dict[str, Any]) -> str:
+    """Frequencies, as `FrequencyRelease.to_dict` gives them, for the screen."""
+    percent = f"{100 * data['confidence']:g} %"
+    lows, highs = data["interval"]
+    width = max(high - low for low, high in zip(lows, highs, strict=True))
+    shares = zip(data["categories"], data["value"], lows, highs, strict=True)
+    rows = [
+        (category_name(name), _percent(value, width), _percent(low, width), _percent(high, width))
+        for name, value, low, high in shares
+    ]
+    hidden = len(rows) - _CATEGORIES
+    more = [f"  … and {hidden:,} more categories"] if hidden > 0 else []
+    band_low, band_high = data["band"]
+    both = zip(band_low, band_high, strict=True)
+    reach = max(high - low for low, high in both) / 2.0
+    lines = [
+        *_warning(data),
+        table(("category", "share", f"from ({percent})", "to"), rows[:_CATEGORIES]),
+        *more,
+        "",
+        f"  {data['n']:,} people in {len(rows):,} categories, method {data['method']}",
+        f"  {_risk_words(data)}",
+        f"  All categories at once: within {_percent(reach, width)} with probability {percent}",
+        "",
+        _spending(data),
+        "",
+        wrapped("Protected: " + data["protects"]),
+        wrapped("Assumed: " + data["assumes"]),
+        wrapped(
+            "If budgets and categories are related, the error of the worst category among these "
+            f"people can be up to {_percent(data['error_if_related'], width)} (not exceeded with "
+            f"probability {percent})."
+        ),
+    ]
+    return "\n".join(lines)
+
+
+def category_name(category: Any) -> str:
+    """A category as a person would write it: a bin by its ends."""
+    if isinstance(category, (list, tuple)):
+        low, high = category
+        return f"{number(low)} to {number(high)}"
+    return str(category)
+
+
+def _percent(share: float, width: float) -> str:
+    return f"{aligned(100 * share, 100 * width)} %"
+
+
+def _warning(data: dict[str, Any]) -> list[str]:
+    if data["private"]:
+        return []
+    return ["NOT PRIVATE: drawn from a seed, for simulation only.", ""]
+
+
+def _spending(data: dict[str, Any]) -> str:
+    rows = merged_rows(data["spent"])
+    columns = [
+        (row["epsilon"], f"{row['people']:,}", budget(row["spent"]), kept_words(row["kept"]))
+        for row in rows
+    ]
+    return table(("budget ε", "people", "spent", "kept"), columns)
+
+
 def plan_text(data: dict[str, Any]) -> str:
     """A plan, as `Plan.to_dict` gives it, for the screen."""
     percent = f"{100 * data['confidence']:g} %"
-    lo, hi = data["bounds"]
     rows = [
         (
             row["method"] + (" *" if row["method"] == data["best"] else ""),
@@ -69,7 +122,7 @@ def plan_text(data: dict[str, Any]) -> str:
     levels = merged_rows(data["forecasts"][0]["spent"], 4)
     return "\n".join(
         [
-            f"Plan for the mean of {data['n']:,} people, values from {number(lo)} to {number(hi)}",
+            _plan_title(data),
             f"  {data['assumption']}",
             "",
             table(
@@ -92,6 +145,16 @@ def plan_text(data: dict[str, Any]) -> str:
             wrapped("Advice: " + data["advice"]),
         ]
     )
+
+
+def _plan_title(data: dict[str, Any]) -> str:
+    if data["statistic"] == "frequencies":
+        return (
+            f"Plan for the shares of {data['n']:,} people in {data['cells']:,} categories: "
+            "errors of the worst category"
+        )
+    lo, hi = data["bounds"]
+    return f"Plan for the mean of {data['n']:,} people, values from {number(lo)} to {number(hi)}"
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

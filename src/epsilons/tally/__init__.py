@@ -6,11 +6,22 @@ from typing import Any
 
 from epsilons.errors import ArgumentError
 from epsilons.parameters import choice
-from epsilons.tally import arrays, twin
+from epsilons.tally import arrays, cells_twin, twin
+from epsilons.tally.categories import Categories, declare
+from epsilons.tally.cells import SHARES, CellTally, checked_cells
 from epsilons.tally.grid import GRID, Integers
 from epsilons.tally.levels import Names, Tally, checked
 
-__all__ = ["GRID", "Tally", "people", "tally_mean"]
+__all__ = [
+    "GRID",
+    "SHARES",
+    "CellTally",
+    "Tally",
+    "people",
+    "people_cells",
+    "tally_frequencies",
+    "tally_mean",
+]
 
 SMALL = 10**5
 """Rows of arrays up to which NumPy is faster than starting an engine."""
@@ -107,12 +118,137 @@ def people(
     return tally, place[counted.group_of], counted.grid
 
 
+def tally_frequencies(
+    values: Any,
+    *,
+    epsilon: Any,
+    categories: Any,
+    other: Any = None,
+    data: Any = None,
+    person: Any = None,
+    missing: str = "error",
+) -> CellTally:
+    """Count people by budget level and category, in one pass.
+
+    Args:
+        values: one value for each row, or the name of a column of `data`.
+        epsilon: one budget for each row, one number for everyone, or the name of a column.
+        categories: declared by the caller, never taken from the data. Distinct strings, integers
+            or booleans; or bins for numbers: pairs (lo, hi) that ascend and do not overlap, or
+            edges, at least one of them a float. (Integers are categories, floats are edges.) A bin
+            holds lo <= v < hi, and the last one its upper end too.
+        other: the category that catches values that are missing (null, NaN) or in no category: one
+            of `categories`, or a further one. Without it such values are refused.
+        data: a frame that Narwhals reads, or the path of a .parquet or .csv file.
+        person: who each row belongs to, or the name of a column; None if a row is a person. Each
+            of a person's r rows adds floor(SHARES / r) to its cell: nothing if r > SHARES.
+        missing: "error"; a category has no midpoint.
+
+    Returns:
+        One row of cells for each budget level. Budgets that agree in 9 significant bits are one
+        level, whose budget is the smallest of them.
+
+    Raises:
+        ArgumentError: the arguments do not fit together (`ColumnError`: a column is not there or
+            not of the type of the categories; `BudgetError`: a budget is negative, NaN or null, or
+            all are 0).
+        DataError: a value is in no category; there are fewer than two people, or too many; a row
+            has no person (`MissingValueError`: a value is missing; `ConflictingBudgetsError`:
+            somebody has two budgets). These may depend on private data and are for the curator
+            only.
+        FileError: `data` is a path, and the file cannot be read.
+    """
+    declared = _declared(categories, other, missing)
+    unit = 1 if person is None else SHARES
+    if data is None:
+        _refuse_names(values, epsilon, person)
+        if arrays.length(values, "values") <= SMALL:
+            groups = cells_twin.count(values, epsilon, person, declared)
+            return checked_cells(groups, Names(), declared, unit=unit)
+    from epsilons.tally import cells_engine, columns
+
+    if data is None:
+        table, names = columns.of_values(values, epsilon, person, declared.kind), Names()
+    else:
+        table = columns.read(values, epsilon, data, person, declared.kind)
+        names = table.names
+    return checked_cells(cells_engine.count(table, declared), names, declared, unit=unit)
+
+
+def people_cells(
+    values: Any,
+    *,
+    epsilon: Any,
+    categories: Any,
+    other: Any = None,
+    data: Any = None,
+    person: Any = None,
+    missing: str = "error",
+) -> tuple[CellTally, Integers, Integers]:
+    """Count data in memory and keep everyone apart, for methods that draw for each person.
+
+    Args:
+        values: as for `tally_frequencies`, and so are the others; `data` must be in memory.
+        epsilon: see `values`.
+        categories: see `values`.
+        other: see `values`.
+        data: see `values`.
+        person: must be None: a row is a person.
+        missing: see `values`.
+
+    Returns:
+        The tally, the index of each person's level, and of each person's cell.
+
+    Raises:
+        ArgumentError: `person` is given, or `data` is lazy or a file. And as `tally_frequencies`.
+        DataError: as `tally_frequencies`.
+    """
+    declared = _declared(categories, other, missing)
+    if person is not None:
+        raise ArgumentError(
+            'person: method "sampling" for frequencies takes one row per person. '
+            "Leave person out, or choose another method."
+        )
+    names = Names()
+    if data is None:
+        _refuse_names(values, epsilon, person)
+    if data is None and arrays.length(values, "values") <= SMALL:
+        groups = cells_twin.count(values, epsilon, None, declared)
+    else:
+        from epsilons.tally import cells_engine, columns
+
+        if data is None:
+            table = columns.of_values(values, epsilon, None, declared.kind)
+        else:
+            table = columns.read_in_memory(values, epsilon, data, None, declared.kind)
+            names = table.names
+        groups = cells_engine.each(table, declared)
+    tally = checked_cells(groups, names, declared, unit=1)
+    place = groups.levels.argsort().argsort()
+    return tally, place[groups.level_of], groups.cell_of
+
+
+def _declared(categories: object, other: object, missing: object) -> Categories:
+    """Check what was declared before any data are touched."""
+    if choice("missing", missing) == "midpoint":
+        raise ArgumentError(
+            'missing="midpoint" is for means: categories have no middle. '
+            'Declare other="…", a category that catches missing values.'
+        )
+    return declare(categories, other)
+
+
 def _arrays(values: object, epsilon: object, person: object) -> arrays.Arrays:
-    """Check arrays, which must not be names of columns, since there is no data."""
+    """Check arrays of numbers."""
+    _refuse_names(values, epsilon, person)
+    return arrays.read(values, epsilon, person, ("values", "epsilon", "person"))
+
+
+def _refuse_names(values: object, epsilon: object, person: object) -> None:
+    """Refuse names of columns, since there is no data."""
     for name, given in (("values", values), ("epsilon", epsilon), ("person", person)):
         if isinstance(given, str):
             raise ArgumentError(
                 f"{name}={given!r} names a column, but data is not given: "
                 "give data=, a frame or the path of a file."
             )
-    return arrays.read(values, epsilon, person, ("values", "epsilon", "person"))

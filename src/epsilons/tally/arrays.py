@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -14,7 +14,16 @@ import numpy.typing as npt
 from epsilons.errors import ArgumentError, BudgetError, ColumnError, DataError
 from epsilons.tally.grid import LARGEST, Floats, Integers
 
-__all__ = ["Arrays", "one_budget", "read"]
+__all__ = [
+    "Arrays",
+    "budgets_and_people",
+    "column",
+    "floats",
+    "is_null",
+    "length",
+    "one_budget",
+    "read",
+]
 
 REAL_KINDS = "iuf"
 
@@ -43,17 +52,25 @@ def read(values: object, epsilon: object, person: object, names: tuple[str, str,
         BudgetError: `epsilon` is one number that cannot be a budget.
         DataError: a row has no person.
     """
-    numbers_ = _floats(values, names[0], booleans=True)
+    numbers_ = floats(values, names[0], booleans=True)
+    budgets, who = budgets_and_people(epsilon, person, names, rows=numbers_.size)
+    return Arrays(numbers_, budgets, who)
+
+
+def budgets_and_people(
+    epsilon: object, person: object, names: tuple[str, str, str], *, rows: int
+) -> tuple[Floats | float, npt.NDArray[np.generic] | None]:
+    """Check the budgets and the people of so many rows, as `read` does."""
     scalar = one_budget(epsilon)
-    budgets = scalar if scalar is not None else _floats(epsilon, names[1], booleans=False)
+    budgets = scalar if scalar is not None else floats(epsilon, names[1], booleans=False)
     who = None if person is None else _people(person, names[2])
     for name, other in ((names[1], budgets), (names[2], who)):
-        if isinstance(other, np.ndarray) and other.size != numbers_.size:
+        if isinstance(other, np.ndarray) and other.size != rows:
             raise ArgumentError(
-                f"{names[0]} has {numbers_.size} rows and {name} has {other.size}: "
+                f"{names[0]} has {rows} rows and {name} has {other.size}: "
                 "they must be equally long."
             )
-    return Arrays(numbers_, budgets, who)
+    return budgets, who
 
 
 def one_budget(epsilon: object) -> float | None:
@@ -88,7 +105,14 @@ def one_budget(epsilon: object) -> float | None:
     return budget
 
 
-def _column(given: object, name: str) -> npt.NDArray[np.generic]:
+def length(given: object, name: str) -> int:
+    """Return how many rows `given` has, without making an array of it where it says so itself."""
+    if isinstance(given, Sized) and not isinstance(given, np.ndarray):
+        return len(given)
+    return column(given, name).size
+
+
+def column(given: object, name: str) -> npt.NDArray[np.generic]:
     """Return `given` as a one-dimensional array of whatever type it has."""
     array: npt.NDArray[np.generic] | None
     try:
@@ -105,9 +129,9 @@ def _column(given: object, name: str) -> npt.NDArray[np.generic]:
     return array
 
 
-def _floats(given: object, name: str, *, booleans: bool) -> Floats:
+def floats(given: object, name: str, *, booleans: bool) -> Floats:
     """Return `given` in float64, with NaN wherever it has no number."""
-    array = _column(given, name)
+    array = column(given, name)
     kinds = REAL_KINDS + ("b" if booleans else "")
     if array.dtype.kind == "O":
         return _floats_of_objects(array, name, booleans=booleans)
@@ -128,7 +152,7 @@ def _floats_of_objects(array: npt.NDArray[np.generic], name: str, *, booleans: b
     """Return Python objects in float64: numbers, and None (or pandas' NA) for missing."""
     result = np.empty(array.size, dtype=np.float64)
     for row, item in enumerate(array.tolist()):
-        if _is_null(item):
+        if is_null(item):
             result[row] = math.nan
         elif isinstance(item, (numbers.Real, Decimal, np.bool_)) and (
             booleans or not isinstance(item, (bool, np.bool_))
@@ -147,7 +171,8 @@ def _floats_of_objects(array: npt.NDArray[np.generic], name: str, *, booleans: b
     return result
 
 
-def _is_null(item: object) -> bool:
+def is_null(item: object) -> bool:
+    """Whether an entry of an array of Python objects stands for no value."""
     if isinstance(item, (float, np.floating)):
         return bool(item != item)
     # pandas is not imported here, so its NA and NaT are known by name.
@@ -156,7 +181,7 @@ def _is_null(item: object) -> bool:
 
 def _people(given: object, name: str) -> npt.NDArray[np.generic]:
     """Return people as numbers, the same number for the same person."""
-    array = _column(given, name)
+    array = column(given, name)
     if array.dtype.kind in "USO" and not isinstance(given, np.ndarray):
         # A list of text and NaN would become all text, and NaN a person called "nan".
         array = np.asarray(given, dtype=object)
@@ -167,7 +192,7 @@ def _people(given: object, name: str) -> npt.NDArray[np.generic]:
     elif kind in "mM":
         nobody = bool(np.isnat(array).any())
     else:
-        nobody = kind == "O" and any(map(_is_null, array.tolist()))
+        nobody = kind == "O" and any(map(is_null, array.tolist()))
     if isinstance(given, np.ma.MaskedArray):
         nobody = nobody or bool(np.ma.getmaskarray(given).any())
     if nobody:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
 from dataclasses import dataclass, replace
@@ -9,14 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 from epsilons.errors import ArgumentError, ColumnError, DataError, EpsilonsError, FileError
 from epsilons.tally import arrays
+from epsilons.tally.categories import Kind, wrong_type
+from epsilons.tally.cells_twin import entries
 from epsilons.tally.failures import guarded
 from epsilons.tally.files import scan
+from epsilons.tally.grid import Floats
 from epsilons.tally.levels import Names
 
 if TYPE_CHECKING:
     import narwhals as nw
+    import numpy as np
+    import numpy.typing as npt
+    import polars as pl
 
-__all__ = ["Table", "in_memory", "of_arrays", "read"]
+__all__ = ["Table", "in_memory", "of_arrays", "of_values", "read", "read_in_memory"]
 
 UNUSABLE = (
     "data could not be read by its engine ({kind}). "
@@ -48,12 +55,21 @@ class Table:
         return Names.of_columns(self.values, self.epsilon, self.person)
 
 
-def read(values: object, epsilon: object, data: object, person: object) -> Table:
+def read(
+    values: object, epsilon: object, data: object, person: object, kind: Kind = "numbers"
+) -> Table:
     """Check that `data` has the columns that are named, and that they are of the right types.
+
+    Args:
+        values: the name of a column, of the type that `kind` needs.
+        epsilon: the name of a column of numbers, or one number.
+        data: a frame, or the path of a file.
+        person: the name of a column, or None.
+        kind: what values must be.
 
     Raises:
         ArgumentError: a column is not named by a string, or `data` is not a frame.
-        ColumnError: a column is not there, or is not of numbers.
+        ColumnError: a column is not there, or is not of its type.
         BudgetError: `epsilon` is one number that cannot be a budget.
         FileError: `data` is a path, and the file cannot be read.
     """
@@ -67,20 +83,23 @@ def read(values: object, epsilon: object, data: object, person: object) -> Table
         )
     if not (person is None or isinstance(person, str)):
         raise ArgumentError("person must be the name of a column of data, since data is given.")
-    numbers = [values, *([budget] if isinstance(budget, str) else [])]
-    table = _open(data, values, budget, person, numbers)
-    _check_types(table, data, numbers)
-    return replace(table, frame=_into_polars(table))
+    table = _open(data, values, budget, person, kind)
+    _check_types(table, data, kind)
+    table = replace(table, frame=_into_polars(table))
+    if kind == "text":
+        _check_dictionary(table)
+    return table
 
 
-def _open(
-    data: object, values: str, epsilon: str | float, person: str | None, numbers: list[str]
-) -> Table:
+def _open(data: object, values: str, epsilon: str | float, person: str | None, kind: Kind) -> Table:
     """Return `data` as a lazy Narwhals frame, whatever it is."""
     import narwhals as nw
 
     if isinstance(data, (str, os.PathLike)):
-        frame, message = scan(data, numbers=numbers, person=person)
+        types: dict[str, Kind] = {values: kind}
+        if isinstance(epsilon, str) and epsilon not in types:
+            types[epsilon] = "numbers"
+        frame, message = scan(data, types=types, person=person)
         return Table(nw.from_native(frame), values, epsilon, person, (FileError, message))
 
     def wrap() -> nw.LazyFrame[Any] | None:
@@ -96,27 +115,53 @@ def _open(
     return Table(lazy, values, epsilon, person)
 
 
-def _check_types(table: Table, data: object, numbers: list[str]) -> None:
-    """Refuse columns that are not there or not numbers. No row is read, and nothing is cast."""
+def _check_types(table: Table, data: object, kind: Kind) -> None:
+    """Refuse columns that are not there or not of their type. No row is read, nothing is cast."""
     import narwhals as nw
 
     schema = guarded(table.frame.collect_schema, *table.failure)
     # The first line of a CSV file without a header is somebody's data: it is not listed.
     listed = not (isinstance(data, (str, os.PathLike)) and os.fspath(data).lower().endswith("csv"))
-    words = ("values", "epsilon") if len(numbers) == 2 else ("values",)
-    named = dict(zip(words, numbers, strict=True))
+    named = {"values": table.values}
+    if isinstance(table.epsilon, str):
+        named["epsilon"] = table.epsilon
     if table.person is not None:
         named["person"] = table.person
     for parameter, column in named.items():
         if column not in schema:
             raise ColumnError(_unknown(parameter, column, list(schema), listed))
         dtype = schema[column]
-        whole = parameter == "values" and dtype == nw.Boolean
-        if parameter != "person" and not (dtype.is_numeric() or whole):
-            raise ColumnError(
-                f"{parameter}={column!r} must be a column of numbers; its type is {dtype}. "
-                "Convert it before: text is never read as numbers here."
-            )
+        number = dtype.is_numeric()
+        if parameter == "epsilon" and not number:
+            raise wrong_type("numbers", f"epsilon={column!r} must be a column of", dtype)
+        fits = {
+            "numbers": number or dtype == nw.Boolean,
+            "bins": number,
+            "text": dtype in (nw.String, nw.Categorical, nw.Enum),
+            "integers": dtype.is_integer(),
+            "booleans": dtype == nw.Boolean,
+        }
+        if parameter == "values" and not fits[kind]:
+            raise wrong_type(kind, f"values={column!r} must be a column of", dtype)
+
+
+def _check_dictionary(table: Table) -> None:
+    """Refuse a categorical column whose categories are not text, which Narwhals does not tell."""
+    import narwhals as nw
+
+    dtype = guarded(table.frame.collect_schema, *table.failure)[table.values]
+    text = dtype in (nw.String, nw.Enum)
+    if dtype == nw.Categorical:
+        native: Any = table.frame.select(table.values).head(0).to_native()
+        if table.frame.implementation is nw.Implementation.PANDAS:
+            text = native[table.values].dtype.categories.dtype in ("object", "str", "string")
+        elif table.frame.implementation is nw.Implementation.PYARROW:
+            text = "string" in str(native.schema.field(table.values).type.value_type)
+        else:
+            text = True
+    if not text:
+        must = f"values={table.values!r} must be a column of"
+        raise wrong_type("text", must, f"{dtype}, but not of text")
 
 
 def _into_polars(table: Table) -> nw.LazyFrame[Any]:
@@ -152,8 +197,10 @@ def _unknown(parameter: str, column: str, columns: list[str], listed: bool) -> s
     return f"{parameter}={column!r} is not a column of data.{hint}"
 
 
-def in_memory(values: object, epsilon: object, data: object, person: object) -> arrays.Arrays:
-    """Return the columns of a frame in memory as arrays.
+def read_in_memory(
+    values: object, epsilon: object, data: object, person: object, kind: Kind = "numbers"
+) -> Table:
+    """Check the columns of a frame in memory.
 
     Raises:
         ArgumentError: the frame is lazy, or is a file. And as `read`.
@@ -164,12 +211,22 @@ def in_memory(values: object, epsilon: object, data: object, person: object) -> 
         guarded(lambda: nw.from_native(data, pass_through=True), DataError, UNUSABLE),
         nw.DataFrame,
     )
-    table = read(values, epsilon, data, person)
+    table = read(values, epsilon, data, person, kind)
     if lazy:
         raise ArgumentError(
             'method "sampling" draws for each person and needs data in memory: '
             "give arrays or an eager frame, not a file or a lazy frame."
         )
+    return table
+
+
+def in_memory(values: object, epsilon: object, data: object, person: object) -> arrays.Arrays:
+    """Return the columns of a frame in memory as arrays.
+
+    Raises:
+        ArgumentError: the frame is lazy, or is a file. And as `read`.
+    """
+    table = read_in_memory(values, epsilon, data, person)
 
     def take() -> list[Any]:
         wanted = [table.values, table.epsilon, table.person]
@@ -183,17 +240,63 @@ def in_memory(values: object, epsilon: object, data: object, person: object) -> 
 
 def of_arrays(rows: arrays.Arrays) -> Table:
     """Hand arrays to Polars, without a copy."""
+    import polars as pl
+
+    return _of_series(pl.Series("values", rows.values), rows.epsilon, rows.person)
+
+
+def of_values(values: object, epsilon: object, person: object, kind: Kind) -> Table:
+    """Hand arrays of values of any kind to Polars, without a copy where that can be.
+
+    Raises:
+        ArgumentError: something is not one column, or the lengths differ.
+        ColumnError: something is not of the type that it must be.
+        BudgetError: `epsilon` is one number that cannot be a budget.
+        DataError: a row has no person.
+    """
+    import polars as pl
+
+    series: pl.Series | None = None
+    if kind == "bins":
+        series = pl.Series("values", arrays.floats(values, "values", booleans=False))
+    elif hasattr(values, "to_list") or hasattr(values, "to_pylist"):
+
+        def convert() -> pl.Series:
+            given: Any = values
+            return pl.Series("values", given)
+
+        with contextlib.suppress(EpsilonsError):  # then entry by entry, below
+            series = guarded(convert, DataError, UNUSABLE)
+    if series is None:
+        types = {"text": pl.String, "integers": pl.Int64, "booleans": pl.Boolean}
+        items = entries(values, kind)
+
+        def build() -> pl.Series:
+            return pl.Series("values", items, dtype=types[kind])
+
+        series = guarded(build, ColumnError, "values could not be handed to Polars ({kind}).")
+    names = ("values", "epsilon", "person")
+    budgets, who = arrays.budgets_and_people(epsilon, person, names, rows=len(series))
+    table = _of_series(series, budgets, who)
+    _check_types(table, None, kind)
+    return table
+
+
+def _of_series(
+    values: pl.Series, epsilon: Floats | float, person: npt.NDArray[np.generic] | None
+) -> Table:
+    """Make a table of checked columns."""
     import narwhals as nw
     import polars as pl
 
-    series = [pl.Series("values", rows.values)]
-    if not isinstance(rows.epsilon, float):
-        series.append(pl.Series("epsilon", rows.epsilon))
-    if rows.person is not None:
-        series.append(pl.Series("person", rows.person))
+    series = [values]
+    if not isinstance(epsilon, float):
+        series.append(pl.Series("epsilon", epsilon))
+    if person is not None:
+        series.append(pl.Series("person", person))
     return Table(
         nw.from_native(pl.LazyFrame(series)),
         "values",
-        rows.epsilon if isinstance(rows.epsilon, float) else "epsilon",
-        None if rows.person is None else "person",
+        epsilon if isinstance(epsilon, float) else "epsilon",
+        None if person is None else "person",
     )

@@ -7,23 +7,27 @@ no division by zero, no quotient of integers.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from epsilons.tally.columns import Table
+from epsilons.tally.expressions import (
+    belongs_to_nobody,
+    budget_and_person,
+    collected,
+    few_budgets,
+    floats,
+    key,
+)
 from epsilons.tally.failures import guarded
-from epsilons.tally.grid import GRID, HALF, HUGE, LARGEST, SPLITTER, Integers
+from epsilons.tally.grid import GRID, HALF, LARGEST, Integers
 from epsilons.tally.levels import BAD_BUDGET, Groups
 
 if TYPE_CHECKING:
     import narwhals as nw
 
 __all__ = ["count"]
-
-PEEK = 4096
-"""Rows that are looked at to choose between two ways to the same integers."""
 
 
 def count(table: Table, bounds: tuple[float, float]) -> Groups:
@@ -39,18 +43,14 @@ def count(table: Table, bounds: tuple[float, float]) -> Groups:
     """
 
     def run() -> nw.DataFrame[Any]:
-        import narwhals as nw
-
         grouped = isinstance(table.epsilon, str)
         rows = _rows(table, bounds)
         folded = table.person is not None
         people = _fold(rows, budgets=grouped) if folded else rows
-        if grouped and not folded and _few_budgets(rows):
+        if grouped and not folded and few_budgets(rows):
             people = _by_budget(people)
         query = _by_level(people, grouped=grouped, folded=folded)
-        if query.implementation is nw.Implementation.POLARS:
-            return query.collect(engine="streaming")
-        return query.collect()
+        return collected(query)
 
     result = guarded(run, *table.failure)
     nothing: Integers = np.zeros(len(result), dtype=np.int64)
@@ -81,13 +81,8 @@ def _rows(table: Table, bounds: tuple[float, float]) -> nw.LazyFrame[Any]:
     """Put every row on the grid: `x` (0 if missing), `valid` as 0 or 1, `e`, and `who`."""
     import narwhals as nw
 
-    schema = table.frame.collect_schema()
     lo, hi = bounds
-
-    def floats(column: str) -> nw.Expr:
-        return nw.col(column) if schema[column] == nw.Float64 else nw.col(column).cast(nw.Float64)
-
-    value = floats(table.values)
+    value = floats(table, table.values)
     # Nulls are filled in conditions: an engine need not take null for false.
     valid = (value.abs() <= LARGEST).fill_null(False)
     # Clipped last but one: the floor of any float from 0 to GRID + ½ is a whole number from 0 to
@@ -97,31 +92,7 @@ def _rows(table: Table, bounds: tuple[float, float]) -> nw.LazyFrame[Any]:
         nw.when(valid).then(steps).otherwise(0.0).cast(nw.Int64).alias("x"),
         valid.cast(nw.Int64).alias("valid"),
     ]
-    if isinstance(table.epsilon, str):
-        budget = floats(table.epsilon) + 0.0
-        if table.person is not None:
-            # The minimum over a person's rows would pass over a null or a NaN; where rows are
-            # people, bad budgets have keys of their own and come out as levels of their own.
-            usable = ((budget >= 0.0) & (budget <= math.inf)).fill_null(False)
-            budget = nw.when(usable).then(budget).otherwise(BAD_BUDGET)
-        columns.append(budget.alias("e"))
-    if table.person is not None:
-        who = nw.col(table.person)
-        columns.append((who + 0.0 if schema[table.person].is_float() else who).alias("who"))
-    return table.frame.select(*columns)
-
-
-def _few_budgets(rows: nw.LazyFrame[Any]) -> bool:
-    """Whether the first rows suggest that the exact budgets are few, where a look is cheap.
-
-    Grouping by the budgets themselves, and by their keys after that, is a sixth faster where there
-    are few, and three times slower where everyone has their own. The integers are the same.
-    """
-    import narwhals as nw
-
-    if rows.implementation is not nw.Implementation.POLARS:
-        return False
-    return len(set(rows.select("e").head(PEEK).collect()["e"].to_list())) <= PEEK // 8
+    return table.frame.select(*columns, *budget_and_person(table))
 
 
 def _by_budget(rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
@@ -147,9 +118,7 @@ def _fold(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
     # A cast after the aggregate: DuckDB adds 64-bit integers up in 128 bits.
     r = nw.when(nw.col("valid") > 0).then(nw.col("valid")).otherwise(1).cast(nw.Int64)
     total = nw.when(nw.col("valid") > 0).then(nw.col("sum")).otherwise(HALF).cast(nw.Int64)
-    nobody = nw.col("who").is_null()
-    if rows.collect_schema()["who"].is_float():
-        nobody = nobody | nw.col("who").is_nan()
+    nobody = belongs_to_nobody(rows)
     conflict = nw.col("e") != nw.col("e_max") if budgets else nw.col("rows") < 0
     people = people.select(
         *([nw.col("e")] if budgets else []),
@@ -187,10 +156,8 @@ def _by_level(people: nw.LazyFrame[Any], *, grouped: bool, folded: bool) -> nw.L
     named = [total.alias(name) for name, total in totals.items()]
     if grouped:
         budget = nw.col("e")
-        product = budget * SPLITTER
-        key = nw.when(budget <= HUGE).then(product - (product - budget)).otherwise(budget)
         levels = (
-            people.with_columns(key.alias("key"))
+            people.with_columns(key(budget).alias("key"))
             .group_by("key")
             .agg(*named, budget.min().alias("level"))
         )

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from epsilons.errors import FileError
+from epsilons.tally.categories import Kind
 from epsilons.tally.failures import guarded
 
 if TYPE_CHECKING:
@@ -25,13 +26,13 @@ UNREADABLE = (
 
 
 def scan(
-    path: str | os.PathLike[str], *, numbers: list[str], person: str | None
+    path: str | os.PathLike[str], *, types: dict[str, Kind], person: str | None
 ) -> tuple[pl.LazyFrame, str]:
     """Return a lazy frame of the file, and what to say if it cannot be read.
 
     Args:
         path: a file whose name ends in .parquet or .csv.
-        numbers: the columns that are to be numbers.
+        types: what the columns of values and of budgets are to be.
         person: the column that says who a row belongs to.
 
     Raises:
@@ -56,12 +57,12 @@ def scan(
 
         if kind == "Parquet":
             return pl.scan_parquet(file, glob=False)
-        return _scan_csv(file, numbers, person)
+        return _scan_csv(file, types, person)
 
     return guarded(open_, FileError, unreadable), unreadable
 
 
-def _scan_csv(file: Path, numbers: list[str], person: str | None) -> pl.LazyFrame:
+def _scan_csv(file: Path, kinds: dict[str, Kind], person: str | None) -> pl.LazyFrame:
     """Scan a CSV file with types that no later row can belie silently."""
     import polars as pl
 
@@ -71,13 +72,18 @@ def _scan_csv(file: Path, numbers: list[str], person: str | None) -> pl.LazyFram
         return pl.scan_csv(file, glob=False, infer_schema_length=rows, schema_overrides=types)
 
     schema = scanned(INFERENCE_ROWS).collect_schema()
-    if any(schema.get(column) == pl.String for column in numbers):
+    typed = [column for column, kind in kinds.items() if kind != "text"]
+    if any(schema.get(column) == pl.String for column in typed):
         # Perhaps the first rows were only empty: look at all rows before calling it text.
         schema = scanned(None).collect_schema()
     types: dict[str, pl.DataType | type[pl.DataType]] = {}
-    for column in set(numbers) & set(schema):
+    for column in set(kinds) & set(schema):
         text = schema[column] == pl.String
-        if schema[column].is_numeric() or (
+        if kinds[column] == "text":
+            types[column] = pl.String  # 007 and 7 are two categories
+        elif kinds[column] in ("integers", "booleans"):
+            types[column] = schema[column]
+        elif schema[column].is_numeric() or (
             text and scanned(0).select(pl.col(column).count()).collect().item() == 0
         ):
             # Whole numbers in the first rows do not promise whole numbers below, and a column

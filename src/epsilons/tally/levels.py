@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from epsilons.errors import BudgetError, ConflictingBudgetsError, DataError, MissingValueError
 from epsilons.tally.grid import GRID, Floats, Integers
 
-__all__ = ["BAD_BUDGET", "Groups", "Names", "Tally", "checked"]
+__all__ = ["BAD_BUDGET", "Counted", "Groups", "Names", "Tally", "check_people", "checked"]
 
 BAD_BUDGET = -1.0
 """What a budget that is null, NaN or negative is written as while people are counted."""
@@ -79,6 +80,30 @@ class Groups:
     most: Integers
 
 
+class Counted(Protocol):
+    """What every count of people says of them: see `Groups`."""
+
+    @property
+    def levels(self) -> Floats:
+        """The smallest ε of each group."""
+
+    @property
+    def people(self) -> Integers:
+        """How many people."""
+
+    @property
+    def conflicts(self) -> Integers:
+        """People with two budgets."""
+
+    @property
+    def nobody(self) -> Integers:
+        """Rows that belong to no one."""
+
+    @property
+    def most(self) -> Integers:
+        """The most rows of one person."""
+
+
 def checked(groups: Groups, names: Names, missing: str) -> Tally:
     """Return the tally, if it can be used.
 
@@ -93,14 +118,39 @@ def checked(groups: Groups, names: Names, missing: str) -> Tally:
         MissingValueError: a value is missing and `missing` is "error".
         DataError: there are too few people, too many, or rows that belong to no one.
     """
+    check_people(groups, names, GRID)
+    if missing == "error" and groups.missing.any():
+        raise MissingValueError(
+            f"{names.values} has missing values (null, NaN or infinite). This message depends on "
+            'private data: it is for the curator only. missing="midpoint" puts such values in the '
+            "middle of the bounds and never refuses; or drop these rows before."
+        )
+    order = np.argsort(groups.levels)
+    # Polars drops the + 0.0 that makes -0.0 an ordinary zero; it groups them together all the same.
+    return Tally(groups.levels[order] + 0.0, groups.people[order], groups.sums[order])
+
+
+def check_people(groups: Counted, names: Names, unit: int) -> None:
+    """Check everything but the values.
+
+    Args:
+        groups: what was counted.
+        names: what messages call the parameters.
+        unit: the most that one person adds to a sum.
+
+    Raises:
+        BudgetError: a budget is negative, NaN or null, or everyone's is 0.
+        ConflictingBudgetsError: somebody has two budgets.
+        DataError: there are too few people, too many, or rows that belong to no one.
+    """
     people = [int(count) for count in groups.people]  # Python integers do not wrap
     n = sum(people)
     if n == 0:
-        raise DataError(f"{names.values} is empty: there is nobody to take the mean of.")
-    if n * GRID >= 2**63 or min(people) < 0 or groups.most.max() >= MOST_ROWS:
+        raise DataError(f"{names.values} is empty: there is nobody in it.")
+    if n * unit >= 2**63 or min(people) < 0 or groups.most.max() >= MOST_ROWS:
         raise DataError(
             f"{names.values} has too many rows for sums in 64-bit integers: at most "
-            f"{2**33 - 1:,} people and {MOST_ROWS - 1:,} rows for each."
+            f"{(2**63 - 1) // unit:,} people and {MOST_ROWS - 1:,} rows for each."
         )
     if not (groups.levels >= 0.0).all():
         raise BudgetError(
@@ -119,7 +169,7 @@ def checked(groups: Groups, names: Names, missing: str) -> Tally:
         )
     if n < 2:
         raise DataError(
-            f"{names.values} holds one person only: the mean would be their value. "
+            f"{names.values} holds one person only: the result would be their value. "
             "At least two people are needed."
         )
     if not (groups.levels > 0.0).any():
@@ -127,12 +177,3 @@ def checked(groups: Groups, names: Names, missing: str) -> Tally:
             f"{names.epsilon} is 0 for everyone: nobody's value may be used at all. "
             "Somebody must have a budget above 0."
         )
-    if missing == "error" and groups.missing.any():
-        raise MissingValueError(
-            f"{names.values} has missing values (null, NaN or infinite). This message depends on "
-            'private data: it is for the curator only. missing="midpoint" puts such values in the '
-            "middle of the bounds and never refuses; or drop these rows before."
-        )
-    order = np.argsort(groups.levels)
-    # Polars drops the + 0.0 that makes -0.0 an ordinary zero; it groups them together all the same.
-    return Tally(groups.levels[order] + 0.0, groups.people[order], groups.sums[order])

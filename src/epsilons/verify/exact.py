@@ -31,9 +31,10 @@ class Law(Protocol):
 class Mechanism(Protocol):
     """An additive integer mechanism: floor(Σ k·g / grid) + noise, perhaps after coins.
 
-    Each person of a level with budget `levels[l]` adds `weights[l]·g`, where g can move by `reach`.
-    Where `keep` is given, a person of level l is used with probability `keep[l]`, and otherwise
-    counts as the middle of their reach.
+    Each person of a level with budget `levels[l]` adds `weights[l]·g`, where g can move by `reach`
+    in each of `moves` sums, which all have noise of their own: a distance of moves·reach in ℓ1,
+    however it is spread over sums if the grid is 1. Where `keep` is given, a person of level l is
+    used with probability `keep[l]`, and otherwise counts as what is half as far from everything.
     """
 
     @property
@@ -51,6 +52,10 @@ class Mechanism(Protocol):
     @property
     def grid(self) -> int:
         """The divisor of the sum."""
+
+    @property
+    def moves(self) -> int:
+        """In how many sums a person can move by their reach."""
 
     @property
     def law(self) -> Any:
@@ -111,8 +116,8 @@ def exact(mechanism: Mechanism) -> Verdict:
     """Compute the loss of a person of each level of an additive integer mechanism.
 
     Replacing a person's value moves Σ k·g by at most k·reach, so its quotient by the grid, rounded
-    down, by at most ceil(k·reach/grid) lattice points; the loss is what the law of the noise allows
-    over that distance.
+    down, by at most ceil(k·reach/grid) lattice points, and that in each of `moves` sums; the loss
+    is what the law of the noise allows over that distance.
 
     Args:
         mechanism: for instance `release.mechanism`.
@@ -128,11 +133,15 @@ def exact(mechanism: Mechanism) -> Verdict:
     weights = [int(k) for k in mechanism.weights]
     if len(weights) != len(budgets) or min(weights) < 0:
         raise PrivacyError("The mechanism does not give each level one weight from 0.")
+    if mechanism.moves > 1 and mechanism.grid != 1:
+        raise PrivacyError("Sums that are rounded one by one can move by more than their total.")
+    reach = mechanism.moves * mechanism.reach
     if mechanism.keep is None:
-        losses = tuple(_moved(rate, k * mechanism.reach, mechanism.grid) for k in weights)
+        losses = tuple(_moved(rate, k * reach, mechanism.grid) for k in weights)
         return Verdict(budgets, losses, exact=True)
     bounds = tuple(
-        _sampled(rate, k, p, mechanism) for k, p in zip(weights, mechanism.keep, strict=True)
+        _sampled(rate, k * reach, p, mechanism.grid)
+        for k, p in zip(weights, mechanism.keep, strict=True)
     )
     return Verdict(budgets, bounds, exact=False)
 
@@ -161,18 +170,16 @@ def _moved(rate: Fraction | float, distance: int, grid: int) -> Fraction | float
     return Fraction(0) if points == 0 else rate * points
 
 
-def _sampled(
-    rate: Fraction | float, weight: int, keep: Fraction, mechanism: Mechanism
-) -> Fraction | float:
+def _sampled(rate: Fraction | float, distance: int, keep: Fraction, grid: int) -> Fraction | float:
     """A certified bound on ln((1 + p(e^h − 1))/(1 − p(1 − e^{−h}))).
 
-    h is the loss over half the reach: a person who is not kept counts as the middle.
+    h is the loss over half the distance: a person who is not kept counts as the middle.
     """
     if not 0 <= keep <= 1:
         raise PrivacyError("A probability of being kept lies outside [0, 1].")
-    if weight == 0 or keep == 0:
+    if distance == 0 or keep == 0:
         return Fraction(0)
-    half = _moved(rate, weight * mechanism.reach, 2 * mechanism.grid)
+    half = _moved(rate, distance, 2 * grid)
     if isinstance(half, float):
         return math.inf
     if keep == 1:

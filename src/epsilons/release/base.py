@@ -1,16 +1,15 @@
-"""Release: a published number with everything that may be published beside it."""
+"""What every release has: a value, who spent what, and the words."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-import numpy.typing as npt
-
-from epsilons import parameters, report, risk
+from epsilons import report, risk
 from epsilons.budgets import Floats, Integers
-from epsilons.noise import Source
 from epsilons.risk import Weighing
 
 if TYPE_CHECKING:
@@ -66,12 +65,13 @@ class Mechanism(Protocol):
     def keep(self) -> tuple[Fraction, ...] | None:
         """The probability of being used, level by level; None if everyone surely is."""
 
-    @overload
-    def draw(self, source: Source, size: None = None, total: int = 0) -> int: ...
-    @overload
-    def draw(self, source: Source, size: int, total: int = 0) -> npt.NDArray[Any]: ...
-    def draw(self, source: Source, size: int | None = None, total: int = 0) -> Any:
-        """Draw lattice points around the one of the data; with none given, the noise alone."""
+    @property
+    def moves(self) -> int:
+        """In how many sums a person can move by their reach."""
+
+    @property
+    def draw(self) -> Callable[..., Any]:
+        """Draw lattice points around those of the data; with none given, the noise alone."""
 
     @property
     def weighing(self) -> Weighing:
@@ -82,15 +82,15 @@ class Mechanism(Protocol):
         """What integers may add to an error on a unit range."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Release:
     """A published statistic. It holds no data: only what was drawn, and public facts.
 
     Attributes:
         statistic: what was estimated.
-        value: the estimate, clipped to the bounds.
+        value: the estimate, within the bounds or on the simplex; an array in the order of the
+            categories for frequencies.
         raw: the estimate as it was drawn.
-        bounds: the range of the values.
         n: the number of people, public under replace.
         method: the rule that chose who spends what.
         neighbours: what counts as a change of one person.
@@ -98,8 +98,8 @@ class Release:
         loss: which error was made small.
         confidence: of the interval that is printed.
         risk: worst-case mean squared error of `raw` in squared data units, or for loss "pac" the
-            error not exceeded with probability `confidence`, in data units. It bounds the error of
-            `value`, too.
+            error not exceeded with probability `confidence`, in data units (for frequencies, of the
+            worst category). It bounds the error of a mean's `value`, too.
         exact: whether `risk` is the exact worst case, or a proven bound on it.
         spent: for each level, strictest first: ε, people, what each of them spent and kept.
         protects: what is protected, in words.
@@ -110,9 +110,8 @@ class Release:
     """
 
     statistic: str
-    value: float
-    raw: float
-    bounds: tuple[float, float]
+    value: Any
+    raw: Any
     n: int
     method: str
     neighbours: str
@@ -127,49 +126,34 @@ class Release:
     private: bool
     mechanism: Mechanism = field(repr=False)
 
-    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """A range that holds the true mean with at least this probability.
+    @abstractmethod
+    def interval(self, confidence: float = 0.95) -> tuple[Any, Any]:
+        """A range that holds the truth with at least this probability.
 
         It comes from budgets and public facts alone, never from the spread of the data.
-
-        Args:
-            confidence: strictly between 0 and 1.
-
-        Returns:
-            (low, high), cut to the bounds.
-
-        Raises:
-            ArgumentError: the confidence is not strictly between 0 and 1.
-
-        Guarantee:
-            Over all data that the assumption allows, the probability that the interval misses is at
-            most 1 − confidence. It is exact for correlated data if everyone is surely used, and
-            otherwise a proven bound.
         """
-        lo, hi = self.bounds
-        reach = self._error(self.assume, parameters.confidence(confidence))
-        # Where the noise drowned everything the raw value may lie outside: the nearest bound.
-        return min(max(self.raw - reach, lo), hi), max(min(self.raw + reach, hi), lo)
 
     @property
+    @abstractmethod
     def error_if_related(self) -> float:
         """The error not exceeded with `confidence` if budgets and values are related.
 
-        It speaks of the mean of these very people, whatever else was assumed.
+        It speaks of these very people, whatever else was assumed.
         """
-        lo, hi = self.bounds
-        return min(self._error("correlated", self.confidence), hi - lo)
+
+    @abstractmethod
+    def plot(self) -> altair.TopLevelMixin:
+        """A picture of the release.
+
+        Raises:
+            MissingExtraError: the extra `report` is not installed.
+        """
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that may be published, as plain data."""
-        low, high = self.interval(self.confidence)
         return {
             "statistic": self.statistic,
-            "value": self.value,
-            "raw": self.raw,
-            "interval": [low, high],
             "confidence": self.confidence,
-            "bounds": list(self.bounds),
             "n": self.n,
             "method": self.method,
             "neighbours": self.neighbours,
@@ -184,14 +168,6 @@ class Release:
             "private": self.private,
         }
 
-    def plot(self) -> altair.VConcatChart:
-        """The value with its interval on the range, and who spent what.
-
-        Raises:
-            MissingExtraError: the extra `report` is not installed.
-        """
-        return report.release_plot(self.to_dict())
-
     def __str__(self) -> str:
         return report.release_text(self.to_dict())
 
@@ -199,6 +175,6 @@ class Release:
         return report.release_html(self.to_dict())
 
     def _error(self, assume: str, confidence: float) -> float:
-        lo, hi = self.bounds
-        unit = risk.quantile(self.mechanism.weighing, assume, confidence)
-        return (hi - lo) * (unit + self.mechanism.slack)
+        """The error of one number on a unit range, integers included."""
+        weighing = self.mechanism.weighing
+        return risk.error(weighing, assume, confidence) + self.mechanism.slack

@@ -1,0 +1,143 @@
+"""Frequencies on data like those of paper *correlated*: the measured error of every rule.
+
+n = 10,000 people in k = 5 or 20 categories. Uncorrelated: log ε ~ U[−5, 5], and every trial
+shuffles the people. Correlated: log ε ~ −|i − centre| + U[−3, 3] for category i, and the people stay. The
+error is the largest over the categories, of shares cut to [0, 1] as in the paper; each cell is the
+mean over draws of the budgets.
+
+    python -m benchmarks.accuracy        writes benchmarks/ACCURACY.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+import epsilons as ep
+from epsilons.allocation import FREQUENCY_RULES, Goal, allocate_for
+from epsilons.central import build_histogram
+from epsilons.central.simplex import project
+
+PEOPLE = 10_000
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One setting: what was measured and what was promised, rule by rule."""
+
+    assume: str
+    categories: int
+    loss: str
+    measured: dict[str, float]
+    promised: dict[str, float]
+    projected: float
+
+    @property
+    def best_other(self) -> str:
+        others = {name: error for name, error in self.measured.items() if name != "optimal"}
+        return min(others, key=others.__getitem__)
+
+    @property
+    def ratio(self) -> float:
+        return self.measured["optimal"] / self.measured[self.best_other]
+
+
+def people(rng: np.random.Generator, assume: str, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The category and the budget of everyone, strictest first."""
+    category = rng.integers(0, k, PEOPLE)
+    log = rng.uniform(-5.0, 5.0, PEOPLE)
+    if assume == "correlated":
+        log = -np.abs(category - (k - 1) / 2.0) + rng.uniform(-3.0, 3.0, PEOPLE)
+    order = np.argsort(log)
+    return category[order], np.exp(log[order])
+
+
+def errors(
+    rng: np.random.Generator, assume: str, k: int, loss: str, trials: int
+) -> dict[str, tuple[np.ndarray, np.ndarray, float]]:
+    """For every rule: errors of the cut shares, errors of the projected ones, the promised risk."""
+    category, epsilon = people(rng, assume, k)
+    truth = np.bincount(category, minlength=k) / PEOPLE
+    budgets = ep.Budgets(epsilon)
+    # Everyone has the same shuffles and, up to its scale, the same noise under every rule.
+    orders = [
+        category if assume == "correlated" else rng.permutation(category) for _ in range(trials)
+    ]
+    seeds = int(rng.integers(2**60))
+    found = {}
+    for name in FREQUENCY_RULES:
+        allocation = allocate_for(budgets, Goal(assume, loss, 0.95, k), name)
+        mechanism = build_histogram(allocation, unit=1)
+        weights = mechanism.weights.astype(np.float64)
+        source = ep.Seeded(seeds)
+        coins = np.random.default_rng(seeds)
+        noise = mechanism.draw(source, trials).astype(np.float64)
+        keep = None if mechanism.keep is None else np.array([float(p) for p in mechanism.keep])
+        raw = np.empty((trials, k))
+        for trial, order in enumerate(orders):
+            used = weights if keep is None else weights * (coins.random(PEOPLE) < keep)
+            raw[trial] = np.bincount(order, weights=used, minlength=k)
+        raw = (raw + noise) / float(mechanism.divisor)
+        cut = np.abs(np.clip(raw, 0.0, 1.0) - truth).max(axis=1)
+        near = np.array([np.abs(project(row) - truth).max() for row in raw])
+        found[name] = (cut, near, allocation.risk)
+    return found
+
+
+def cell(assume: str, k: int, loss: str, *, trials: int, draws: int, seed: int = 7) -> Cell:
+    rng = np.random.default_rng(seed)
+    runs = [errors(rng, assume, k, loss, trials) for _ in range(draws)]
+
+    def summary(error: np.ndarray) -> float:
+        return float(np.square(error).mean() if loss == "mse" else np.quantile(error, 0.95))
+
+    return Cell(
+        assume,
+        k,
+        loss,
+        {name: float(np.mean([summary(run[name][0]) for run in runs])) for name in runs[0]},
+        {name: float(np.mean([run[name][2] for run in runs])) for name in runs[0]},
+        float(np.mean([summary(run["optimal"][1]) for run in runs])),
+    )
+
+
+def cells(*, trials: int, draws: int) -> Iterator[Cell]:
+    for assume in ("shuffled", "correlated"):
+        for k in (5, 20):
+            for loss in ("mse", "pac"):
+                yield cell(assume, k, loss, trials=trials, draws=draws)
+
+
+def page(found: list[Cell]) -> str:
+    heads = [f"{c.assume}, k = {c.categories}, {'E' if c.loss == 'mse' else 'P'}" for c in found]
+    lines = [
+        "| rule | " + " | ".join(heads) + " |",
+        "| --- |" + " --- |" * len(found),
+    ]
+    for name in FREQUENCY_RULES:
+        row = " | ".join(f"{c.measured[name]:.2g} ({c.promised[name]:.2g})" for c in found)
+        lines.append(f"| {name} | {row} |")
+    projected = " | ".join(f"{c.projected:.2g}" for c in found)
+    lines.append(f"| optimal, projected to the simplex | {projected} |")
+    ratios = " | ".join(f"{c.ratio:.2f} of {c.best_other}" for c in found)
+    lines.append(f"| **measured, optimal over the best other** | {ratios} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    found = list(cells(trials=200, draws=5))
+    text = (
+        "# Measured errors of frequencies\n\nMean square (E) and 95 % quantile (P) of the largest "
+        "error over the categories, n = 10,000, 200 trials and 5 draws of the budgets, seeded; the "
+        "promised worst-case risk in brackets. `python -m benchmarks.accuracy` writes it.\n\n"
+        f"{page(found)}\n"
+    )
+    Path(__file__).with_name("ACCURACY.md").write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+"""The share of people in each category, when everyone has their own budget."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from epsilons import parameters, risk, tally
+from epsilons.allocation import FREQUENCY_RULES, Allocation, Goal, allocate_for
+from epsilons.budgets import Budgets, Floats
+from epsilons.central.histogram import Histogram, build_histogram
+from epsilons.central.mean import PROTECTS
+from epsilons.central.simplex import project as projected
+from epsilons.errors import ArgumentError
+from epsilons.noise import Source, resolve
+from epsilons.release import FrequencyRelease, Spent
+
+_ASSUMES = {
+    "iid": (
+        "The people are a sample, independent draws from one population, and budgets say nothing "
+        "of categories. The shares in that population are estimated."
+    ),
+    "shuffled": (
+        "The shares among these very people are estimated, and who chose which budget says nothing "
+        "of their category."
+    ),
+    "correlated": (
+        "The shares among these very people are estimated. Budgets may say anything about "
+        "categories."
+    ),
+}
+
+
+def frequencies(
+    values: Any,
+    *,
+    epsilon: Any,
+    categories: Any,
+    other: Any = None,
+    project: bool = True,
+    data: Any = None,
+    person: Any = None,
+    neighbours: str = "replace",
+    assume: str = "iid",
+    loss: str = "mse",
+    confidence: float = 0.95,
+    method: str = "auto",
+    missing: str = "error",
+    source: Source | None = None,
+) -> FrequencyRelease:
+    """Publish which share of people is in each category when everyone has their own ε.
+
+    Args:
+        values: an array, or the name of a column of `data`.
+        epsilon: each person's budget: an array, the name of a column, or one number for all.
+            0 leaves a person out of the counts, ∞ makes their record public.
+        categories: declared without looking at the data: strings, integers or booleans; or for
+            numbers bins [(0, 10), (10, 20), …], or edges, which are floats: [0.0, 10.0, 20.0].
+        other: the category that catches every value that is missing or not declared; with it no
+            data is refused for a value.
+        project: whether `.value` is projected to the simplex; otherwise it is cut to [0, 1].
+        data: any table that Narwhals reads, or the path of a Parquet or CSV file.
+        person: whose row it is: an array, or the name of a column. One person's rows share one
+            unit equally. Without it every row is a person.
+        neighbours: "replace": n and the budgets are public, values are private.
+        assume: "iid", "shuffled" or "correlated": see `epsilons.mean`.
+        loss: which error of the worst category to make small: "mse", or "pac", the one not
+            exceeded with probability `confidence`.
+        confidence: of the PAC error, and of the intervals that are printed.
+        method: "auto" takes the smallest forecast error; or a rule by name. "sampling" draws per
+            person and needs data in memory.
+        missing: "error": a missing or undeclared value is refused unless `other` is given.
+        source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
+
+    Returns:
+        The release: `.value` and `.raw` in the order of `.categories`, `.interval()` for each
+        category, `.band()` for all at once.
+
+    Raises:
+        ArgumentError: an argument cannot mean anything (also BudgetError, ColumnError).
+        DataError: the data cannot be used. It may depend on values, so it is for the curator alone.
+        FileError: the file is missing, or is not what its name says.
+
+    Guarantee:
+        Replace-one, pure: for every person i, all data, all categories that i could be in instead,
+        and all sets of results, the probabilities differ by at most a factor e^{e_i}, where
+        e_i ≤ ε_i is what `release.spent` reports. Exact on integers: docs/proofs/frequencies.md.
+
+    Reference:
+        Paper *correlated*, Algorithm 1 (HPF), for any effective budgets; on integers, with discrete
+        Laplace noise from the system's entropy.
+    """
+    parameters.choice("neighbours", neighbours)
+    parameters.choice("missing", missing)
+    parameters.choice("method", method, ("auto", *FREQUENCY_RULES))
+    parameters.choice("assume", assume)
+    parameters.choice("loss", loss)
+    parameters.confidence(confidence)
+    if not isinstance(project, bool):
+        raise ArgumentError(f"project={project!r} must be True or False.")
+    entropy = resolve(source)
+    if method == "sampling":
+        counted, level_of, cell_of = tally.people_cells(
+            values,
+            epsilon=epsilon,
+            categories=categories,
+            other=other,
+            data=data,
+            person=person,
+            missing=missing,
+        )
+    else:
+        counted = tally.tally_frequencies(
+            values,
+            epsilon=epsilon,
+            categories=categories,
+            other=other,
+            data=data,
+            person=person,
+            missing=missing,
+        )
+    goal = Goal(assume, loss, float(confidence), len(counted.categories))
+    budgets = Budgets.of_levels(counted.levels, counted.counts)
+    allocation = allocate_for(budgets, goal, method)
+    mechanism = build_histogram(allocation, unit=counted.unit)
+    if mechanism.keep is None:
+        total = mechanism.total(counted.cells)
+    else:
+        total = mechanism.thin(entropy, level_of, cell_of)
+    raw = mechanism.estimates(mechanism.draw(entropy, total=total))
+    value = projected(raw) if project else np.clip(raw, 0.0, 1.0)
+    return _release(mechanism, allocation, raw, value, counted.categories, entropy)
+
+
+def _release(
+    mechanism: Histogram,
+    allocation: Allocation,
+    raw: Floats,
+    value: Floats,
+    categories: tuple[Any, ...],
+    source: Source,
+) -> FrequencyRelease:
+    for array in (raw, value):
+        array.flags.writeable = False
+    goal = allocation.goal
+    return FrequencyRelease(
+        statistic="frequencies",
+        value=value,
+        raw=raw,
+        categories=categories,
+        n=allocation.n,
+        method=allocation.method,
+        neighbours="replace",
+        assume=goal.assume,
+        loss=goal.loss,
+        confidence=goal.confidence,
+        risk=risk.of(
+            mechanism.weighing,
+            assume=goal.assume,
+            loss=goal.loss,
+            confidence=goal.confidence,
+            cells=goal.cells,
+        ),
+        exact=allocation.exact,
+        spent=Spent.rows(allocation.levels, allocation.counts, allocation.spent),
+        protects=PROTECTS,
+        assumes=_ASSUMES[goal.assume],
+        private=source.private,
+        mechanism=mechanism,
+    )

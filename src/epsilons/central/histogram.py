@@ -1,0 +1,168 @@
+"""The frozen mechanism of frequencies: weighted integer counts by cell, with noise in each."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilons.allocation import Allocation
+from epsilons.budgets import Floats, Integers
+from epsilons.central.mechanism import kept, lattice, ratio, stays, weights_of
+from epsilons.noise import DiscreteLaplace, PointMass, Source
+from epsilons.risk import Weighing
+
+_SAFE = 2**62
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """Weighted integer counts by cell, each plus integer noise of its own.
+
+    A person adds k·unit to one cell, or shares of it to several, k·unit in all at most. It holds no
+    data: the counts come in when it is drawn.
+
+    Guarantee:
+        Replacing a person takes at most k·unit from some cells and adds at most k·unit to others:
+        a distance of `moves`·k·reach = 2·k·unit in ℓ1. The noises are independent and each changes
+        by at most e^{1/scale} from one integer to the next, so the loss is at most
+        2·k·unit/scale, a rational number, which `epsilons.verify.exact` compares with ε. Nothing is
+        rounded after the counts.
+
+    Reference:
+        Algorithm 1 (HPF) of paper *correlated*, on integers. Proof: docs/proofs/frequencies.md.
+
+    Attributes:
+        levels: the budgets ε.
+        counts: how many people have each.
+        weights: the integer weight k of a person of each level.
+        reach: what a person of weight 1 adds in all.
+        law: the law of the noise of each cell.
+        divisor: D: what counts are divided by.
+        cells: how many categories there are.
+        keep: the probability with which a person of each level is used; None if all surely are.
+        grid: 1: nothing is divided before the noise.
+        moves: 2: a person may leave one cell and enter another.
+    """
+
+    levels: Floats
+    counts: Integers
+    weights: Integers
+    reach: int
+    law: DiscreteLaplace | PointMass
+    divisor: Fraction
+    cells: int
+    keep: tuple[Fraction, ...] | None = None
+    grid: int = 1
+    moves: int = 2
+
+    def __post_init__(self) -> None:
+        for array in (self.levels, self.counts, self.weights):
+            array.flags.writeable = False
+
+    def total(self, sums: Integers) -> npt.NDArray[Any]:
+        """The weighted count of each cell, Σ k·sums[level, cell], before noise."""
+        largest = int(self.weights.max()) * int(self.counts.sum()) * self.reach
+        if largest < _SAFE:
+            return np.asarray(self.weights @ sums)
+        return np.asarray(self.weights.astype(object) @ sums.astype(object))
+
+    def thin(self, source: Source, level_of: Integers, cell_of: Integers) -> npt.NDArray[Any]:
+        """The weighted count of those who stay, after a coin for each person.
+
+        Args:
+            source: where the coins come from.
+            level_of: the index of each person's level.
+            cell_of: the index of each person's cell.
+        """
+        if self.keep is None:
+            raise ValueError("a mechanism that thins has keep probabilities")
+        left = cell_of[stays(source, self.keep, level_of)]
+        counts = np.bincount(left, minlength=self.cells).astype(np.int64)
+        return self._scaled(counts, int(self.weights.max()))
+
+    def draw(self, source: Source, size: int | None = None, total: Any = 0) -> npt.NDArray[Any]:
+        """Draw the noisy counts of all cells.
+
+        Args:
+            source: where the randomness comes from.
+            size: how many times; None for once.
+            total: the weighted counts of the data; with 0 the noise alone is drawn.
+
+        Returns:
+            Integers by cell, or by draw and cell: int64 where everything fits.
+        """
+        rows = 1 if size is None else size
+        noise = self.law.draw(source, rows * self.cells).reshape(rows, self.cells)
+        given = np.asarray(total)
+        if noise.dtype != object and given.dtype != object:
+            moved = noise + given
+            return np.asarray(moved[0] if size is None else moved)
+        drawn = noise.astype(object) + given.astype(object)
+        return np.asarray(drawn[0] if size is None else drawn)
+
+    def estimates(self, drawn: npt.NDArray[Any]) -> Floats:
+        """The shares that noisy counts stand for; they may lie outside [0, 1]."""
+        return np.asarray(drawn, dtype=np.float64) / float(self.divisor)
+
+    @property
+    def scale(self) -> Fraction:
+        """The scale of the noise of each cell."""
+        return Fraction(0) if isinstance(self.law, PointMass) else self.law.scale
+
+    @cached_property
+    def weighing(self) -> Weighing:
+        """The estimator of one share, with the integer weights that are really used."""
+        weights = self.weights.astype(np.float64) * (self.reach / float(self.divisor))
+        keep = None
+        if self.keep is not None:
+            keep = np.array([float(p) for p in self.keep])
+            weights = weights * keep
+        return Weighing(weights, self.counts, ratio(self.scale, self.divisor), keep)
+
+    @cached_property
+    def slack(self) -> float:
+        """What integers may add to the error of a share: one lattice point of noise."""
+        return ratio(Fraction(1), self.divisor)
+
+    def _scaled(self, counts: Integers, weight: int) -> npt.NDArray[Any]:
+        if weight * self.reach * max(int(counts.sum()), 1) < _SAFE:
+            return counts * (weight * self.reach)
+        return np.asarray(counts.astype(object) * (weight * self.reach))
+
+
+def build_histogram(allocation: Allocation, *, unit: int) -> Histogram:
+    """The mechanism of an allocation for frequencies.
+
+    Weights are e·2^s rounded down, and the scale of the noise is 2·unit·2^s, so that a person's
+    loss is 2·k·unit/scale = k/2^s ≤ e ≤ ε.
+
+    Args:
+        allocation: for frequencies; it knows how many cells there are.
+        unit: what a person of weight 1 adds in all.
+    """
+    spent, counts, cells = allocation.spent, allocation.counts, allocation.goal.cells
+    # Few enough bits for all weighted counts to fit 64-bit integers, if that leaves enough.
+    room = 61 - (allocation.n * unit).bit_length()
+    shift = lattice(spent, most=max(min(room, 45), 24), reserved=unit.bit_length())
+    scale = 2 * unit * Fraction(2) ** shift
+    law: DiscreteLaplace | PointMass = DiscreteLaplace(scale)
+    keep = None
+    if math.isinf(spent[-1]):
+        weights = np.where(np.isinf(spent), 1, 0).astype(np.int64)
+        law = PointMass()
+    elif allocation.keep is not None:
+        weight = math.floor(Fraction(float(spent[-1])) * Fraction(2) ** shift)
+        weights = np.where(allocation.keep > 0.0, weight, 0).astype(np.int64)
+        keep = kept(allocation.keep)
+    else:
+        weights = weights_of(spent, shift)
+    shares = keep if keep is not None else (Fraction(1),) * len(weights)
+    people = zip(weights.tolist(), shares, counts.tolist(), strict=True)
+    divisor = unit * sum((k * p * n for k, p, n in people), Fraction())
+    return Histogram(allocation.levels, counts, weights, unit, law, divisor, cells, keep)

@@ -1,0 +1,108 @@
+"""The release of frequencies: a share for each category."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from epsilons import parameters, report, risk
+from epsilons.budgets import Floats
+from epsilons.release.base import Release
+
+if TYPE_CHECKING:
+    import altair
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FrequencyRelease(Release):
+    """Published frequencies.
+
+    Attributes:
+        categories: the labels, in the order of `value` and `raw`.
+    """
+
+    value: Floats
+    raw: Floats
+    categories: tuple[Any, ...]
+
+    def interval(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
+        """For each category, a range that holds its share with at least this probability.
+
+        Each by itself: use `band` to speak of all categories at once.
+
+        Args:
+            confidence: strictly between 0 and 1.
+
+        Returns:
+            (low, high), arrays in the order of the categories, cut to [0, 1].
+
+        Raises:
+            ArgumentError: the confidence is not strictly between 0 and 1.
+
+        Guarantee:
+            Over all data that the assumption allows, each interval misses with a probability of at
+            most 1 − confidence.
+        """
+        return self._around(self._error(self.assume, parameters.confidence(confidence)))
+
+    def band(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
+        """Ranges that hold all shares at once with at least this probability.
+
+        Args:
+            confidence: strictly between 0 and 1.
+
+        Returns:
+            (low, high), arrays in the order of the categories, cut to [0, 1].
+
+        Raises:
+            ArgumentError: the confidence is not strictly between 0 and 1.
+
+        Guarantee:
+            Over all data that the assumption allows, the probability that any of them misses is at
+            most 1 − confidence.
+        """
+        return self._around(self._worst(self.assume, parameters.confidence(confidence)))
+
+    @property
+    def error_if_related(self) -> float:
+        """The error of the worst category, not exceeded with `confidence`, if budgets tell values.
+
+        It speaks of these very people, whatever else was assumed.
+        """
+        return min(self._worst("correlated", self.confidence), 1.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that may be published, as plain data."""
+        low, high = self.interval(self.confidence)
+        band_low, band_high = self.band(self.confidence)
+        shares = {
+            "categories": [list(c) if isinstance(c, tuple) else c for c in self.categories],
+            "value": self.value.tolist(),
+            "raw": self.raw.tolist(),
+            "interval": [low.tolist(), high.tolist()],
+            "band": [band_low.tolist(), band_high.tolist()],
+        }
+        return {**shares, **super().to_dict()}
+
+    def plot(self) -> altair.VConcatChart:
+        """Bars with error whiskers, and who spent what.
+
+        Raises:
+            MissingExtraError: the extra `report` is not installed.
+        """
+        return report.frequencies_plot(self.to_dict())
+
+    def __str__(self) -> str:
+        return report.frequencies_text(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        return report.frequencies_html(self.to_dict())
+
+    def _worst(self, assume: str, confidence: float) -> float:
+        weighing, cells = self.mechanism.weighing, len(self.categories)
+        return risk.band(weighing, assume, confidence, cells) + self.mechanism.slack
+
+    def _around(self, reach: float) -> tuple[Floats, Floats]:
+        return np.clip(self.raw - reach, 0.0, 1.0), np.clip(self.raw + reach, 0.0, 1.0)

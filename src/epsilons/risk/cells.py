@@ -1,0 +1,243 @@
+"""The risk of frequencies: the largest error over all categories at once.
+
+A person adds their weight to one cell, and each cell has Laplace noise of its own. The error is the
+largest error of any cell (ℓ∞). The formulas are derived in `docs/proofs/frequencies.md`.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from epsilons.budgets import Floats
+from epsilons.risk.mean import keep_proxy, permutation_proxy
+from epsilons.risk.tails import bisect, tail
+from epsilons.risk.weighing import Weighing
+
+_NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(24)
+_SHARES = np.concatenate([[0.0], np.geomspace(2.0**-12, 0.5, 34)])
+_RATES = np.concatenate([np.linspace(0.05, 0.95, 19), [1.0]])
+_FAR = 45.0
+_SPLITS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+
+def mse(weighing: Weighing, assume: str, cells: int) -> float:
+    """The worst-case mean square of the largest error of any cell.
+
+    Args:
+        weighing: the estimator; its scale is that of the noise of each cell.
+        assume: "iid", "shuffled" or "correlated".
+        cells: the number k ≥ 2 of categories.
+
+    Returns:
+        Exact for correlated data if everyone is surely used (one integral, computed numerically).
+        Otherwise a proven bound: the sampling error of all cells together in ℓ2, and the largest of
+        k Laplace noises, joined by the triangle inequality.
+
+    Reference:
+        Theorem C.2 of paper *correlated* has the order; the constants are ours.
+    """
+    scale = weighing.scale
+    if not math.isfinite(scale):
+        return math.inf
+    if assume == "correlated":
+        if weighing.keep is None:
+            return _related_mse(weighing.bias, scale, cells)
+        return _joined(weighing.bias + math.sqrt(weighing.jitter), scale, cells)
+    # The errors of the cells sum to zero, so the largest has at most 1 − 1/k of the sum of all
+    # squares; and Σ p(1 − p) ≤ 1 − 1/k.
+    share = 1.0 - 1.0 / cells
+    if weighing.keep is not None:
+        square = share * _square(weighing, assume) + weighing.jitter
+    else:
+        square = share * share * _square(weighing, assume)
+    bound = _joined(math.sqrt(square), scale, cells)
+    if assume == "shuffled" and weighing.keep is None:
+        return min(bound, _related_mse(weighing.bias, scale, cells))
+    return bound
+
+
+def quantile(weighing: Weighing, assume: str, cells: int, confidence: float) -> float:
+    """An error of the worst cell that is not exceeded with probability `confidence`.
+
+    Args:
+        weighing: the estimator; its scale is that of the noise of each cell.
+        assume: "iid", "shuffled" or "correlated".
+        cells: the number k ≥ 2 of categories.
+        confidence: strictly between 0 and 1.
+
+    Returns:
+        Exact for correlated data if everyone is surely used; otherwise a proven bound: a quantile
+        of the sampling error plus one of the noise, β split between them. `band` is sharper for
+        weights that are given; this one ranks weights better, for its two parts are wrong by the
+        same factors whatever the weights are.
+
+    Reference:
+        Theorem C.1 of paper *correlated* has the order; the constants are ours.
+    """
+    scale, beta = weighing.scale, 1.0 - confidence
+    if not math.isfinite(scale):
+        return math.inf
+    if assume == "correlated" and weighing.keep is None:
+        return _related_quantile(weighing.bias, scale, cells, beta)
+    shift = weighing.bias if assume == "correlated" else 0.0
+    square = 0.0 if assume == "correlated" else _proxy(weighing, assume)
+    # A coin moves a cell by the whole of a weight, not by half of it as around the middle.
+    sigma = math.sqrt(square + 4.0 * keep_proxy(weighing)) / 2.0
+    parts = [
+        sigma * _sampling_factor(cells, share * beta)
+        + scale * _noise_factor(cells, (1.0 - share) * beta)
+        for share in _SPLITS
+    ]
+    return shift + min(parts)
+
+
+def band(weighing: Weighing, assume: str, cells: int, confidence: float) -> float:
+    """Half the width of a band that holds all cells at once with probability `confidence`.
+
+    Args:
+        weighing: the estimator; its scale is that of the noise of each cell.
+        assume: "iid", "shuffled" or "correlated".
+        cells: the number k ≥ 2 of categories.
+        confidence: strictly between 0 and 1.
+
+    Returns:
+        Exact for correlated data if everyone is surely used; otherwise the least of proven bounds:
+        a union over cells of tails integrated against the noise, for the worst shares that the
+        categories can have, and that of `quantile`.
+    """
+    error = quantile(weighing, assume, cells, confidence)
+    if assume == "correlated" or weighing.keep is not None or not math.isfinite(error):
+        return error
+    error = min(error, _union_quantile(weighing, assume, cells, 1.0 - confidence))
+    if assume == "shuffled":
+        error = min(
+            error, _related_quantile(weighing.bias, weighing.scale, cells, 1.0 - confidence)
+        )
+    return error
+
+
+def _noise_factor(cells: int, beta: float) -> float:
+    """The exact quantile of the largest of k Laplace noises of scale 1."""
+    return -math.log(-math.expm1(math.log1p(-beta) / cells))
+
+
+def _proxy(weighing: Weighing, assume: str) -> float:
+    """The v with P(S_j > s) ≤ exp(−2s²/v) for every cell."""
+    if assume == "shuffled":
+        return permutation_proxy(weighing)
+    return weighing.spread + weighing.total**2 / weighing.n
+
+
+def _sampling_factor(cells: int, beta: float) -> float:
+    """The z with P(largest sampling error > z·σ) ≤ β: Hoeffding's bound for each cell and side."""
+    return math.sqrt(2.0 * math.log(2.0 * cells / beta))
+
+
+def _square(weighing: Weighing, assume: str) -> float:
+    """Σ_j Var(S_j) / Σ_j p_j(1 − p_j)."""
+    if assume == "shuffled":
+        return weighing.spread * weighing.n / (weighing.n - 1)
+    return weighing.spread + weighing.total**2 / weighing.n
+
+
+@lru_cache(maxsize=64)
+def harmonic(cells: int) -> tuple[float, float]:
+    """Mean and variance of the largest of k exponential variables: Σ 1/i and Σ 1/i²."""
+    inverse = 1.0 / np.arange(1.0, cells + 1.0)
+    return float(inverse.sum()), float(inverse @ inverse)
+
+
+def _joined(error: float, scale: float, cells: int) -> float:
+    """E(X + M)² for independent X, M: X of mean square error², M the largest Laplace noise."""
+    mean, variance = harmonic(cells)
+    return error * error + scale * (2.0 * error * mean + scale * (mean * mean + variance))
+
+
+def _related_cdf(u: Floats, shift: float, cells: int) -> Floats:
+    """P(largest error ≤ u) in units of the scale: one cell is off by +shift, another by −shift.
+
+    No other biases of the same sum do worse: P(|c + L| ≤ a) is log-concave in c.
+    """
+    beyond = 1.0 - 0.5 * (np.exp(np.minimum(shift - u, 0.0)) + np.exp(-shift - u))
+    within = 0.5 * np.exp(np.minimum(u - shift, 0.0)) * -np.expm1(-2.0 * u)
+    moved = np.where(u >= shift, beyond, within)
+    with np.errstate(divide="ignore"):
+        rest = np.exp((cells - 2) * np.log1p(-np.exp(-u))) if cells > 2 else 1.0
+    return np.asarray(moved * moved * rest)
+
+
+def _related_mse(bias: float, scale: float, cells: int) -> float:
+    if scale <= 0.0:
+        return bias * bias
+    shift = bias / scale
+    # Below shift − 45 the error is surely exceeded, but for e^−90.
+    start = max(0.0, shift - _FAR)
+    end = max(shift, math.log(cells)) + _FAR
+    edges = sorted({start, shift, end, *np.arange(start, end, 2.0).tolist()})
+    left, right = np.array(edges[:-1]), np.array(edges[1:])  # empty where 45 is below an ulp
+    half = 0.5 * (right - left)
+    u = 0.5 * (left + right)[:, None] + half[:, None] * _NODES
+    integrand = 2.0 * u * (1.0 - _related_cdf(u, shift, cells))
+    integral = float((integrand @ _NODE_WEIGHTS) @ half)
+    return (scale * start) ** 2 + scale * (scale * integral)
+
+
+def _related_quantile(bias: float, scale: float, cells: int, beta: float) -> float:
+    if scale <= 0.0:
+        return bias
+    shift = bias / scale
+
+    def exceeds(u: float) -> bool:
+        return 1.0 - float(_related_cdf(np.array(u), shift, cells)) > beta
+
+    high = max(shift, math.log(cells)) - math.log(beta) + 2.0
+    return scale * bisect(exceeds, 0.0, high)
+
+
+def _union_quantile(weighing: Weighing, assume: str, cells: int, beta: float) -> float:
+    """The a at which Σ_j 2·P(S_j + L > a) is at most β, whatever the shares of the categories."""
+    scale, spread = weighing.scale, weighing.spread
+    sigma = math.sqrt(_proxy(weighing, assume)) / 2.0
+    if assume == "shuffled":
+        largest = float(np.abs(weighing.weights - weighing.total / weighing.n).max())
+    else:
+        spread, largest = _proxy(weighing, assume), float(weighing.weights.max())
+    if sigma <= 0.0:
+        return scale * _noise_factor(cells, beta)
+    # Chernoff with a rate of at most 1/scale; without noise any rate, up to where it is useless.
+    unit = min(1.0 / scale if scale > 0.0 else math.inf, 50.0 / sigma, 700.0 / largest)
+    rates = unit * _RATES
+    with np.errstate(divide="ignore"):
+        noise = -np.log1p(-np.square(rates * scale))
+    # At rate 1/scale the tail of Laplace noise is below ½·e^{−z/scale} for every z.
+    noise = np.where(rates * scale >= 1.0 - 1e-12, -math.log(2.0), noise)
+    per_share = spread / largest**2 * (np.expm1(rates * largest) - rates * largest)
+
+    def exceeds(a: float) -> bool:
+        chernoff = np.exp(np.minimum(_SHARES[:, None] * per_share + noise - rates * a, 0.0)).min(
+            axis=1
+        )
+        each = np.minimum(chernoff, tail(a, sigma, scale))
+        each[0] = 0.5 * math.exp(-a / scale) if scale > 0.0 else 0.0
+        return 2.0 * _worst_shares(each, cells) > beta
+
+    high = sigma + scale
+    while exceeds(high):
+        high *= 2.0
+    return bisect(exceeds, 0.0, high)
+
+
+def _worst_shares(each: Floats, cells: int) -> float:
+    """A bound on Σ_j h(p_j) over all shares that sum to one, h growing and known on a grid.
+
+    For every price μ it is at most μ + k·max_p(h(p) − μ·p); between two points of the grid h is at
+    most its value at the upper one and p at least the lower one. Shares above one half count as
+    their complement.
+    """
+    lower = np.concatenate([[0.0], _SHARES[:-1]])
+    prices = (each[1:] - each[0]) / _SHARES[1:]
+    gains = each[None, :] - prices[:, None] * lower[None, :]
+    return float((prices + cells * gains.max(axis=1)).min())

@@ -1,0 +1,83 @@
+"""What risk needs to know of an estimator: weights, noise, and perhaps coins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from epsilons.budgets import Floats, Integers, summed
+
+
+@dataclass(frozen=True)
+class Moments:
+    """The sums over people that mean squared error depends on, for many estimators at once.
+
+    A `Weighing` has them too, under the same names. The fields are arrays of one shape.
+
+    Attributes:
+        n: the number of people.
+        total: Σ w_i.
+        spread: Σ (w_i − total/n)².
+        bias: ½ Σ |w_i − 1/n|.
+        scale: the scale of the Laplace noise.
+        jitter: Σ w_i²·(1 − p_i)/p_i, where person i is used with probability p_i.
+    """
+
+    n: int
+    total: Floats
+    spread: Floats
+    bias: Floats
+    scale: Floats
+    jitter: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Weighing:
+    """An estimator on a unit range: Σ w_i·x_i plus Laplace noise.
+
+    Attributes:
+        weights: the (expected) weight of each person of a level.
+        counts: the number of people of each level.
+        scale: the scale of the Laplace noise.
+        keep: the probability with which a person of each level is used; None if all surely are.
+    """
+
+    weights: Floats
+    counts: Integers
+    scale: float
+    keep: Floats | None = None
+
+    @cached_property
+    def n(self) -> int:
+        """The number of people."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def total(self) -> float:
+        """Σ w_i."""
+        return summed(self.counts, self.weights, self.n)
+
+    @cached_property
+    def spread(self) -> float:
+        """Σ (w_i − total/n)², without the cancellation of Σ w_i² − total²/n."""
+        off_centre = self.weights - self.total / self.n
+        np.multiply(off_centre, off_centre, out=off_centre)
+        return summed(self.counts, off_centre, self.n)
+
+    @cached_property
+    def bias(self) -> float:
+        """½ Σ |w_i − 1/n|."""
+        distance = self.weights - 1.0 / self.n
+        np.abs(distance, out=distance)
+        return 0.5 * summed(self.counts, distance, self.n)
+
+    @cached_property
+    def jitter(self) -> float:
+        """Σ w_i²·(1 − p_i)/p_i."""
+        if self.keep is None:
+            return 0.0
+        used = self.keep > 0
+        keep = self.keep[used]
+        return float(self.counts[used] @ (self.weights[used] ** 2 * (1.0 - keep) / keep))

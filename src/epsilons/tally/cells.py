@@ -1,0 +1,199 @@
+"""The tally of frequencies: integers by budget level and category, and the checks they pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from epsilons.errors import ArgumentError, DataError, MissingValueError
+from epsilons.tally.categories import MISSING, UNDECLARED, Categories
+from epsilons.tally.grid import Floats, Integers, keys
+from epsilons.tally.levels import BAD_BUDGET, Names, check_people
+
+__all__ = ["SHARES", "CellGroups", "CellTally", "Parts", "add_up", "checked_cells"]
+
+SHARES: Final = 2**20
+"""What one person has to give to cells, where a person may have many rows."""
+
+LARGEST_TABLE: Final = 2**28
+"""The most levels times cells: 2 GiB of integers."""
+
+
+@dataclass(frozen=True, eq=False)
+class CellTally:
+    """Integers by budget level and cell: all that a release of frequencies needs of the data.
+
+    Attributes:
+        levels: the budget of each level, ascending and distinct: the smallest ε in its group.
+        counts: the people in each level.
+        cells: by level and cell, the sum over people of their share of the cell, in units of
+            1 / `unit`. One person adds at most `unit` in all.
+        unit: 1 if a row is a person; `SHARES` if people may have many rows, r of them adding
+            floor(SHARES / r) each, which is nothing for more than SHARES rows.
+        categories: the label of each cell.
+    """
+
+    levels: Floats
+    counts: Integers
+    cells: Integers
+    unit: int
+    categories: tuple[Any, ...]
+
+    @property
+    def n(self) -> int:
+        """The number of people."""
+        return int(self.counts.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Rows, or groups of rows that have everything here in common, in any order.
+
+    Attributes:
+        epsilon: the budget of each part (anything that is not >= 0 is a bad one), or of all.
+        cell: the cell, or `UNDECLARED` or `MISSING`.
+        size: how many rows.
+        rows: how many rows each person in the part has in all; None if a row is a person.
+        conflicts: above 0 where people have two budgets.
+        nobody: above 0 where rows belong to no one.
+    """
+
+    epsilon: Floats | float
+    cell: Integers
+    size: Integers
+    rows: Integers | None
+    conflicts: Integers
+    nobody: Integers
+
+
+@dataclass(frozen=True, eq=False)
+class CellGroups:
+    """What was counted, one entry for each level, unchecked and in any order.
+
+    Attributes:
+        levels: the smallest ε of the group, or `BAD_BUDGET`.
+        people: how many people.
+        cells: by level and cell, the sum of shares.
+        missing: rows whose value is missing, if no cell catches them.
+        undeclared: rows whose value is in no category, if no cell catches them.
+        conflicts: above 0 if somebody has two budgets.
+        nobody: above 0 if rows belong to no one.
+        most: the most rows that one person has.
+        level_of: the group of each part.
+        cell_of: the cell of each part.
+    """
+
+    levels: Floats
+    people: Integers
+    cells: Integers
+    missing: int
+    undeclared: int
+    conflicts: Integers
+    nobody: Integers
+    most: Integers
+    level_of: Integers
+    cell_of: Integers
+
+
+def add_up(parts: Parts, categories: Categories) -> CellGroups:
+    """Add parts up by budget level and cell, in integers.
+
+    Raises:
+        ArgumentError: there are too many levels and categories for a table of them.
+    """
+    if isinstance(parts.epsilon, float):
+        levels = np.array([parts.epsilon])
+        level_of = np.zeros(parts.cell.size, dtype=np.int64)
+    else:
+        epsilon = np.where(parts.epsilon >= 0.0, parts.epsilon, BAD_BUDGET)
+        found, level_of = np.unique(keys(epsilon), return_inverse=True)
+        levels = np.full(found.size, np.inf)
+        np.minimum.at(levels, level_of, epsilon)
+    k = len(categories.labels)
+    if levels.size * k > LARGEST_TABLE:
+        raise ArgumentError(
+            f"categories: {k:,} cells for each of {levels.size:,} budget levels are too many. "
+            "Declare fewer categories, or offer fewer budgets."
+        )
+    cell = parts.cell
+    if categories.other is not None:
+        cell = np.where(cell < 0, categories.other, cell)
+    share, people_of = parts.size, parts.size
+    people = np.zeros(levels.size, dtype=np.int64)
+    if parts.rows is None:
+        np.add.at(people, level_of, people_of)
+    else:
+        share = share * (SHARES // parts.rows)
+        _count_people(people, level_of, parts)
+    cells = np.zeros(levels.size * k, dtype=np.int64)
+    inside = cell >= 0
+    if inside.all():
+        np.add.at(cells, level_of * k + cell, share)
+    else:
+        np.add.at(cells, (level_of * k + cell)[inside], share[inside])
+    return CellGroups(
+        levels=levels,
+        people=people,
+        cells=cells.reshape(levels.size, k),
+        missing=int((cell == MISSING).sum()),
+        undeclared=int((cell == UNDECLARED).sum()),
+        conflicts=parts.conflicts,
+        nobody=parts.nobody,
+        most=np.ones(1, dtype=np.int64) if parts.rows is None else parts.rows,
+        level_of=level_of,
+        cell_of=cell,
+    )
+
+
+def _count_people(people: Integers, level_of: Integers, parts: Parts) -> None:
+    """Add people to levels: in a level, those of r rows have a multiple of r rows together."""
+    rows: Any = parts.rows
+    sizes, kind = np.unique(rows, return_inverse=True)
+    pairs, pair_of = np.unique(level_of * sizes.size + kind, return_inverse=True)
+    together = np.zeros(pairs.size, dtype=np.int64)
+    np.add.at(together, pair_of, parts.size)
+    level, size = np.divmod(pairs, max(sizes.size, 1))
+    np.add.at(people, level, together // sizes[size])
+
+
+def checked_cells(
+    groups: CellGroups, names: Names, categories: Categories, *, unit: int
+) -> CellTally:
+    """Return the tally, if it can be used.
+
+    Args:
+        groups: what was counted.
+        names: what messages call the parameters.
+        categories: what was declared.
+        unit: what one person adds.
+
+    Raises:
+        BudgetError: a budget is negative, NaN or null, or everyone's is 0.
+        ConflictingBudgetsError: somebody has two budgets.
+        MissingValueError: a value is missing, and no category catches it.
+        DataError: a value is in no category; there are too few people, too many, or rows that
+            belong to no one.
+    """
+    check_people(groups, names, unit)
+    if groups.missing:
+        raise MissingValueError(
+            f"{names.values} has missing values (null or NaN). This message depends on private "
+            'data: it is for the curator only. Declare other="…", a category that catches them '
+            "and never refuses; or drop these rows before."
+        )
+    if groups.undeclared:
+        raise DataError(
+            f"{names.values} has a value that is not among the declared categories. This message "
+            'depends on private data: it is for the curator only. Declare other="…", a category '
+            "that catches such values and never refuses."
+        )
+    order = np.argsort(groups.levels)
+    return CellTally(
+        levels=groups.levels[order] + 0.0,
+        counts=groups.people[order],
+        cells=groups.cells[order],
+        unit=unit,
+        categories=categories.labels,
+    )

@@ -1,0 +1,252 @@
+"""Cells on an engine: one query, one pass, the same integers on every engine.
+
+Rows are grouped by budget and value as they are, so that text is compared once for each group and
+a dictionary of text is never written out. What is in no category is then made one group, so that
+no more comes back than levels × categories. With people of many rows, groups are also kept apart
+by how many rows their people have: who shares, and how much, is then arithmetic of integers that
+no engine does. That is at most levels × categories × different numbers of rows.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from epsilons.tally.categories import MISSING, UNDECLARED, Categories
+from epsilons.tally.cells import CellGroups, Parts, add_up
+from epsilons.tally.columns import Table
+from epsilons.tally.expressions import (
+    belongs_to_nobody,
+    budget_and_person,
+    collected,
+    few_budgets,
+    floats,
+    key,
+)
+from epsilons.tally.failures import guarded
+from epsilons.tally.grid import Floats, Integers
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+__all__ = ["count", "each"]
+
+MOST_LISTED = 4096
+"""Categories that are listed in a query. More are looked up here, among all values that occur."""
+
+MOST_BREAKS = 256
+"""Breaks between bins that are compared in a query. More are searched here, among all numbers that
+occur, which is slower where nearly every row has its own."""
+
+
+def count(table: Table, categories: Categories) -> CellGroups:
+    """Count people and add up their shares by budget level and cell.
+
+    Args:
+        table: a frame with checked columns.
+        categories: what was declared.
+
+    Raises:
+        FileError: the file cannot be read to its end.
+        DataError: the engine failed.
+    """
+    grouped = isinstance(table.epsilon, str)
+    folded = table.person is not None
+
+    def run() -> nw.DataFrame[Any]:
+        rows = _rows(table, categories, listed=True)
+        parts = _of_people(rows, budgets=grouped) if folded else _of_rows(rows, budgets=grouped)
+        return collected(_parts(_sorted_out(parts, categories), budgets=grouped, folded=folded))
+
+    result = guarded(run, *table.failure)
+
+    nothing = np.zeros(1, dtype=np.int64)
+    return add_up(
+        Parts(
+            epsilon=_floats(result["level"]) if grouped else float(table.epsilon),
+            cell=guarded(lambda: _cells(result, categories, listed=True), *table.failure),
+            size=_whole(result["size"]),
+            rows=_whole(result["rows"]) if folded else None,
+            conflicts=_whole(result["conflict"]) if folded else nothing,
+            nobody=_whole(result["nobody"]) if folded else nothing,
+        ),
+        categories,
+    )
+
+
+def each(table: Table, categories: Categories) -> CellGroups:
+    """Find the cell of every row of a frame in memory, in order, where a row is a person."""
+
+    def run() -> nw.DataFrame[Any]:
+        return _sorted_out(_rows(table, categories, listed=False), categories).collect()
+
+    result = guarded(run, *table.failure)
+    nothing = np.zeros(1, dtype=np.int64)
+    return add_up(
+        Parts(
+            epsilon=_floats(result["e"])
+            if isinstance(table.epsilon, str)
+            else float(table.epsilon),
+            cell=guarded(lambda: _cells(result, categories, listed=False), *table.failure),
+            size=np.ones(len(result), dtype=np.int64),
+            rows=None,
+            conflicts=nothing,
+            nobody=nothing,
+        ),
+        categories,
+    )
+
+
+def _in_query(categories: Categories, *, listed: bool) -> bool:
+    """Whether the engine itself finds the index of a value among the breaks."""
+    return listed and categories.kind == "bins" and categories.breaks.size <= MOST_BREAKS
+
+
+def _rows(table: Table, categories: Categories, *, listed: bool) -> nw.LazyFrame[Any]:
+    """Return `v`, `e` and `who` of every row.
+
+    `v` is the value as it is; for bins its index among the breaks, or -1 if it is missing; for very
+    many bins the number, or null.
+    """
+    import narwhals as nw
+
+    value = nw.col(table.values)
+    if categories.kind == "bins":
+        value = floats(table, table.values)
+        # False for NaN, also where an engine sorts it last.
+        there = (value.abs() <= math.inf).fill_null(False)
+        if _in_query(categories, listed=listed):
+            above = [(value >= point).cast(nw.Int16) for point in categories.breaks.tolist()]
+            index = nw.sum_horizontal(*above).cast(nw.Int16)
+            value = nw.when(there).then(index).otherwise(nw.lit(-1, dtype=nw.Int16))
+        else:
+            value = nw.when(there).then(value + 0.0)
+    return table.frame.select(value.alias("v"), *budget_and_person(table))
+
+
+def _of_rows(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
+    """Group rows that are people by budget and value: `size`, and `e`."""
+    import narwhals as nw
+
+    size = nw.len().alias("size")
+    if not budgets:
+        return rows.group_by("v").agg(size)
+    if few_budgets(rows):
+        return rows.group_by("e", "v").agg(size)
+    keyed = rows.with_columns(key(nw.col("e")).alias("key"))
+    return keyed.group_by("key", "v").agg(size, nw.col("e").min().alias("e"))
+
+
+def _of_people(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
+    """Group rows by person and value: `size`; `rows`, the smallest `e` and flags of the person."""
+    import narwhals as nw
+
+    totals = [nw.len().alias("size")]
+    if budgets:
+        totals += [nw.col("e").min().alias("e"), nw.col("e").max().alias("e_max")]
+    parts = rows.group_by("who", "v").agg(*totals)
+    parts = parts.with_columns(nw.col("size").cast(nw.Int64))
+    own = [nw.col("size").sum().over("who").alias("rows")]
+    if budgets:
+        own += [nw.col("e").min().over("who"), nw.col("e_max").max().over("who")]
+    parts = parts.with_columns(*own)
+    conflict = nw.col("e") != nw.col("e_max") if budgets else nw.col("size") < 0
+    return parts.select(
+        "v",
+        "size",
+        *(["e"] if budgets else []),
+        nw.col("rows").cast(nw.Int64),
+        conflict.cast(nw.Int64).alias("conflict"),
+        belongs_to_nobody(rows).cast(nw.Int64).alias("nobody"),
+    )
+
+
+def _sorted_out(parts: nw.LazyFrame[Any], categories: Categories) -> nw.LazyFrame[Any]:
+    """Make one `v` of all that is in no category: `out` is 1 for these, and 2 for null."""
+    import narwhals as nw
+
+    if categories.kind == "bins":
+        return parts
+    dtype = parts.collect_schema()["v"]
+    value = nw.col("v")
+    null = value.is_null()
+    inside = ~null
+    filler: str | int = categories.declared[0]
+    if categories.kind == "text":
+        if dtype != nw.String:
+            value = value.cast(nw.String)
+    else:
+        if dtype in (nw.UInt64, nw.Int128, nw.UInt128):
+            inside = inside & (value < 2**63)
+            if dtype == nw.Int128:
+                inside = inside & (value >= -(2**63))
+            value = nw.when(inside.fill_null(False)).then(value).otherwise(0)
+        value = value.cast(nw.Int64)
+    if len(categories.declared) <= MOST_LISTED:
+        inside = inside & value.is_in(categories.declared)
+    inside = inside.fill_null(False)
+    out = (~inside).cast(nw.Int64) + null.cast(nw.Int64)
+    # A label stands in for what is out: a null would make floats of integers in pandas.
+    return parts.with_columns(
+        nw.when(inside).then(value).otherwise(nw.lit(filler)).alias("v"), out.alias("out")
+    )
+
+
+def _parts(parts: nw.LazyFrame[Any], *, budgets: bool, folded: bool) -> nw.LazyFrame[Any]:
+    """Add groups up by level, value, and how many rows their people have."""
+    import narwhals as nw
+
+    by = ["v", *(["out"] if "out" in parts.collect_schema() else [])]
+    totals = [nw.col("size").sum().alias("size")]
+    flags = []
+    if folded:
+        by.append("rows")
+        flags = ["conflict", "nobody"]
+        totals += [nw.col(flag).max().alias(flag) for flag in flags]
+    if budgets:
+        parts = parts.with_columns(key(nw.col("e")).alias("level_key"))
+        by.append("level_key")
+        totals.append(nw.col("e").min().alias("level"))
+    added = parts.group_by(*by).agg(*totals)
+    wholes = ["size", *flags, *(["rows"] if folded else [])]
+    return added.select(
+        *[name for name in by if name in ("v", "out")],
+        *[nw.col(name).cast(nw.Int64) for name in wholes],
+        *(["level"] if budgets else []),
+    )
+
+
+def _floats(series: nw.Series[Any]) -> Floats:
+    """Return numbers in NumPy, NaN for null."""
+    if series.null_count() == 0:
+        return np.asarray(series.to_numpy(), dtype=np.float64)
+    return np.array(series.to_list(), dtype=np.float64)
+
+
+def _whole(series: nw.Series[Any]) -> Integers:
+    """Return integers in NumPy."""
+    return np.asarray(series.to_numpy(), dtype=np.int64)
+
+
+def _cells(result: nw.DataFrame[Any], categories: Categories, *, listed: bool) -> Integers:
+    """Return the cell of every `v`."""
+    import polars as pl
+
+    if _in_query(categories, listed=listed):
+        index = _whole(result["v"])
+        return np.where(index < 0, MISSING, categories.cells[index])
+    if categories.kind == "bins":
+        return categories.of_floats(_floats(result["v"]))
+    dtype = pl.String if categories.kind == "text" else pl.Int64
+    values = result["v"].to_native()
+    if not isinstance(values, pl.Series):
+        values = pl.Series("v", result["v"].to_list(), dtype=dtype)
+    places = pl.DataFrame(
+        {"v": pl.Series(categories.declared, dtype=dtype), "cell": range(len(categories.declared))}
+    )
+    found = values.alias("v").to_frame().join(places, on="v", how="left", maintain_order="left")
+    cell = found["cell"].cast(pl.Int64).fill_null(UNDECLARED).to_numpy()
+    out = _whole(result["out"])
+    return np.where(out == 0, cell, np.where(out == 1, UNDECLARED, MISSING))

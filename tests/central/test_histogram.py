@@ -1,0 +1,153 @@
+"""The mechanism of frequencies: exactly private for each person, and a planted fault is caught."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+from epsilons.allocation import FREQUENCY_RULES, Goal, allocate_for
+from epsilons.central import Histogram, build_histogram
+from epsilons.errors import PrivacyError
+from epsilons.noise import DiscreteLaplace, Seeded
+from tests.profiles import ADVERSARIAL, ORDINARY
+
+SHARES = 2**20
+
+
+def made(budgets: ep.Budgets, method: str, goal: Goal | None = None, unit: int = 1) -> Histogram:
+    return build_histogram(
+        allocate_for(budgets, goal or Goal("iid", "mse", 0.95, 3), method), unit=unit
+    )
+
+
+@pytest.mark.parametrize("method", FREQUENCY_RULES)
+@pytest.mark.parametrize("profile", [*ADVERSARIAL, *ORDINARY])
+def test_every_rule_keeps_every_budget(profile: str, method: str) -> None:
+    budgets = (ADVERSARIAL | ORDINARY)[profile]
+    settings = itertools.product(("iid", "shuffled", "correlated"), ("mse", "pac"), (2, 50))
+    many = len(budgets) > 200
+    for (assume, loss, k), unit in zip(settings, itertools.cycle((1, SHARES)), strict=False):
+        if many and (assume, k) != ("shuffled", 50):
+            continue
+        mechanism = made(budgets, method, Goal(assume, loss, 0.95, k), unit)
+        assert mechanism.cells == k
+        assert ep.verify.exact(mechanism).require().holds
+
+
+def test_a_forgotten_factor_two_is_caught() -> None:
+    mechanism = made(ORDINARY["half strict"], "optimal")
+    assert ep.verify.exact(mechanism).holds
+    half = DiscreteLaplace(mechanism.scale / 2)
+    assert not ep.verify.exact(dataclasses.replace(mechanism, law=half)).holds
+
+
+def test_a_weight_rounded_up_and_a_unit_too_large_are_caught() -> None:
+    mechanism = made(ADVERSARIAL["dyadic"], "proportional", unit=SHARES)
+    weights = mechanism.weights.copy()
+    weights[0] += 1
+    assert not ep.verify.exact(dataclasses.replace(mechanism, weights=weights)).holds
+    wider = dataclasses.replace(mechanism, reach=SHARES + 1)
+    assert not ep.verify.exact(wider).holds
+
+
+def test_rounding_cell_by_cell_is_refused() -> None:
+    mechanism = dataclasses.replace(made(ADVERSARIAL["equal"], "uniform"), grid=4)
+    with pytest.raises(PrivacyError, match="rounded"):
+        ep.verify.exact(mechanism)
+
+
+def histogram(weights: list[int], scale: int, k: int, keep: Fraction | None = None) -> Histogram:
+    """A hand-made mechanism of few people, whose whole law can be written down."""
+    return Histogram(
+        np.array([9.0] * len(weights)),
+        np.ones(len(weights), dtype=np.int64),
+        np.array(weights, dtype=np.int64),
+        1,
+        DiscreteLaplace(Fraction(scale)),
+        Fraction(sum(weights)),
+        k,
+        None if keep is None else (keep,) * len(weights),
+    )
+
+
+def test_losses_equal_those_of_brute_force() -> None:
+    """Two people, two cells: every pair of neighbours and every output in a window."""
+    mechanism = histogram([2, 3], 5, 2)
+    points = range(-30, 36)
+
+    def log_law(data: tuple[int, int]) -> np.ndarray:
+        total = np.zeros(2, dtype=np.int64)
+        for weight, cell in zip(mechanism.weights.tolist(), data, strict=True):
+            total[cell] += weight
+        one = [[mechanism.law.log_pmf(y - int(t)) for y in points] for t in total]
+        return np.add.outer(np.array(one[0]), np.array(one[1]))
+
+    losses = ep.verify.exact(mechanism).losses
+    for person in range(2):
+        worst = 0.0
+        for other, a, b in itertools.product(range(2), repeat=3):
+            first = (a, other) if person == 0 else (other, a)
+            second = (b, other) if person == 0 else (other, b)
+            worst = max(worst, float(np.abs(log_law(first) - log_law(second)).max()))
+        assert worst == pytest.approx(float(losses[person]), abs=1e-9)
+
+
+def test_the_sampled_loss_equals_that_of_brute_force() -> None:
+    keep = Fraction(1, 4)
+    mechanism = histogram([4], 5, 2, keep)
+    points = range(-40, 46)
+
+    def law(cell: int | None) -> np.ndarray:
+        total = [4 if cell == j else 0 for j in range(2)]
+        one = [[math.exp(mechanism.law.log_pmf(y - t)) for y in points] for t in total]
+        return np.multiply.outer(np.array(one[0]), np.array(one[1]))
+
+    mixed = [0.25 * law(cell) + 0.75 * law(None) for cell in range(2)]
+    worst = float(np.abs(np.log(mixed[0] / mixed[1])).max())
+    assert worst == pytest.approx(float(ep.verify.exact(mechanism).losses[0]), abs=1e-9)
+
+
+def test_draws_are_totals_plus_noise_of_the_law() -> None:
+    mechanism = made(ORDINARY["half strict"], "optimal", Goal("iid", "mse", 0.95, 4))
+    sums = np.array([[50, 100, 30, 20], [200, 0, 0, 0]], dtype=np.int64)
+    total = mechanism.total(sums)
+    assert total.tolist() == (mechanism.weights.astype(object) @ sums.astype(object)).tolist()
+    one = mechanism.draw(Seeded(1), total=total)
+    many = mechanism.draw(Seeded(2), 3000, total=total)
+    assert one.shape == (4,)
+    assert many.shape == (3000, 4)
+    noise = (many - total).astype(np.float64) / float(mechanism.scale)
+    # E|X| is the scale and its standard deviation, too: 12,000 draws, six standard errors.
+    assert abs(np.abs(noise).mean() - 1.0) < 6.0 / math.sqrt(12_000)
+    shares = mechanism.estimates(total)
+    assert shares.sum() == pytest.approx(1.0)
+
+
+def test_counts_of_any_size_never_wrap() -> None:
+    budgets = ep.Budgets({1.0: 2**40, 2.0: 2**40})
+    mechanism = made(budgets, "optimal", unit=SHARES)
+    sums = np.array([[2**60, 0, 0], [2**60, 0, 0]], dtype=np.int64)
+    total = mechanism.total(sums)
+    assert int(total[0]) == sum(int(k) * 2**60 for k in mechanism.weights)
+    assert mechanism.estimates(total).tolist() == pytest.approx([1.0, 0.0, 0.0])
+    assert ep.verify.exact(mechanism).holds
+
+
+def test_public_people_alone_are_counted_without_noise() -> None:
+    mechanism = made(ADVERSARIAL["zero and public"], "optimal")
+    total = mechanism.total(np.array([[5, 0, 0], [1, 2, 1]], dtype=np.int64))
+    assert mechanism.estimates(mechanism.draw(Seeded(1), total=total)).tolist() == [0.25, 0.5, 0.25]
+
+
+def test_the_weighing_is_that_of_the_allocation() -> None:
+    for method in FREQUENCY_RULES:
+        allocation = allocate_for(ORDINARY["log-uniform"], Goal("iid", "mse", 0.95, 7), method)
+        weighing = build_histogram(allocation, unit=1).weighing
+        np.testing.assert_allclose(weighing.weights, allocation.weights, rtol=1e-6, atol=1e-12)
+        assert weighing.scale == pytest.approx(allocation.scale, rel=1e-6)

@@ -1,0 +1,47 @@
+"""Projection to the simplex: against a solver-free definition, and it never hurts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from epsilons.central.simplex import project
+
+points = st.lists(st.floats(-5, 5), min_size=1, max_size=30).map(np.array)
+
+
+@given(points)
+def test_it_is_the_nearest_point(point: np.ndarray) -> None:
+    """The conditions of Karush, Kuhn and Tucker: one shift for all that stay positive."""
+    shares = project(point)
+    assert shares.min() >= 0.0
+    assert shares.sum() == pytest.approx(1.0)
+    shift = point - shares
+    inner = shares > 1e-12
+    assert np.ptp(shift[inner]) < 1e-9
+    assert (shift[~inner] <= shift[inner].min() + 1e-9).all()
+
+
+@settings(max_examples=300)
+@given(points, st.integers(0, 2**32 - 1))
+def test_it_never_increases_the_distance_to_a_point_of_the_simplex(
+    point: np.ndarray, seed: int
+) -> None:
+    truth = np.random.default_rng(seed).dirichlet(np.ones(len(point)))
+    before, after = np.linalg.norm(point - truth), np.linalg.norm(project(point) - truth)
+    assert after <= before + 1e-9
+
+
+@given(points)
+def test_points_of_the_simplex_stay(point: np.ndarray) -> None:
+    shares = project(point)
+    np.testing.assert_allclose(project(shares), shares, atol=1e-12)
+
+
+def test_a_million_cells() -> None:
+    point = np.random.default_rng(1).laplace(1e-6, 1e-4, 10**6)
+    shares = project(point)
+    assert shares.sum() == pytest.approx(1.0)
+    assert shares.min() >= 0.0

@@ -1,0 +1,209 @@
+"""The risk of frequencies against brute force, simulation and independent integration."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import integrate
+
+from epsilons import risk
+from epsilons.allocation import FREQUENCY_RULES, Goal, allocate, allocate_for
+from epsilons.risk import Weighing, cells
+from tests.profiles import ADVERSARIAL, ORDINARY
+
+
+def weighing(weights: list[float], scale: float) -> Weighing:
+    return Weighing(np.array(weights), np.ones(len(weights), dtype=np.int64), scale)
+
+
+def within(shift: float, scale: float, a: float) -> float:
+    """P(|shift + L| ≤ a) by the distribution function of Laplace noise."""
+
+    def below(x: float) -> float:
+        return 0.5 * math.exp(x / scale) if x < 0 else 1.0 - 0.5 * math.exp(-x / scale)
+
+    return below(a - shift) - below(-a - shift)
+
+
+def largest(biases: tuple[float, ...], scale: float, a: float) -> float:
+    return math.prod(within(c, scale, a) for c in biases)
+
+
+@pytest.mark.parametrize("k", [2, 3, 7, 1000])
+@pytest.mark.parametrize(("bias", "scale"), [(0.2, 0.1), (0.01, 0.1), (0.0, 0.3), (0.4, 0.004)])
+def test_the_related_error_is_an_integral(k: int, bias: float, scale: float) -> None:
+    def survival(a: float) -> float:
+        rest = within(0.0, scale, a) ** (k - 2)
+        return 1.0 - within(bias, scale, a) ** 2 * rest
+
+    top = bias + scale * (math.log(k) + 60.0)
+    expected = integrate.quad(
+        lambda a: 2.0 * a * survival(a), 0.0, top, points=[bias] if bias else None, limit=500
+    )[0]
+    found = cells._related_mse(bias, scale, k)
+    assert found == pytest.approx(expected, rel=1e-6)
+    for beta in (0.9, 0.5, 0.05, 1e-6):
+        assert survival(cells._related_quantile(bias, scale, k, beta)) == pytest.approx(
+            beta, rel=1e-6
+        )
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.floats(0, 1), min_size=2, max_size=4),
+    st.lists(st.floats(0, 1), min_size=2, max_size=4),
+    st.floats(0.02, 2.0),
+    st.floats(0.01, 1.0),
+)
+def test_no_other_biases_do_worse(
+    up: list[float], down: list[float], scale: float, a: float
+) -> None:
+    """The same sum of biases, spread over cells in any way, is exceeded less often."""
+    total = 0.3
+    plus = [total * x / (sum(up) or 1.0) for x in up]
+    minus = [-total * x / (sum(down) or 1.0) for x in down]
+    spread = (*plus, *minus)
+    together = (total, -total, *(0.0,) * (len(spread) - 2))
+    assert largest(together, scale, a) <= largest(spread, scale, a) + 1e-12
+
+
+def test_correlated_data_reach_the_related_error() -> None:
+    """All assignments of 5 people to 3 cells: none is worse than the formula, one is as bad."""
+    weights, scale, n, k = [0.05, 0.1, 0.15, 0.3, 0.4], 0.05, 5, 3
+    formula = cells.mse(weighing(weights, scale), "correlated", k)
+    worst = 0.0
+    for data in itertools.product(range(k), repeat=n):
+        biases = tuple(
+            sum(w - 1.0 / n for w, x in zip(weights, data, strict=True) if x == j) for j in range(k)
+        )
+        grid = np.linspace(0.0, 2.0, 4001)
+        survival = np.array([1.0 - largest(biases, scale, a) for a in grid])
+        worst = max(worst, float(integrate.trapezoid(2.0 * grid * survival, grid)))
+    assert worst == pytest.approx(formula, rel=1e-3)
+
+
+@pytest.mark.parametrize("assume", ["iid", "shuffled"])
+@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.4, 0.3, 0.3), (0.25,) * 4, (0.9, 0.05, 0.05)])
+@pytest.mark.parametrize("scale", [0.0, 0.01, 0.2])
+def test_bounds_hold_on_data_of_any_shares(
+    shares: tuple[float, ...], assume: str, scale: float
+) -> None:
+    """40,000 seeded runs; a false alarm at six standard errors, or the binomial tail, is < 1e-8."""
+    rng = np.random.default_rng(5)
+    runs, n, k = 40_000, 20, len(shares)
+    weights = rng.dirichlet(np.ones(n) * 2.0)
+    estimator = weighing(weights.tolist(), scale)
+    counts = np.floor(np.array(shares) * n).astype(int)
+    counts[0] += n - counts.sum()
+    if assume == "iid":
+        truth = np.array(shares)
+        data = rng.choice(k, size=(runs, n), p=shares)
+    else:
+        truth = counts / n
+        data = rng.permuted(np.tile(np.repeat(np.arange(k), counts), (runs, 1)), axis=1)
+    hits = np.stack([(data == j) @ weights for j in range(k)], axis=1)
+    noise = rng.laplace(0.0, scale, (runs, k)) if scale else np.zeros((runs, k))
+    error = np.abs(hits + noise - truth).max(axis=1)
+    squared = error**2
+    assert squared.mean() - 6.0 * squared.std() / math.sqrt(runs) <= cells.mse(estimator, assume, k)
+    for beta in (0.5, 0.1, 0.01):
+        allowed = beta * runs + 6.0 * math.sqrt(beta * runs) + 6.0
+        for bound in (cells.quantile, cells.band):
+            assert (error > bound(estimator, assume, k, 1.0 - beta)).sum() <= allowed
+
+
+def test_the_largest_of_many_laplace_noises() -> None:
+    """A closed law: (1 − e^{−a})^k, integrated."""
+    for k in (1, 2, 5, 50):
+        mean, variance = cells.harmonic(k)
+        first = integrate.quad(lambda a, k=k: 1.0 - (-math.expm1(-a)) ** k, 0.0, 80.0)[0]
+        second = integrate.quad(lambda a, k=k: 2 * a * (1.0 - (-math.expm1(-a)) ** k), 0, 80.0)[0]
+        assert mean == pytest.approx(first, rel=1e-6)
+        assert variance + mean**2 == pytest.approx(second, rel=1e-6)
+        for beta in (0.5, 0.01, 1e-9):
+            a = cells._noise_factor(k, beta)
+            assert 1.0 - (-math.expm1(-a)) ** k == pytest.approx(beta, rel=1e-5)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.floats(0, 1), min_size=34, max_size=34), st.integers(2, 200), st.integers(0, 9))
+def test_the_price_bound_holds_for_any_shares(rises: list[float], k: int, seed: int) -> None:
+    """h grows on the grid; the sum of h over any shares is at most the bound."""
+    each = np.concatenate([[0.0], np.cumsum(rises)])
+    bound = cells._worst_shares(each, k)
+    shares = np.random.default_rng(seed).dirichlet(np.full(k, 0.1 + seed))
+    folded = np.minimum(shares, 1.0 - shares)
+    # The largest value that h may have at a share between two points is that of the upper one.
+    index = np.searchsorted(cells._SHARES, folded - 1e-15)
+    assert each[np.minimum(index, len(each) - 1)].sum() <= bound * (1 + 1e-12) + 1e-12
+
+
+@pytest.mark.parametrize("loss", ["mse", "pac"])
+@pytest.mark.parametrize("assume", ["iid", "shuffled", "correlated"])
+@pytest.mark.parametrize("k", [2, 5, 20])
+@pytest.mark.parametrize("profile", ORDINARY)
+def test_optimal_is_never_worse_than_a_named_rule(
+    profile: str, k: int, assume: str, loss: str
+) -> None:
+    goal = Goal(assume, loss, 0.95, k)
+    risks = {name: allocate_for(ORDINARY[profile], goal, name).risk for name in FREQUENCY_RULES}
+    assert risks["optimal"] <= min(risks.values()) * (1 + 1e-6)
+    auto = allocate_for(ORDINARY[profile], goal, "auto")
+    assert auto.risk <= min(risks.values()) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("assume", ["iid", "shuffled", "correlated"])
+def test_no_weights_on_the_simplex_do_better(assume: str) -> None:
+    rng = np.random.default_rng(2)
+    epsilon = np.sort(np.exp(rng.uniform(-2, 2, 12)))
+    best = allocate(epsilon, statistic="frequencies", categories=4, assume=assume)
+    assert best.cap is not None
+    np.testing.assert_array_equal(best.spent, np.minimum(best.levels, best.cap))
+    for _ in range(400):
+        w = best.weights * np.exp(rng.normal(0, rng.choice([0.01, 0.1, 1.0]), 12))
+        w = w / w.sum()
+        other = Weighing(w, best.counts, 2.0 * float((w / best.levels).max()))
+        assert best.risk <= risk.of(other, assume=assume, loss="mse", confidence=0.95, cells=4) * (
+            1 + 1e-7
+        )
+
+
+@pytest.mark.parametrize("name", FREQUENCY_RULES)
+@pytest.mark.parametrize("profile", ADVERSARIAL)
+def test_adversarial_budgets_give_no_nan(profile: str, name: str) -> None:
+    for assume, loss in itertools.product(("iid", "shuffled", "correlated"), ("mse", "pac")):
+        found = allocate_for(ADVERSARIAL[profile], Goal(assume, loss, 0.95, 9), name)
+        assert not math.isnan(found.risk)
+        assert (found.spent <= found.levels).all()
+        assert found.weights @ found.counts == pytest.approx(1.0)
+
+
+def test_hpf_rules_minimise_the_surrogates_of_the_paper() -> None:
+    """(6) and (7) with L = ln(k/β), for mean squared error ln k, over many random weights."""
+    rng = np.random.default_rng(3)
+    epsilon = np.sort(np.exp(rng.uniform(-2, 2, 15)))
+    k, n = 8, 15
+
+    def surrogate(w: np.ndarray, log: float, kind: str) -> float:
+        t = float((w / epsilon).max())
+        distance = float(np.abs(w - 1.0 / n).sum()) ** 2
+        if kind == "u":
+            distance = min(distance, log * float(w @ w))
+        return distance + log**2 * t**2
+
+    for name, log in (
+        ("cp", math.log(k / 0.05)),
+        ("ce", math.log(k)),
+        ("up", math.log(k / 0.05)),
+        ("ue", math.log(k)),
+    ):
+        best = allocate(epsilon, statistic="frequencies", categories=k, method=f"hpf-{name}")
+        least = surrogate(best.weights, log, name[0])
+        for _ in range(400):
+            w = best.weights * np.exp(rng.normal(0, rng.choice([0.01, 0.1, 1.0]), n))
+            assert least <= surrogate(w / w.sum(), log, name[0]) * (1 + 1e-9)
