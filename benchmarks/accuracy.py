@@ -1,9 +1,9 @@
 """Frequencies on data like those of paper *correlated*: the measured error of every rule.
 
 n = 10,000 people in k = 5 or 20 categories. Uncorrelated: log ε ~ U[−5, 5], and every trial
-shuffles the people. Correlated: log ε ~ −|i − centre| + U[−3, 3] for category i, and the people stay. The
-error is the largest over the categories, of shares cut to [0, 1] as in the paper; each cell is the
-mean over draws of the budgets.
+shuffles the people. Correlated: log ε ~ −|i − centre| + U[−3, 3] for category i, and the people
+stay. The error is the largest over the categories, of shares cut to [0, 1] as in the paper; each
+cell is the mean over draws of the budgets.
 
     python -m benchmarks.accuracy        writes benchmarks/ACCURACY.md
 """

@@ -48,3 +48,23 @@ def rows_parquet() -> Path:
             }
         ).write_parquet(path)
     return path
+
+
+def categories_parquet() -> Path:
+    """Ten million people: one of 100 words (dictionary-encoded) and one of 50 budgets each."""
+    import polars as pl
+
+    path = FOLDER / "categories.parquet"
+    if not path.exists():
+        FOLDER.mkdir(exist_ok=True)
+        rng = np.random.default_rng(3)
+        menu = np.geomspace(0.01, 10.0, 50)
+        words = np.array([f"category {k:02d}" for k in range(100)])
+        pl.DataFrame(
+            {
+                "value": words[rng.integers(0, 100, ROWS)],
+                "number": rng.integers(0, 100, ROWS),
+                "epsilon": menu[rng.integers(0, 50, ROWS)],
+            }
+        ).write_parquet(path)
+    return path

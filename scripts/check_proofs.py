@@ -20,10 +20,9 @@ from pathlib import Path
 from typing import Any
 
 PROVEN = (
-    "src/epsilons/central/mechanism.py",
-    "src/epsilons/central/mean.py",
+    "src/epsilons/central/*.py",
     "src/epsilons/noise/*.py",
-    "src/epsilons/risk.py",
+    "src/epsilons/risk/*.py",
     "src/epsilons/allocation/*.py",
     "src/epsilons/tally/*.py",
     "src/epsilons/verify/exact.py",

@@ -1,4 +1,4 @@
-"""What all tests share: one Spark session, started once, by the worker that owns the group."""
+"""What all tests share: one Spark session, started once, by the worker whose file needs it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A local Spark session. Tests that ask for it are marked `xdist_group("spark")`."""
+    """A local Spark session. Tests that ask for it are in one file, hence in one worker."""
     java = shutil.which("java") or os.environ.get("JAVA_HOME")
     if not (java and importlib.util.find_spec("pyspark")):
         reason = "PySpark needs Java 17 and the package pyspark, and one of them is not here"

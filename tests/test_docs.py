@@ -27,8 +27,8 @@ import pytest
 from click.testing import CliRunner
 
 import epsilons
-from epsilons.allocation import RULES
-from epsilons.central import mechanism
+from epsilons.allocation import FREQUENCY_RULES, RULES
+from epsilons.central import histogram, mechanism
 from epsilons.cli import cli
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -141,7 +141,7 @@ def test_links_resolve(page: str) -> None:
 
 def test_every_rule_is_in_the_guide() -> None:
     guide = (ROOT / "docs/guide.md").read_text("utf-8")
-    assert all(f"| `{name}` |" in guide for name in RULES)
+    assert all(f"| `{name}` |" in guide for name in {**RULES, **FREQUENCY_RULES})
 
 
 def test_every_error_is_in_the_guide() -> None:
@@ -175,11 +175,12 @@ def test_public_names_are_documented(module: str) -> None:
 def test_mechanisms_state_their_guarantee() -> None:
     classes = [
         thing
-        for _, thing in inspect.getmembers(mechanism, inspect.isclass)
-        if thing.__module__ == mechanism.__name__
+        for module in (mechanism, histogram)
+        for _, thing in inspect.getmembers(module, inspect.isclass)
+        if thing.__module__ == module.__name__
     ]
-    assert len(classes) >= 2
-    for thing in [*classes, epsilons.mean]:
+    assert len(classes) >= 3
+    for thing in [*classes, epsilons.mean, epsilons.frequencies]:
         text = inspect.getdoc(thing) or ""
         assert "Guarantee:" in text, thing
         assert "Reference:" in text, thing

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Collection, Sized
+import numbers
+from collections.abc import Collection
 from typing import Final
 
 from epsilons.errors import ArgumentError, BoundsError
@@ -54,7 +55,8 @@ def cells(statistic: object, categories: object) -> int:
 
     Args:
         statistic: "mean" or "frequencies".
-        categories: for frequencies, the categories or how many there are.
+        categories: for frequencies, the categories or how many there are. Floats are edges of
+            bins, of which there is one less.
 
     Raises:
         ArgumentError: the two do not fit together.
@@ -63,10 +65,13 @@ def cells(statistic: object, categories: object) -> int:
         if categories is not None:
             raise ArgumentError("categories is for frequencies: leave it out for a mean.")
         return 0
-    if isinstance(categories, Sized) and not isinstance(categories, (str, bytes)):
-        count: object = len(categories)
-    else:
-        count = categories
+    count = categories
+    if isinstance(categories, Collection) and not isinstance(categories, (str, bytes)):
+        edges = any(
+            isinstance(each, numbers.Real) and not isinstance(each, numbers.Integral)
+            for each in categories
+        )
+        count = len(categories) - edges
     if not isinstance(count, int) or isinstance(count, bool) or not 2 <= count <= 10**6:
         raise ArgumentError(
             "categories must be the categories or how many there are, from 2 to 1,000,000, "

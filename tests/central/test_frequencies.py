@@ -218,3 +218,40 @@ def test_a_plan_forecasts_the_release() -> None:
     for bad in (None, 1, "abc", 2.5, True):
         with pytest.raises(ArgumentError, match="categories"):
             ep.plan(budgets, statistic="frequencies", categories=bad)
+
+
+@pytest.mark.parametrize("epsilon", [1e-20, 1e-300, 5e-324])
+def test_budgets_of_almost_nothing_still_get_a_release(epsilon: float) -> None:
+    release = ep.frequencies(X, epsilon=epsilon, categories=ABC)
+    assert release.value.sum() == pytest.approx(1.0)
+    low, high = release.interval()
+    # Where the noise drowned everything the interval is a bound, or everything.
+    assert (low <= high).all()
+    assert ep.verify.exact(release.mechanism).holds
+
+
+@pytest.mark.parametrize("rows", [3, 7, 11, 13, 16])
+def test_up_to_sixteen_rows_share_without_a_remainder(rows: int) -> None:
+    people = np.repeat(np.arange(10), rows)
+    release = ep.frequencies(
+        ["a"] * (rows * 10), epsilon=math.inf, categories=ABC, person=people, assume="shuffled"
+    )
+    low, high = release.interval()
+    assert low[0] <= 1.0 <= high[0]
+    assert release.raw.tolist() == [1.0, 0.0, 0.0]
+
+
+def test_the_printed_reach_is_that_of_the_whole_band() -> None:
+    names = [f"c{k}" for k in range(200)]
+    release = ep.frequencies(names * 3, epsilon=1.0, categories=names)
+    reach = release.to_dict()["error_at_once"]
+    inner = np.clip(release.raw, 0.0, 1.0)
+    _, high = release.band()
+    assert (high <= inner + reach + 1e-12).all()
+    assert high.max() - release.raw.max() == pytest.approx(reach)
+
+
+def test_edges_are_one_more_than_bins() -> None:
+    budgets = ep.Budgets({0.1: 300, 1.0: 200})
+    assert ep.plan(budgets, statistic="frequencies", categories=[0.0, 10.0, 20.0]).cells == 2
+    assert ep.plan(budgets, statistic="frequencies", categories=[(0, 10), (10, 20)]).cells == 2

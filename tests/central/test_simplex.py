@@ -40,6 +40,12 @@ def test_points_of_the_simplex_stay(point: np.ndarray) -> None:
     np.testing.assert_allclose(project(shares), shares, atol=1e-12)
 
 
+@pytest.mark.parametrize("size", [1e16, 1e200, 1e300])
+def test_noise_that_drowned_everything_still_gives_shares(size: float) -> None:
+    assert project(np.array([size, 0.0, 0.0])).tolist() == [1.0, 0.0, 0.0]
+    assert project(np.array([size, -size, size])).tolist() == [0.5, 0.0, 0.5]
+
+
 def test_a_million_cells() -> None:
     point = np.random.default_rng(1).laplace(1e-6, 1e-4, 10**6)
     shares = project(point)

@@ -15,6 +15,11 @@ from scipy.stats import binom
 
 import epsilons as ep
 from benchmarks import accuracy
+from epsilons import risk
+from epsilons.allocation import Goal, _allocation
+from epsilons.allocation.baselines import _sampling_at
+from epsilons.central import build_histogram
+from epsilons.release import FrequencyRelease
 from tests.profiles import ORDINARY
 
 RUNS = 10_000
@@ -29,7 +34,7 @@ SHARES = {
 }
 
 
-def released(profile: str, assume: str) -> ep.Release:
+def released(profile: str, assume: str) -> FrequencyRelease:
     budgets = ORDINARY[profile]
     epsilon = np.repeat(budgets.levels, budgets.counts)
     values = np.arange(len(epsilon)) % 4
@@ -38,7 +43,9 @@ def released(profile: str, assume: str) -> ep.Release:
     )
 
 
-def errors_of(release: ep.Release, assume: str, shares: tuple[float, ...], seed: int) -> np.ndarray:
+def errors_of(
+    release: FrequencyRelease, assume: str, shares: tuple[float, ...], seed: int
+) -> np.ndarray:
     """Errors by run and category: the worst order of people where budgets may tell."""
     mechanism = release.mechanism
     rng = np.random.default_rng(seed)
@@ -88,8 +95,25 @@ def test_intervals_and_bands_cover_and_the_risk_is_not_exceeded(
         each = release._error(assume, confidence)
         allowed = binom.isf(TAIL, RUNS, 1.0 - confidence)
         assert ((np.abs(errors) > each).sum(axis=0) <= allowed).all()
-        worst = release._worst(assume, confidence)  # type: ignore[attr-defined]
+        worst = release._worst(assume, confidence)
         assert (np.abs(errors).max(axis=1) > worst).sum() <= allowed
+
+
+def test_intervals_of_sampled_people_cover() -> None:
+    """Half of the people are kept by a coin, budgets tell categories: coins move whole weights."""
+    budgets = ep.Budgets({1.0: 2000, 1.7: 2000})
+    allocation = _allocation(
+        budgets, Goal("correlated", "mse", 0.95, 2), "sampling", _sampling_at(budgets, 1.7)
+    )
+    mechanism = build_histogram(allocation, unit=1)
+    assert mechanism.keep is not None
+    keep, weight = float(mechanism.keep[0]), int(mechanism.weights.max())
+    rng = np.random.default_rng(9)
+    kept = rng.binomial(2000, keep, RUNS)
+    noise = mechanism.draw(ep.Seeded(9), RUNS)[:, 0].astype(np.float64)
+    error = (weight * kept + noise) / float(mechanism.divisor) - 0.5
+    reach = risk.share_error(mechanism.weighing, "correlated", 0.95) + mechanism.slack
+    assert (np.abs(error) > reach).sum() <= binom.isf(TAIL, RUNS, 0.05)
 
 
 @pytest.mark.parametrize("loss", ["mse", "pac"])

@@ -26,7 +26,7 @@ BACKENDS = [
     "csv",
     "parquet",
 ]
-SPARK = pytest.param("pyspark", marks=pytest.mark.xdist_group("spark"))
+SPARK = "pyspark"
 
 
 Rows = tuple[list[float | None], list[float], list[str]]  # values, budgets, people

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -16,6 +17,7 @@ import pytest
 from epsilons.errors import BudgetError, ConflictingBudgetsError, DataError, MissingValueError
 from epsilons.tally import tally_mean
 from epsilons.tally.engine import _fold
+from tests.tally import test_cells
 
 Rows = tuple[list[float | None], list[float], list[Any]]
 Count = Callable[..., tuple[list[float], list[int], list[int]]]
@@ -197,3 +199,17 @@ def test_too_little_is_refused(run: Count, values: list[float | None], error: st
     kind = BudgetError if error == "0 for everyone" else DataError
     with pytest.raises(kind, match=error):
         run(rows, BOUNDS)
+
+
+@pytest.fixture(params=["pyspark"])
+def cells_on_spark(request: pytest.FixtureRequest, tmp_path: Path) -> test_cells.Run:
+    return test_cells.runner(request, tmp_path)
+
+
+def test_spark_counts_cells_as_others_do(cells_on_spark: test_cells.Run) -> None:
+    """In this file, because a file runs in one worker, and Spark should start once."""
+    for kind, person in (("text", False), ("text", True), ("integers", True), ("bins", False)):
+        categories, _, dtype = test_cells.CASES[kind]
+        rows = test_cells.some_rows(kind, gaps=True)
+        found = cells_on_spark(rows, categories, "rest", person=person, dtype=dtype)
+        assert found == test_cells.reference(rows, categories, "rest", person=person)

@@ -36,8 +36,8 @@ def optimal(budgets: Budgets, goal: Goal) -> Answer:
 
     Exact over all weights on the simplex for the mean squared error of a mean, and for its PAC
     error with correlated data at confidence ½ and more. For the PAC error of iid and shuffled
-    data it minimises the proven bound of `risk` over caps. For frequencies it searches the caps:
-    every risk there grows with Σw² (or the bias) and the scale, so that a cap is best, too.
+    data it minimises the proven bound of `risk` over caps. For frequencies it searches the caps,
+    which are best for every risk that grows with Σw² (or the bias) and the scale.
     """
     if not goal.cells:
         cap = _closed_cap(budgets, goal)

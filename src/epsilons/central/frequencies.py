@@ -62,7 +62,8 @@ def frequencies(
         project: whether `.value` is projected to the simplex; otherwise it is cut to [0, 1].
         data: any table that Narwhals reads, or the path of a Parquet or CSV file.
         person: whose row it is: an array, or the name of a column. One person's rows share one
-            unit equally. Without it every row is a person.
+            unit equally: each of r rows counts floor(720,720/r)/720,720, which is 1/r for up to 16
+            rows and short of it by less than 1/720,720 for more. Without it every row is a person.
         neighbours: "replace": n and the budgets are public, values are private.
         assume: "iid", "shuffled" or "correlated": see `epsilons.mean`.
         loss: which error of the worst category to make small: "mse", or "pac", the one not

@@ -18,6 +18,7 @@ from epsilons.noise import DiscreteLaplace, PointMass, Source
 from epsilons.risk import Weighing
 
 _SAFE = 2**62
+_HUGE = 1e300
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +109,11 @@ class Histogram:
 
     def estimates(self, drawn: npt.NDArray[Any]) -> Floats:
         """The shares that noisy counts stand for; they may lie outside [0, 1]."""
-        return np.asarray(drawn, dtype=np.float64) / float(self.divisor)
+        if drawn.dtype != object:
+            return np.asarray(drawn, dtype=np.float64) / float(self.divisor)
+        flat = [ratio(Fraction(int(count)), self.divisor) for count in drawn.ravel().tolist()]
+        # Noise beyond every float says nothing of a share: any large number will do.
+        return np.asarray(np.clip(np.array(flat), -_HUGE, _HUGE).reshape(drawn.shape))
 
     @property
     def scale(self) -> Fraction:

@@ -263,4 +263,4 @@ def ratio(numerator: Fraction, denominator: Fraction) -> float:
     try:
         return float(quotient)
     except OverflowError:
-        return math.copysign(math.inf, quotient.numerator)
+        return math.inf if quotient > 0 else -math.inf

@@ -19,6 +19,7 @@ def project(point: Floats) -> Floats:
     Returns:
         Shares in the same order.
     """
+    point = point - point.max()  # the same for all: it changes no projection, and sums stay small
     ordered = np.sort(point)[::-1]
     sums = np.cumsum(ordered)
     # Σ_{j ≤ i} (x_j − x_i) − 1 grows with i; where it turns positive, coordinates become zero.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from epsilons import report, risk
+from epsilons import report
 from epsilons.budgets import Floats, Integers
 from epsilons.risk import Weighing
 
@@ -173,8 +173,3 @@ class Release:
 
     def _repr_html_(self) -> str:
         return report.release_html(self.to_dict())
-
-    def _error(self, assume: str, confidence: float) -> float:
-        """The error of one number on a unit range, integers included."""
-        weighing = self.mechanism.weighing
-        return risk.error(weighing, assume, confidence) + self.mechanism.slack

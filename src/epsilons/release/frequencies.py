@@ -83,6 +83,7 @@ class FrequencyRelease(Release):
             "raw": self.raw.tolist(),
             "interval": [low.tolist(), high.tolist()],
             "band": [band_low.tolist(), band_high.tolist()],
+            "error_at_once": min(self._worst(self.assume, self.confidence), 1.0),
         }
         return {**shares, **super().to_dict()}
 
@@ -99,6 +100,11 @@ class FrequencyRelease(Release):
 
     def _repr_html_(self) -> str:
         return report.frequencies_html(self.to_dict())
+
+    def _error(self, assume: str, confidence: float) -> float:
+        """The error of one share, integers included."""
+        weighing = self.mechanism.weighing
+        return risk.share_error(weighing, assume, confidence) + self.mechanism.slack
 
     def _worst(self, assume: str, confidence: float) -> float:
         weighing, cells = self.mechanism.weighing, len(self.categories)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from epsilons import parameters, report
+from epsilons import parameters, report, risk
 from epsilons.release.base import Release
 
 if TYPE_CHECKING:
@@ -70,3 +70,8 @@ class MeanRelease(Release):
             MissingExtraError: the extra `report` is not installed.
         """
         return report.release_plot(self.to_dict())
+
+    def _error(self, assume: str, confidence: float) -> float:
+        """The error on a unit range, integers included."""
+        weighing = self.mechanism.weighing
+        return risk.error(weighing, assume, confidence) + self.mechanism.slack

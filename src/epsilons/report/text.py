@@ -53,9 +53,6 @@ def frequencies_text(data: dict[str, Any]) -> str:
     ]
     hidden = len(rows) - _CATEGORIES
     more = [f"  … and {hidden:,} more categories"] if hidden > 0 else []
-    band_low, band_high = data["band"]
-    both = zip(band_low, band_high, strict=True)
-    reach = max(high - low for low, high in both) / 2.0
     lines = [
         *_warning(data),
         table(("category", "share", f"from ({percent})", "to"), rows[:_CATEGORIES]),
@@ -63,7 +60,8 @@ def frequencies_text(data: dict[str, Any]) -> str:
         "",
         f"  {data['n']:,} people in {len(rows):,} categories, method {data['method']}",
         f"  {_risk_words(data)}",
-        f"  All categories at once: within {_percent(reach, width)} with probability {percent}",
+        f"  All categories at once: within {_percent(data['error_at_once'], width)} "
+        f"with probability {percent}",
         "",
         _spending(data),
         "",

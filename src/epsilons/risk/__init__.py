@@ -24,6 +24,7 @@ __all__ = [
     "of",
     "permutation_proxy",
     "quantile",
+    "share_error",
 ]
 
 
@@ -47,6 +48,11 @@ def error(weighing: Weighing, assume: str, confidence: float, cells: int = 0) ->
     if cells:
         return _cells.quantile(weighing, assume, cells, confidence)
     return quantile(weighing, assume, confidence)
+
+
+def share_error(weighing: Weighing, assume: str, confidence: float) -> float:
+    """The error of the share of one category, not exceeded with this probability."""
+    return quantile(weighing, assume, confidence, coins=_cells.COINS)
 
 
 def band(weighing: Weighing, assume: str, confidence: float, cells: int) -> float:

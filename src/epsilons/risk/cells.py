@@ -16,6 +16,9 @@ from epsilons.risk.mean import keep_proxy, permutation_proxy
 from epsilons.risk.tails import bisect, tail
 from epsilons.risk.weighing import Weighing
 
+COINS = 4.0
+"""A coin moves a cell by the whole of a weight, not by half of it as around the middle: squared."""
+
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(24)
 _SHARES = np.concatenate([[0.0], np.geomspace(2.0**-12, 0.5, 34)])
 _RATES = np.concatenate([np.linspace(0.05, 0.95, 19), [1.0]])
@@ -84,14 +87,16 @@ def quantile(weighing: Weighing, assume: str, cells: int, confidence: float) -> 
         return _related_quantile(weighing.bias, scale, cells, beta)
     shift = weighing.bias if assume == "correlated" else 0.0
     square = 0.0 if assume == "correlated" else _proxy(weighing, assume)
-    # A coin moves a cell by the whole of a weight, not by half of it as around the middle.
-    sigma = math.sqrt(square + 4.0 * keep_proxy(weighing)) / 2.0
+    sigma = math.sqrt(square + COINS * keep_proxy(weighing)) / 2.0
     parts = [
         sigma * _sampling_factor(cells, share * beta)
         + scale * _noise_factor(cells, (1.0 - share) * beta)
         for share in _SPLITS
     ]
-    return shift + min(parts)
+    error = shift + min(parts)
+    if assume == "shuffled" and weighing.keep is None:
+        return min(error, _related_quantile(weighing.bias, scale, cells, beta))
+    return error
 
 
 def band(weighing: Weighing, assume: str, cells: int, confidence: float) -> float:
@@ -111,12 +116,7 @@ def band(weighing: Weighing, assume: str, cells: int, confidence: float) -> floa
     error = quantile(weighing, assume, cells, confidence)
     if assume == "correlated" or weighing.keep is not None or not math.isfinite(error):
         return error
-    error = min(error, _union_quantile(weighing, assume, cells, 1.0 - confidence))
-    if assume == "shuffled":
-        error = min(
-            error, _related_quantile(weighing.bias, weighing.scale, cells, 1.0 - confidence)
-        )
-    return error
+    return min(error, _union_quantile(weighing, assume, cells, 1.0 - confidence))
 
 
 def _noise_factor(cells: int, beta: float) -> float:
@@ -170,9 +170,9 @@ def _related_cdf(u: Floats, shift: float, cells: int) -> Floats:
 
 
 def _related_mse(bias: float, scale: float, cells: int) -> float:
-    if scale <= 0.0:
+    shift = bias / scale if scale > 0.0 else math.inf
+    if not math.isfinite(shift):
         return bias * bias
-    shift = bias / scale
     # Below shift − 45 the error is surely exceeded, but for e^−90.
     start = max(0.0, shift - _FAR)
     end = max(shift, math.log(cells)) + _FAR
@@ -186,9 +186,9 @@ def _related_mse(bias: float, scale: float, cells: int) -> float:
 
 
 def _related_quantile(bias: float, scale: float, cells: int, beta: float) -> float:
-    if scale <= 0.0:
+    shift = bias / scale if scale > 0.0 else math.inf
+    if not math.isfinite(shift):
         return bias
-    shift = bias / scale
 
     def exceeds(u: float) -> bool:
         return 1.0 - float(_related_cdf(np.array(u), shift, cells)) > beta

@@ -58,13 +58,15 @@ def mse(estimator: Weighing | Moments, assume: str) -> Floats:
         return np.asarray(data + 0.25 * estimator.jitter + 2.0 * np.square(estimator.scale))
 
 
-def quantile(weighing: Weighing, assume: str, confidence: float) -> float:
+def quantile(weighing: Weighing, assume: str, confidence: float, coins: float = 1.0) -> float:
     """An error on a unit range that is not exceeded with probability `confidence`.
 
     Args:
         weighing: the estimator.
         assume: "iid", "shuffled" or "correlated".
         confidence: strictly between 0 and 1.
+        coins: the square of what a coin moves, in units of half a weight: 1 where a person who is
+            not used counts as the middle of the range, 4 where they count as its lower end.
 
     Returns:
         The exact worst-case quantile where nothing but the noise is random (`correlated`, everyone
@@ -78,7 +80,7 @@ def quantile(weighing: Weighing, assume: str, confidence: float) -> float:
     scale, beta = weighing.scale, 1.0 - confidence
     if not math.isfinite(scale):
         return math.inf
-    jitter = keep_proxy(weighing)
+    jitter = coins * keep_proxy(weighing)
     related = deviation(weighing.bias, jitter, scale, beta)
     if assume == "correlated":
         return related

@@ -121,6 +121,8 @@ def declare(categories: object, other: object) -> Categories:
         breaks, cells = _bins(lo, hi)
     else:
         raise ArgumentError(f"categories are not all of one type. {HOW}")
+    if len(labels) > MOST:
+        raise ArgumentError(f"categories are more than {MOST:,}. {HOW}")
     labels, catches = _with_other(labels, other)
     if len(labels) < 2:
         raise ArgumentError("categories must be at least two, counting other.")
@@ -150,9 +152,9 @@ def _items(categories: object) -> list[Any]:
             f"categories must be a list, in the order of the result; it is of type "
             f"{type(categories).__name__}. {HOW}"
         )
-    if not 1 <= len(categories) <= MOST:
-        what = "empty" if len(categories) == 0 else f"more than {MOST:,}"
-        raise ArgumentError(f"categories is {what}. {HOW}")
+    if not 1 <= len(categories) <= MOST + 1:  # so many edges
+        what = "none" if len(categories) == 0 else f"more than {MOST:,}"
+        raise ArgumentError(f"categories are {what}. {HOW}")
     for method in ("tolist", "to_list", "to_pylist"):  # NumPy; pandas and Polars; PyArrow
         if hasattr(categories, method):
             items: list[Any] = getattr(categories, method)()

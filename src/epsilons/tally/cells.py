@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,8 +15,9 @@ from epsilons.tally.levels import BAD_BUDGET, Names, check_people
 
 __all__ = ["SHARES", "CellGroups", "CellTally", "Parts", "add_up", "checked_cells"]
 
-SHARES: Final = 2**20
-"""What one person has to give to cells, where a person may have many rows."""
+SHARES: Final = math.lcm(*range(1, 17))
+"""What one person has to give to cells, where a person may have many rows: 720,720, which up to 16
+rows share without a remainder."""
 
 LARGEST_TABLE: Final = 2**28
 """The most levels times cells: 2 GiB of integers."""
@@ -120,13 +122,14 @@ def add_up(parts: Parts, categories: Categories) -> CellGroups:
     cell = parts.cell
     if categories.other is not None:
         cell = np.where(cell < 0, categories.other, cell)
-    share, people_of = parts.size, parts.size
+    share = parts.size
     people = np.zeros(levels.size, dtype=np.int64)
     if parts.rows is None:
-        np.add.at(people, level_of, people_of)
+        np.add.at(people, level_of, parts.size)
     else:
+        # size <= n·rows for n people, so that this is at most n·SHARES, which is checked later.
         share = share * (SHARES // parts.rows)
-        _count_people(people, level_of, parts)
+        _count_people(people, level_of, parts.size, parts.rows)
     cells = np.zeros(levels.size * k, dtype=np.int64)
     inside = cell >= 0
     if inside.all():
@@ -147,15 +150,14 @@ def add_up(parts: Parts, categories: Categories) -> CellGroups:
     )
 
 
-def _count_people(people: Integers, level_of: Integers, parts: Parts) -> None:
-    """Add people to levels: in a level, those of r rows have a multiple of r rows together."""
-    rows: Any = parts.rows
-    sizes, kind = np.unique(rows, return_inverse=True)
-    pairs, pair_of = np.unique(level_of * sizes.size + kind, return_inverse=True)
+def _count_people(people: Integers, level_of: Integers, size: Integers, rows: Integers) -> None:
+    """Add people to levels: in a level, those of r rows have r rows each together, exactly."""
+    found, kind = np.unique(rows, return_inverse=True)
+    pairs, pair_of = np.unique(level_of * found.size + kind, return_inverse=True)
     together = np.zeros(pairs.size, dtype=np.int64)
-    np.add.at(together, pair_of, parts.size)
-    level, size = np.divmod(pairs, max(sizes.size, 1))
-    np.add.at(people, level, together // sizes[size])
+    np.add.at(together, pair_of, size)
+    level, kind = np.divmod(pairs, max(found.size, 1))
+    np.add.at(people, level, together // found[kind])
 
 
 def checked_cells(

@@ -56,17 +56,22 @@ def count(table: Table, categories: Categories) -> CellGroups:
     folded = table.person is not None
 
     def run() -> nw.DataFrame[Any]:
-        rows = _rows(table, categories, listed=True)
+        rows = _rows(table, categories, indexed=_in_query(categories))
         parts = _of_people(rows, budgets=grouped) if folded else _of_rows(rows, budgets=grouped)
-        return collected(_parts(_sorted_out(parts, categories), budgets=grouped, folded=folded))
+        parts = _sorted_out(parts, categories)
+        if folded or _in_query(categories):
+            parts = _parts(parts, budgets=grouped, folded=folded)
+        return collected(parts)
 
     result = guarded(run, *table.failure)
 
     nothing = np.zeros(1, dtype=np.int64)
     return add_up(
         Parts(
-            epsilon=_floats(result["level"]) if grouped else float(table.epsilon),
-            cell=guarded(lambda: _cells(result, categories, listed=True), *table.failure),
+            epsilon=_floats(result["e"]) if grouped else float(table.epsilon),
+            cell=guarded(
+                lambda: _cells(result, categories, indexed=_in_query(categories)), *table.failure
+            ),
             size=_whole(result["size"]),
             rows=_whole(result["rows"]) if folded else None,
             conflicts=_whole(result["conflict"]) if folded else nothing,
@@ -80,7 +85,7 @@ def each(table: Table, categories: Categories) -> CellGroups:
     """Find the cell of every row of a frame in memory, in order, where a row is a person."""
 
     def run() -> nw.DataFrame[Any]:
-        return _sorted_out(_rows(table, categories, listed=False), categories).collect()
+        return _sorted_out(_rows(table, categories, indexed=False), categories).collect()
 
     result = guarded(run, *table.failure)
     nothing = np.zeros(1, dtype=np.int64)
@@ -89,7 +94,7 @@ def each(table: Table, categories: Categories) -> CellGroups:
             epsilon=_floats(result["e"])
             if isinstance(table.epsilon, str)
             else float(table.epsilon),
-            cell=guarded(lambda: _cells(result, categories, listed=False), *table.failure),
+            cell=guarded(lambda: _cells(result, categories, indexed=False), *table.failure),
             size=np.ones(len(result), dtype=np.int64),
             rows=None,
             conflicts=nothing,
@@ -99,16 +104,18 @@ def each(table: Table, categories: Categories) -> CellGroups:
     )
 
 
-def _in_query(categories: Categories, *, listed: bool) -> bool:
-    """Whether the engine itself finds the index of a value among the breaks."""
-    return listed and categories.kind == "bins" and categories.breaks.size <= MOST_BREAKS
+def _in_query(categories: Categories) -> bool:
+    """Whether the engine is told of the categories, so that its groups are few."""
+    if categories.kind == "bins":
+        return categories.breaks.size <= MOST_BREAKS
+    return len(categories.declared) <= MOST_LISTED
 
 
-def _rows(table: Table, categories: Categories, *, listed: bool) -> nw.LazyFrame[Any]:
+def _rows(table: Table, categories: Categories, *, indexed: bool) -> nw.LazyFrame[Any]:
     """Return `v`, `e` and `who` of every row.
 
-    `v` is the value as it is; for bins its index among the breaks, or -1 if it is missing; for very
-    many bins the number, or null.
+    `v` is the value as it is; for bins, if `indexed`, its index among the breaks, or -1 if it is
+    missing; and else the number, or null.
     """
     import narwhals as nw
 
@@ -117,7 +124,7 @@ def _rows(table: Table, categories: Categories, *, listed: bool) -> nw.LazyFrame
         value = floats(table, table.values)
         # False for NaN, also where an engine sorts it last.
         there = (value.abs() <= math.inf).fill_null(False)
-        if _in_query(categories, listed=listed):
+        if indexed:
             above = [(value >= point).cast(nw.Int16) for point in categories.breaks.tolist()]
             index = nw.sum_horizontal(*above).cast(nw.Int16)
             value = nw.when(there).then(index).otherwise(nw.lit(-1, dtype=nw.Int16))
@@ -140,26 +147,26 @@ def _of_rows(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
 
 
 def _of_people(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
-    """Group rows by person and value: `size`; `rows`, the smallest `e` and flags of the person."""
+    """Give every row the smallest `e` of its person, how many `rows` they have, and flags.
+
+    A window over rows is twice as fast as groups by person and value, of which there are nearly as
+    many as rows; and unlike a join it reads the data once.
+    """
     import narwhals as nw
 
-    totals = [nw.len().alias("size")]
-    if budgets:
-        totals += [nw.col("e").min().alias("e"), nw.col("e").max().alias("e_max")]
-    parts = rows.group_by("who", "v").agg(*totals)
-    parts = parts.with_columns(nw.col("size").cast(nw.Int64))
+    parts = rows.with_columns(nw.lit(1, dtype=nw.Int64).alias("size"))
     own = [nw.col("size").sum().over("who").alias("rows")]
     if budgets:
-        own += [nw.col("e").min().over("who"), nw.col("e_max").max().over("who")]
+        own += [nw.col("e").min().over("who"), nw.col("e").max().over("who").alias("e_max")]
     parts = parts.with_columns(*own)
     conflict = nw.col("e") != nw.col("e_max") if budgets else nw.col("size") < 0
-    return parts.select(
-        "v",
-        "size",
-        *(["e"] if budgets else []),
-        nw.col("rows").cast(nw.Int64),
+    parts = parts.with_columns(
         conflict.cast(nw.Int64).alias("conflict"),
         belongs_to_nobody(rows).cast(nw.Int64).alias("nobody"),
+    )
+    by = ["v", "rows", *(["e"] if budgets else [])]
+    return parts.group_by(*by).agg(
+        nw.col("size").sum(), nw.col("conflict").max(), nw.col("nobody").max()
     )
 
 
@@ -184,7 +191,7 @@ def _sorted_out(parts: nw.LazyFrame[Any], categories: Categories) -> nw.LazyFram
                 inside = inside & (value >= -(2**63))
             value = nw.when(inside.fill_null(False)).then(value).otherwise(0)
         value = value.cast(nw.Int64)
-    if len(categories.declared) <= MOST_LISTED:
+    if _in_query(categories):
         inside = inside & value.is_in(categories.declared)
     inside = inside.fill_null(False)
     out = (~inside).cast(nw.Int64) + null.cast(nw.Int64)
@@ -206,15 +213,15 @@ def _parts(parts: nw.LazyFrame[Any], *, budgets: bool, folded: bool) -> nw.LazyF
         flags = ["conflict", "nobody"]
         totals += [nw.col(flag).max().alias(flag) for flag in flags]
     if budgets:
-        parts = parts.with_columns(key(nw.col("e")).alias("level_key"))
-        by.append("level_key")
-        totals.append(nw.col("e").min().alias("level"))
+        parts = parts.with_columns(key(nw.col("e")).alias("key"))
+        by.append("key")
+        totals.append(nw.col("e").min().alias("e"))
     added = parts.group_by(*by).agg(*totals)
     wholes = ["size", *flags, *(["rows"] if folded else [])]
     return added.select(
         *[name for name in by if name in ("v", "out")],
         *[nw.col(name).cast(nw.Int64) for name in wholes],
-        *(["level"] if budgets else []),
+        *(["e"] if budgets else []),
     )
 
 
@@ -230,11 +237,11 @@ def _whole(series: nw.Series[Any]) -> Integers:
     return np.asarray(series.to_numpy(), dtype=np.int64)
 
 
-def _cells(result: nw.DataFrame[Any], categories: Categories, *, listed: bool) -> Integers:
+def _cells(result: nw.DataFrame[Any], categories: Categories, *, indexed: bool) -> Integers:
     """Return the cell of every `v`."""
     import polars as pl
 
-    if _in_query(categories, listed=listed):
+    if categories.kind == "bins" and indexed:
         index = _whole(result["v"])
         return np.where(index < 0, MISSING, categories.cells[index])
     if categories.kind == "bins":

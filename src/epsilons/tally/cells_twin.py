@@ -79,11 +79,8 @@ def entries(values: object, kind: Kind) -> list[Any]:
         ColumnError: it holds something of another type.
     """
     array = column(values, "values")
-    if isinstance(values, np.ma.MaskedArray):
-        array = np.asarray(values, dtype=object)
-        array[np.ma.getmaskarray(values)] = None
     if array.dtype.kind in TYPED[kind] and isinstance(values, np.ndarray):
-        return list(array.tolist())
+        return list(values.tolist())  # which says None where a masked array is masked
     if isinstance(values, np.ndarray) and array.dtype.kind != "O":
         raise wrong_type(kind, "values must be", array.dtype)
     # A list of text and None would become all text, and integers with nulls floats.
@@ -93,7 +90,7 @@ def entries(values: object, kind: Kind) -> list[Any]:
             items = getattr(values, method)()
             break
     else:
-        items = array.tolist() if isinstance(values, np.ndarray) else list(values)  # type: ignore[call-overload]
+        items = values.tolist() if isinstance(values, np.ndarray) else list(values)  # type: ignore[call-overload]
     types = set(map(type, items))
     if all(_fits(type_, kind) for type_ in types):
         return items
@@ -113,4 +110,4 @@ def _fits(type_: type, kind: Kind) -> bool:
 
 
 def _holds(type_: type, kind: Kind) -> ColumnError:
-    return wrong_type(kind, "values must be", f"of Python objects, some of them {type_.__name__}")
+    return wrong_type(kind, "values must be", f"object, and some are {type_.__name__}")

@@ -1,0 +1,280 @@
+"""Categories and values that cannot be used, types of columns, and that nothing leaks."""
+
+from __future__ import annotations
+
+import math
+import traceback
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from epsilons.errors import (
+    ArgumentError,
+    BudgetError,
+    ColumnError,
+    DataError,
+    EpsilonsError,
+    MissingValueError,
+)
+from epsilons.tally import cells, people_cells, tally_frequencies
+from epsilons.tally.categories import declare
+
+SECRET = "8675309"
+FRAME = pl.DataFrame(
+    {
+        "text": ["a", "b", "a"],
+        "whole": [1, 2, 1],
+        "float": [1.0, 2.0, 1.0],
+        "flag": [True, False, True],
+        "list": [["a"], ["b"], ["a"]],
+    }
+)
+
+BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
+    "a string": ({"categories": "ab"}, ArgumentError, "categories must be a list"),
+    "a set": ({"categories": {"a", "b"}}, ArgumentError, "of type set"),
+    "a mapping": ({"categories": {"a": 1}}, ArgumentError, "of type dict"),
+    "a number": ({"categories": 3}, ArgumentError, "of type int"),
+    "None": ({"categories": None}, ArgumentError, "categories must be"),
+    "a generator": ({"categories": (c for c in "ab")}, ArgumentError, "of type generator"),
+    "a scalar array": ({"categories": np.array("a")}, ArgumentError, "categories must be"),
+    "a cube": ({"categories": np.zeros((2, 2, 2))}, ArgumentError, "categories must be"),
+    "empty": ({"categories": []}, ArgumentError, "categories are none"),
+    "one": ({"categories": ["a"]}, ArgumentError, "at least two"),
+    "one, and itself": ({"categories": ["a"], "other": "a"}, ArgumentError, "at least two"),
+    "too many": ({"categories": range(10**6 + 1)}, ArgumentError, "more than 1,000,000"),
+    "duplicates": ({"categories": ["a", "b", "a"]}, ArgumentError, "duplicates"),
+    "duplicate integers": ({"categories": [1, 1]}, ArgumentError, "duplicates"),
+    "mixed": ({"categories": ["a", 1]}, ArgumentError, "not all of one type"),
+    "mixed with None": ({"categories": ["a", None]}, ArgumentError, "not all of one type"),
+    "booleans and integers": ({"categories": [True, 2]}, ArgumentError, "not all of one type"),
+    "bytes": ({"categories": [b"a", b"b"]}, ArgumentError, "not all of one type"),
+    "surrogates": ({"categories": ["a", "\ud800"]}, ArgumentError, "Unicode"),
+    "huge integers": ({"categories": [1, 2**63]}, ArgumentError, "64 bits"),
+    "NaN": ({"categories": [0.0, math.nan]}, ArgumentError, "categories.*NaN"),
+    "one edge": ({"categories": [0.0]}, ArgumentError, "at least two, ascending"),
+    "edges that descend": ({"categories": [1.0, 0.0]}, ArgumentError, "ascending"),
+    "equal edges": ({"categories": [0.0, -0.0, 1.0]}, ArgumentError, "ascending"),
+    "huge edges": ({"categories": [0.0, 10**400]}, ArgumentError, "too large"),
+    "triples": ({"categories": [(0, 1, 2), (3, 4, 5)]}, ArgumentError, "not all of one type"),
+    "pairs of text": ({"categories": [("a", "b"), ("c", "d")]}, ArgumentError, "not all numbers"),
+    "pairs of booleans": ({"categories": [(False, True), (2, 3)]}, ArgumentError, "not all num"),
+    "pairs with NaN": ({"categories": [(0, math.nan), (1, 2)]}, ArgumentError, "NaN"),
+    "an empty bin": ({"categories": [(0, 0), (1, 2)]}, ArgumentError, "lo must be below hi"),
+    "bins that overlap": ({"categories": [(0, 2), (1, 3)]}, ArgumentError, "overlap"),
+    "bins that descend": ({"categories": [(1, 2), (0, 1)]}, ArgumentError, "ascend"),
+    "other a list": ({"other": ["a"]}, ArgumentError, "other must be a label"),
+    "other NaN": ({"other": math.nan}, ArgumentError, "other must be a label"),
+    "other a pair": ({"other": (0, 1)}, ArgumentError, "other is a pair"),
+    "other True": ({"categories": [0, 1], "other": True}, ArgumentError, "not of the type"),
+    "midpoint": ({"missing": "midpoint"}, ArgumentError, "Declare other="),
+    "midpoint and other": ({"missing": "midpoint", "other": "x"}, ArgumentError, "no middle"),
+    "missing unknown": ({"missing": "drop"}, ArgumentError, "not known"),
+    "values a name": ({"values": "v"}, ArgumentError, "data is not given"),
+    "values of numbers": ({"values": [1.0, 2.0]}, ColumnError, "values must be text"),
+    "values of integers": ({"values": np.array([1, 2])}, ColumnError, "values must be text"),
+    "values of mixed objects": ({"values": ["a", 1]}, ColumnError, "some are int"),
+    "values too long": ({"values": [*"aab"]}, ArgumentError, "3 rows and epsilon has 2"),
+    "values two-dimensional": ({"values": [["a"], ["b"]]}, ArgumentError, "one column"),
+    "values a scalar": ({"values": np.array("a")}, ArgumentError, "values must be a list"),
+    "values a number": ({"values": 3}, ArgumentError, "values must be a list"),
+    "values empty": ({"values": [], "epsilon": []}, DataError, "empty"),
+    "one person": ({"values": ["a"], "epsilon": 1.0}, DataError, "two people"),
+    "whole floats": ({"values": [1.0, 2.0], "categories": [1, 2]}, ColumnError, "cast.*bins"),
+    "whole floats in NumPy": (
+        {"values": np.array([1.0, 2.0]), "categories": [1, 2]},
+        ColumnError,
+        "cast it before, or give bins",
+    ),
+    "booleans for integers": ({"values": [True, False], "categories": [0, 1]}, ColumnError, "int"),
+    "integers for booleans": (
+        {"values": [0, 1], "categories": [True, False]},
+        ColumnError,
+        "must be booleans",
+    ),
+    "booleans for bins": (
+        {"values": [True, False], "categories": [0.0, 0.5, 1.0]},
+        ColumnError,
+        "must be numbers",
+    ),
+    "text for bins": ({"values": ["1", "2"], "categories": [0.0, 3.0, 4.0]}, ColumnError, "numb"),
+    "epsilon negative": ({"epsilon": [1.0, -1.0]}, BudgetError, "negative"),
+    "None among values": ({"values": ["a", None]}, MissingValueError, "curator only"),
+    "NaN among text": ({"values": ["a", math.nan]}, MissingValueError, "curator only"),
+    "masked": (
+        {"values": np.ma.masked_array([1, 2], mask=[True, False]), "categories": [1, 2]},
+        MissingValueError,
+        "curator only",
+    ),
+    "undeclared": ({"values": ["a", "z"]}, DataError, "not among the declared categories"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("function", [tally_frequencies, people_cells])
+def test_bad_input_is_refused(function: Any, name: str) -> None:
+    arguments, error, message = BAD[name]
+    given = {"values": ["a", "b"], "epsilon": [0.5, 1.0], "categories": ["a", "b"]} | arguments
+    with pytest.raises(error, match=message) as caught:
+        function(given.pop("values"), **given)
+    assert type(caught.value) is error
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+FITS = {
+    "text": ["a", "b"],
+    "whole": [1, 2],
+    "float": [0.0, 1.5, 3.0],
+    "flag": [False, True],
+}
+
+
+@pytest.mark.parametrize("column", FRAME.columns)
+@pytest.mark.parametrize("declared", FITS)
+@pytest.mark.parametrize("engine", ["polars", "pandas", "pyarrow", "duckdb"])
+def test_types_are_judged_from_the_schema(column: str, declared: str, engine: str) -> None:
+    arrow = FRAME.to_arrow()
+    data: Any = {
+        "polars": FRAME.lazy,
+        "pandas": FRAME.to_pandas,
+        "pyarrow": lambda: arrow,
+        "duckdb": lambda: duckdb.from_arrow(arrow),
+    }[engine]()
+    given: dict[str, Any] = {"epsilon": 1.0, "categories": FITS[declared], "data": data}
+    if column == declared or (column, declared) == ("whole", "float"):
+        expected = [1, 2] if declared == "flag" else [2, 1]
+        assert tally_frequencies(column, **given).cells.tolist() == [expected]
+        return
+    with pytest.raises(ColumnError, match=f"values='{column}' must be a column of"):
+        tally_frequencies(column, **given)
+
+
+@pytest.mark.parametrize(
+    "categories",
+    [
+        ("a", "b"),
+        np.array(["a", "b"]),
+        np.array(["a", "b"], dtype=object),
+        pd.Series(["a", "b"]),
+        pd.Series(["a", "b"], dtype="category"),
+        pl.Series(["a", "b"]),
+        pa.array(["a", "b"]),
+    ],
+    ids=lambda c: type(c).__name__,
+)
+def test_categories_of_many_kinds(categories: Any) -> None:
+    assert declare(categories, None).labels == ("a", "b")
+
+
+def test_categories_that_are_numbers() -> None:
+    assert declare(range(3), None).labels == (0, 1, 2)
+    assert declare(np.arange(2), "x").labels == (0, 1, "x")
+    assert declare([np.int8(1), 0], None).labels == (1, 0)
+    assert declare(np.array([True, False]), None).kind == "booleans"
+    assert declare([0, 1.0, 2], None).labels == ((0.0, 1.0), (1.0, 2.0))
+    assert declare(np.linspace(0, 1, 3), None).labels == ((0.0, 0.5), (0.5, 1.0))
+    assert declare(np.array([[0, 1], [2, 3]]), None).labels == ((0, 1), (2, 3))
+    assert declare([(0, 1), (1, math.inf)], (0, 1)).other == 0
+    assert declare(["a"], "b").labels == ("a", "b")
+
+
+@pytest.mark.parametrize("engine", ["polars", "enum", "pandas", "pyarrow", "duckdb"])
+@pytest.mark.parametrize("person", [None, "p"])
+def test_dictionaries_of_text(engine: str, person: str | None) -> None:
+    text = pa.array(["a", "z", None, "b", "a"]).dictionary_encode()
+    arrow = pa.table({"v": text, "p": [1, 2, 3, 4, 5]})
+    frame = pl.DataFrame(arrow)
+    data: Any = {
+        "polars": lambda: frame,
+        "enum": lambda: frame.with_columns(pl.col("v").cast(pl.Enum(["z", "b", "a", "y"]))),
+        "pandas": arrow.to_pandas,
+        "pyarrow": lambda: arrow,
+        "duckdb": lambda: duckdb.from_arrow(arrow),
+    }[engine]()
+    tally = tally_frequencies(
+        "v", epsilon=1.0, categories=["a", "b"], other="c", data=data, person=person
+    )
+    assert (tally.cells // tally.unit).tolist() == [[2, 1, 2]]
+
+
+@pytest.mark.parametrize("by_itself", [False, True])
+@pytest.mark.parametrize("form", ["pandas", "pyarrow"])
+def test_dictionaries_of_integers_are_not_text(
+    monkeypatch: pytest.MonkeyPatch, form: str, by_itself: bool
+) -> None:
+    if by_itself:
+        monkeypatch.setattr("epsilons.tally.columns._into_polars", lambda table: table.frame)
+    data: Any = pa.table({"v": pa.array([1, 2, 1]).dictionary_encode()})
+    if form == "pandas":
+        data = data.to_pandas()
+    with pytest.raises(ColumnError, match="must be a column of text"):
+        tally_frequencies("v", epsilon=1.0, categories=["1", "2"], data=data)
+
+
+@pytest.mark.parametrize("dtype", [pl.UInt8, pl.Int16, pl.UInt32, pl.UInt64, pl.Int128])
+@pytest.mark.parametrize("engine", ["polars", "pyarrow", "duckdb", "array"])
+def test_integers_of_all_widths(dtype: Any, engine: str) -> None:
+    wide = dtype in (pl.UInt64, pl.Int128)
+    if dtype == pl.Int128:
+        engine = "polars"  # Arrow has no such type
+    largest = 2**63 - 1 if wide else 100
+    values = [0, 7, largest, 2**64 - 1 if wide else 101]
+    frame = pl.DataFrame({"v": pl.Series(values, dtype=dtype)})
+    given: dict[str, Any] = {"epsilon": 1.0, "categories": [7, largest], "other": "x"}
+    if engine == "array":
+        found = tally_frequencies(frame["v"].to_numpy(), **given)
+    else:
+        arrow = None if dtype == pl.Int128 else frame.to_arrow()
+        data: Any = {"polars": frame, "pyarrow": arrow}.get(engine)
+        data = duckdb.from_arrow(arrow) if engine == "duckdb" else data
+        found = tally_frequencies("v", data=data, **given)
+    assert found.cells.tolist() == [[1, 1, 2]]
+
+
+def test_text_in_csv_is_never_a_number(tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text("v,e\n007,1\n7,1\n7,1\n,2\n")
+    given: dict[str, Any] = {"epsilon": "e", "other": "x", "data": file}
+    assert tally_frequencies("v", categories=["007", "7"], **given).cells.tolist() == [
+        [1, 2, 0],
+        [0, 0, 1],
+    ]
+    assert tally_frequencies("v", categories=[7, 8], **given).cells.tolist() == [
+        [3, 0, 0],
+        [0, 0, 1],
+    ]
+    late = tmp_path / "late.csv"
+    late.write_text("v,e\n" + ",1\n" * 20_000 + "5,1\n")
+    given["data"] = late
+    assert tally_frequencies("v", categories=[5, 6], **given).cells.tolist() == [[1, 0, 20_000]]
+
+
+@pytest.mark.parametrize("categories", [["a", "b"], [1, 2], [True, False], [0.0, 1.0, 2.0]])
+def test_nothing_leaks(tmp_path: Path, categories: list[Any]) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text("v,e\n" + "1,1\n" * 20_000 + f"x{SECRET},1\n")
+    lazy = pl.LazyFrame({"v": ["1", f"x{SECRET}"]}).select(
+        pl.col("v").cast(pl.Int64), e=pl.lit(1.0)
+    )
+    relation = duckdb.sql(f"select x::int as v, 1.0 as e from (values ('1'), ('x{SECRET}')) t(x)")
+    arrays: list[Any] = [["a", SECRET], [1, int(SECRET)], [1.0, float(SECRET)], [object(), SECRET]]
+    for data in (file, lazy, relation, *arrays):
+        given: Any = ("v", "e", data) if not isinstance(data, list) else (data, 1.0, None)
+        with pytest.raises(EpsilonsError) as caught:
+            tally_frequencies(given[0], epsilon=given[1], categories=categories, data=given[2])
+        shown = "".join(traceback.format_exception(caught.value, chain=True))
+        assert SECRET not in shown
+        assert caught.value.__cause__ is None
+
+
+def test_a_table_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cells, "LARGEST_TABLE", 3)
+    with pytest.raises(ArgumentError, match="2 cells for each of 2 budget levels"):
+        tally_frequencies(["a", "b"], epsilon=[1.0, 2.0], categories=["a", "b"])

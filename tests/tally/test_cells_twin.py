@@ -1,0 +1,195 @@
+"""Frequencies in NumPy are those of the engine path, and everyone apart adds up to them."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import epsilons.tally
+from epsilons.errors import ArgumentError, EpsilonsError
+from epsilons.tally import cells_engine, cells_twin, columns, people_cells, tally_frequencies
+from epsilons.tally.categories import declare
+from epsilons.tally.cells import SHARES, checked_cells
+from epsilons.tally.levels import Names
+
+POINTS = [-math.inf, -1.0, -0.0, 0.0, 5e-324, 0.5, 1.0, 2.0, 1e308, math.inf]
+DECLARED: dict[str, tuple[list[Any], Any]] = {
+    "text": (["a", "b", "ü"], st.sampled_from(["a", "b", "ü", "", "B", None])),
+    "integers": ([0, 7, -(2**62)], st.sampled_from([0, 7, -(2**62), 5, 2**62, None])),
+    "booleans": ([True, False], st.sampled_from([True, False, None])),
+    "bins": (
+        [(-math.inf, -1), (0, 0.5), (0.5, 2)],
+        st.one_of(st.sampled_from([*POINTS, math.nan]), st.floats(width=64)),
+    ),
+    "edges": (
+        [-1.0, 0.0, 0.5, 1e308],
+        st.one_of(st.sampled_from([*POINTS, math.nan]), st.floats(-2.0, 2.0)),
+    ),
+}
+BUDGETS = st.sampled_from([0.0, -0.0, 5e-324, 0.1, 1.0, 1.0005, 1.01, 1e308, math.inf])
+BAD = st.sampled_from([math.nan, -1.0, -math.inf])
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[str, list[Any], Any, list[float] | None, str | None]:
+    kind = draw(st.sampled_from(list(DECLARED)))
+    n = draw(st.integers(0, 25))
+    values = draw(st.lists(DECLARED[kind][1], min_size=n, max_size=n))
+    who: list[float] | None = None
+    if draw(st.booleans()):
+        who = draw(st.lists(st.sampled_from([0.0, -0.0, 1.5, -7.0]), min_size=n, max_size=n))
+    epsilon: Any
+    if draw(st.integers(0, 4)) == 0:
+        epsilon = draw(BUDGETS.filter(lambda e: e > 0))
+    elif who is not None and draw(st.integers(0, 4)):
+        of = {p: draw(BUDGETS) for p in sorted(set(who))}
+        epsilon = [of[p] for p in who]
+    else:
+        budgets = st.one_of(BUDGETS, BAD) if draw(st.integers(0, 5)) == 0 else BUDGETS
+        epsilon = draw(st.lists(budgets, min_size=n, max_size=n))
+    other = draw(st.sampled_from([None, "rest", "rest"]))
+    return kind, values, epsilon, who, other
+
+
+def outcome(groups: Any, categories: Any, unit: int) -> tuple[Any, ...]:
+    try:
+        tally = checked_cells(groups, Names(), categories, unit=unit)
+    except EpsilonsError as error:
+        return type(error), str(error)
+    assert not np.signbit(tally.levels).any()
+    assert (tally.cells.sum(axis=1) <= tally.counts * unit).all()
+    return tally.levels.tolist(), tally.counts.tolist(), tally.cells.tolist(), tally.unit
+
+
+@settings(max_examples=200, deadline=None)
+@given(table=tables(), listed=st.booleans())
+def test_the_twin_is_the_engine(
+    table: tuple[str, list[Any], Any, list[float] | None, str | None], listed: bool
+) -> None:
+    kind, values, epsilon, who, other = table
+    categories = declare(DECLARED[kind][0], other)
+    unit = 1 if who is None else SHARES
+    small = outcome(cells_twin.count(values, epsilon, who, categories), categories, unit)
+    handed = columns.of_values(values, epsilon, who, categories.kind)
+    with pytest.MonkeyPatch.context() as patch:
+        if not listed:
+            patch.setattr(cells_engine, "MOST_LISTED", 0)
+            patch.setattr(cells_engine, "MOST_BREAKS", 0)
+        large = outcome(cells_engine.count(handed, categories), categories, unit)
+        if who is None:
+            apart = outcome(cells_engine.each(handed, categories), categories, unit)
+            assert apart == small
+    assert small == large
+
+
+@settings(max_examples=60, deadline=None)
+@given(table=tables())
+def test_everyone_apart_adds_up(
+    table: tuple[str, list[Any], Any, list[float] | None, str | None],
+) -> None:
+    kind, values, epsilon, _, other = table
+    categories = DECLARED[kind][0]
+    try:
+        tally, level, cell = people_cells(
+            values, epsilon=epsilon, categories=categories, other=other
+        )
+    except EpsilonsError:
+        return
+    assert level.dtype == cell.dtype == np.int64
+    table_ = np.zeros_like(tally.cells)
+    np.add.at(table_, (level, cell), 1)
+    assert table_.tolist() == tally.cells.tolist()
+    if isinstance(epsilon, list):
+        assert (tally.levels[level] <= np.array(epsilon)).all()
+
+
+@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
+@pytest.mark.parametrize(
+    "form", ["list", "numpy", "polars", "categorical", "pandas", "pandas category", "pyarrow"]
+)
+def test_large_arrays_give_what_small_ones_give(
+    monkeypatch: pytest.MonkeyPatch, form: str, person: bool
+) -> None:
+    source = np.random.default_rng(11)
+    n = 2000
+    text = source.choice(["a", "b", "c"], n)
+    values: Any = {
+        "list": text.tolist,
+        "numpy": lambda: text,
+        "polars": lambda: pl.Series(text.tolist()),
+        "categorical": lambda: pl.Series(text.tolist(), dtype=pl.Categorical),
+        "pandas": lambda: pd.Series(text, index=range(n, 2 * n)),
+        "pandas category": lambda: pd.Series(text.tolist()).astype("category"),
+        "pyarrow": lambda: pa.chunked_array([text[:7].tolist(), text[7:].tolist()]),
+    }[form]()
+    who = source.integers(0, n // 3, n) if person else None
+    epsilon = source.choice([0.1, 0.5, 2.0], n)
+    if who is not None:
+        epsilon = epsilon[who]
+    given: dict[str, Any] = {"epsilon": epsilon, "categories": ["a", "b"], "other": "x"}
+    small = tally_frequencies(values, person=who, **given)
+    apart = None if person else people_cells(values, **given)
+    monkeypatch.setattr(epsilons.tally, "SMALL", 10)
+    large = tally_frequencies(values, person=who, **given)
+    assert small.cells.tolist() == large.cells.tolist()
+    assert small.levels.tolist() == large.levels.tolist()
+    if apart is not None:
+        again = people_cells(values, **given)
+        assert [x.tolist() for x in apart[1:]] == [x.tolist() for x in again[1:]]
+
+
+@pytest.mark.parametrize("form", ["polars", "pandas", "pyarrow"])
+@pytest.mark.parametrize("categories", [["a", "b"], [0, 1], [True, False], [0.0, 0.5, 1.0]])
+def test_people_of_frames(form: str, categories: list[Any]) -> None:
+    values = [categories[0], categories[1], categories[1]]
+    frame = pl.DataFrame({"v": values, "e": [2.0, 0.5, 2.0]})
+    data = {"polars": frame, "pandas": frame.to_pandas(), "pyarrow": frame.to_arrow()}[form]
+    tally, level, cell = people_cells("v", epsilon="e", categories=categories, data=data)
+    assert level.tolist() == [1, 0, 1]
+    assert cell.tolist() == [0, 1, 1]
+    assert tally.cells.tolist() == [[0, 1], [1, 1]]
+
+
+def test_people_need_one_row_each_in_memory() -> None:
+    frame = pl.DataFrame({"v": ["a", "b"], "p": [1, 2]})
+    given: dict[str, Any] = {"epsilon": 1.0, "categories": ["a", "b"]}
+    with pytest.raises(ArgumentError, match="one row per person"):
+        people_cells("v", data=frame, person="p", **given)
+    for data in (frame.lazy(), "rows.parquet"):
+        with pytest.raises((ArgumentError, EpsilonsError), match=r"in memory|does not exist"):
+            people_cells("v", data=data, **given)
+
+
+def test_a_million_categories() -> None:
+    labels = [f"k{i}" for i in range(10**6)]
+    values = [*labels[::1000], "none"]
+    tally = tally_frequencies(
+        "v", epsilon=1.0, categories=labels, other="rest", data=pl.DataFrame({"v": values})
+    )
+    assert tally.cells[0, ::1000].tolist() == [1] * 1001
+    assert tally.cells.sum() == 1001
+    edges = np.linspace(0.0, 1.0, 10**6 + 1)
+    data = pl.DataFrame({"v": edges[::1000]})
+    tally = tally_frequencies("v", epsilon=1.0, categories=edges, data=data)
+    assert tally.cells[0, ::1000].tolist() == [1] * 1000
+    assert tally.cells[0, -1] == 1
+
+
+def test_small_arrays_import_no_engine() -> None:
+    code = (
+        "import sys; from epsilons.tally import tally_frequencies;"
+        "tally_frequencies(['a', 'b'], epsilon=[1.0, 2.0], categories=['a', 'b']);"
+        "tally_frequencies([1.0, 2.0], epsilon=1.0, categories=[0.0, 5.0, 9.0]);"
+        "assert not {'polars', 'narwhals', 'pandas', 'pyarrow', 'duckdb'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
