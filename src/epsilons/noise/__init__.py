@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from epsilons.noise.bernoulli import exp_minus, exp_minus_many
+from epsilons.noise.hourglass import Hourglass
+from epsilons.noise.inner import best_inner, best_inner_2d
 from epsilons.noise.laplace import DiscreteLaplace, Geometric, PointMass
 from epsilons.noise.source import Seeded, Source, System, resolve
+from epsilons.noise.staircase import Staircase
+from epsilons.noise.staircase2d import Staircase2D
 from epsilons.noise.uniform import below, below_many
 
 __all__ = [
     "DiscreteLaplace",
     "Geometric",
+    "Hourglass",
     "PointMass",
     "Seeded",
     "Source",
+    "Staircase",
+    "Staircase2D",
     "System",
     "below",
     "below_many",
+    "best_inner",
+    "best_inner_2d",
     "exp_minus",
     "exp_minus_many",
     "resolve",

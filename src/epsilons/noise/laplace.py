@@ -29,7 +29,7 @@ class _Scaled(Law):
     @property
     def _rate(self) -> float:
         """1/scale as a float, which may be 0 or infinite."""
-        return _as_float(1 / self.scale)
+        return as_float(1 / self.scale)
 
     def _log_one_minus_a(self) -> float:
         """Return log(1 - a) to full precision, for any scale."""
@@ -96,7 +96,7 @@ class Geometric(_Scaled):
         Raises:
             ArgumentError: `x` is not an integer.
         """
-        return self._log_one_minus_a() - _as_float(self.exponent(x))
+        return self._log_one_minus_a() - as_float(self.exponent(x))
 
     @property
     def variance(self) -> float:
@@ -148,7 +148,7 @@ class DiscreteLaplace(_Scaled):
         """
         # log tanh(1 / (2 scale)) in two terms of one sign, so that nothing cancels.
         at_zero = self._log_one_minus_a() - math.log1p(math.exp(-self._rate))
-        return at_zero - _as_float(self.exponent(x))
+        return at_zero - as_float(self.exponent(x))
 
     @property
     def variance(self) -> float:
@@ -213,7 +213,7 @@ class PointMass(Law):
         return np.zeros(size, dtype=np.int64)
 
 
-def _as_float(number: Fraction | float) -> float:
+def as_float(number: Fraction | float) -> float:
     """Return the nearest float, infinity if it is beyond them all."""
     try:
         return float(number)

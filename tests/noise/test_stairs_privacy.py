@@ -1,0 +1,138 @@
+"""The largest log-ratio of each law of stairs, by enumeration of the paper's own regions.
+
+Nothing here asks the laws for a level: the regions are those of Kulesza, Suresh and Wang (2024),
+equations (7), (11) and (12), on a lattice, and the laws must agree with them point by point.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from epsilons.noise import Hourglass, Staircase, Staircase2D
+
+RATE = Fraction(7, 5)
+SHAPES = [(n, g) for n in range(1, 9) for g in range(1, n + 1)]
+Pair = Callable[[int, int], int]  # the level of (x, k)
+
+
+def stair(a: int, n: int, g: int) -> int:
+    """Equation (11): walk down unit by unit."""
+    down = 0
+    while a >= n:
+        a -= n
+        down += 1
+    return down if a < g else down + 1
+
+
+def glass(x: int, k: int, n: int, g: int) -> int:
+    """Equation (7): the segments A_k and B_k(i), mirrored for x < 0."""
+    if x < 0:
+        return glass(-x, -k, n, g)
+    if x < k * n + g:
+        return k
+    i = 1
+    while x >= (k + i) * n + g:
+        i += 1
+    return 2 * i + k
+
+
+def largest_of_pairs(level: Pair, n: int) -> int:
+    """The largest change of level over the shifts (s, n - s), and so over their negatives."""
+    xs, ks = range(-4 * n, 4 * n + 1), range(-7, 8)
+    table = {(x, k): level(x, k) for x in range(-5 * n, 5 * n + 1) for k in range(-8, 9)}
+    return max(abs(table[x + s, k + 1] - table[x, k]) for x in xs for k in ks for s in range(n + 1))
+
+
+@pytest.mark.parametrize(("n", "g"), SHAPES)
+def test_a_staircase_costs_its_rate(n: int, g: int) -> None:
+    law = Staircase(RATE, n, g)
+    levels = {x: stair(abs(x), n, g) for x in range(-6 * n, 6 * n + 1)}
+    assert all(law.exponent(x) == RATE * level for x, level in levels.items())
+    inside = range(-5 * n, 5 * n + 1)
+    assert max(abs(levels[x + s] - levels[x]) for x in inside for s in range(n + 1)) == 1
+    losses = [abs(law.log_pmf(x + s) - law.log_pmf(x)) for x in inside for s in range(n + 1)]
+    assert max(losses) == pytest.approx(float(RATE), rel=1e-13)
+    # One lattice point further is no longer protected.
+    assert max(abs(levels[x + n + 1] - levels[x]) for x in range(-2 * n, 2 * n)) == 2
+
+
+@pytest.mark.parametrize(("n", "g"), SHAPES)
+def test_zero_with_both_signs_costs_more(n: int, g: int) -> None:
+    # Sign and magnitude drawn apart: every size has two signs, and zero both of them.
+    rate = float(RATE)
+    log_weights = {
+        x: math.log(2 if x == 0 else 1) - rate * stair(abs(x), n, g) for x in range(-3 * n, 3 * n)
+    }
+    losses = [abs(log_weights[s] - log_weights[0]) for s in range(-n, n + 1)]
+    assert max(losses) == pytest.approx(rate + math.log(2))
+
+
+@pytest.mark.parametrize(("n", "g"), SHAPES)
+def test_an_hourglass_costs_its_rate(n: int, g: int) -> None:
+    law = Hourglass(RATE, n, g)
+    for x, k in itertools.product(range(-4 * n, 4 * n + 1), range(-6, 7)):
+        assert law.exponent(x, k * n - x) == RATE * glass(x, k, n, g)
+        if n > 1:
+            assert law.exponent(x, k * n - x + 1) == math.inf
+            assert law.log_pmf(x, k * n - x - 1) == -math.inf
+    assert largest_of_pairs(lambda x, k: glass(x, k, n, g), n) == 1
+
+
+@pytest.mark.parametrize("n", range(1, 9))
+def test_broken_hourglasses_cost_more(n: int) -> None:
+    def empty_first_stair(x: int, k: int) -> int:
+        j = abs(x) // n + 1
+        return j + abs(k - j if x >= 0 else k + j)
+
+    assert largest_of_pairs(empty_first_stair, n) == 3
+    for g in range(1, n + 1):
+
+        def centre_off_by_one(x: int, k: int, g: int = g) -> int:
+            j = stair(abs(x), n, g)
+            return j + abs(k - j - 1 if x >= 0 else k + j)
+
+        def not_mirrored(x: int, k: int, g: int = g) -> int:
+            j = stair(abs(x), n, g)
+            return j + abs(k - j)
+
+        assert largest_of_pairs(centre_off_by_one, n) > 1
+        assert largest_of_pairs(not_mirrored, n) > 1
+
+
+@pytest.mark.parametrize("n", range(1, 9))
+def test_a_staircase_of_pairs_costs_its_rate(n: int) -> None:
+    far = 3 * n
+    for g in range(1, n + 1):
+        law = Staircase2D(RATE, n, g)
+        span = range(-far, far + 1)
+        table = np.array([[stair(abs(x) + abs(y), n, g) for y in span] for x in span])
+        for x, y in itertools.product(range(-n - 1, n + 2), range(-n - 1, n + 2)):
+            assert law.exponent(x, y) == RATE * int(table[x + far, y + far])
+        middle = table[n:-n, n:-n]
+        size = len(middle)
+        worst = 0
+        for s in range(-n, n + 1):
+            for t in range(abs(s) - n, n - abs(s) + 1):
+                moved = table[n + s : n + s + size, n + t : n + t + size]
+                worst = max(worst, int(np.abs(moved - middle).max()))
+        assert worst == 1
+        beyond = table[2 * n + 1 :, n : n + size][:size]
+        assert int(np.abs(beyond - middle[: len(beyond)]).max()) == 2
+
+
+@pytest.mark.parametrize(("n", "g"), SHAPES)
+def test_both_marginals_of_an_hourglass_are_the_staircase(n: int, g: int) -> None:
+    rate = Fraction(3, 2)
+    law, one = Hourglass(rate, n, g), Staircase(rate, n, g)
+    for v in range(-3 * n, 3 * n + 1):
+        pairs = [(v, k * n - v) for k in range(-45, 46)]
+        across = math.fsum(math.exp(law.log_pmf(x, y)) for x, y in pairs)
+        along = math.fsum(math.exp(law.log_pmf(y, x)) for x, y in pairs)
+        assert across == pytest.approx(math.exp(one.log_pmf(v)), rel=1e-14)
+        assert along == pytest.approx(math.exp(one.log_pmf(v)), rel=1e-14)
