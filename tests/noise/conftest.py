@@ -4,8 +4,8 @@ Each test of fit fails a right sampler with probability `ALPHA`. For the binomia
 For chi-square it is the limit law's, which at 100 expected in a cell, the least that is allowed
 here, is too small by a factor of up to 30 (a Poisson count of mean 100 against the normal). There
 are fewer than 300 such tests in tests/noise, so the whole had a false-alarm probability below 1e-6
-when its seeds were first chosen. With these it is deterministic, but for the few tests of the system's
-entropy and of OpenDP, which say so.
+when its seeds were first chosen. With these it is deterministic, but for the few tests of the
+system's entropy and of OpenDP, which say so.
 """
 
 from __future__ import annotations
