@@ -104,3 +104,14 @@ def test_plan_of_frequencies() -> None:
     data = json.loads(run("plan", "0.1:500", "1:200", "--categories", "7", "--json").stdout)
     assert data["statistic"] == "frequencies"
     assert data["cells"] == 7
+
+
+def test_the_bundled_data_can_be_saved(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    assert run("demo", "--save", str(path)).returncode == 0
+    assert path.read_text(encoding="utf-8") == make_demo_data.make()
+
+
+def test_integers_that_are_reversed_are_told_so(table: Path) -> None:
+    words = ("frequencies", str(table), "--value", "x", "--epsilon", "e", "--integers", "9", "1")
+    assert "FIRST" in run(*words).stderr

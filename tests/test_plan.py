@@ -10,7 +10,6 @@ import pytest
 
 import epsilons as ep
 from epsilons.allocation import RULES
-from epsilons.report import to_json
 from tests.profiles import ADVERSARIAL, ORDINARY
 
 BUDGETS = ep.Budgets({0.1: 500, 1.0: 200})
@@ -63,7 +62,7 @@ def test_any_budgets_can_be_planned_for(profile: str) -> None:
     text = str(plan)
     assert "nan" not in text
     assert max(map(len, text.splitlines())) <= 110
-    json.loads(to_json(plan.to_dict()))
+    json.loads(plan.to_json())
     assert plan.plot().to_dict()
     assert "<table>" in plan._repr_html_()
 

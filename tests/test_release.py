@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.report import to_json
 
 
 @pytest.fixture
@@ -79,7 +78,7 @@ def test_the_error_if_related_covers_that_of_shuffled_people(release: ep.Release
 
 
 def test_json_writes_infinity_as_a_word(release: ep.Release) -> None:
-    data = json.loads(to_json(release.to_dict()))
+    data = json.loads(release.to_json())
     assert data["spent"][-1]["epsilon"] == "inf"
     assert data["value"] == release.value
     assert data["interval"] == list(release.interval())
@@ -97,3 +96,11 @@ def test_the_related_error_is_that_of_these_people() -> None:
     release = ep.mean([0.0] * 50 + [1.0] * 50, epsilon=epsilon, bounds=(0, 1))
     assert release.value == 1.0
     assert release.error_if_related == pytest.approx(0.5, abs=1e-6)
+
+
+def test_a_result_that_tells_nothing_says_so(release: ep.Release) -> None:
+    drowned = ep.mean([1.0, 2.0], epsilon=0.01, bounds=(0, 5))
+    assert drowned.interval() == (0.0, 5.0) or drowned.raw != drowned.value
+    wide = dataclasses.replace(drowned, raw=2.5, value=2.5)
+    assert "tells nothing" in str(wide)
+    assert "tells nothing" not in str(release)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 import sys
 from importlib import resources
 from typing import Any
@@ -15,7 +16,6 @@ from epsilons import mean as mean_of
 from epsilons import plan as plan_for
 from epsilons.allocation import FREQUENCY_RULES, RULES
 from epsilons.parameters import CHOICES
-from epsilons.report import to_json
 
 _DEMO_BOUNDS = (0.0, 120.0)
 
@@ -75,15 +75,24 @@ def cli() -> None:
 
 
 @cli.command()
+@click.option(
+    "--save",
+    type=click.Path(dir_okay=False, writable=True),
+    help="Only copy the bundled data to this CSV file.",
+)
 @_JSON
-def demo(as_json: bool) -> None:
+def demo(save: str | None, as_json: bool) -> None:
     """Publish the mean of the bundled data: 4,000 invented commuters with their own budgets."""
     with resources.as_file(resources.files("epsilons") / "data" / "commute.csv") as path:
+        if save is not None:
+            shutil.copyfile(path, save)
+            click.echo(f"Wrote {save}: columns person, minutes and epsilon, 4,000 people.")
+            return
         release = mean_of(
             "minutes", epsilon="epsilon", bounds=_DEMO_BOUNDS, data=path, person="person"
         )
     if as_json:
-        click.echo(to_json(release.to_dict()))
+        click.echo(release.to_json())
         return
     click.echo("How long do 4,000 (invented) people commute, in minutes?\n")
     click.echo(str(release))
@@ -142,7 +151,7 @@ def mean(
         confidence=confidence,
         method=method,
     )
-    click.echo(to_json(release.to_dict()) if as_json else str(release))
+    click.echo(release.to_json() if as_json else str(release))
 
 
 @cli.command()
@@ -190,6 +199,8 @@ def frequencies(
 ) -> None:
     """Publish which share of the people of FILE (Parquet or CSV) is in each category."""
     whole = tuple(range(integers[0], integers[1] + 1)) if integers else ()
+    if integers and not whole:
+        raise click.UsageError("--integers FIRST LAST: FIRST must not be above LAST.")
     given: list[Any] = [list(each) for each in (words, whole, edges) if each]
     if len(given) != 1:
         raise click.UsageError(
@@ -207,7 +218,7 @@ def frequencies(
         confidence=confidence,
         method=method,
     )
-    click.echo(to_json(release.to_dict()) if as_json else str(release))
+    click.echo(release.to_json() if as_json else str(release))
 
 
 @cli.command()
@@ -242,7 +253,7 @@ def plan(
         loss=loss,
         confidence=confidence,
     )
-    click.echo(to_json(forecast.to_dict()) if as_json else str(forecast))
+    click.echo(forecast.to_json() if as_json else str(forecast))
 
 
 def main() -> None:

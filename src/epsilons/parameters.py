@@ -75,7 +75,8 @@ def cells(statistic: object, categories: object) -> int:
     if not isinstance(count, int) or isinstance(count, bool) or not 2 <= count <= 10**6:
         raise ArgumentError(
             "categories must be the categories or how many there are, from 2 to 1,000,000, "
-            f"since frequencies are asked for; it is {type(categories).__name__}."
+            "since frequencies are asked for. "
+            + ("It is not given." if categories is None else f"It stands for {count!r}.")
         )
     return count
 

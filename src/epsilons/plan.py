@@ -99,6 +99,10 @@ class Plan:
             "curve": self._curve(),
         }
 
+    def to_json(self) -> str:
+        """`to_dict` as JSON, in which ∞ is written as "inf"."""
+        return report.to_json(self.to_dict())
+
     def plot(self) -> altair.LayerChart:
         """Risk over the cap τ, with the rules marked on it.
 

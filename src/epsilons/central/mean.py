@@ -12,11 +12,20 @@ from epsilons.errors import BoundsError
 from epsilons.noise import Source, resolve
 from epsilons.release import MeanRelease, Spent
 
-_NOT_GIVEN: Final = object()
+
+class _NotGiven:
+    """What stands for an argument that must be given, so that its absence gets a kind word."""
+
+    def __repr__(self) -> str:
+        return "<to be given>"
+
+
+_NOT_GIVEN: Final = _NotGiven()
 
 PROTECTS = (
     "Each person's value: whatever it is, no result becomes more or less likely by more than a "
-    "factor e^(spent), and nobody's spent is above their own ε. "
+    "factor e^(spent), which is 10 % at 0.1 and 2.7 times at 1, and nobody's spent is above their "
+    "own ε. "
     "Budgets and the number of people count as public here: nothing that a budget itself reveals "
     "is protected."
 )

@@ -168,6 +168,10 @@ class Release:
             "private": self.private,
         }
 
+    def to_json(self) -> str:
+        """`to_dict` as JSON, in which ∞ is written as "inf"."""
+        return report.to_json(self.to_dict())
+
     def __str__(self) -> str:
         return report.release_text(self.to_dict())
 

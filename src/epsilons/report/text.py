@@ -28,6 +28,7 @@ def release_text(data: dict[str, Any]) -> str:
         f"  {data['n']:,} people, values from {number(data['bounds'][0])} to "
         f"{number(data['bounds'][1])}, method {data['method']}",
         f"  {_risk_words(data)}",
+        *_tells_nothing([low, high] == list(data["bounds"])),
         "",
         _spending(data),
         "",
@@ -52,7 +53,9 @@ def frequencies_text(data: dict[str, Any]) -> str:
         for name, value, low, high in shares
     ]
     hidden = len(rows) - _CATEGORIES
-    more = [f"  … and {hidden:,} more categories"] if hidden > 0 else []
+    more = (
+        [f"  … and {hidden:,} more: value, interval() and JSON have them all"] if hidden > 0 else []
+    )
     lines = [
         *_warning(data),
         table(("category", "share", f"from ({percent})", "to"), rows[:_CATEGORIES]),
@@ -60,8 +63,9 @@ def frequencies_text(data: dict[str, Any]) -> str:
         "",
         f"  {data['n']:,} people in {len(rows):,} categories, method {data['method']}",
         f"  {_risk_words(data)}",
-        f"  All categories at once: within {_percent(data['error_at_once'], width)} "
+        f"  All categories at once: within {_points(data['error_at_once'])} of the raw shares "
         f"with probability {percent}",
+        *_tells_nothing(min(lows) <= 0.0 and max(highs) >= 1.0 and width >= 1.0),
         "",
         _spending(data),
         "",
@@ -69,7 +73,7 @@ def frequencies_text(data: dict[str, Any]) -> str:
         wrapped("Assumed: " + data["assumes"]),
         wrapped(
             "If budgets and categories are related, the error of the worst category among these "
-            f"people can be up to {_percent(data['error_if_related'], width)} (not exceeded with "
+            f"people can be up to {_points(data['error_if_related'])} (not exceeded with "
             f"probability {percent})."
         ),
     ]
@@ -82,6 +86,16 @@ def category_name(category: Any) -> str:
         low, high = category
         return f"{number(low)} to {number(high)}"
     return str(category)
+
+
+def _points(share: float) -> str:
+    return f"{number(100 * share, 3)} percentage points"
+
+
+def _tells_nothing(whole: bool) -> list[str]:
+    if not whole:
+        return []
+    return ["  The interval is all there could be: for these budgets the result tells nothing."]
 
 
 def _percent(share: float, width: float) -> str:
@@ -118,6 +132,7 @@ def plan_text(data: dict[str, Any]) -> str:
         for row in data["forecasts"]
     ]
     levels = merged_rows(data["forecasts"][0]["spent"], 4)
+    merged = len(levels) < len(data["forecasts"][0]["spent"])
     return "\n".join(
         [
             _plan_title(data),
@@ -138,7 +153,8 @@ def plan_text(data: dict[str, Any]) -> str:
             wrapped(
                 "Errors are worst cases before any data is read; the gain is how many times "
                 "smaller the typical error is than with everyone at the strictest ε; the last "
-                "columns are what a person of each level would spend."
+                "columns are what a person of each level would spend"
+                + (", on average where ≈ stands for several levels." if merged else ".")
             ),
             wrapped("Advice: " + data["advice"]),
         ]
@@ -235,7 +251,8 @@ def wrapped(text: str) -> str:
 
 def _risk_words(data: dict[str, Any]) -> str:
     kind = "worst case over all data" if data["risk_is_exact"] else "proven bound over all data"
+    shown = _points if data["statistic"] == "frequencies" else number
     if data["loss"] == "mse":
-        return f"Typical error (root mean square) {number(math.sqrt(data['risk']))}, {kind}"
+        return f"Typical error (root mean square) {shown(math.sqrt(data['risk']))}, {kind}"
     percent = f"{100 * data['confidence']:g} %"
-    return f"Error not exceeded with probability {percent}: {number(data['risk'])}, {kind}"
+    return f"Error not exceeded with probability {percent}: {shown(data['risk'])}, {kind}"

@@ -160,12 +160,13 @@ def check_people(groups: Counted, names: Names, unit: int) -> None:
     if groups.nobody.any():
         raise DataError(
             f"{names.person} has rows without a person (null or NaN). "
-            "Drop these rows, or give each its own person."
+            "Drop these rows, or give each its own person. This message is for the curator only."
         )
     if groups.conflicts.any():
         raise ConflictingBudgetsError(
             f"{names.epsilon} differs between rows of the same {names.person}. "
-            "Everyone has one budget: give all rows of a person the smallest of theirs."
+            "Everyone has one budget: give all rows of a person the smallest of theirs. "
+            "This message is for the curator only."
         )
     if n < 2:
         raise DataError(
