@@ -20,18 +20,6 @@ from epsilons.parameters import CHOICES
 _DEMO_BOUNDS = (0.0, 120.0)
 
 
-class _Epsilon(click.ParamType[Any]):
-    """A budget: a number, or "inf" for public."""
-
-    name = "epsilon"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> float:
-        try:
-            return float(value)
-        except (TypeError, ValueError):
-            self.fail(f"{value!r} is not a number (write inf for public).", param, ctx)
-
-
 class _Level(click.ParamType[Any]):
     """EPSILON:PEOPLE, such as 0.1:500 or inf:3."""
 

@@ -168,12 +168,8 @@ def plan(
         DataError: there are fewer than two people.
     """
     parameters.choice("neighbours", neighbours)
-    goal = Goal(
-        parameters.choice("assume", assume),
-        parameters.choice("loss", loss),
-        parameters.confidence(confidence),
-        parameters.cells(statistic, categories),
-    )
+    cells = parameters.cells(statistic, categories)
+    goal = Goal.of_words(assume, loss, confidence, cells)
     limits = parameters.bounds(bounds)
     if goal.cells and limits != (0.0, 1.0):
         raise ArgumentError("bounds is for a mean: leave it out for frequencies, which are shares.")

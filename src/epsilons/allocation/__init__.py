@@ -181,12 +181,8 @@ def allocate(
     Guarantee:
         For every rule e_i ≤ ε_i, so a mechanism that spends e_i keeps every promise.
     """
-    goal = Goal(
-        parameters.choice("assume", assume),
-        parameters.choice("loss", loss),
-        parameters.confidence(confidence),
-        parameters.cells(statistic, categories),
-    )
+    cells = parameters.cells(statistic, categories)
+    goal = Goal.of_words(assume, loss, confidence, cells)
     parameters.choice("method", method, ("auto", *rules_for(goal)))
     return allocate_for(as_budgets(epsilon), goal, method)
 

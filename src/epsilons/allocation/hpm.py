@@ -91,9 +91,8 @@ def _better(budgets: Budgets, log: float, near: Answer, small: Answer, *, sharp:
     """The minimiser of min(f, g) + h is that of f + h or that of g + h."""
     first, second = weighing_of(budgets, near), weighing_of(budgets, small)
     distance = first.bias * 2.0 if sharp else math.sqrt(budgets.n * first.spread)
-    square = second.spread + second.total**2 / budgets.n
     # Products, not powers: a power that overflows raises, a product is ∞.
     noise_near, noise_small = log * first.scale, log * second.scale
     value_near = distance * distance + noise_near * noise_near
-    value_small = log * square + noise_small * noise_small
+    value_small = log * second.square + noise_small * noise_small
     return near if value_near <= value_small else small

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from epsilons import risk
+from epsilons import parameters, risk
 from epsilons.budgets import Budgets, Floats, summed
 from epsilons.risk import Weighing
 
@@ -29,6 +29,20 @@ class Goal:
     loss: str
     confidence: float
     cells: int = 0
+
+    @classmethod
+    def of_words(cls, assume: object, loss: object, confidence: object, cells: int = 0) -> Goal:
+        """The goal that a user's words stand for.
+
+        Raises:
+            ArgumentError: a word is not known, or the confidence is not strictly between 0 and 1.
+        """
+        return cls(
+            parameters.choice("assume", assume),
+            parameters.choice("loss", loss),
+            parameters.confidence(confidence),
+            cells,
+        )
 
     @property
     def moves(self) -> int:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from epsilons import parameters, risk, tally
+from epsilons import parameters, tally
 from epsilons.allocation import FREQUENCY_RULES, Allocation, Goal, allocate_for
 from epsilons.budgets import Budgets, Floats
 from epsilons.central.histogram import Histogram, build_histogram
@@ -95,9 +96,7 @@ def frequencies(
     parameters.choice("neighbours", neighbours)
     parameters.choice("missing", missing)
     parameters.choice("method", method, ("auto", *FREQUENCY_RULES))
-    parameters.choice("assume", assume)
-    parameters.choice("loss", loss)
-    parameters.confidence(confidence)
+    words = Goal.of_words(assume, loss, confidence)
     if not isinstance(project, bool):
         raise ArgumentError(f"project={project!r} must be True or False.")
     entropy = resolve(source)
@@ -121,7 +120,7 @@ def frequencies(
             person=person,
             missing=missing,
         )
-    goal = Goal(assume, loss, float(confidence), len(counted.categories))
+    goal = replace(words, cells=len(counted.categories))
     budgets = Budgets.of_levels(counted.levels, counted.counts)
     allocation = allocate_for(budgets, goal, method)
     mechanism = build_histogram(allocation, unit=counted.unit)
@@ -156,13 +155,7 @@ def _release(
         assume=goal.assume,
         loss=goal.loss,
         confidence=goal.confidence,
-        risk=risk.of(
-            mechanism.weighing,
-            assume=goal.assume,
-            loss=goal.loss,
-            confidence=goal.confidence,
-            cells=goal.cells,
-        ),
+        risk=goal.risk(mechanism.weighing),
         exact=allocation.exact,
         spent=Spent.rows(allocation.levels, allocation.counts, allocation.spent),
         protects=PROTECTS,

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from epsilons.allocation import Allocation
 from epsilons.budgets import Floats, Integers
-from epsilons.central.mechanism import kept, lattice, ratio, stays, weights_of
+from epsilons.central.mechanism import kept, lattice, ratio, stays, weighed, weights_of
 from epsilons.noise import DiscreteLaplace, PointMass, Source
 from epsilons.risk import Weighing
 
@@ -101,10 +101,9 @@ class Histogram:
         rows = 1 if size is None else size
         noise = self.law.draw(source, rows * self.cells).reshape(rows, self.cells)
         given = np.asarray(total)
-        if noise.dtype != object and given.dtype != object:
-            moved = noise + given
-            return np.asarray(moved[0] if size is None else moved)
-        drawn = noise.astype(object) + given.astype(object)
+        if object in (noise.dtype, given.dtype):  # Python integers on both sides, lest one wraps
+            noise, given = noise.astype(object), given.astype(object)
+        drawn = noise + given
         return np.asarray(drawn[0] if size is None else drawn)
 
     def estimates(self, drawn: npt.NDArray[Any]) -> Floats:
@@ -124,11 +123,7 @@ class Histogram:
     def weighing(self) -> Weighing:
         """The estimator of one share, with the integer weights that are really used."""
         weights = self.weights.astype(np.float64) * (self.reach / float(self.divisor))
-        keep = None
-        if self.keep is not None:
-            keep = np.array([float(p) for p in self.keep])
-            weights = weights * keep
-        return Weighing(weights, self.counts, ratio(self.scale, self.divisor), keep)
+        return weighed(weights, self.counts, ratio(self.scale, self.divisor), self.keep)
 
     @cached_property
     def slack(self) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from epsilons import parameters, risk, tally
+from epsilons import parameters, tally
 from epsilons.allocation import RULES, Allocation, Goal, allocate_for
 from epsilons.budgets import Budgets
 from epsilons.central.mechanism import Additive, Sampled, build
@@ -107,11 +107,7 @@ def mean(
     parameters.choice("neighbours", neighbours)
     parameters.choice("missing", missing)
     parameters.choice("method", method, ("auto", *RULES))
-    goal = Goal(
-        parameters.choice("assume", assume),
-        parameters.choice("loss", loss),
-        parameters.confidence(confidence),
-    )
+    goal = Goal.of_words(assume, loss, confidence)
     if bounds is _NOT_GIVEN:
         raise BoundsError(
             "bounds is not given: write bounds=(lo, hi), the range that values can have whatever "
@@ -144,9 +140,7 @@ def _release(
     lo, hi = mechanism.bounds
     raw = mechanism.estimate(drawn)
     goal = allocation.goal
-    unit = risk.of(
-        mechanism.weighing, assume=goal.assume, loss=goal.loss, confidence=goal.confidence
-    )
+    unit = goal.risk(mechanism.weighing)
     return MeanRelease(
         statistic="mean",
         value=min(max(raw, lo), hi),

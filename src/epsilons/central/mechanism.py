@@ -122,11 +122,7 @@ class Additive:
     def weighing(self) -> Weighing:
         """The estimator on a unit range, with the integer weights that are really used."""
         weights = self.weights / float(self.divisor)
-        keep = None
-        if self.keep is not None:
-            keep = np.array([float(p) for p in self.keep])
-            weights = weights * keep
-        return Weighing(weights, self.counts, ratio(self.scale, self.divisor), keep)
+        return weighed(weights, self.counts, ratio(self.scale, self.divisor), self.keep)
 
     @cached_property
     def slack(self) -> float:
@@ -255,6 +251,16 @@ def stays(source: Source, keep: tuple[Fraction, ...], level_of: Integers) -> npt
     unit = 2**_KEEP_BITS
     limits = np.array([int(p * unit) for p in keep], dtype=np.int64)
     return below_many(source, unit, len(level_of)) < limits[level_of]
+
+
+def weighed(
+    weights: Floats, counts: Integers, scale: float, keep: tuple[Fraction, ...] | None
+) -> Weighing:
+    """The estimator of integer weights as risk reads it: expected ones, where coins are tossed."""
+    if keep is None:
+        return Weighing(weights, counts, scale)
+    chances = np.array([float(p) for p in keep])
+    return Weighing(weights * chances, counts, scale, chances)
 
 
 def ratio(numerator: Fraction, denominator: Fraction) -> float:

@@ -6,15 +6,7 @@ import html
 from collections.abc import Sequence
 from typing import Any
 
-from epsilons.report.text import (
-    budget,
-    category_name,
-    kept_words,
-    merged_rows,
-    number,
-    plan_text,
-    release_text,
-)
+from epsilons.report.text import category_name, number, plan_text, release_text, spending
 
 _MOST = 50
 """Categories that a notebook shows."""
@@ -24,15 +16,11 @@ def release_html(data: dict[str, Any]) -> str:
     """A release for a notebook: the number, its interval, who spent what, and the words."""
     text = release_text(data).split("\n")
     headline = text[0] if data["private"] else f"{text[0]} {text[2]}"
-    rows = [
-        (row["epsilon"], f"{row['people']:,}", budget(row["spent"]), kept_words(row["kept"]))
-        for row in merged_rows(data["spent"])
-    ]
     words = "".join(f"<p>{html.escape(data[key])}</p>" for key in ("protects", "assumes"))
     related = number(data["error_if_related"])
     return (
         f"<div><p><strong>{html.escape(headline)}</strong></p>"
-        f"{_table(('budget ε', 'people', 'spent', 'kept'), rows)}{words}"
+        f"{_table(*spending(data))}{words}"
         f"<p>If budgets and values are related, the error can be up to {related}.</p></div>"
     )
 
@@ -47,16 +35,12 @@ def frequencies_html(data: dict[str, Any]) -> str:
     ]
     warning = "" if data["private"] else "NOT PRIVATE: drawn from a seed. "
     title = f"{warning}Shares of {data['n']:,} people in {len(data['categories']):,} categories"
-    spent = [
-        (row["epsilon"], f"{row['people']:,}", budget(row["spent"]), kept_words(row["kept"]))
-        for row in merged_rows(data["spent"])
-    ]
     words = "".join(f"<p>{html.escape(data[key])}</p>" for key in ("protects", "assumes"))
     related = f"{100 * data['error_if_related']:.3g} %"
     return (
         f"<div><p><strong>{html.escape(title)}</strong></p>"
         f"{_table(('category', 'share', f'from ({percent})', 'to'), rows)}"
-        f"{_table(('budget ε', 'people', 'spent', 'kept'), spent)}{words}"
+        f"{_table(*spending(data))}{words}"
         f"<p>If budgets and categories are related, the error can be up to {related}.</p></div>"
     )
 

@@ -30,7 +30,7 @@ def release_text(data: dict[str, Any]) -> str:
         f"  {_risk_words(data)}",
         *_tells_nothing([low, high] == list(data["bounds"])),
         "",
-        _spending(data),
+        table(*spending(data)),
         "",
         wrapped("Protected: " + data["protects"]),
         wrapped("Assumed: " + data["assumes"]),
@@ -67,7 +67,7 @@ def frequencies_text(data: dict[str, Any]) -> str:
         f"with probability {percent}",
         *_tells_nothing(min(lows) <= 0.0 and max(highs) >= 1.0 and width >= 1.0),
         "",
-        _spending(data),
+        table(*spending(data)),
         "",
         wrapped("Protected: " + data["protects"]),
         wrapped("Assumed: " + data["assumes"]),
@@ -108,13 +108,13 @@ def _warning(data: dict[str, Any]) -> list[str]:
     return ["NOT PRIVATE: drawn from a seed, for simulation only.", ""]
 
 
-def _spending(data: dict[str, Any]) -> str:
-    rows = merged_rows(data["spent"])
-    columns = [
+def spending(data: dict[str, Any]) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """The heads and the rows of the table of who spent what."""
+    rows = [
         (row["epsilon"], f"{row['people']:,}", budget(row["spent"]), kept_words(row["kept"]))
-        for row in rows
+        for row in merged_rows(data["spent"])
     ]
-    return table(("budget ε", "people", "spent", "kept"), columns)
+    return ("budget ε", "people", "spent", "kept"), rows
 
 
 def plan_text(data: dict[str, Any]) -> str:

@@ -128,7 +128,7 @@ def _proxy(weighing: Weighing, assume: str) -> float:
     """The v with P(S_j > s) ≤ exp(−2s²/v) for every cell."""
     if assume == "shuffled":
         return permutation_proxy(weighing)
-    return weighing.spread + weighing.total**2 / weighing.n
+    return weighing.square
 
 
 def _sampling_factor(cells: int, beta: float) -> float:
@@ -140,7 +140,7 @@ def _square(weighing: Weighing, assume: str) -> float:
     """Σ_j Var(S_j) / Σ_j p_j(1 − p_j)."""
     if assume == "shuffled":
         return weighing.spread * weighing.n / (weighing.n - 1)
-    return weighing.spread + weighing.total**2 / weighing.n
+    return weighing.square
 
 
 @lru_cache(maxsize=64)

@@ -86,8 +86,7 @@ def quantile(weighing: Weighing, assume: str, confidence: float, coins: float = 
         return related
     pull = abs(1.0 - weighing.total) / 2.0
     if assume == "iid":
-        square = weighing.spread + weighing.total**2 / weighing.n
-        return deviation(pull, square + jitter, scale, beta)
+        return deviation(pull, weighing.square + jitter, scale, beta)
     shuffled = deviation(pull, permutation_proxy(weighing) + jitter, scale, beta)
     return min(shuffled, related)
 

@@ -66,6 +66,11 @@ class Weighing:
         np.multiply(off_centre, off_centre, out=off_centre)
         return summed(self.counts, off_centre, self.n)
 
+    @property
+    def square(self) -> float:
+        """Σ w_i²."""
+        return self.spread + self.total**2 / self.n
+
     @cached_property
     def bias(self) -> float:
         """½ Σ |w_i − 1/n|."""
