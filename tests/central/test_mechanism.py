@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import epsilons as ep
 from epsilons.allocation import RULES, Allocation, Goal, allocate_for
 from epsilons.central import Additive, Sampled, build
-from epsilons.noise import DiscreteLaplace, Seeded
+from epsilons.noise import DiscreteLaplace, Seeded, Staircase
 from tests.profiles import ADVERSARIAL, ORDINARY
 
 GRID = 2**30
@@ -210,3 +210,84 @@ def test_integer_weights_cost_nothing_that_could_be_measured(profile: str) -> No
     allocation: Allocation = allocate_for(ORDINARY[profile], GOALS[0], "optimal")
     mechanism = build(allocation, grid=GRID, bounds=(0.0, 1.0))
     assert GOALS[0].risk(mechanism.weighing) == pytest.approx(allocation.risk, rel=1e-8)
+
+
+LARGE = ep.Budgets({2.0: 12, 4.0: 20, 8.5: 8})
+
+
+def test_a_staircase_is_built_in_whole_units() -> None:
+    mechanism = made(LARGE, "staircase", GOALS[4])
+    assert isinstance(mechanism.law, Staircase)
+    assert not np.any(mechanism.weights % mechanism.law.steps)
+    units = mechanism.weights // mechanism.law.steps
+    losses = ep.verify.exact(mechanism).require().losses
+    assert list(losses) == [unit * mechanism.law.rate for unit in units.tolist()]
+    allocation = allocate_for(LARGE, GOALS[4], "staircase")
+    assert [Fraction(spent) for spent in allocation.spent.tolist()] == list(losses)
+    for goal in GOALS:
+        assert goal.risk(mechanism.weighing) == pytest.approx(goal.risk(allocation.weighing))
+
+
+@pytest.mark.parametrize("name", ["weight", "steps", "inner", "rate", "reach"])
+def test_a_staircase_with_a_fault_is_caught(name: str) -> None:
+    mechanism = made(ep.Budgets({2.0: 12, 4.0: 20}), "staircase", GOALS[4])
+    law = mechanism.law
+    assert isinstance(law, Staircase)
+    assert ep.verify.exact(mechanism).holds
+    if name == "weight":
+        broken = dataclasses.replace(mechanism, weights=mechanism.weights + 1)
+    elif name == "reach":
+        broken = dataclasses.replace(mechanism, reach=GRID + 1)
+    elif name == "steps":
+        law = Staircase(law.rate, law.steps - 1, law.inner)
+        broken = dataclasses.replace(mechanism, law=law)
+    elif name == "rate":
+        law = Staircase(law.rate + Fraction(1, 10**30), law.steps, law.inner)
+        broken = dataclasses.replace(mechanism, law=law)
+    else:
+        object.__setattr__(law, "inner", 0)
+        with pytest.raises(ep.errors.PrivacyError):
+            ep.verify.exact(mechanism)
+        return
+    assert not ep.verify.exact(broken).holds
+
+
+def test_losses_on_stairs_equal_those_of_brute_force() -> None:
+    """Enumerate outputs and data on a tiny grid, with small weights, in floating point."""
+    grid, law = 4, Staircase(Fraction(3, 2), 3, 2)
+    mechanism = Additive(
+        np.array([1.5, 4.0]),
+        np.ones(2, dtype=np.int64),
+        np.array([3, 6], dtype=np.int64),
+        grid,
+        grid,
+        law,
+        Fraction(9),
+        (0.0, 1.0),
+    )
+    verdict = ep.verify.exact(mechanism)
+
+    def law_of(data: tuple[int, int]) -> dict[int, float]:
+        total = mechanism.total(np.array(data, dtype=np.int64))
+        return {y: math.exp(law.log_pmf(y - total)) for y in range(-40, 50)}
+
+    for person in range(2):
+        worst = 0.0
+        for other in range(grid + 1):
+            pairs = [(g, other) if person == 0 else (other, g) for g in range(grid + 1)]
+            laws = [law_of(pair) for pair in pairs]
+            worst = max(worst, *(log_ratio(a, b) for a, b in itertools.permutations(laws, 2)))
+        assert worst == pytest.approx(float(verdict.losses[person]), abs=1e-9)
+    assert verdict.losses == (Fraction(3, 2), Fraction(3))
+
+
+def test_a_staircase_draws_what_it_says() -> None:
+    mechanism = made(LARGE, "staircase", GOALS[4])
+    total = mechanism.total(LARGE.counts * GRID)
+    assert total == int(mechanism.weights @ LARGE.counts)
+    drawn = mechanism.draw(Seeded(3), 4000, total=total) - total
+    assert drawn.dtype == np.int64
+    spread = float(np.mean(np.square(drawn.astype(np.float64)))) / mechanism.law.variance
+    assert 0.7 < spread < 1.4
+    each = [mechanism.estimate(int(y)) for y in drawn[:20].tolist()]
+    np.testing.assert_allclose(mechanism.estimates(drawn[:20]), each, rtol=1e-9)

@@ -22,6 +22,9 @@ from tests.profiles import ORDINARY
 
 ASSUMPTIONS = ("iid", "shuffled", "correlated")
 RUNS = 20_000
+PROFILES = {**ORDINARY, "generous": ep.Budgets({2.0: 12, 4.0: 20, 8.0: 8})}
+"""The last one is served by a staircase, whatever is assumed."""
+
 TAIL = 1e-9
 
 pytestmark = pytest.mark.statistical
@@ -33,7 +36,7 @@ def people_of(budgets: ep.Budgets) -> np.ndarray:
 
 @cache
 def released(profile: str, assume: str, method: str = "auto") -> ep.Release:
-    epsilon = people_of(ORDINARY[profile])
+    epsilon = people_of(PROFILES[profile])
     return ep.mean(
         np.zeros(len(epsilon)),
         epsilon=epsilon,
@@ -67,6 +70,11 @@ def errors_of(release: ep.Release, assume: str, seed: int, share: float = 0.5) -
     return np.asarray(data + noise - truth)
 
 
+@pytest.mark.parametrize("assume", ASSUMPTIONS)
+def test_a_staircase_is_among_what_is_tested_here(assume: str) -> None:
+    assert released("generous", assume).method == "staircase"
+
+
 def half_width(release: ep.Release, confidence: float) -> float:
     """Half the interval; infinite where it is cut, for then it holds every mean there is."""
     low, high = dataclasses.replace(release, raw=0.0, value=0.0).interval(confidence)
@@ -74,11 +82,11 @@ def half_width(release: ep.Release, confidence: float) -> float:
 
 
 @pytest.mark.parametrize("assume", ASSUMPTIONS)
-@pytest.mark.parametrize("profile", ORDINARY)
+@pytest.mark.parametrize("profile", PROFILES)
 def test_the_error_is_as_forecast(profile: str, assume: str) -> None:
     release = released(profile, assume)
     squared = errors_of(release, assume, seed=11) ** 2
-    forecast = ep.allocate(ORDINARY[profile], assume=assume).risk
+    forecast = ep.allocate(PROFILES[profile], assume=assume).risk
     tolerance = 6.0 * float(squared.std()) / math.sqrt(RUNS)
     # The tally may merge neighbouring budgets, which costs at most half a percent.
     assert forecast - tolerance <= squared.mean() <= 1.005 * forecast + tolerance
@@ -123,7 +131,7 @@ def test_minimax_has_the_bias_that_was_foretold() -> None:
 
 @pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])
 @pytest.mark.parametrize("assume", ASSUMPTIONS)
-@pytest.mark.parametrize("profile", ORDINARY)
+@pytest.mark.parametrize("profile", PROFILES)
 def test_intervals_cover(profile: str, assume: str, confidence: float) -> None:
     for share in (0.5, 0.1):
         release = released(profile, assume)
@@ -134,7 +142,7 @@ def test_intervals_cover(profile: str, assume: str, confidence: float) -> None:
 
 
 @pytest.mark.parametrize("assume", ASSUMPTIONS)
-@pytest.mark.parametrize("profile", ORDINARY)
+@pytest.mark.parametrize("profile", PROFILES)
 def test_intervals_are_no_wider_than_they_must_be(profile: str, assume: str) -> None:
     release = released(profile, assume)
     worst = float(np.quantile(np.abs(errors_of(release, assume, seed=15)), 0.95))

@@ -18,9 +18,10 @@ from epsilons.allocation.hpm import hpm_a, hpm_ce, hpm_cp, hpm_cp_t, hpm_ue, hpm
 from epsilons.allocation.minimax import minimax
 from epsilons.allocation.optimal import affine, optimal
 from epsilons.allocation.rule import Answer, Goal, Rule, weighing_of
+from epsilons.allocation.staircase import MARGIN, promising, staircase
 from epsilons.budgets import Budgets, Floats, Integers, as_budgets
 from epsilons.errors import BudgetError
-from epsilons.risk import Weighing, is_exact
+from epsilons.risk import Stairs, Weighing, is_exact
 
 __all__ = [
     "FREQUENCY_RULES",
@@ -40,6 +41,7 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
         "threshold": threshold,
         "uniform": uniform,
         "proportional": proportional,
+        "staircase": staircase,
         "sampling": sampling,
         "hpm-a": hpm_a,
         "hpm-cp": hpm_cp,
@@ -84,13 +86,15 @@ class Allocation:
         spent: the effective budget e ≤ ε of each level; the rest stays theirs.
         weights: the weight of one person of each level in the mean.
         total: what the weights sum to: 1 for every rule but minimax.
-        scale: the scale of the Laplace noise on a unit range; for frequencies, of each cell.
+        scale: the scale of the Laplace noise on a unit range; for frequencies, of each cell; for
+            noise in stairs, that of Laplace noise with the same variance.
         risk: worst-case mean squared error, or the error not exceeded, on a unit range; for
             frequencies, of the worst cell.
         method: the rule, by name.
         cap: the number τ of a rule of the form e = min(ε, τ); None for other rules.
         keep: the probability with which a person of each level is used; None if all surely are.
         goal: what was assumed of the data, and which error was to be small.
+        stairs: the noise on a unit range, if it falls in stairs; None if it is Laplace noise.
     """
 
     levels: Floats
@@ -104,6 +108,7 @@ class Allocation:
     cap: float | None
     keep: Floats | None
     goal: Goal
+    stairs: Stairs | None = None
 
     @property
     def n(self) -> int:
@@ -113,7 +118,7 @@ class Allocation:
     @cached_property
     def weighing(self) -> Weighing:
         """The estimator on a unit range, as `risk` reads it."""
-        return Weighing(self.weights, self.counts, self.scale, self.keep)
+        return Weighing(self.weights, self.counts, self.scale, self.keep, self.stairs)
 
     @property
     def exact(self) -> bool:
@@ -194,14 +199,26 @@ def rules_for(goal: Goal) -> Mapping[str, Rule]:
 
 def allocate_for(budgets: Budgets, goal: Goal, method: str) -> Allocation:
     """`allocate`, for arguments that were checked already."""
-    rules = rules_for(goal)
     if method != "auto":
-        return _allocation(budgets, goal, method, rules[method](budgets, goal))
+        return _allocation(budgets, goal, method, rules_for(goal)[method](budgets, goal))
+    best = _best_laplace(budgets, goal)
+    if goal.cells:
+        return best
+    answer = promising(budgets, goal, best.risk)
+    if answer is not None:
+        other = _allocation(budgets, goal, "staircase", answer)
+        if other.risk < (1.0 - MARGIN) * best.risk:
+            return other
+    return best
+
+
+def _best_laplace(budgets: Budgets, goal: Goal) -> Allocation:
+    """The least risk with Laplace noise."""
     best = _allocation(budgets, goal, "optimal", optimal(budgets, goal))
     if goal.loss == "mse" or (best.exact and goal.confidence >= 0.5):
         return best  # no weights on the simplex do better: docs/proofs/allocation.md
-    for name, rule in rules.items():
-        if name not in _BY_NAME_ONLY and name != "optimal":
+    for name, rule in rules_for(goal).items():
+        if name not in (*_BY_NAME_ONLY, "optimal", "staircase"):
             other = _allocation(budgets, goal, name, rule(budgets, goal))
             if other.risk < best.risk:
                 best = other
@@ -229,4 +246,5 @@ def _allocation(budgets: Budgets, goal: Goal, method: str, answer: Answer) -> Al
         cap=answer.cap,
         keep=weighing.keep,
         goal=goal,
+        stairs=weighing.stairs,
     )

@@ -11,7 +11,8 @@ import numpy as np
 
 from epsilons import parameters, risk
 from epsilons.budgets import Budgets, Floats, summed
-from epsilons.risk import Weighing
+from epsilons.noise import Staircase
+from epsilons.risk import Stairs, Weighing
 
 
 @dataclass(frozen=True)
@@ -69,12 +70,14 @@ class Answer:
         total: what the weights sum to, Σe/D: 1 unless the rule chooses D.
         keep: the probability with which a person of each level is used, if not surely.
         cap: the number τ, if the rule is a cap.
+        law: the law of the noise, if it falls in stairs: then e is a whole multiple of its rate.
     """
 
     spent: Floats
     total: float = 1.0
     keep: Floats | None = None
     cap: float | None = None
+    law: Staircase | None = None
 
 
 _LARGE = 1e250
@@ -96,6 +99,11 @@ def weighing_of(budgets: Budgets, answer: Answer, moves: int = 1) -> Weighing:
     if math.isinf(spent[-1]):
         used = np.isinf(spent)
         return Weighing(used * (answer.total / float(counts[used].sum())), counts, 0.0)
+    if answer.law is not None:
+        units = np.rint(spent / float(answer.law.rate))
+        together = summed(counts, units, budgets.n)
+        stairs = Stairs(answer.law, 1.0 / together)
+        return Weighing(units / together, counts, stairs.scale, stairs=stairs)
     largest = float(spent[-1])
     if answer.keep is not None:
         expected = float(counts @ answer.keep)

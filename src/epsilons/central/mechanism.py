@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from epsilons.allocation import Allocation
 from epsilons.budgets import Floats, Integers
-from epsilons.noise import DiscreteLaplace, PointMass, Source, below_many
-from epsilons.risk import Weighing
+from epsilons.noise import DiscreteLaplace, PointMass, Source, Staircase, below_many
+from epsilons.risk import Stairs, Weighing
 
 _WEIGHT_BITS = 45
 """The bits of the largest weight: rounding weights down then costs nothing that anyone can measure,
@@ -35,13 +35,15 @@ class Additive:
     data: the sum comes in when it is drawn.
 
     Guarantee:
-        A person of weight k moves floor(Σ k·g / grid) by at most ceil(k·reach/grid) lattice points,
-        and the law of the noise changes by at most a factor e^{1/scale} from one lattice point to
-        the next. So their loss is at most ceil(k·reach/grid)/scale, a rational number, which
-        `epsilons.verify.exact` compares with ε. Nothing is rounded after the sum.
+        A person of weight k moves floor(Σ k·g / grid) by at most m = ceil(k·reach/grid) lattice
+        points. Laplace noise changes by at most a factor e^{1/scale} from one lattice point to the
+        next, and staircase noise by at most e^{rate} over `steps` of them. So their loss is at most
+        m/scale, or ceil(m/steps)·rate, a rational number, which `epsilons.verify.exact` compares
+        with ε. Nothing is rounded after the sum.
 
     Reference:
-        Algorithm HPM of paper *correlated*, on integers. Proof: docs/proofs/additive.md.
+        Algorithm HPM of paper *correlated*, on integers, also with staircase noise. Proof:
+        docs/proofs/additive.md.
 
     Attributes:
         levels: the budgets ε.
@@ -61,7 +63,7 @@ class Additive:
     weights: Integers
     reach: int
     grid: int
-    law: DiscreteLaplace | PointMass
+    law: DiscreteLaplace | PointMass | Staircase
     divisor: Fraction
     bounds: tuple[float, float]
     keep: tuple[Fraction, ...] | None = None
@@ -115,13 +117,21 @@ class Additive:
 
     @property
     def scale(self) -> Fraction:
-        """The scale of the noise, in lattice points."""
-        return Fraction(0) if isinstance(self.law, PointMass) else self.law.scale
+        """The scale of the Laplace noise, in lattice points.
+
+        For staircase noise it is steps/rate: of the Laplace noise that would cost the same.
+        """
+        if isinstance(self.law, PointMass):
+            return Fraction(0)
+        return self.law.steps / self.law.rate if isinstance(self.law, Staircase) else self.law.scale
 
     @cached_property
     def weighing(self) -> Weighing:
         """The estimator on a unit range, with the integer weights that are really used."""
         weights = self.weights / float(self.divisor)
+        if isinstance(self.law, Staircase):
+            stairs = Stairs(self.law, ratio(Fraction(self.law.steps), self.divisor))
+            return Weighing(weights, self.counts, stairs.scale, stairs=stairs)
         return weighed(weights, self.counts, ratio(self.scale, self.divisor), self.keep)
 
     @cached_property
@@ -174,9 +184,12 @@ def build(allocation: Allocation, *, grid: int, bounds: tuple[float, float]) -> 
     """The mechanism of an allocation.
 
     Weights are e·2^s rounded down and the scale of the noise is 2^s: a person's loss is k/2^s ≤ e ≤
-    ε, whatever s is and whatever was rounded.
+    ε, whatever s is and whatever was rounded. With staircase noise weights are whole units, e/rate
+    times the lattice points of a unit: a person's loss is e.
     """
     spent, counts = allocation.spent, allocation.counts
+    if allocation.stairs is not None:
+        return _stepped(allocation, allocation.stairs.law, grid=grid, bounds=bounds)
     if math.isinf(spent[-1]):
         weights = np.where(np.isinf(spent), 2**_WEIGHT_BITS, 0).astype(np.int64)
         people = int(counts[weights > 0].sum())
@@ -218,6 +231,17 @@ def _sampled(
         bounds,
         keep,
     )
+
+
+def _stepped(
+    allocation: Allocation, law: Staircase, *, grid: int, bounds: tuple[float, float]
+) -> Additive:
+    spent, level = np.unique(allocation.spent, return_inverse=True)
+    units = [math.floor(Fraction(each) / law.rate) for each in spent.tolist()]
+    weights = np.array([unit * law.steps for unit in units], dtype=np.int64)[level]
+    people = zip(weights.tolist(), allocation.counts.tolist(), strict=True)
+    divisor = Fraction(sum(k * n for k, n in people))
+    return Additive(allocation.levels, allocation.counts, weights, grid, grid, law, divisor, bounds)
 
 
 def lattice(spent: Floats, *, most: int, reserved: int) -> int:

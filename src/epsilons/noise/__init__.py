@@ -6,8 +6,10 @@ from epsilons.noise.bernoulli import exp_minus, exp_minus_many
 from epsilons.noise.hourglass import Hourglass
 from epsilons.noise.inner import best_inner, best_inner_2d
 from epsilons.noise.laplace import DiscreteLaplace, Geometric, PointMass
+from epsilons.noise.laplaces import Laplaces
+from epsilons.noise.pair import PairLaw
 from epsilons.noise.source import Seeded, Source, System, resolve
-from epsilons.noise.staircase import Staircase
+from epsilons.noise.staircase import Staircase, least_variance
 from epsilons.noise.staircase2d import Staircase2D
 from epsilons.noise.uniform import below, below_many
 
@@ -15,6 +17,8 @@ __all__ = [
     "DiscreteLaplace",
     "Geometric",
     "Hourglass",
+    "Laplaces",
+    "PairLaw",
     "PointMass",
     "Seeded",
     "Source",
@@ -27,5 +31,6 @@ __all__ = [
     "best_inner_2d",
     "exp_minus",
     "exp_minus_many",
+    "least_variance",
     "resolve",
 ]

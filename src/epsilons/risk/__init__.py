@@ -1,19 +1,21 @@
 """How far off an estimate can be: the one place where risk is computed.
 
-An estimator on a unit range is a weight for each person, Laplace noise, and perhaps a coin for each
-person that decides whether they are used at all. `Weighing` holds that; `of` gives its worst-case
-risk under an assumption, for a mean or, with `cells`, for frequencies. Allocation minimises these
-functions, plans forecast with them and intervals ask them.
+An estimator on a unit range is a weight for each person, noise (Laplace, or in stairs), and perhaps
+a coin for each person that decides whether they are used at all. `Weighing` holds that; `of` gives
+its worst-case risk under an assumption, for a mean or, with `cells`, for frequencies. Allocation
+minimises these functions, plans forecast with them and intervals ask them.
 """
 
 from __future__ import annotations
 
 from epsilons.risk import cells as _cells
 from epsilons.risk.mean import finite_population, mse, noise_per_square, permutation_proxy, quantile
+from epsilons.risk.stairs import Stairs
 from epsilons.risk.weighing import Moments, Weighing
 
 __all__ = [
     "Moments",
+    "Stairs",
     "Weighing",
     "band",
     "error",

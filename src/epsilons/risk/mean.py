@@ -71,24 +71,31 @@ def quantile(weighing: Weighing, assume: str, confidence: float, coins: float = 
     Returns:
         The exact worst-case quantile where nothing but the noise is random (`correlated`, everyone
         surely used); otherwise a proven bound: Hoeffding's tail of the weighted sum, integrated
-        against the exact law of the Laplace noise.
+        against the exact law of the noise.
 
     Reference:
         docs/proofs/risk.md. Paper *correlated* (46)-(62) splits the error in two halves, and is
         wider by a factor of two and more.
     """
-    scale, beta = weighing.scale, 1.0 - confidence
-    if not math.isfinite(scale):
+    beta = 1.0 - confidence
+    if not math.isfinite(weighing.scale):
         return math.inf
     jitter = coins * keep_proxy(weighing)
-    related = deviation(weighing.bias, jitter, scale, beta)
+    related = _deviation(weighing, weighing.bias, jitter, beta)
     if assume == "correlated":
         return related
     pull = abs(1.0 - weighing.total) / 2.0
     if assume == "iid":
-        return deviation(pull, weighing.square + jitter, scale, beta)
-    shuffled = deviation(pull, permutation_proxy(weighing) + jitter, scale, beta)
+        return _deviation(weighing, pull, weighing.square + jitter, beta)
+    shuffled = _deviation(weighing, pull, permutation_proxy(weighing) + jitter, beta)
     return min(shuffled, related)
+
+
+def _deviation(weighing: Weighing, shift: float, square: float, beta: float) -> float:
+    """How far the noise of this estimator, a sum and a shift take it: see `tails.deviation`."""
+    if weighing.stairs is not None:
+        return weighing.stairs.deviation(shift, square, beta)
+    return deviation(shift, square, weighing.scale, beta)
 
 
 def permutation_proxy(weighing: Weighing) -> float:

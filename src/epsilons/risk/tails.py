@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 
 from epsilons.budgets import Floats
 
 _LARGEST_RATIO = 1e12
+
+Exceeds: TypeAlias = Callable[[float], bool]
+"""Whether an error is exceeded too often: true up to a point, false from there on."""
 
 
 def deviation(shift: float, square: float, scale: float, beta: float) -> float:
@@ -76,7 +80,7 @@ def _erfcx(x: float) -> float:
     return series / (x * math.sqrt(math.pi))
 
 
-def bisect(exceeds: Callable[[float], bool], low: float, high: float) -> float:
+def bisect(exceeds: Exceeds, low: float, high: float) -> float:
     """The point where `exceeds` turns false, approached from the side where it is false."""
     while high - low > 1e-12 * high:
         middle = 0.5 * (low + high)

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from epsilons.budgets import Floats, Integers, summed
+from epsilons.risk.stairs import Stairs
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Moments:
         total: Σ w_i.
         spread: Σ (w_i − total/n)².
         bias: ½ Σ |w_i − 1/n|.
-        scale: the scale of the Laplace noise.
+        scale: the scale of the Laplace noise, or of Laplace noise with the same variance.
         jitter: Σ w_i²·(1 − p_i)/p_i, where person i is used with probability p_i.
     """
 
@@ -35,19 +36,21 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class Weighing:
-    """An estimator on a unit range: Σ w_i·x_i plus Laplace noise.
+    """An estimator on a unit range: Σ w_i·x_i plus noise.
 
     Attributes:
         weights: the (expected) weight of each person of a level.
         counts: the number of people of each level.
-        scale: the scale of the Laplace noise.
+        scale: the scale of the Laplace noise, or of Laplace noise with the same variance.
         keep: the probability with which a person of each level is used; None if all surely are.
+        stairs: the noise, if it falls in stairs; None if it is Laplace noise.
     """
 
     weights: Floats
     counts: Integers
     scale: float
     keep: Floats | None = None
+    stairs: Stairs | None = None
 
     @cached_property
     def n(self) -> int:

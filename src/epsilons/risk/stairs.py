@@ -1,0 +1,95 @@
+"""Noise that falls in stairs, as risk reads it: its scale, its tail, and how far it takes a sum."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from epsilons.noise import Staircase
+from epsilons.risk import pieces, tails
+
+_SMOOTH: Final = 0.125
+"""Below this rate there are hundreds of stairs that matter, and Laplace noise is at most one unit
+away: docs/proofs/risk.md."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stairs:
+    """Staircase noise on a unit range.
+
+    Attributes:
+        law: the law, on a lattice.
+        unit: what one unit of the law, `law.steps` lattice points, is on the unit range.
+    """
+
+    law: Staircase
+    unit: float
+
+    @cached_property
+    def scale(self) -> float:
+        """The scale of the Laplace noise that has the same variance."""
+        return math.sqrt(self.law.variance / 2.0) / self.law.steps * self.unit
+
+    def deviation(self, shift: float, square: float, beta: float) -> float:
+        """The α with P(|c + S + X| > α) ≤ β for every |c| ≤ shift; X is the noise.
+
+        S has P(±S > s) ≤ exp(−2s²/square), and is independent of X. Without S (`square` is 0) it is
+        the smallest such α.
+        """
+        if square <= 0.0:
+            return self._alone(shift, beta)
+        sigma = math.sqrt(square) / 2.0
+
+        def exceeds(beyond: float) -> bool:
+            """Whether the error exceeds shift + beyond too often."""
+            return self.tail(beyond, sigma) + self.tail(shift + beyond, sigma) > beta
+
+        return shift + _least(exceeds, sigma + self.scale)
+
+    def tail(self, alpha: float, sigma: float) -> float:
+        """A bound on P(S + X > alpha), where P(S > s) ≤ exp(−s²/2σ²) for s ≥ 0; σ is above 0."""
+        if self.law.rate < _SMOOTH:
+            return tails.tail(alpha - self.unit, sigma, self.unit / float(self.law.rate))
+        return self._pieces.tail(alpha / self.unit, sigma / self.unit)
+
+    def exceeds(self, alpha: float) -> float:
+        """P(X > alpha), each lattice point being spread over one lattice step."""
+        if alpha < 0.0:
+            return 1.0 - self.exceeds(-alpha)
+        at, rate = alpha / self.unit, float(self.law.rate)
+        inner = (self.law.inner - 0.5) / self.law.steps
+        beyond = 0.5 / (1.0 + inner * math.expm1(rate))  # P(X > inner)
+        if at <= inner:
+            return beyond + (0.5 - beyond) * (1.0 - at / inner)
+        stair = math.floor(at - inner)
+        part = 1.0 + (at - inner - stair) * math.expm1(-rate)
+        return beyond * math.exp(-min(rate * stair, 745.0)) * part
+
+    def _alone(self, shift: float, beta: float) -> float:
+        """The smallest α with P(|c + X| > α) ≤ β for every |c| ≤ shift: the worst c is an end."""
+        if self.exceeds(0.0) + self.exceeds(2.0 * shift) > beta:  # α is above the shift
+            return shift + _least(
+                lambda beyond: self.exceeds(beyond) + self.exceeds(2.0 * shift + beyond) > beta,
+                self.scale,
+            )
+        return tails.bisect(
+            lambda alpha: self.exceeds(alpha - shift) + self.exceeds(alpha + shift) > beta,
+            0.0,
+            shift,
+        )
+
+    @cached_property
+    def _pieces(self) -> pieces.Pieces:
+        return pieces.staircase(self.law)
+
+
+def _least(exceeds: tails.Exceeds, start: float) -> float:
+    """The point where `exceeds` turns false, not below 0."""
+    if not exceeds(0.0):
+        return 0.0
+    low, high = 0.0, start
+    while exceeds(high):
+        low, high = high, 2.0 * high
+    return tails.bisect(exceeds, low, high)
