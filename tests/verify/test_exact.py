@@ -56,6 +56,33 @@ class Point:
 
 
 @dataclass
+class Steps:
+    """A staircase, or what comes out if one forgets something."""
+
+    rate: Any = Fraction(1, 2)
+    steps: int = 10
+    inner: int = 3
+    wrong: str = ""
+
+    def exponent(self, x: int) -> Fraction:
+        a = abs(x)
+        level: int | Fraction
+        if self.wrong == "no first stair":
+            level = a // self.steps + (0 if x == 0 else 1)
+        elif self.wrong == "half a law" and x < 0:
+            level = (a + self.steps - self.inner - 1) // self.steps
+        elif self.wrong == "other width":
+            level = (a + self.steps - self.inner + 1) // self.steps
+        elif self.wrong == "steep far out" and a > 10**6:
+            level = a
+        elif self.wrong == "slopes":
+            level = Fraction(a, self.steps)
+        else:
+            level = (a + self.steps - self.inner) // self.steps
+        return self.rate * level
+
+
+@dataclass
 class Hand:
     """A mechanism written by hand: nothing of epsilons in it."""
 
@@ -137,3 +164,63 @@ def test_the_verdict_prints_on_a_screen() -> None:
     text = str(ep.verify.exact(Hand(levels, [0] * 199)))
     assert text.startswith("Everyone's budget is kept.")
     assert len(text.splitlines()) <= 14
+
+
+def stepped(levels: Any, weights: Any, law: Any, **changes: Any) -> Hand:
+    """One unit is ten lattice points."""
+    return Hand(levels, weights, law=law, **changes)
+
+
+def test_a_staircase_costs_its_rate_for_each_unit_or_part_of_one() -> None:
+    verdict = ep.verify.exact(stepped([0.5, 1.0, 1.5], [10, 20, 30], Steps()))
+    assert verdict.losses == (Fraction(1, 2), Fraction(1), Fraction(3, 2))
+    assert verdict.holds
+    assert verdict.exact
+    assert ep.verify.exact(stepped([9.0], [1], Steps())).losses == (Fraction(1, 2),)
+    assert ep.verify.exact(stepped([9.0], [11], Steps())).losses == (Fraction(1),)
+    assert ep.verify.exact(stepped([9.0], [0], Steps())).losses == (Fraction(0),)
+    assert ep.verify.exact(stepped([9.0], [10], Steps(), reach=17)).losses == (Fraction(1),)
+
+
+@pytest.mark.parametrize("inner", [1, 2, 3, 5])
+def test_the_loss_on_stairs_is_that_of_all_moves_enumerated(inner: int) -> None:
+    law = Steps(steps=5, inner=inner)
+    for distance in range(18):
+        worst = max(
+            law.exponent(x + d) - law.exponent(x)
+            for x in range(-40, 41)
+            for d in range(-distance, distance + 1)
+        )
+        assert ep.verify.exact(stepped([99.0], [distance], law)).losses == (worst,)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        Steps(inner=0),
+        Steps(inner=11),
+        Steps(rate=Fraction(0)),
+        *(
+            Steps(wrong=wrong)
+            for wrong in ("no first stair", "half a law", "other width", "steep far out", "slopes")
+        ),
+    ],
+)
+def test_a_staircase_that_is_none_is_not_believed(law: Any) -> None:
+    with pytest.raises(PrivacyError, match="law"):
+        ep.verify.exact(stepped([100.0], [10], law))
+
+
+def test_a_staircase_that_is_a_little_off_is_too_much() -> None:
+    levels, weights = [0.5, 1.0], [10, 20]
+    assert ep.verify.exact(stepped(levels, weights, Steps())).holds
+    assert not ep.verify.exact(stepped(levels, [10, 21], Steps())).holds
+    assert not ep.verify.exact(stepped(levels, weights, Steps(steps=9))).holds
+    hair = Fraction(1, 2) + Fraction(1, 10**40)
+    assert not ep.verify.exact(stepped(levels, weights, Steps(rate=hair))).holds
+    assert not ep.verify.exact(stepped(levels, weights, Steps(), reach=17)).holds
+
+
+def test_stairs_under_several_sums_are_refused() -> None:
+    with pytest.raises(PrivacyError, match="stair"):
+        ep.verify.exact(stepped([9.0], [1], Steps(), grid=1, reach=1, moves=2))

@@ -1,5 +1,7 @@
 """Checks that a mechanism keeps its promise to each person, apart from the code that made it."""
 
-from epsilons.verify.exact import Verdict, exact
+from epsilons.verify.audit import Audit, audit
+from epsilons.verify.exact import exact
+from epsilons.verify.verdict import Verdict
 
-__all__ = ["Verdict", "exact"]
+__all__ = ["Audit", "Verdict", "audit", "exact"]

@@ -1,0 +1,385 @@
+"""A sampled auditor: how much a person loses at least, from outputs alone.
+
+It plays a game. A fair coin chooses one of two neighbouring data sets, the mechanism is run on it,
+and the auditor sees the output and guesses which it was, or passes. If the mechanism loses ε, then
+whatever is seen, either data set has odds of at most e^ε : 1; so nobody guesses right with a higher
+probability than e^ε/(1 + e^ε). One who does has proven a larger loss.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilons import parameters
+from epsilons.errors import ArgumentError, BudgetError
+from epsilons.verify.binomial import lower_log_odds
+from epsilons.verify.scores import Floats, Outputs, Score, scores
+
+Sampler = Callable[[int], npt.ArrayLike]
+
+_FEWEST: Final = 400
+_LIMITS: Final = 128
+"""How many limits are tried at most; towards the extremes come more, ever closer."""
+
+_PLAYED: Final = ((6.0, 0.8), (1.5, 0.2))
+"""The guesses that are played: standard errors of doubt, and its share of the error.
+
+The best of many guesses looks better than it is. With much doubt it is one that is often made: that
+measures a loss closely. With little doubt it may be a rare one: that finds leaks.
+"""
+
+_COINS: Final = 0x636F696E73
+"""Makes the coins a stream of their own, whatever seeds the mechanism is simulated with."""
+
+_REFUSED: Final = 1e-6
+"""The share of the error that is set aside for coins that would ask for more than there is."""
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What an auditor could prove from samples.
+
+    Attributes:
+        loss: a lower bound on the true loss: the largest log-ratio of the probabilities of any
+            event, in either direction. It is above the truth with probability 1 − confidence at
+            most. 0 if nothing could be proven.
+        epsilon: the budget that it is compared with.
+        confidence: of the bound.
+        event: how the auditor guessed, in words.
+        samples: how many outputs were used, of both data sets together, for search and proof.
+        guesses: how many of the outputs of the proof it guessed on.
+        right: how many of these guesses were right.
+    """
+
+    loss: float
+    epsilon: float
+    confidence: float
+    event: str
+    samples: int
+    guesses: int
+    right: int
+
+    @property
+    def passes(self) -> bool:
+        """Whether no larger loss than ε was proven. It does not prove that there is none."""
+        return self.loss <= self.epsilon
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain data."""
+        return {
+            "loss": self.loss,
+            "epsilon": self.epsilon,
+            "passes": self.passes,
+            "confidence": self.confidence,
+            "event": self.event,
+            "samples": self.samples,
+            "guesses": self.guesses,
+            "right": self.right,
+        }
+
+    def __str__(self) -> str:
+        head = (
+            "No loss above the budget was found."
+            if self.passes
+            else "THE BUDGET IS NOT KEPT: a larger loss was proven."
+        )
+        return "\n".join(
+            [
+                head,
+                f"  budget   ε = {self.epsilon:.6g}",
+                f"  loss     at least {self.loss:.6g} (confidence {100 * self.confidence:.6g} %)",
+                f"  guesses  {self.right:,} of {self.guesses:,} right, "
+                f"from {self.samples:,} samples in all",
+                f"  event    {self.event}",
+            ]
+        )
+
+
+def audit(
+    first: Sampler | npt.ArrayLike,
+    second: Sampler | npt.ArrayLike,
+    *,
+    epsilon: float,
+    samples: int = 10**6,
+    confidence: float = 0.999,
+    seed: int = 0,
+) -> Audit:
+    """Prove from samples how much a mechanism loses at least on two neighbouring data sets.
+
+    One half of the samples is searched for the guess that tells the two apart best: by the output
+    itself, its value, its bin, its last binary digits; for vectors by directions, bins of each
+    number and boxes. Two such guesses are chosen, one that is made often and one that may be rare,
+    and nothing is chosen after that. The other half plays them. The share of right guesses gets a
+    Clopper-Pearson bound, 4/5 of the error going to the first guess and 1/5 to the second, and the
+    larger bound is the answer. A guess has both directions of the loss in it, so neither they nor
+    what was searched is to be paid for.
+
+    Args:
+        first: the mechanism on the first data set: a function from a size to that many independent
+            outputs, or an array of them. An output is a number, or a row of numbers.
+        second: the same, on a data set that differs in one person.
+        epsilon: the budget of that person, from 0 to ∞.
+        samples: how many outputs to use at most, of both data sets together.
+        confidence: the probability with which the bound holds, at least.
+        seed: of the coins, which must not be known to the mechanism. Nothing private depends on it.
+
+    Returns:
+        The audit: the proven loss beside the budget.
+
+    Raises:
+        BudgetError: epsilon is not a number from 0.
+        ArgumentError: another argument cannot mean anything, there are fewer than 400 samples, or
+            the outputs are no numbers of one shape.
+
+    Guarantee:
+        If for all events P(first) ≤ e^L·P(second) and P(second) ≤ e^L·P(first), then `loss` is
+        above L with probability at most 1 − confidence.
+
+    Reference:
+        Clopper and Pearson 1934 for the bound; the game is that of Wasserman and Zhou 2010, and of
+        Steinke, Nasr and Jagielski 2023 for many people at once.
+
+    Examples:
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(1)
+        >>> told = lambda share: lambda size: rng.random(size) < share
+        >>> found = audit(told(0.75), told(0.25), epsilon=math.log(3), samples=10**5)
+        >>> found.passes, found.event
+        (True, 'guess first if the output is 1, second if it is 0')
+    """
+    budget = _budget(epsilon)
+    confidence = parameters.confidence(confidence)
+    error = 1.0 - confidence
+    if isinstance(samples, bool) or not isinstance(samples, int) or samples < _FEWEST:
+        raise ArgumentError(f"samples must be an integer from {_FEWEST}, such as 1,000,000.")
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise ArgumentError("seed must be an integer from 0.")
+    tapes = _Tape("first", first), _Tape("second", second)
+    rng = np.random.default_rng(np.random.SeedSequence((_COINS, seed)))
+
+    left = min((tape.left for tape in tapes if tape.left is not None), default=None)
+    if left is None:
+        search = samples // 4
+        rounds = samples - 2 * search
+    else:
+        each = min(samples // 2, left)
+        if each < _FEWEST // 2:
+            raise ArgumentError(f"first and second must hold {_FEWEST // 2} outputs each, or more.")
+        search = each // 2
+        left = each - search
+        rounds = _affordable(left, _REFUSED * error)
+    heads = _toss(rounds, left, rng)
+
+    searched = [tape.take(search) for tape in tapes]
+    if searched[0].shape[1] != searched[1].shape[1]:
+        raise ArgumentError("first and second must have outputs of the same length.")
+    floating = any(table.dtype.kind == "f" for table in searched)
+    one, two = (Outputs.of(table, floating=floating) for table in searched)
+    errors = [share * error * (1.0 - _REFUSED) for _, share in _PLAYED]
+    guesses = _search(one, two, rounds, errors, rng)
+    proving = (
+        tapes[0].take(heads, like=searched[0]),
+        tapes[1].take(rounds - heads, like=searched[1]),
+    )
+    one, two = (Outputs.of(table, floating=floating) for table in proving)
+    played = [guess.play(one, two) for guess in guesses]
+    losses = [
+        lower_log_odds(right, made, each) if made else 0.0
+        for (right, made), each in zip(played, errors, strict=True)
+    ]
+    best = losses.index(max(losses))
+    right, made = played[best]
+    return Audit(
+        loss=max(0.0, losses[best]),
+        epsilon=budget,
+        confidence=confidence,
+        event=str(guesses[best]),
+        samples=2 * search + rounds,
+        guesses=made,
+        right=right,
+    )
+
+
+@dataclass(frozen=True)
+class _Guess:
+    """A score with two limits: from `high` on it is one data set, up to `low` the other."""
+
+    score: Score
+    low: float
+    high: float
+    turned: bool
+
+    def play(self, one: Outputs, two: Outputs) -> tuple[int, int]:
+        """How many guesses are right, of how many that are made."""
+        ups, downs = self.score.of(one), self.score.of(two)
+        high = [int((side >= self.high).sum()) for side in (ups, downs)]
+        low = [int((side <= self.low).sum()) for side in (ups, downs)]
+        right = high[self.turned] + low[not self.turned]
+        return right, sum(high) + sum(low)
+
+    def __str__(self) -> str:
+        sides = [self.score.at_least(self.high), self.score.at_most(self.low)]
+        first, second = reversed(sides) if self.turned else sides
+        words = self.score.words
+        if first and second:
+            return f"guess first if {words} {first}, second if it {second}"
+        if first or second:
+            return f"guess {'first' if first else 'second'} if {words} {first or second}"
+        return "never guess"
+
+
+def _search(
+    one: Outputs, two: Outputs, rounds: int, errors: list[float], rng: np.random.Generator
+) -> list[_Guess]:
+    """For each doubt the guess of which the searched half promises the largest bound.
+
+    Scores learn from one half of it, and limits are chosen on the other: what a score has merely
+    learnt by heart is of no use there.
+    """
+    half = len(one) // 2
+    scale = rounds / (len(one) + len(two) - 2 * half)
+    zs = [
+        max(0.0, doubt * math.sqrt(scale) - NormalDist().inv_cdf(error))
+        for (doubt, _), error in zip(_PLAYED, errors, strict=True)
+    ]
+    best = [(-math.inf, _NEVER)] * len(zs)
+    for score in scores(one[:half], two[:half], rng):
+        found = _limits(score, score.of(one[half:]), score.of(two[half:]), scale, zs)
+        best = [max(pair, key=lambda each: each[0]) for pair in zip(best, found, strict=True)]
+    return [guess for _, guess in best]
+
+
+_NEVER: Final = _Guess(
+    Score("nothing", lambda outputs: np.zeros(len(outputs))), -math.inf, math.inf, False
+)
+
+
+def _limits(
+    score: Score, ups: Floats, downs: Floats, scale: float, zs: list[float]
+) -> list[tuple[float, _Guess]]:
+    """For each z the best two limits of a score, after the bound that they promise.
+
+    That is the bound of `scale` times as many samples at z standard errors.
+    """
+    ups, downs = np.sort(ups), np.sort(downs)
+    limits = _tried(np.sort(np.concatenate([ups, downs])))
+    # The last row and column are to never guess on that side.
+    highs, lows = np.append(limits, math.inf), np.append(limits, -math.inf)
+    above = [len(side) - np.searchsorted(side, highs, "left") for side in (ups, downs)]
+    below = [np.searchsorted(side, lows, "right") for side in (ups, downs)]
+    apart = highs[:, None] > lows[None, :]
+    best = [(-math.inf, _NEVER)] * len(zs)
+    for turned in (False, True):
+        right = np.multiply(scale, above[turned][:, None] + below[not turned][None, :])[apart]
+        wrong = np.multiply(scale, above[not turned][:, None] + below[turned][None, :])[apart]
+        for k, z in enumerate(zs):
+            promise = _promise(right, wrong, z)
+            at = int(promise.argmax())
+            if promise[at] > best[k][0]:
+                high, low = (side[at] for side in np.nonzero(apart))
+                guess = _Guess(score, float(lows[low]), float(highs[high]), turned)
+                best[k] = float(promise[at]), guess
+    return best
+
+
+def _tried(pooled: Floats) -> Floats:
+    """Limits at quantiles, and at ranks that grow by a fifth from either end."""
+    count = len(pooled)
+    several = min(_LIMITS, math.isqrt(count))  # closer limits than this would fit chance alone
+    even = np.linspace(0, count - 1, several)
+    tails = 1.2 ** np.arange(0.0, math.log(count / several + 1.0) / math.log(1.2))
+    ranks = np.concatenate([even, tails, count - 1 - tails]).clip(0, count - 1)
+    return np.unique(pooled[ranks.astype(np.int64)])
+
+
+def _promise(right: Floats, wrong: Floats, z: float) -> Floats:
+    """The Clopper-Pearson bound at z standard errors, nearly, for many counts at once.
+
+    The odds are those of the counts times a quantile of an F law, by Paulson's approximation:
+    its cube root solves a quadratic equation.
+    """
+    a, b = 1.0 / (9.0 * np.maximum(right, 1e-9)), 1.0 / (9.0 * (wrong + 1.0))
+    first, middle, last = (1 - b) ** 2 - z * z * b, (1 - a) * (1 - b), (1 - a) ** 2 - z * z * a
+    root = last / (middle + np.sqrt(np.maximum(middle**2 - first * last, 0.0)))
+    odds = np.where((a < 1.0) & (last > 0.0), b / a * np.maximum(root, 0.0) ** 3, 0.0)
+    return np.log(np.maximum(odds, 1e-300))
+
+
+def _affordable(left: int, refused: float) -> int:
+    """So many rounds that coins ask for more than `left` of a kind with probability `refused`.
+
+    By Hoeffding's inequality: 2·exp(−(2·left − rounds)²/(2·rounds)), and rounds ≤ 2·left.
+    """
+    spare = math.ceil(2.0 * math.sqrt(left * math.log(2.0 / refused)))
+    return max(1, 2 * left - spare)
+
+
+def _toss(rounds: int, left: int | None, rng: np.random.Generator) -> int:
+    """How many of the rounds are played on the first data set."""
+    while True:
+        heads = int(rng.integers(0, 2, size=rounds, dtype=np.int8).sum())
+        if left is None or max(heads, rounds - heads) <= left:
+            return heads
+
+
+class _Tape:
+    """Outputs of one data set, each handed out once."""
+
+    def __init__(self, name: str, given: Sampler | npt.ArrayLike) -> None:
+        self._name = name
+        self._draw = given if callable(given) else None
+        self._rows = self._table([] if callable(given) else given)
+        self._used = 0
+
+    @property
+    def left(self) -> int | None:
+        """How many outputs there are; None if as many as are asked for."""
+        return None if self._draw is not None else len(self._rows) - self._used
+
+    def take(self, size: int, like: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
+        """The next outputs, one in each row, of the length and the kind of those before."""
+        if self._draw is not None:
+            rows = self._table(self._draw(size))
+        else:
+            rows = self._rows[self._used : self._used + size]
+            self._used += size
+        if len(rows) != size:
+            raise ArgumentError(f"{self._name} must return as many outputs as it is asked for.")
+        if like is not None and (
+            rows.shape[1] != like.shape[1] or (rows.dtype.kind == "f") != (like.dtype.kind == "f")
+        ):
+            raise ArgumentError(f"{self._name} must return outputs of one length and type.")
+        return rows
+
+    def _table(self, given: npt.ArrayLike) -> npt.NDArray[Any]:
+        try:
+            table = np.asarray(given)
+        except ValueError:
+            table = np.asarray(None)
+        if table.dtype == object and all(isinstance(each, numbers.Integral) for each in table.flat):
+            kind = "i"
+        else:
+            kind = table.dtype.kind
+        if kind not in "biuf" or table.ndim not in (1, 2) or 0 in table.shape[1:]:
+            raise ArgumentError(
+                f"{self._name} must give numbers, or rows of equally many numbers: "
+                "code categories as integers."
+            )
+        return table[:, None] if table.ndim == 1 else table
+
+
+def _budget(epsilon: object) -> float:
+    if isinstance(epsilon, (int, float, np.integer, np.floating)) and not isinstance(epsilon, bool):
+        value = math.inf if epsilon > sys.float_info.max else float(epsilon)
+        if value >= 0.0:
+            return value
+    raise BudgetError("epsilon must be a number from 0, or math.inf.")

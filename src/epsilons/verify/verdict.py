@@ -1,0 +1,54 @@
+"""What a checker says: everyone's loss beside their budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from epsilons.errors import PrivacyError
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The loss of a person of each level beside their budget.
+
+    Attributes:
+        budgets: ε of each level, exactly the float64 that was given; math.inf for public.
+        losses: the largest log-ratio of probabilities that a person of the level can cause: an
+            exact rational, or a certified upper bound where people are sampled; math.inf if the
+            mechanism hides nothing of them.
+        exact: whether the losses are exact.
+    """
+
+    budgets: tuple[Fraction | float, ...]
+    losses: tuple[Fraction | float, ...]
+    exact: bool
+
+    @property
+    def holds(self) -> bool:
+        """Whether nobody's loss is above their budget."""
+        return all(loss <= budget for loss, budget in zip(self.losses, self.budgets, strict=True))
+
+    def require(self) -> Verdict:
+        """Return this verdict if everyone is protected.
+
+        Raises:
+            PrivacyError: the mechanism spends more than somebody's budget.
+        """
+        for loss, budget in zip(self.losses, self.budgets, strict=True):
+            if loss > budget:
+                raise PrivacyError(
+                    f"A person with ε = {float(budget):.17g} loses {float(loss):.17g}: "
+                    "the mechanism must not be used."
+                )
+        return self
+
+    def __str__(self) -> str:
+        words = "exact" if self.exact else "certified upper bound"
+        rows = [
+            f"  ε = {float(budget):<12.9g} loss {float(loss):.9g} ({words})"
+            for loss, budget in zip(self.losses, self.budgets, strict=True)
+        ]
+        shown = rows if len(rows) <= 12 else [*rows[:6], f"  … {len(rows) - 11} more", *rows[-5:]]
+        head = "Everyone's budget is kept." if self.holds else "SOMEBODY'S BUDGET IS NOT KEPT."
+        return "\n".join([head, *shown])
