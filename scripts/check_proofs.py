@@ -25,7 +25,9 @@ PROVEN = (
     "src/epsilons/risk/*.py",
     "src/epsilons/allocation/*.py",
     "src/epsilons/tally/*.py",
+    "src/epsilons/verify/additive.py",
     "src/epsilons/verify/exact.py",
+    "src/epsilons/verify/pairs.py",
 )
 """The files that some page must cover."""
 

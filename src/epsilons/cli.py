@@ -15,6 +15,7 @@ from epsilons import frequencies as frequencies_of
 from epsilons import mean as mean_of
 from epsilons import plan as plan_for
 from epsilons.allocation import FREQUENCY_RULES, RULES
+from epsilons.central import CELL_METHODS, METHODS
 from epsilons.parameters import CHOICES
 
 _DEMO_BOUNDS = (0.0, 120.0)
@@ -35,6 +36,21 @@ class _Level(click.ParamType[Any]):
             self.fail(f"{value!r} is not EPSILON:PEOPLE, such as 0.1:500 or inf:3.", param, ctx)
 
 
+class _Offer(click.ParamType[Any]):
+    """EPSILON, or EPSILON:PEOPLE."""
+
+    name = "offer"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, int | None]:
+        if isinstance(value, tuple):
+            return value
+        epsilon, colon, people = str(value).partition(":")
+        try:
+            return float(epsilon), int(people) if colon else None
+        except ValueError:
+            self.fail(f"{value!r} is not EPSILON or EPSILON:PEOPLE, such as 0.1:500.", param, ctx)
+
+
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _ASSUME = click.option(
     "--assume",
@@ -52,7 +68,25 @@ _LOSS = click.option(
 )
 _CONFIDENCE = click.option("--confidence", type=float, default=0.95, show_default=True)
 _METHOD = click.option(
-    "--method", type=click.Choice(["auto", *RULES]), default="auto", show_default=True
+    "--method", type=click.Choice(["auto", *RULES, *METHODS]), default="auto", show_default=True
+)
+_NEIGHBOURS = click.option(
+    "--neighbours",
+    type=click.Choice(CHOICES["neighbours"]),
+    default="replace",
+    show_default=True,
+    help="What is private: values alone, or also who takes part and with which budget.",
+)
+_LEVELS = click.option(
+    "--level",
+    "levels",
+    type=_Offer(),
+    multiple=True,
+    metavar="EPSILON[:PEOPLE]",
+    help="For add-remove: a budget that was offered, and how many people you expect there.",
+)
+_CAP = click.option(
+    "--cap", type=float, help="For add-remove: the most that anyone spends, chosen if not given."
 )
 
 
@@ -108,6 +142,9 @@ def demo(save: str | None, as_json: bool) -> None:
     show_default=True,
     help="What a value that is missing gets.",
 )
+@_NEIGHBOURS
+@_LEVELS
+@_CAP
 @_ASSUME
 @_LOSS
 @_CONFIDENCE
@@ -120,6 +157,9 @@ def mean(
     bounds: tuple[float, float],
     person: str | None,
     missing: str,
+    neighbours: str,
+    levels: tuple[tuple[float, int | None], ...],
+    cap: float | None,
     assume: str,
     loss: str,
     confidence: float,
@@ -134,6 +174,9 @@ def mean(
         data=file,
         person=person,
         missing=missing,
+        neighbours=neighbours,
+        levels=_offered(levels),
+        cap=cap,
         assume=assume,
         loss=loss,
         confidence=confidence,
@@ -163,11 +206,17 @@ def mean(
 )
 @click.option("--other", help="The category of every value that is missing or not declared.")
 @click.option("--person", help="The column that says whose row it is.")
+@_NEIGHBOURS
+@_LEVELS
+@_CAP
 @_ASSUME
 @_LOSS
 @_CONFIDENCE
 @click.option(
-    "--method", type=click.Choice(["auto", *FREQUENCY_RULES]), default="auto", show_default=True
+    "--method",
+    type=click.Choice(["auto", *FREQUENCY_RULES, *CELL_METHODS]),
+    default="auto",
+    show_default=True,
 )
 @_JSON
 def frequencies(
@@ -179,6 +228,9 @@ def frequencies(
     edges: tuple[float, ...],
     other: str | None,
     person: str | None,
+    neighbours: str,
+    levels: tuple[tuple[float, int | None], ...],
+    cap: float | None,
     assume: str,
     loss: str,
     confidence: float,
@@ -201,6 +253,9 @@ def frequencies(
         other=other,
         data=file,
         person=person,
+        neighbours=neighbours,
+        levels=_offered(levels),
+        cap=cap,
         assume=assume,
         loss=loss,
         confidence=confidence,
@@ -215,6 +270,8 @@ def frequencies(
     "--bounds", type=float, nargs=2, default=(0.0, 1.0), metavar="LO HI", show_default=True
 )
 @click.option("--categories", type=int, help="Plan for frequencies of so many categories.")
+@_NEIGHBOURS
+@_CAP
 @_ASSUME
 @_LOSS
 @_CONFIDENCE
@@ -223,6 +280,8 @@ def plan(
     levels: tuple[tuple[float, int], ...],
     bounds: tuple[float, float],
     categories: int | None,
+    neighbours: str,
+    cap: float | None,
     assume: str,
     loss: str,
     confidence: float,
@@ -237,9 +296,11 @@ def plan(
         bounds=bounds,
         statistic="mean" if categories is None else "frequencies",
         categories=categories,
+        neighbours=neighbours,
         assume=assume,
         loss=loss,
         confidence=confidence,
+        cap=cap,
     )
     click.echo(forecast.to_json() if as_json else str(forecast))
 
@@ -251,6 +312,16 @@ def main() -> None:
     except errors.EpsilonsError as error:
         click.echo(f"epsilons: {error}", err=True)
         sys.exit(2)
+
+
+def _offered(levels: tuple[tuple[float, int | None], ...]) -> Any:
+    """Levels with guesses as a mapping, levels alone as a list."""
+    if not levels:
+        return None
+    guesses = {level: people for level, people in levels if people is not None}
+    if guesses and len(guesses) < len(levels):
+        raise click.UsageError("--level: say for all levels how many people you expect, or none.")
+    return guesses or [level for level, _ in levels]
 
 
 def _number_or_column(text: str) -> float | str:

@@ -14,7 +14,7 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "assume": ("iid", "shuffled", "correlated"),
     "loss": ("mse", "pac"),
     "missing": ("error", "midpoint"),
-    "neighbours": ("replace",),
+    "neighbours": ("replace", "add-remove"),
     "statistic": ("mean", "frequencies"),
 }
 """The words that a parameter takes."""

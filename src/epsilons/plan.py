@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,9 +13,11 @@ import numpy.typing as npt
 
 from epsilons import parameters, report
 from epsilons.allocation import Allocation, Goal, allocate_for, rules_for
-from epsilons.budgets import Budgets, as_budgets
+from epsilons.budgets import Budgets, Floats, Integers, as_budgets
+from epsilons.central.add_remove import forecast_designs
+from epsilons.central.facts import Facts, facts_of
 from epsilons.errors import ArgumentError
-from epsilons.release import Spent
+from epsilons.release import Spent, shown_levels
 from epsilons.risk import Weighing
 
 if TYPE_CHECKING:
@@ -25,6 +28,8 @@ _ASSUMPTIONS = {
     "shuffled": "The truth of these very people is wanted; budgets say nothing of values.",
     "correlated": "The truth of these very people is wanted; budgets may say anything.",
 }
+
+_GUESSED = " Who is there is private: the numbers of people are a guess."
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +67,8 @@ class Plan:
         loss: which error is to be small.
         confidence: of the PAC error.
         cells: 0 for a mean; for frequencies the number of categories.
+        neighbours: "replace", or "add-remove": then the people are a guess, and errors are leading
+            terms for as many people as were guessed.
     """
 
     forecasts: tuple[Forecast, ...]
@@ -73,6 +80,7 @@ class Plan:
     loss: str
     confidence: float
     cells: int = 0
+    neighbours: str = "replace"
 
     def __getitem__(self, method: str) -> Forecast:
         for forecast in self.forecasts:
@@ -90,7 +98,8 @@ class Plan:
             "n": self.budgets.n,
             "bounds": list(self.bounds),
             "assume": self.assume,
-            "assumption": _ASSUMPTIONS[self.assume],
+            "neighbours": self.neighbours,
+            "assumption": _ASSUMPTIONS[self.assume] + _GUESSED * (self.neighbours != "replace"),
             "loss": self.loss,
             "confidence": self.confidence,
             "best": self.best,
@@ -128,11 +137,12 @@ class Plan:
         caps = np.geomspace(max(float(finite[0]) / 2.0, 1e-300), max(2.0 * top, 1e-299), 120)
         lo, hi = self.bounds
         goal = Goal(self.assume, self.loss, self.confidence, self.cells)
+        moves = goal.moves if self.neighbours == "replace" else 1
         errors = []
         for cap in caps.tolist():
             spent = np.minimum(levels, cap)
             total = float(self.budgets.counts @ spent)
-            unit = goal.risk(Weighing(spent / total, self.budgets.counts, goal.moves / total))
+            unit = goal.risk(Weighing(spent / total, self.budgets.counts, moves / total))
             errors.append((hi - lo) * (math.sqrt(unit) if self.loss == "mse" else unit))
         return {"cap": caps.tolist(), "error": errors}
 
@@ -147,18 +157,21 @@ def plan(
     assume: str = "iid",
     loss: str = "mse",
     confidence: float = 0.95,
+    cap: float | None = None,
 ) -> Plan:
     """Forecast every method without data.
 
     Args:
-        epsilon: one ε for each person, or `Budgets({ε: people})`.
+        epsilon: one ε for each person, or `Budgets({ε: people})`. For add/remove the levels that
+            people are offered, with a guess of how many choose each.
         bounds: the range (lo, hi) of the values of a mean.
         statistic: "mean" or "frequencies".
         categories: for frequencies, the categories or how many there are; None for a mean.
-        neighbours: "replace".
+        neighbours: "replace" or "add-remove".
         assume: "iid", "shuffled" or "correlated": see `epsilons.mean`.
         loss: "mse" or "pac": what `auto` makes small.
         confidence: of the PAC error.
+        cap: for add/remove, the most that anyone spends; chosen for the guess if None.
 
     Returns:
         The plan; print it for a table, `.plot()` it for the risk over the cap.
@@ -174,16 +187,16 @@ def plan(
     if goal.cells and limits != (0.0, 1.0):
         raise ArgumentError("bounds is for a mean: leave it out for frequencies, which are shares.")
     budgets = as_budgets(epsilon)
+    if neighbours == "add-remove":
+        return _private_plan(budgets, goal, limits, cap)
+    if cap is not None:
+        raise ArgumentError('cap is for neighbours="add-remove": under replace every cap is tried.')
     allocations = {name: allocate_for(budgets, goal, name) for name in rules_for(goal)}
     best = allocate_for(budgets, goal, "auto").method
     strictest = _rmse(allocations["uniform"], limits)
     forecasts = [_forecast(allocation, limits, strictest) for allocation in allocations.values()]
 
-    def rank(forecast: Forecast) -> tuple[bool, float]:
-        error = forecast.rmse if goal.loss == "mse" else forecast.pac
-        return (forecast.method != best, error)
-
-    forecasts.sort(key=rank)
+    _sort(forecasts, goal, best)
     return Plan(
         forecasts=tuple(forecasts),
         best=best,
@@ -197,22 +210,95 @@ def plan(
     )
 
 
+def _private_plan(
+    budgets: Budgets, goal: Goal, bounds: tuple[float, float], cap: float | None
+) -> Plan:
+    """The plan for people whose number and budgets are private, from a guess of both."""
+    facts = facts_of(None, budgets, cap)
+    designs = forecast_designs(facts, goal, bounds)
+    best = designs.pop("auto").method
+    strictest = facts_of(None, budgets, float(facts.ladder.levels[0]))
+    uniform = forecast_designs(strictest, goal, bounds)["transformed"].weighing
+    typical = (bounds[1] - bounds[0]) * math.sqrt(replace(goal, loss="mse").risk(uniform))
+    forecasts = [
+        _forecast_of(
+            name,
+            goal,
+            each.weighing,
+            Spent.rows(shown_levels(facts.ladder.levels), _guessed(facts), _spent_of(each.spent)),
+            bounds,
+            typical,
+        )
+        for name, each in designs.items()
+    ]
+    _sort(forecasts, goal, best)
+    chosen = designs[best]
+    highest = float(facts.ladder.levels[-1])
+    what = f"let nobody spend more than ε = {report.number(chosen.cap)}; what is left stays theirs"
+    if chosen.cap >= highest * (1.0 - 1e-9):
+        what = "let everyone spend all of their budget"
+    advice = f"Take method {best!r}: {what}; {_why(forecasts[0])}."
+    return Plan(
+        forecasts=tuple(forecasts),
+        best=best,
+        advice=advice,
+        budgets=budgets,
+        bounds=bounds,
+        assume=goal.assume,
+        loss=goal.loss,
+        confidence=goal.confidence,
+        cells=goal.cells,
+        neighbours="add-remove",
+    )
+
+
+def _spent_of(spent: tuple[Fraction, ...]) -> Floats:
+    return np.array([float(each) for each in spent])
+
+
+def _guessed(facts: Facts) -> Integers:
+    return np.zeros(len(facts.ladder.levels), np.int64) if facts.guess is None else facts.guess
+
+
+def _sort(forecasts: list[Forecast], goal: Goal, best: str) -> None:
+    """Put the best first, and the others by their error."""
+
+    def rank(forecast: Forecast) -> tuple[bool, float]:
+        error = forecast.rmse if goal.loss == "mse" else forecast.pac
+        return (forecast.method != best, error)
+
+    forecasts.sort(key=rank)
+
+
 def _rmse(allocation: Allocation, bounds: tuple[float, float]) -> float:
     unit = replace(allocation.goal, loss="mse").risk(allocation.weighing)
     return (bounds[1] - bounds[0]) * math.sqrt(unit)
 
 
 def _forecast(allocation: Allocation, bounds: tuple[float, float], strictest: float) -> Forecast:
-    goal, rmse = allocation.goal, _rmse(allocation, bounds)
-    pac = replace(goal, loss="pac").risk(allocation.weighing)
-    used = allocation.counts[allocation.weights > 0.0].sum()
+    rows = Spent.rows(allocation.levels, allocation.counts, allocation.spent)
+    weighing = allocation.weighing
+    return _forecast_of(allocation.method, allocation.goal, weighing, rows, bounds, strictest)
+
+
+def _forecast_of(
+    method: str,
+    goal: Goal,
+    weighing: Weighing,
+    spent: tuple[Spent, ...],
+    bounds: tuple[float, float],
+    strictest: float,
+) -> Forecast:
+    width = bounds[1] - bounds[0]
+    rmse = width * math.sqrt(replace(goal, loss="mse").risk(weighing))
+    used = int(weighing.counts[weighing.weights > 0.0].sum())
     return Forecast(
-        method=allocation.method,
+        method=method,
         rmse=rmse,
-        pac=(bounds[1] - bounds[0]) * pac,
+        pac=width * replace(goal, loss="pac").risk(weighing),
         gain=_gain(strictest, rmse),
-        used=int(used) / allocation.n,
-        spent=Spent.rows(allocation.levels, allocation.counts, allocation.spent),
+        used=used / weighing.n,
+        spent=spent,
     )
 
 
@@ -225,21 +311,22 @@ def _gain(strictest: float, rmse: float) -> float:
 def _advice(best: Forecast, allocation: Allocation) -> str:
     cap = allocation.cap
     levels = allocation.levels
-    finite_top = float(levels[np.isfinite(levels)].max()) if np.isfinite(levels).any() else 0.0
     if allocation.scale == 0.0:
         what = "use the public records alone: adding the others would add more noise than they help"
-    elif cap is None or (cap >= finite_top and not math.isinf(levels[-1])):
+    elif np.array_equal(allocation.spent, levels):
         what = "let everyone spend all of their budget"
     else:
-        what = f"let nobody spend more than ε = {report.number(cap)}; what is left stays theirs"
+        most = float(allocation.spent.max()) if cap is None else cap
+        what = f"let nobody spend more than ε = {report.number(most)}; what is left stays theirs"
+    return f"Take method {best.method!r}: {what}; {_why(best)}."
+
+
+def _why(best: Forecast) -> str:
+    """What personal budgets buy."""
     if best.gain < 1.05:
-        why = "personal budgets buy little here"
-    else:
-        times = (
-            "exact instead of noisy" if math.isinf(best.gain) else f"{best.gain:,.3g} times smaller"
-        )
-        why = f"the typical error is {times} than with everyone at the strictest ε"
-    return f"Take method {best.method!r}: {what}; {why}."
+        return "personal budgets buy little here"
+    times = "exact instead of noisy" if math.isinf(best.gain) else f"{best.gain:,.3g} times smaller"
+    return f"the typical error is {times} than with everyone at the strictest ε"
 
 
 def _forecast_dict(forecast: Forecast) -> dict[str, Any]:

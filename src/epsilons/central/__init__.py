@@ -1,8 +1,19 @@
 """The trusted-curator model: mechanisms, and the releases that are drawn from them."""
 
+from epsilons.central.designs import CELL_METHODS, METHODS
 from epsilons.central.frequencies import frequencies
 from epsilons.central.histogram import Histogram, build_histogram
 from epsilons.central.mean import mean
 from epsilons.central.mechanism import Additive, Sampled, build
 
-__all__ = ["Additive", "Histogram", "Sampled", "build", "build_histogram", "frequencies", "mean"]
+__all__ = [
+    "CELL_METHODS",
+    "METHODS",
+    "Additive",
+    "Histogram",
+    "Sampled",
+    "build",
+    "build_histogram",
+    "frequencies",
+    "mean",
+]

@@ -10,8 +10,10 @@ import numpy as np
 from epsilons import parameters, tally
 from epsilons.allocation import FREQUENCY_RULES, Allocation, Goal, allocate_for
 from epsilons.budgets import Budgets, Floats
+from epsilons.central import add_remove
+from epsilons.central.designs import CELL_METHODS
 from epsilons.central.histogram import Histogram, build_histogram
-from epsilons.central.mean import PROTECTS
+from epsilons.central.mean import PROTECTS, refuse_public_facts
 from epsilons.central.simplex import project as projected
 from epsilons.errors import ArgumentError
 from epsilons.noise import Source, resolve
@@ -48,6 +50,8 @@ def frequencies(
     confidence: float = 0.95,
     method: str = "auto",
     missing: str = "error",
+    levels: Any = None,
+    cap: float | None = None,
     source: Source | None = None,
 ) -> FrequencyRelease:
     """Publish which share of people is in each category when everyone has their own ε.
@@ -65,14 +69,18 @@ def frequencies(
         person: whose row it is: an array, or the name of a column. One person's rows share one
             unit equally: each of r rows counts floor(720,720/r)/720,720, which is 1/r for up to 16
             rows and short of it by less than 1/720,720 for more. Without it every row is a person.
-        neighbours: "replace": n and the budgets are public, values are private.
+        neighbours: "replace": n and the budgets are public, values are private. "add-remove": it is
+            private, too, who takes part and with which budget.
         assume: "iid", "shuffled" or "correlated": see `epsilons.mean`.
         loss: which error of the worst category to make small: "mse", or "pac", the one not
             exceeded with probability `confidence`.
         confidence: of the PAC error, and of the intervals that are printed.
         method: "auto" takes the smallest forecast error; or a rule by name. "sampling" draws per
             person and needs data in memory.
-        missing: "error": a missing or undeclared value is refused unless `other` is given.
+        missing: "error": a missing or undeclared value is refused unless `other` is given. Under
+            add/remove, where a refusal would tell, it is in no category.
+        levels: for add/remove, as for `epsilons.mean`.
+        cap: for add/remove, as for `epsilons.mean`.
         source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
 
     Returns:
@@ -88,6 +96,7 @@ def frequencies(
         Replace-one, pure: for every person i, all data, all categories that i could be in instead,
         and all sets of results, the probabilities differ by at most a factor e^{e_i}, where
         e_i ≤ ε_i is what `release.spent` reports. Exact on integers: docs/proofs/frequencies.md.
+        Under add/remove the same with and without person i: docs/proofs/add-remove.md.
 
     Reference:
         Paper *correlated*, Algorithm 1 (HPF), for any effective budgets; on integers, with discrete
@@ -95,11 +104,27 @@ def frequencies(
     """
     parameters.choice("neighbours", neighbours)
     parameters.choice("missing", missing)
-    parameters.choice("method", method, ("auto", *FREQUENCY_RULES))
+    private = neighbours == "add-remove"
+    parameters.choice("method", method, ("auto", *(CELL_METHODS if private else FREQUENCY_RULES)))
     words = Goal.of_words(assume, loss, confidence)
     if not isinstance(project, bool):
         raise ArgumentError(f"project={project!r} must be True or False.")
     entropy = resolve(source)
+    if private:
+        return add_remove.frequencies(
+            values,
+            epsilon=epsilon,
+            categories=categories,
+            other=other,
+            project=project,
+            data=data,
+            person=person,
+            goal=words,
+            levels=levels,
+            cap=cap,
+            source=entropy,
+        )
+    refuse_public_facts(levels, cap)
     if method == "sampling":
         counted, level_of, cell_of = tally.people_cells(
             values,

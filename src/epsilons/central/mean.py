@@ -7,8 +7,10 @@ from typing import Any, Final
 from epsilons import parameters, tally
 from epsilons.allocation import RULES, Allocation, Goal, allocate_for
 from epsilons.budgets import Budgets
+from epsilons.central import add_remove
+from epsilons.central.designs import METHODS
 from epsilons.central.mechanism import Additive, Sampled, build
-from epsilons.errors import BoundsError
+from epsilons.errors import ArgumentError, BoundsError
 from epsilons.noise import Source, resolve
 from epsilons.release import MeanRelease, Spent
 
@@ -58,6 +60,8 @@ def mean(
     confidence: float = 0.95,
     method: str = "auto",
     missing: str = "error",
+    levels: Any = None,
+    cap: float | None = None,
     source: Source | None = None,
 ) -> MeanRelease:
     """Publish the mean of a column when everyone has their own ε.
@@ -72,7 +76,8 @@ def mean(
             PySpark, …), or the path of a Parquet or CSV file.
         person: whose row it is: an array, or the name of a column. One person's rows become their
             mean first. Without it every row is a person.
-        neighbours: "replace": n and the budgets are public, values are private.
+        neighbours: "replace": n and the budgets are public, values are private. "add-remove": it is
+            private, too, who takes part and with which budget.
         assume: "iid" (a sample; the population mean is wanted), "shuffled" (these very people, and
             budgets say nothing of values) or "correlated" (these very people, budgets may say
             anything).
@@ -82,7 +87,13 @@ def mean(
         method: "auto" takes the smallest forecast error; or a rule by name (`epsilons.plan` lists
             them). "sampling" draws per person and needs data in memory.
         missing: what a value that is null, NaN or infinite gets: "error", or "midpoint", the
-            middle of the range.
+            middle of the range. Under add/remove it is always the middle, for a refusal would tell.
+        levels: for add/remove, the budgets that people were offered, or a mapping from these to how
+            many people you expect at each: public facts, that cost accuracy if they are wrong and
+            never privacy.
+        cap: for add/remove, the most that anyone spends. Without it it is chosen for the people
+            that you expect, or, if levels says nothing of that, from a private count of people
+            that spends an eighth of everyone's budget.
         source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
 
     Returns:
@@ -92,21 +103,25 @@ def mean(
         ArgumentError: an argument cannot mean anything (also BoundsError, BudgetError,
             ColumnError).
         DataError: the data cannot be used: empty, fewer than two people, missing values, two
-            budgets for one person. It may depend on values, so it is for the curator alone.
+            budgets for one person. It may depend on values, so it is for the curator alone. Under
+            add/remove no data is refused.
         FileError: the file is missing, or is not what its name says.
 
     Guarantee:
         Replace-one, pure: for every person i, all data, all values that i could have instead, and
         all sets of results, the probabilities differ by at most a factor e^{e_i}, where e_i ≤ ε_i
         is what `release.spent` reports. Exact on integers: docs/proofs/additive.md.
+        Under add/remove the same with and without person i, where e_i ≤ ε_i is what the rule
+        `release.spent` says of ε_i: docs/proofs/add-remove.md.
 
     Reference:
         Paper *correlated*, Algorithm 2 (HPM), for any effective budgets; on an integer grid, with
-        discrete Laplace noise from the system's entropy.
+        discrete Laplace or staircase noise from the system's entropy.
     """
     parameters.choice("neighbours", neighbours)
     parameters.choice("missing", missing)
-    parameters.choice("method", method, ("auto", *RULES))
+    private = neighbours == "add-remove"
+    parameters.choice("method", method, ("auto", *(METHODS if private else RULES)))
     goal = Goal.of_words(assume, loss, confidence)
     if bounds is _NOT_GIVEN:
         raise BoundsError(
@@ -115,6 +130,20 @@ def mean(
         )
     limits = parameters.bounds(bounds)
     entropy = resolve(source)
+    if private:
+        return add_remove.mean(
+            values,
+            epsilon=epsilon,
+            bounds=limits,
+            data=data,
+            person=person,
+            goal=goal,
+            method=method,
+            levels=levels,
+            cap=cap,
+            source=entropy,
+        )
+    refuse_public_facts(levels, cap)
     if method == "sampling":
         counted, level_of, grid_values = tally.people(
             values, epsilon=epsilon, bounds=limits, data=data, person=person, missing=missing
@@ -132,6 +161,16 @@ def mean(
         total = mechanism.total(counted.sums)
     drawn = mechanism.draw(entropy, total=total)
     return _release(mechanism, allocation, drawn, private=entropy.private)
+
+
+def refuse_public_facts(levels: object, cap: object) -> None:
+    """Refuse what means nothing where budgets are public."""
+    for name, given in (("levels", levels), ("cap", cap)):
+        if given is not None:
+            raise ArgumentError(
+                f'{name} is for neighbours="add-remove": under replace all budgets are public, and '
+                "levels and caps are found among them."
+            )
 
 
 def _release(

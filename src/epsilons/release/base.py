@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class Spent(NamedTuple):
-    """What the people of one level gave, and what they kept."""
+    """What the people of one level gave, and what they kept; how many, if that is public."""
 
     epsilon: float
-    people: int
+    people: int | None
     spent: float
     kept: float
 
@@ -35,7 +35,7 @@ class Spent(NamedTuple):
 
 
 class Mechanism(Protocol):
-    """The frozen object that a release was drawn from: all public, all that a checker reads."""
+    """What a mechanism for public budgets offers: all that a checker and intervals read."""
 
     @property
     def levels(self) -> Floats:
@@ -91,7 +91,7 @@ class Release:
         value: the estimate, within the bounds or on the simplex; an array in the order of the
             categories for frequencies.
         raw: the estimate as it was drawn.
-        n: the number of people, public under replace.
+        n: the number of people, public under replace; under add/remove noisy, or None.
         method: the rule that chose who spends what.
         neighbours: what counts as a change of one person.
         assume: what was assumed of the data, in a word.
@@ -101,7 +101,8 @@ class Release:
             error not exceeded with probability `confidence`, in data units (for frequencies, of the
             worst category). It bounds the error of a mean's `value`, too.
         exact: whether `risk` is the exact worst case, or a proven bound on it.
-        spent: for each level, strictest first: ε, people, what each of them spent and kept.
+        spent: for each level, strictest first: ε, people, what each of them spent and kept. Under
+            add/remove a rule from ε to what was spent, with such rows for the public levels.
         protects: what is protected, in words.
         assumes: what was assumed, in words.
         private: False if it was drawn from a seed.
@@ -112,7 +113,7 @@ class Release:
     statistic: str
     value: Any
     raw: Any
-    n: int
+    n: float | None
     method: str
     neighbours: str
     assume: str
@@ -120,11 +121,11 @@ class Release:
     confidence: float
     risk: float
     exact: bool
-    spent: tuple[Spent, ...]
+    spent: Iterable[Spent]
     protects: str
     assumes: str
     private: bool
-    mechanism: Mechanism = field(repr=False)
+    mechanism: Any = field(repr=False)
 
     @abstractmethod
     def interval(self, confidence: float = 0.95) -> tuple[Any, Any]:
@@ -149,6 +150,11 @@ class Release:
             MissingExtraError: the extra `report` is not installed.
         """
 
+    @property
+    def risk_kind(self) -> str:
+        """What `risk` is: the exact worst case, or a proven bound on it."""
+        return "worst case over all data" if self.exact else "proven bound over all data"
+
     def to_dict(self) -> dict[str, Any]:
         """Everything that may be published, as plain data."""
         return {
@@ -161,6 +167,7 @@ class Release:
             "loss": self.loss,
             "risk": self.risk,
             "risk_is_exact": self.exact,
+            "risk_kind": self.risk_kind,
             "error_if_related": self.error_if_related,
             "spent": [row._asdict() for row in self.spent],
             "protects": self.protects,

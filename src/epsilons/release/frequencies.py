@@ -9,7 +9,7 @@ import numpy as np
 
 from epsilons import parameters, report, risk
 from epsilons.budgets import Floats
-from epsilons.release.base import Release
+from epsilons.release.base import Mechanism, Release
 
 if TYPE_CHECKING:
     import altair
@@ -66,6 +66,11 @@ class FrequencyRelease(Release):
         return self._around(self._worst(self.assume, parameters.confidence(confidence)))
 
     @property
+    def error_at_once(self) -> float:
+        """The error of the worst category that is not exceeded with `confidence`."""
+        return min(self._worst(self.assume, self.confidence), 1.0)
+
+    @property
     def error_if_related(self) -> float:
         """The error of the worst category, not exceeded with `confidence`, if budgets tell values.
 
@@ -83,7 +88,7 @@ class FrequencyRelease(Release):
             "raw": self.raw.tolist(),
             "interval": [low.tolist(), high.tolist()],
             "band": [band_low.tolist(), band_high.tolist()],
-            "error_at_once": min(self._worst(self.assume, self.confidence), 1.0),
+            "error_at_once": self.error_at_once,
         }
         return {**shares, **super().to_dict()}
 
@@ -103,12 +108,13 @@ class FrequencyRelease(Release):
 
     def _error(self, assume: str, confidence: float) -> float:
         """The error of one share, integers included."""
-        weighing = self.mechanism.weighing
-        return risk.share_error(weighing, assume, confidence) + self.mechanism.slack
+        mechanism: Mechanism = self.mechanism
+        return risk.share_error(mechanism.weighing, assume, confidence) + mechanism.slack
 
     def _worst(self, assume: str, confidence: float) -> float:
-        weighing, cells = self.mechanism.weighing, len(self.categories)
-        return risk.band(weighing, assume, confidence, cells) + self.mechanism.slack
+        mechanism: Mechanism = self.mechanism
+        cells = len(self.categories)
+        return risk.band(mechanism.weighing, assume, confidence, cells) + mechanism.slack
 
     def _around(self, reach: float) -> tuple[Floats, Floats]:
         return np.clip(self.raw - reach, 0.0, 1.0), np.clip(self.raw + reach, 0.0, 1.0)

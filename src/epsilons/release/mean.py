@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from epsilons import parameters, report, risk
-from epsilons.release.base import Release
+from epsilons.release.base import Mechanism, Release
 
 if TYPE_CHECKING:
     import altair
@@ -73,5 +73,5 @@ class MeanRelease(Release):
 
     def _error(self, assume: str, confidence: float) -> float:
         """The error on a unit range, integers included."""
-        weighing = self.mechanism.weighing
-        return risk.error(weighing, assume, confidence) + self.mechanism.slack
+        mechanism: Mechanism = self.mechanism
+        return risk.error(mechanism.weighing, assume, confidence) + mechanism.slack

@@ -6,7 +6,14 @@ import html
 from collections.abc import Sequence
 from typing import Any
 
-from epsilons.report.text import category_name, number, plan_text, release_text, spending
+from epsilons.report.text import (
+    category_name,
+    number,
+    people_words,
+    plan_text,
+    release_text,
+    spending,
+)
 
 _MOST = 50
 """Categories that a notebook shows."""
@@ -34,7 +41,8 @@ def frequencies_html(data: dict[str, Any]) -> str:
         for name, *numbers in list(shares)[:_MOST]
     ]
     warning = "" if data["private"] else "NOT PRIVATE: drawn from a seed. "
-    title = f"{warning}Shares of {data['n']:,} people in {len(data['categories']):,} categories"
+    people = people_words(data["n"])
+    title = f"{warning}Shares in {len(data['categories']):,} categories: {people}"
     words = "".join(f"<p>{html.escape(data[key])}</p>" for key in ("protects", "assumes"))
     related = f"{100 * data['error_if_related']:.3g} %"
     return (

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from epsilons.errors import MissingExtraError
-from epsilons.report.text import category_name, merged_rows, number
+from epsilons.report.text import category_name, merged_rows, number, people_words
 
 if TYPE_CHECKING:
     import altair
@@ -60,7 +60,7 @@ def frequencies_plot(data: dict[str, Any]) -> altair.VConcatChart:
     shown = alt.layer(bars, whiskers).properties(width=480, height=260)
     warning = "" if data["private"] else "NOT PRIVATE (seeded): "
     cut = f", the first {_MOST} of {len(names):,} categories" if len(names) > _MOST else ""
-    title = f"{warning}shares of {data['n']:,} people{cut}"
+    title = f"{warning}shares, {people_words(data['n'])}{cut}"
     return alt.vconcat(shown, _spending(alt, data["spent"])).properties(title=title)
 
 
@@ -131,7 +131,8 @@ def _spending(alt: Any, spent: list[dict[str, Any]]) -> Any:
 
 def _title(data: dict[str, Any]) -> str:
     warning = "" if data["private"] else "NOT PRIVATE (seeded): "
-    return f"{warning}{data['statistic']} of {data['n']:,} people: {number(data['value'])}"
+    people = people_words(data["n"])
+    return f"{warning}{data['statistic']} {number(data['value'])}: {people}"
 
 
 def _altair() -> Any:

@@ -25,7 +25,7 @@ def release_text(data: dict[str, Any]) -> str:
         f"{data['statistic'].capitalize()}: {aligned(data['value'], unit)}"
         f"   ({percent} interval {aligned(low, unit)} to {aligned(high, unit)})",
         "",
-        f"  {data['n']:,} people, values from {number(data['bounds'][0])} to "
+        f"  {people_words(data['n'])}, values from {number(data['bounds'][0])} to "
         f"{number(data['bounds'][1])}, method {data['method']}",
         f"  {_risk_words(data)}",
         *_tells_nothing([low, high] == list(data["bounds"])),
@@ -61,7 +61,7 @@ def frequencies_text(data: dict[str, Any]) -> str:
         table(("category", "share", f"from ({percent})", "to"), rows[:_CATEGORIES]),
         *more,
         "",
-        f"  {data['n']:,} people in {len(rows):,} categories, method {data['method']}",
+        f"  {people_words(data['n'])} in {len(rows):,} categories, method {data['method']}",
         f"  {_risk_words(data)}",
         f"  All categories at once: within {_points(data['error_at_once'])} of the raw shares "
         f"with probability {percent}",
@@ -108,13 +108,24 @@ def _warning(data: dict[str, Any]) -> list[str]:
     return ["NOT PRIVATE: drawn from a seed, for simulation only.", ""]
 
 
+def people_words(n: float | None) -> str:
+    """How many people there are, if that may be said."""
+    if n is None:
+        return "An undisclosed number of people"
+    return f"{n:,} people" if isinstance(n, int) else f"About {n:,.0f} people (a noisy count)"
+
+
 def spending(data: dict[str, Any]) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-    """The heads and the rows of the table of who spent what."""
-    rows = [
+    """The heads and the rows of the table of who spent what; people are counted if public."""
+    rows = merged_rows(data["spent"])
+    if any(row["people"] is None for row in rows):
+        cells = [(row["epsilon"], budget(row["spent"]), kept_words(row["kept"])) for row in rows]
+        return ("budget ε (from)", "spends", "keeps"), cells
+    counted = [
         (row["epsilon"], f"{row['people']:,}", budget(row["spent"]), kept_words(row["kept"]))
-        for row in merged_rows(data["spent"])
+        for row in rows
     ]
-    return ("budget ε", "people", "spent", "kept"), rows
+    return ("budget ε", "people", "spent", "kept"), counted
 
 
 def plan_text(data: dict[str, Any]) -> str:
@@ -151,7 +162,7 @@ def plan_text(data: dict[str, Any]) -> str:
             ),
             "",
             wrapped(
-                "Errors are worst cases before any data is read; the gain is how many times "
+                f"Errors are {_errors_are(data)}; the gain is how many times "
                 "smaller the typical error is than with everyone at the strictest ε; the last "
                 "columns are what a person of each level would spend"
                 + (", on average where ≈ stands for several levels." if merged else ".")
@@ -159,6 +170,12 @@ def plan_text(data: dict[str, Any]) -> str:
             wrapped("Advice: " + data["advice"]),
         ]
     )
+
+
+def _errors_are(data: dict[str, Any]) -> str:
+    if data["neighbours"] == "replace":
+        return "worst cases before any data is read"
+    return "worst cases over values, to leading order, if as many people come"
 
 
 def _plan_title(data: dict[str, Any]) -> str:
@@ -228,7 +245,9 @@ def merged_rows(rows: Sequence[dict[str, Any]], most: int = _ROWS) -> list[dict[
     merged = []
     for start in range(0, len(rows), size):
         group = rows[start : start + size]
-        people = sum(row["people"] for row in group)
+        sizes = [1 if row["people"] is None else row["people"] for row in group]
+        private = any(row["people"] is None for row in group)
+        people = sum(sizes)
         first, last = group[0]["epsilon"], group[-1]["epsilon"]
         middle = group[len(group) // 2]["epsilon"]
         name = budget(first) if first == last else f"{budget(first)}-{budget(last)}"
@@ -236,12 +255,16 @@ def merged_rows(rows: Sequence[dict[str, Any]], most: int = _ROWS) -> list[dict[
             {
                 "epsilon": name,
                 "short": budget(middle, 2) if first == last else f"≈{budget(middle, 2)}",
-                "people": people,
-                "spent": sum(row["people"] * row["spent"] for row in group) / people,
-                "kept": sum(row["people"] * row["kept"] for row in group) / people,
+                "people": None if private else people,
+                "spent": _average(sizes, [row["spent"] for row in group]),
+                "kept": _average(sizes, [row["kept"] for row in group]),
             }
         )
     return merged
+
+
+def _average(sizes: Sequence[int], numbers: Sequence[float]) -> float:
+    return sum(size * each for size, each in zip(sizes, numbers, strict=True)) / sum(sizes)
 
 
 def wrapped(text: str) -> str:
@@ -250,7 +273,7 @@ def wrapped(text: str) -> str:
 
 
 def _risk_words(data: dict[str, Any]) -> str:
-    kind = "worst case over all data" if data["risk_is_exact"] else "proven bound over all data"
+    kind = data["risk_kind"]
     shown = _points if data["statistic"] == "frequencies" else number
     if data["loss"] == "mse":
         return f"Typical error (root mean square) {shown(math.sqrt(data['risk']))}, {kind}"

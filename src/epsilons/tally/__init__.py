@@ -8,14 +8,22 @@ from epsilons.errors import ArgumentError
 from epsilons.parameters import choice
 from epsilons.tally import arrays, cells_twin, twin
 from epsilons.tally.categories import Categories, declare
-from epsilons.tally.cells import SHARES, CellTally, checked_cells
+from epsilons.tally.cells import (
+    LARGEST_TABLE,
+    SHARES,
+    CellTally,
+    cells_on_rungs,
+    checked_cells,
+)
 from epsilons.tally.grid import GRID, Integers
-from epsilons.tally.levels import Names, Tally, checked
+from epsilons.tally.ladder import Ladder
+from epsilons.tally.levels import Groups, Names, Tally, checked, on_rungs
 
 __all__ = [
     "GRID",
     "SHARES",
     "CellTally",
+    "Ladder",
     "Tally",
     "people",
     "people_cells",
@@ -35,6 +43,7 @@ def tally_mean(
     data: Any = None,
     person: Any = None,
     missing: str = "error",
+    ladder: Ladder | None = None,
 ) -> Tally:
     """Put everyone's value on the grid, and count and add up by budget level, in one pass.
 
@@ -47,10 +56,13 @@ def tally_mean(
         person: who each row belongs to, or the name of a column; None if a row is a person.
             A person counts once, with the mean of their rows on the grid.
         missing: "error" refuses missing values, "midpoint" puts them in the middle of the bounds.
+        ladder: a public ladder of budgets, if budgets and the number of people are private. Then
+            no data is refused: missing values are in the middle of the bounds,
+            of two budgets the smaller counts, and whoever has none is left out.
 
     Returns:
         One entry for each budget level. Budgets that agree in 9 significant bits are one level,
-        whose budget is the smallest of them.
+        whose budget is the smallest of them; with a ladder, levels are its rungs.
 
     Raises:
         ArgumentError: the arguments do not fit together (`ColumnError`: a column is not there or
@@ -61,19 +73,23 @@ def tally_mean(
         FileError: `data` is a path, and the file cannot be read.
     """
     choice("missing", missing)
+
+    def usable(groups: Groups, names: Names) -> Tally:
+        return checked(groups, names, missing) if ladder is None else on_rungs(groups, names)
+
     if data is None:
-        rows = _arrays(values, epsilon, person)
+        rows = _arrays(values, epsilon, person, ladder)
         if rows.values.size <= SMALL:
-            return checked(twin.count(rows, bounds).groups, Names(), missing)
+            return usable(twin.count(rows, bounds).groups, Names())
     # Narwhals and Polars are imported only when there is something for them to do.
     from epsilons.tally import columns, engine
 
     if data is None:
         table, names = columns.of_arrays(rows), Names()
     else:
-        table = columns.read(values, epsilon, data, person)
-        names = table.names
-    return checked(engine.count(table, bounds), names, missing)
+        table = columns.read(values, epsilon, data, person, ladder=ladder)
+        names = Names.of_columns(values, epsilon, person)
+    return usable(engine.count(table, bounds), names)
 
 
 def people(
@@ -127,6 +143,7 @@ def tally_frequencies(
     data: Any = None,
     person: Any = None,
     missing: str = "error",
+    ladder: Ladder | None = None,
 ) -> CellTally:
     """Count people by budget level and category, in one pass.
 
@@ -143,10 +160,13 @@ def tally_frequencies(
         person: who each row belongs to, or the name of a column; None if a row is a person. Each
             of a person's r rows adds floor(SHARES / r) to its cell: nothing if r > SHARES.
         missing: "error"; a category has no midpoint.
+        ladder: a public ladder of budgets, if budgets and the number of people are private. Then
+            no data is refused: a value that is in no category is in no cell,
+            of two budgets the smaller counts, and whoever has none is left out.
 
     Returns:
         One row of cells for each budget level. Budgets that agree in 9 significant bits are one
-        level, whose budget is the smallest of them.
+        level, whose budget is the smallest of them; with a ladder, levels are its rungs.
 
     Raises:
         ArgumentError: the arguments do not fit together (`ColumnError`: a column is not there or
@@ -160,19 +180,26 @@ def tally_frequencies(
     """
     declared = _declared(categories, other, missing)
     unit = 1 if person is None else SHARES
+    if ladder is not None and len(ladder.levels) * len(declared.labels) > LARGEST_TABLE:
+        raise ArgumentError(
+            f"categories: {len(declared.labels):,} cells for each of {len(ladder.levels):,} public "
+            "budget levels are too many. Declare fewer categories, or a few levels."
+        )
+    usable = checked_cells if ladder is None else cells_on_rungs
     if data is None:
         _refuse_names(values, epsilon, person)
         if arrays.length(values, "values") <= SMALL:
-            groups = cells_twin.count(values, epsilon, person, declared)
-            return checked_cells(groups, Names(), declared, unit=unit)
+            groups = cells_twin.count(values, epsilon, person, declared, ladder)
+            return usable(groups, Names(), declared, unit=unit)
     from epsilons.tally import cells_engine, columns
 
     if data is None:
-        table, names = columns.of_values(values, epsilon, person, declared.kind), Names()
+        table = columns.of_values(values, epsilon, person, declared.kind, ladder)
+        names = Names()
     else:
-        table = columns.read(values, epsilon, data, person, declared.kind)
-        names = table.names
-    return checked_cells(cells_engine.count(table, declared), names, declared, unit=unit)
+        table = columns.read(values, epsilon, data, person, declared.kind, ladder)
+        names = Names.of_columns(values, epsilon, person)
+    return usable(cells_engine.count(table, declared), names, declared, unit=unit)
 
 
 def people_cells(
@@ -238,10 +265,12 @@ def _declared(categories: object, other: object, missing: object) -> Categories:
     return declare(categories, other)
 
 
-def _arrays(values: object, epsilon: object, person: object) -> arrays.Arrays:
+def _arrays(
+    values: object, epsilon: object, person: object, ladder: Ladder | None = None
+) -> arrays.Arrays:
     """Check arrays of numbers."""
     _refuse_names(values, epsilon, person)
-    return arrays.read(values, epsilon, person, ("values", "epsilon", "person"))
+    return arrays.read(values, epsilon, person, ("values", "epsilon", "person"), ladder)
 
 
 def _refuse_names(values: object, epsilon: object, person: object) -> None:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from epsilons.errors import ArgumentError, BudgetError, ColumnError, DataError
 from epsilons.tally.grid import LARGEST, Floats, Integers
+from epsilons.tally.ladder import Ladder
 
 __all__ = [
     "Arrays",
@@ -37,7 +38,13 @@ class Arrays:
     person: npt.NDArray[np.generic] | None
 
 
-def read(values: object, epsilon: object, person: object, names: tuple[str, str, str]) -> Arrays:
+def read(
+    values: object,
+    epsilon: object,
+    person: object,
+    names: tuple[str, str, str],
+    ladder: Ladder | None = None,
+) -> Arrays:
     """Check arrays.
 
     Args:
@@ -45,6 +52,8 @@ def read(values: object, epsilon: object, person: object, names: tuple[str, str,
         epsilon: one budget for each row, or one number for all.
         person: who each row belongs to, anything that can be compared; or None.
         names: what messages call the three.
+        ladder: the public ladder that budgets stand on, if they are private. Then rows that belong
+            to no one are left out of the sum, and nothing is refused because of a value.
 
     Raises:
         ArgumentError: something is not one column, or the lengths differ.
@@ -53,24 +62,40 @@ def read(values: object, epsilon: object, person: object, names: tuple[str, str,
         DataError: a row has no person.
     """
     numbers_ = floats(values, names[0], booleans=True)
-    budgets, who = budgets_and_people(epsilon, person, names, rows=numbers_.size)
+    budgets, who = budgets_and_people(epsilon, person, names, numbers_.size, ladder)
     return Arrays(numbers_, budgets, who)
 
 
 def budgets_and_people(
-    epsilon: object, person: object, names: tuple[str, str, str], *, rows: int
+    epsilon: object,
+    person: object,
+    names: tuple[str, str, str],
+    rows: int,
+    ladder: Ladder | None = None,
 ) -> tuple[Floats | float, npt.NDArray[np.generic] | None]:
     """Check the budgets and the people of so many rows, as `read` does."""
     scalar = one_budget(epsilon)
     budgets = scalar if scalar is not None else floats(epsilon, names[1], booleans=False)
-    who = None if person is None else _people(person, names[2])
+    who, nobody = (None, None) if person is None else _people(person, names[2])
     for name, other in ((names[1], budgets), (names[2], who)):
         if isinstance(other, np.ndarray) and other.size != rows:
             raise ArgumentError(
                 f"{names[0]} has {rows} rows and {name} has {other.size}: "
                 "they must be equally long."
             )
-    return budgets, who
+    if ladder is None:
+        if nobody is not None and nobody.any():
+            raise DataError(
+                f"{names[2]} has rows without a person (null or NaN). "
+                "Drop these rows, or give each its own person."
+            )
+        return budgets, who
+    if nobody is None and isinstance(budgets, float):
+        return float(ladder.of(np.array([budgets]))[0]), who
+    rungs = ladder.of(np.full(rows, budgets) if isinstance(budgets, float) else budgets)
+    if nobody is not None:
+        rungs[nobody] = 0.0
+    return rungs, who
 
 
 def one_budget(epsilon: object) -> float | None:
@@ -179,31 +204,29 @@ def is_null(item: object) -> bool:
     return item is None or type(item).__name__ in ("NAType", "NaTType")
 
 
-def _people(given: object, name: str) -> npt.NDArray[np.generic]:
-    """Return people as numbers, the same number for the same person."""
+def _people(given: object, name: str) -> tuple[npt.NDArray[np.generic], npt.NDArray[np.bool_]]:
+    """Return people as numbers, the same number for the same person, and which rows have none."""
     array = column(given, name)
     if array.dtype.kind in "USO" and not isinstance(given, np.ndarray):
         # A list of text and NaN would become all text, and NaN a person called "nan".
         array = np.asarray(given, dtype=object)
+    if isinstance(given, np.ma.MaskedArray) and np.ma.getmaskarray(given).any():
+        # What is behind a mask may be somebody's name, but the row is nobody's.
+        array = np.array(given.tolist(), dtype=object)  # which says None where it is masked
     kind = array.dtype.kind
     if kind == "f":
         array = array.astype(np.float64) + 0.0  # one zero
-        nobody = bool(np.isnan(array).any())
+        nobody = np.isnan(array)
     elif kind in "mM":
-        nobody = bool(np.isnat(array).any())
+        nobody = np.isnat(array)
+    elif kind == "O":
+        nobody = np.fromiter(map(is_null, array.tolist()), bool, array.size)
     else:
-        nobody = kind == "O" and any(map(is_null, array.tolist()))
-    if isinstance(given, np.ma.MaskedArray):
-        nobody = nobody or bool(np.ma.getmaskarray(given).any())
-    if nobody:
-        raise DataError(
-            f"{name} has rows without a person (null or NaN). "
-            "Drop these rows, or give each its own person."
-        )
+        nobody = np.zeros(array.size, dtype=bool)
     if kind in "iufb":
-        return np.ascontiguousarray(array)
+        return np.ascontiguousarray(array), nobody
     if kind in "mM":
-        return np.ascontiguousarray(array.view(np.int64))
+        return np.ascontiguousarray(array.view(np.int64)), nobody
     codes: dict[object, int] = {}
     found: Integers | None
     try:
@@ -214,4 +237,4 @@ def _people(given: object, name: str) -> npt.NDArray[np.generic]:
         found = None
     if found is None:
         raise ColumnError(f"{name} must be text or numbers: some entries cannot be compared.")
-    return found
+    return found, nobody

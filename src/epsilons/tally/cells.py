@@ -11,9 +11,18 @@ import numpy as np
 from epsilons.errors import ArgumentError, DataError, MissingValueError
 from epsilons.tally.categories import MISSING, UNDECLARED, Categories
 from epsilons.tally.grid import Floats, Integers, keys
-from epsilons.tally.levels import BAD_BUDGET, Names, check_people
+from epsilons.tally.levels import BAD_BUDGET, Names, check_people, check_size
 
-__all__ = ["SHARES", "CellGroups", "CellTally", "Parts", "add_up", "checked_cells"]
+__all__ = [
+    "LARGEST_TABLE",
+    "SHARES",
+    "CellGroups",
+    "CellTally",
+    "Parts",
+    "add_up",
+    "cells_on_rungs",
+    "checked_cells",
+]
 
 SHARES: Final = math.lcm(*range(1, 17))
 """What one person has to give to cells, where a person may have many rows: 720,720, which up to 16
@@ -191,7 +200,23 @@ def checked_cells(
             'depends on private data: it is for the curator only. Declare other="…", a category '
             "that catches such values and never refuses."
         )
+    return _sorted(groups, np.argsort(groups.levels), categories, unit)
+
+
+def cells_on_rungs(
+    groups: CellGroups, names: Names, categories: Categories, *, unit: int
+) -> CellTally:
+    """Return the tally of budgets on a public ladder: whatever the data, it can be used.
+
+    Those who stand on no rung are left out, and values that are in no category are in no cell. Of
+    two budgets of one person the smaller counts.
+    """
+    check_size(groups, names, unit)
     order = np.argsort(groups.levels)
+    return _sorted(groups, order[groups.levels[order] > 0.0], categories, unit)
+
+
+def _sorted(groups: CellGroups, order: Integers, categories: Categories, unit: int) -> CellTally:
     return CellTally(
         levels=groups.levels[order] + 0.0,
         counts=groups.people[order],

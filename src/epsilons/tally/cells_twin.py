@@ -12,6 +12,7 @@ from epsilons.tally.arrays import budgets_and_people, column, floats, is_null
 from epsilons.tally.categories import MISSING, UNDECLARED, Categories, Kind, wrong_type
 from epsilons.tally.cells import CellGroups, Parts, add_up
 from epsilons.tally.grid import Integers
+from epsilons.tally.ladder import Ladder
 
 __all__ = ["count", "entries"]
 
@@ -19,7 +20,13 @@ NAMES = ("values", "epsilon", "person")
 TYPED = {"text": "U", "integers": "iu", "booleans": "b"}
 
 
-def count(values: object, epsilon: object, person: object, categories: Categories) -> CellGroups:
+def count(
+    values: object,
+    epsilon: object,
+    person: object,
+    categories: Categories,
+    ladder: Ladder | None = None,
+) -> CellGroups:
     """Count people and add up their shares by budget level and cell.
 
     Args:
@@ -27,6 +34,7 @@ def count(values: object, epsilon: object, person: object, categories: Categorie
         epsilon: one budget for each row, or one number for all.
         person: who each row belongs to, or None.
         categories: what was declared.
+        ladder: the public ladder that budgets stand on, if they are private.
 
     Raises:
         ArgumentError: something is not one column, or the lengths differ.
@@ -35,7 +43,7 @@ def count(values: object, epsilon: object, person: object, categories: Categorie
         DataError: a row has no person.
     """
     cell = _cells(values, categories)
-    budgets, who = budgets_and_people(epsilon, person, NAMES, rows=cell.size)
+    budgets, who = budgets_and_people(epsilon, person, NAMES, cell.size, ladder)
     rows: Integers | None = None
     conflicts = np.zeros(1, dtype=np.int64)
     if who is not None:

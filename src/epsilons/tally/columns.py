@@ -8,6 +8,8 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from epsilons.errors import ArgumentError, ColumnError, DataError, EpsilonsError, FileError
 from epsilons.tally import arrays
 from epsilons.tally.categories import Kind, wrong_type
@@ -15,15 +17,18 @@ from epsilons.tally.cells_twin import entries
 from epsilons.tally.failures import guarded
 from epsilons.tally.files import scan
 from epsilons.tally.grid import Floats
+from epsilons.tally.ladder import Ladder
 from epsilons.tally.levels import Names
 
 if TYPE_CHECKING:
     import narwhals as nw
-    import numpy as np
     import numpy.typing as npt
     import polars as pl
 
 __all__ = ["Table", "in_memory", "of_arrays", "of_values", "read", "read_in_memory"]
+
+BUDGET = "the budget of all"
+"""A column of one number, where a budget is needed for each row."""
 
 UNUSABLE = (
     "data could not be read by its engine ({kind}). "
@@ -41,6 +46,7 @@ class Table:
         epsilon: the column of budgets, or one budget for all.
         person: the column of who a row belongs to, or None.
         failure: the exception and its message.
+        ladder: the public ladder that budgets stand on, if they are private.
     """
 
     frame: nw.LazyFrame[Any]
@@ -48,6 +54,7 @@ class Table:
     epsilon: str | float
     person: str | None
     failure: tuple[type[DataError] | type[FileError], str] = (DataError, UNUSABLE)
+    ladder: Ladder | None = None
 
     @property
     def names(self) -> Names:
@@ -56,7 +63,12 @@ class Table:
 
 
 def read(
-    values: object, epsilon: object, data: object, person: object, kind: Kind = "numbers"
+    values: object,
+    epsilon: object,
+    data: object,
+    person: object,
+    kind: Kind = "numbers",
+    ladder: Ladder | None = None,
 ) -> Table:
     """Check that `data` has the columns that are named, and that they are of the right types.
 
@@ -66,6 +78,7 @@ def read(
         data: a frame, or the path of a file.
         person: the name of a column, or None.
         kind: what values must be.
+        ladder: the public ladder that budgets stand on, if they are private.
 
     Raises:
         ArgumentError: a column is not named by a string, or `data` is not a frame.
@@ -88,7 +101,20 @@ def read(
     table = replace(table, frame=_into_polars(table))
     if kind == "text":
         _check_dictionary(table)
-    return table
+    return table if ladder is None else _on_ladder(table, ladder)
+
+
+def _on_ladder(table: Table, ladder: Ladder) -> Table:
+    """Put budgets on a ladder. One budget for all becomes a column where some rows have nobody."""
+    import narwhals as nw
+
+    if isinstance(table.epsilon, str):
+        return replace(table, ladder=ladder)
+    rung = float(ladder.of(np.array([table.epsilon]))[0])
+    if table.person is None:
+        return replace(table, epsilon=rung, ladder=ladder)
+    frame = table.frame.with_columns(nw.lit(rung).alias(BUDGET))
+    return replace(table, frame=frame, epsilon=BUDGET, ladder=ladder)
 
 
 def _open(data: object, values: str, epsilon: str | float, person: str | None, kind: Kind) -> Table:
@@ -245,7 +271,9 @@ def of_arrays(rows: arrays.Arrays) -> Table:
     return _of_series(pl.Series("values", rows.values), rows.epsilon, rows.person)
 
 
-def of_values(values: object, epsilon: object, person: object, kind: Kind) -> Table:
+def of_values(
+    values: object, epsilon: object, person: object, kind: Kind, ladder: Ladder | None = None
+) -> Table:
     """Hand arrays of values of any kind to Polars, without a copy where that can be.
 
     Raises:
@@ -270,13 +298,17 @@ def of_values(values: object, epsilon: object, person: object, kind: Kind) -> Ta
     if series is None:
         types = {"text": pl.String, "integers": pl.Int64, "booleans": pl.Boolean}
         items = entries(values, kind)
+        if kind == "integers" and any(i is not None and not -(2**63) <= i < 2**63 for i in items):
+            # No category is beyond 64 bits: what is stays out of all of them, and is not refused.
+            types["integers"] = pl.Int128
+            items = [None if i is None else min(max(int(i), -(2**127)), 2**127 - 1) for i in items]
 
         def build() -> pl.Series:
             return pl.Series("values", items, dtype=types[kind])
 
         series = guarded(build, ColumnError, "values could not be handed to Polars ({kind}).")
     names = ("values", "epsilon", "person")
-    budgets, who = arrays.budgets_and_people(epsilon, person, names, rows=len(series))
+    budgets, who = arrays.budgets_and_people(epsilon, person, names, len(series), ladder)
     table = _of_series(series, budgets, who)
     _check_types(table, None, kind)
     return table

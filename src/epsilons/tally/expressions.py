@@ -6,7 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from epsilons.tally.columns import Table
-from epsilons.tally.grid import HUGE, SPLITTER
+from epsilons.tally.grid import HUGE
+from epsilons.tally.ladder import rounded
 from epsilons.tally.levels import BAD_BUDGET
 
 if TYPE_CHECKING:
@@ -33,7 +34,16 @@ def budget_and_person(table: Table) -> list[nw.Expr]:
     columns = []
     if isinstance(table.epsilon, str):
         budget = floats(table, table.epsilon) + 0.0
-        if table.person is not None:
+        if table.ladder is not None:
+            budget = table.ladder.expression(budget)
+            if table.person is not None:
+                # Rows that belong to no one are left out of the sum.
+                budget = (
+                    nw.when(belongs_to_nobody(table.frame, table.person))
+                    .then(0.0)
+                    .otherwise(budget)
+                )
+        elif table.person is not None:
             # The minimum over a person's rows would pass over a null or a NaN; where rows are
             # people, bad budgets have keys of their own and come out as levels of their own.
             usable = ((budget >= 0.0) & (budget <= math.inf)).fill_null(False)
@@ -46,13 +56,13 @@ def budget_and_person(table: Table) -> list[nw.Expr]:
     return columns
 
 
-def belongs_to_nobody(rows: nw.LazyFrame[Any]) -> nw.Expr:
+def belongs_to_nobody(rows: nw.LazyFrame[Any], who: str = "who") -> nw.Expr:
     """Return whether `who` is null or NaN."""
     import narwhals as nw
 
-    nobody = nw.col("who").is_null()
-    if rows.collect_schema()["who"].is_float():
-        nobody = nobody | nw.col("who").is_nan()
+    nobody = nw.col(who).is_null()
+    if rows.collect_schema()[who].is_float():
+        nobody = nobody | nw.col(who).is_nan()
     return nobody
 
 
@@ -60,8 +70,7 @@ def key(budget: nw.Expr) -> nw.Expr:
     """Return the key of a budget's level: `grid.keys` as an expression."""
     import narwhals as nw
 
-    product = budget * SPLITTER
-    return nw.when(budget <= HUGE).then(product - (product - budget)).otherwise(budget)
+    return nw.when(budget <= HUGE).then(rounded(budget)).otherwise(budget)
 
 
 def few_budgets(rows: nw.LazyFrame[Any]) -> bool:

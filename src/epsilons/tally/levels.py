@@ -10,7 +10,17 @@ import numpy as np
 from epsilons.errors import BudgetError, ConflictingBudgetsError, DataError, MissingValueError
 from epsilons.tally.grid import GRID, Floats, Integers
 
-__all__ = ["BAD_BUDGET", "Counted", "Groups", "Names", "Tally", "check_people", "checked"]
+__all__ = [
+    "BAD_BUDGET",
+    "Counted",
+    "Groups",
+    "Names",
+    "Tally",
+    "check_people",
+    "check_size",
+    "checked",
+    "on_rungs",
+]
 
 BAD_BUDGET = -1.0
 """What a budget that is null, NaN or negative is written as while people are counted."""
@@ -130,6 +140,18 @@ def checked(groups: Groups, names: Names, missing: str) -> Tally:
     return Tally(groups.levels[order] + 0.0, groups.people[order], groups.sums[order])
 
 
+def on_rungs(groups: Groups, names: Names) -> Tally:
+    """Return the tally of budgets on a public ladder: whatever the data, it can be used.
+
+    Those who stand on no rung are left out. A missing value is in the middle, and of two budgets
+    of one person the smaller counts.
+    """
+    check_size(groups, names, GRID)
+    order = np.argsort(groups.levels)
+    order = order[groups.levels[order] > 0.0]
+    return Tally(groups.levels[order], groups.people[order], groups.sums[order])
+
+
 def check_people(groups: Counted, names: Names, unit: int) -> None:
     """Check everything but the values.
 
@@ -143,15 +165,9 @@ def check_people(groups: Counted, names: Names, unit: int) -> None:
         ConflictingBudgetsError: somebody has two budgets.
         DataError: there are too few people, too many, or rows that belong to no one.
     """
-    people = [int(count) for count in groups.people]  # Python integers do not wrap
-    n = sum(people)
+    n = check_size(groups, names, unit)
     if n == 0:
         raise DataError(f"{names.values} is empty: there is nobody in it.")
-    if n * unit >= 2**63 or min(people) < 0 or groups.most.max() >= MOST_ROWS:
-        raise DataError(
-            f"{names.values} has too many rows for sums in 64-bit integers: at most "
-            f"{(2**63 - 1) // unit:,} people and {MOST_ROWS - 1:,} rows for each."
-        )
     if not (groups.levels >= 0.0).all():
         raise BudgetError(
             f"{names.epsilon} has budgets that are negative, NaN or missing. A budget is a number "
@@ -178,3 +194,19 @@ def check_people(groups: Counted, names: Names, unit: int) -> None:
             f"{names.epsilon} is 0 for everyone: nobody's value may be used at all. "
             "Somebody must have a budget above 0."
         )
+
+
+def check_size(groups: Counted, names: Names, unit: int) -> int:
+    """Return how many people there are, if their sums fit 64-bit integers.
+
+    Raises:
+        DataError: there are too many.
+    """
+    people = [int(count) for count in groups.people]  # Python integers do not wrap
+    n = sum(people)
+    if n * unit >= 2**63 or min(people, default=0) < 0 or groups.most.max(initial=0) >= MOST_ROWS:
+        raise DataError(
+            f"{names.values} has too many rows for sums in 64-bit integers: at most "
+            f"{(2**63 - 1) // unit:,} people and {MOST_ROWS - 1:,} rows for each."
+        )
+    return n

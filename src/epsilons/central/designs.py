@@ -1,0 +1,222 @@
+"""Which weights and which noise, under add/remove: chosen from public numbers alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from epsilons.allocation import Goal, allocate_for
+from epsilons.allocation.caps import capped, searched_cap
+from epsilons.allocation.rule import Answer, weighing_of
+from epsilons.budgets import Budgets, Floats, Integers
+from epsilons.central.level_counts import rounded_down
+from epsilons.central.mechanism import lattice
+from epsilons.central.two_sums import TwoSums
+from epsilons.errors import ArgumentError
+from epsilons.noise import Hourglass, Laplaces, PairLaw, Staircase2D, least_variance
+from epsilons.risk import Weighing, ratio
+from epsilons.tally import GRID, Ladder
+
+METHODS: Final = ("transformed", "hourglass", "staircase2d", "shifted", "independent")
+"""The methods for a mean under add/remove."""
+
+CELL_METHODS: Final = ("transformed",)
+"""The methods for frequencies under add/remove."""
+
+_SCHEMES: Final[Mapping[str, ratio.Scheme]] = MappingProxyType(
+    {
+        "transformed": ratio.TWO_SUMS,
+        "hourglass": ratio.TWO_SUMS,
+        "staircase2d": ratio.TWO_SUMS,
+        "shifted": ratio.CENTRED,
+        "independent": ratio.SUM_AND_COUNT,
+    }
+)
+
+_STAIRS: Final[Mapping[str, Callable[[Fraction, int], PairLaw]]] = MappingProxyType(
+    {"hourglass": Hourglass.best, "staircase2d": Staircase2D.best}
+)
+
+_MARGIN: Final = 0.99
+"""`auto` looks at stairs only where they have a hundredth less variance than Laplace noise."""
+
+_STEPS: Final = 2**40
+_PARTS: Final = 32
+"""A unit of weight may be a rung divided by a whole number up to this."""
+
+_WEIGHTS: Final = np.array([1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0])
+"""The largest weights that are tried, beside those of the rungs."""
+
+_MOST_CAPS: Final = 12
+_NOBODY_KNOWS: Final = 1000
+"""How many people are taken to stand on each rung where nothing is known: it decides which rungs
+share a unit of weight, and nothing else."""
+
+
+@dataclass(frozen=True, eq=False)
+class Public:
+    """All that a choice may look at.
+
+    Attributes:
+        ladder: the rungs.
+        left: what a person on each rung has left to spend.
+        cap: the most that anyone spends here; None if it is to be chosen.
+        guess: how many people are expected on each rung.
+    """
+
+    ladder: Ladder
+    left: tuple[Fraction, ...]
+    cap: float | None
+    guess: Integers
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A mechanism, its name and its forecast.
+
+    Attributes:
+        method: by name.
+        mechanism: the frozen object.
+        spent: what a person on each rung spends on it.
+        weighing: the leading term of its error, for the guessed people.
+        risk: on a unit range, for the goal.
+        cap: the most that anyone spends on it.
+    """
+
+    method: str
+    mechanism: TwoSums
+    spent: tuple[Fraction, ...]
+    weighing: Weighing
+    risk: float
+    cap: float
+
+
+def design(
+    public: Public, goal: Goal, method: str, *, bounds: tuple[float, float], grid: int = GRID
+) -> Design:
+    """The best mechanism of a method; with "auto", the best of Laplace noise and the hourglass.
+
+    Raises:
+        ArgumentError: a staircase or an hourglass is asked for, and no levels are declared.
+    """
+    if method == "auto":
+        plain = design(public, goal, "transformed", bounds=bounds, grid=grid)
+        if public.ladder.fine or not _pays(float(max(public.left))):
+            return plain
+        stairs = design(public, goal, "hourglass", bounds=bounds, grid=grid)
+        better = stairs.risk < plain.risk and _pays(float(stairs.mechanism.law.rate))
+        return stairs if better else plain
+    scheme = _SCHEMES[method]
+    if method not in _STAIRS:
+        cap = best_cap(public, goal) if public.cap is None else public.cap
+        moved = 1 if scheme is ratio.TWO_SUMS else 2
+        shift = lattice(np.array([cap]), most=45, reserved=moved - 1)
+        unit = Fraction(2) ** shift
+        spends = [min(left, Fraction(cap)) for left in public.left]
+        weights = [math.floor(spend * unit) for spend in spends]
+        law: PairLaw = Laplaces(moved * unit)
+        rate = 1 / unit
+    else:
+        require_levels(public.ladder, method)
+        rate, most = _best_step(public, goal)
+        law = _STAIRS[method](rate, _STEPS)
+        weights = [min(math.floor(left / rate), most) for left in public.left]
+    mechanism = TwoSums(
+        public.ladder.levels, np.array(weights, dtype=np.int64), scheme, law, grid, bounds
+    )
+    weighing = mechanism.weighing(public.guess)
+    spent = tuple(rate * k for k in weights)
+    return Design(method, mechanism, spent, weighing, goal.risk(weighing), float(max(spent)))
+
+
+def require_levels(ladder: Ladder, method: str) -> None:
+    """Refuse stairs on a ladder that nobody declared.
+
+    Raises:
+        ArgumentError: a staircase or an hourglass is asked for, and no levels are declared.
+    """
+    if method in _STAIRS and ladder.fine:
+        raise ArgumentError(
+            f"method={method!r} needs levels=: the budgets that people were offered, since its "
+            "weights are whole multiples of one of them. Declare them, or take "
+            'method="transformed".'
+        )
+
+
+def _pays(rate: float) -> bool:
+    """Whether stairs of this rate have clearly less variance than Laplace noise."""
+    return least_variance(rate) < _MARGIN * 2.0 / rate**2
+
+
+def expected(counts: Integers) -> Integers:
+    """A guess that can be planned with: at least two people, somewhere."""
+    if int(counts.sum()) >= 2:
+        return counts
+    return np.full(len(counts), _NOBODY_KNOWS, dtype=np.int64)
+
+
+def best_cap(public: Public, goal: Goal) -> float:
+    """The cap of least forecast risk for Laplace noise, for the people that are expected.
+
+    Adding or removing a person moves one cell: half the noise of frequencies under replace.
+    """
+    left, guess = _expected(public)
+    budgets, highest = Budgets.of_levels(left, guess), float(left[-1])
+    if not goal.cells:
+        answer = allocate_for(budgets, goal, "optimal")
+        return highest if answer.cap is None else min(answer.cap, highest)
+
+    def bound(cap: float) -> float:
+        return goal.risk(weighing_of(budgets, Answer(capped(budgets, cap)), 1))
+
+    return min(searched_cap(budgets, bound), highest)
+
+
+def _expected(public: Public) -> tuple[Floats, Integers]:
+    """What people are expected to have left, ascending and distinct, and how many."""
+    there = np.flatnonzero(public.guess > 0)
+    totals: dict[float, int] = {}
+    for rung in there.tolist():
+        left = float(public.left[rung])
+        totals[left] = totals.get(left, 0) + int(public.guess[rung])
+    levels = sorted(totals)
+    return np.array(levels), np.array([totals[level] for level in levels], dtype=np.int64)
+
+
+def _best_step(public: Public, goal: Goal) -> tuple[Fraction, int]:
+    """The unit of weight and the largest weight of least forecast risk, for noise with stairs.
+
+    A unit is a rung divided by a whole number. Forecasts compare mean squared errors.
+    """
+    left, guess = _expected(public)
+    highest = math.inf if public.cap is None else public.cap
+    spends = np.minimum(left, highest)
+    squares = replace(goal, loss="mse")
+    best = (math.inf, float(spends[-1]), 1)
+    for unit in sorted({rung / part for rung in _few(spends) for part in range(1, _PARTS + 1)}):
+        # A hair above, so that a rung that is a multiple of the unit is one in floats, too.
+        whole = np.floor(spends / unit * (1.0 + 1e-12))
+        variance = least_variance(unit)
+        for most in sorted({*_few(whole[whole > 0.0]), *_WEIGHTS[whole[-1] >= _WEIGHTS].tolist()}):
+            weights = np.minimum(whole, most)
+            total = float(weights @ guess)
+            scale = math.sqrt(variance / 2.0) / total
+            risk = squares.risk(Weighing(weights / total, guess, scale))
+            if risk < best[0] * (1.0 - 1e-9):
+                best = (risk, unit, int(most))
+    return rounded_down(Fraction(best[1])), best[2]
+
+
+def _few(levels: Floats) -> list[float]:
+    """The levels, or as many of them, evenly chosen."""
+    distinct = np.unique(levels)
+    if len(distinct) <= _MOST_CAPS:
+        return [float(level) for level in distinct]
+    chosen = np.linspace(0, len(distinct) - 1, _MOST_CAPS).round().astype(int)
+    return [float(level) for level in distinct[chosen]]

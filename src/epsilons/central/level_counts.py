@@ -1,0 +1,100 @@
+"""How many people stand on which rungs: a private count that pays for a good cap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+from epsilons.budgets import Floats, Integers
+from epsilons.noise import DiscreteLaplace, Source
+from epsilons.tally import Ladder
+
+SHARE: Final = Fraction(1, 8)
+"""The part of everyone's rung that counting spends."""
+
+_LOWEST: Final = -6
+"""The octave below which nobody is counted, if nothing is declared: ε = 1/64."""
+
+_ENOUGH: Final = 1.0
+"""A rung above which counting spends no more: its noise is below ten people."""
+
+_NOTICED: Final = 3.0
+"""A noisy count that is not above so many times its scale is taken for nobody."""
+
+_BITS: Final = 40
+
+
+@dataclass(frozen=True, eq=False)
+class LevelCounts:
+    """The number of people in each cell of the ladder, plus noise that fits their budgets.
+
+    Guarantee:
+        A person on a rung is counted in the cell of the rung and nowhere else. The noise of a cell
+        changes by at most e^{rate} from one integer to the next, and the rate of a cell is at most
+        an eighth of its lowest rung (and of 1). So adding or removing a person costs them at most
+        an eighth of their rung, and nothing if their rung is in no cell.
+
+    Attributes:
+        levels: the rungs of the public ladder.
+        cell_of: the cell of each rung; −1 for rungs that are not counted.
+        rates: the rate of the noise of each cell.
+    """
+
+    levels: Floats
+    cell_of: Integers
+    rates: tuple[Fraction, ...]
+
+    @classmethod
+    def of(cls, ladder: Ladder) -> LevelCounts:
+        """A cell for each declared rung, or one for each octave of a fine ladder."""
+        if ladder.fine:
+            octave = np.frexp(ladder.levels)[1] - 1
+            cell_of = np.where(octave >= _LOWEST, octave - _LOWEST, -1).astype(np.int64)
+            lowest = [2.0 ** (_LOWEST + cell) for cell in range(int(cell_of.max()) + 1)]
+        else:
+            cell_of = np.arange(len(ladder.levels))
+            lowest = ladder.levels.tolist()
+        rates = (rounded_down(SHARE * Fraction(min(level, _ENOUGH))) for level in lowest)
+        return cls(ladder.levels, cell_of, tuple(rates))
+
+    @property
+    def spent(self) -> tuple[Fraction, ...]:
+        """What a person on each rung spends on being counted."""
+        rates = (*self.rates, Fraction(0))
+        return tuple(rates[cell] for cell in self.cell_of.tolist())
+
+    def total(self, levels: Floats, counts: Integers) -> Integers:
+        """The true counts of the cells."""
+        cells = self.cell_of[np.searchsorted(self.levels, levels)]
+        counted = np.zeros(len(self.rates), dtype=np.int64)
+        np.add.at(counted, cells[cells >= 0], counts[cells >= 0])
+        return counted
+
+    @property
+    def laws(self) -> tuple[DiscreteLaplace, ...]:
+        """The law of the noise of each cell."""
+        return tuple(DiscreteLaplace(1 / rate) for rate in self.rates)
+
+    def draw(self, source: Source, total: Integers) -> tuple[int, ...]:
+        """Draw the noisy counts."""
+        pairs = zip(self.laws, total.tolist(), strict=True)
+        return tuple(law.draw(source) + count for law, count in pairs)
+
+    def guess(self, drawn: tuple[int, ...]) -> Integers:
+        """How many people to expect on each rung: a cell's people on its middle rung."""
+        people = np.zeros(len(self.levels), dtype=np.int64)
+        for cell, (count, rate) in enumerate(zip(drawn, self.rates, strict=True)):
+            if count * rate > _NOTICED:
+                rungs = np.flatnonzero(self.cell_of == cell)
+                people[rungs[len(rungs) // 2]] = min(count, 2**40)
+        return people
+
+
+def rounded_down(number: Fraction) -> Fraction:
+    """Round down to about 40 significant bits: noise of such rates is fast to draw."""
+    places = _BITS - (number.numerator.bit_length() - number.denominator.bit_length())
+    unit = Fraction(2) ** places
+    return Fraction((number * unit).__floor__()) / unit

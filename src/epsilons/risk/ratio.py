@@ -1,0 +1,284 @@
+"""A ratio of two noisy sums: its noise, and an interval for it that holds for every n.
+
+Everyone has a weight k. The sums are t = Σ k·x and T = Σ k, x on a unit range, and what is known of
+them are noisy numbers t̂ and T̂. At the truth m the number t̂ − m·T̂ = Σ k·(x − m) + noise has a
+law that is known but for T, which T̂ bounds. So the m that this law does not refute are an interval
+that holds the truth as often as promised, however small T is: no ratio is ever expanded.
+Derivation: docs/proofs/add-remove.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import numpy as np
+
+from epsilons.budgets import Floats
+from epsilons.noise import Hourglass, Laplaces, PairLaw, Staircase2D
+from epsilons.risk import pieces
+from epsilons.risk.tails import bisect, tail
+
+_TOTAL_SHARE: Final = 0.05
+"""The part of the error probability that bounds the total."""
+
+_SMALLEST_RATE: Final = 0.1
+"""Below it an hourglass is compared with two Laplace laws, from which it is two units away at most,
+and so are rings. Above it stairs are added up one by one."""
+
+_CLOSE: Final = 1e-3
+"""Relative difference below which two scales are taken apart: their formula divides by it."""
+
+_RATES: Final = np.concatenate([np.geomspace(1e-3, 0.5, 24), np.linspace(0.55, 0.995, 24)])
+"""The rates of Chernoff's bound, relative to the largest."""
+
+_FINE: Final = 256
+"""An end of the interval is found to one part in so many of its distance from the estimate."""
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """Which two combinations of t and T get noise: p = a·t + b·T and q = c·t + d·T.
+
+    Attributes:
+        matrix: ((a, b), (c, d)), integers.
+        start: the noise of t̂, as a combination of the noises of p and q.
+        total: the noise of T̂, likewise.
+    """
+
+    matrix: tuple[tuple[int, int], tuple[int, int]]
+    start: tuple[float, float]
+    total: tuple[float, float]
+
+    def at(self, m: float) -> tuple[float, float]:
+        """The noise of t̂ − m·T̂."""
+        return self.start[0] - m * self.total[0], self.start[1] - m * self.total[1]
+
+
+SUM_AND_COUNT: Final = Scheme(((1, 0), (0, 1)), (1.0, 0.0), (0.0, 1.0))
+"""The sum, and the number: Algorithm 1 of paper *add-remove*."""
+
+CENTRED: Final = Scheme(((2, -1), (0, 1)), (0.5, 0.5), (0.0, 1.0))
+"""The sum of distances from the middle, doubled, and the number: Algorithm 2."""
+
+TWO_SUMS: Final = Scheme(((1, 0), (-1, 1)), (1.0, 0.0), (1.0, 1.0))
+"""The sum of x and that of 1 − x: Algorithm 3."""
+
+
+class Tail(Protocol):
+    """A symmetric law of noise, as it exceeds together with a sum."""
+
+    def tail(self, alpha: float, sigma: float) -> float:
+        """A bound on P(S + noise > alpha), where P(S > s) ≤ exp(−s²/2σ²)."""
+
+
+@dataclass(frozen=True)
+class _Difference:
+    """The sum of two independent Laplace variables of the scales a ≥ b, moved by `slack` at most.
+
+    Or a law that is nowhere more than `factor` times as likely. The law of the sum is
+    (a²·Laplace(a) − b²·Laplace(b))/(a² − b²), and so are its tails.
+    """
+
+    a: float
+    b: float
+    slack: float
+    factor: float = 1.0
+
+    def tail(self, alpha: float, sigma: float) -> float:
+        alpha -= self.slack
+        if alpha <= 0.0:
+            return 1.0
+        a, b = self.a, self.b
+        excess = self.factor - 1.0
+        if a - b < _CLOSE * a:
+            # The tail is smooth in the scales: what this changes is of the order of _CLOSE².
+            a, b = a * (1.0 + _CLOSE / 2.0), a * (1.0 - _CLOSE / 2.0)
+            excess += self.factor * _CLOSE**2
+        first, second = _laplace_tail(alpha, sigma, a), _laplace_tail(alpha, sigma, b)
+        share = b * b / ((a - b) * (a + b))
+        return min(max(first + share * (first - second), 0.0) * (1.0 + excess), 1.0)
+
+
+def _laplace_tail(alpha: float, sigma: float, scale: float) -> float:
+    if scale <= 0.0:
+        return math.exp(-min((alpha / sigma) ** 2 / 2.0, 745.0)) if sigma > 0.0 else 0.0
+    if sigma <= 0.0:
+        return 0.5 * math.exp(-min(alpha / scale, 745.0))
+    return tail(alpha, sigma, scale)
+
+
+def noise_of(law: PairLaw, coefficients: tuple[float, float]) -> Tail:
+    """The law of a combination of a pair of noises, in units of the law's steps."""
+    first, second = coefficients
+    factor = 1.0
+    if isinstance(law, Staircase2D):
+        if law.rate >= _SMALLEST_RATE:
+            return pieces.rings(law, first, second)
+        # level(s) − s/steps stays within one unit, so no probability is above e^{rate} times that
+        # of two Laplace laws on the lattice, which are a step away from these at most.
+        rate = float(law.rate)
+        scale, factor, slack = 1.0 / rate, math.exp(rate), (abs(first) + abs(second)) / law.steps
+    elif isinstance(law, Hourglass):
+        if law.rate >= _SMALLEST_RATE:
+            return pieces.hourglass(law, first - second, second)
+        scale, slack = 1.0 / float(law.rate), 2.0 * (abs(first) + abs(second))
+    elif isinstance(law, Laplaces):
+        scale, slack = float(law.scale), abs(first) + abs(second)
+    else:
+        raise TypeError(f"no tails are known of {type(law).__name__}")
+    a, b = sorted((abs(first) * scale, abs(second) * scale), reverse=True)
+    return _Difference(a, b, slack, factor)
+
+
+def noise_variance(law: PairLaw, scheme: Scheme) -> float:
+    """The largest variance of the noise of t̂ − m·T̂ over all m from 0 to 1, in squared units.
+
+    It is a quadratic in m that opens upwards, so it is largest at an end.
+    """
+    unit = float(law.steps) ** 2
+    variance, covariance = law.variance / unit, law.covariance / unit
+    return max(
+        variance * (first * first + second * second) + 2.0 * covariance * first * second
+        for first, second in (scheme.at(0.0), scheme.at(1.0))
+    )
+
+
+def interval(
+    law: PairLaw,
+    scheme: Scheme,
+    drawn: tuple[float, float],
+    *,
+    largest: float,
+    confidence: float,
+) -> tuple[float, float]:
+    """A range of a unit range that holds the truth m with at least this probability.
+
+    Args:
+        law: of the noise.
+        scheme: which combinations it was added to.
+        drawn: t̂ and T̂, in units of the law's steps.
+        largest: the largest weight that anyone can have, if Σ k·(x − m) is the error of a sample;
+            0 if it is surely 0, as for the weighted mean itself.
+        confidence: strictly between 0 and 1.
+
+    Returns:
+        (low, high).
+
+    Guarantee:
+        For every number of people and all weights up to `largest`, the probability that the range
+        misses m is at most 1 − confidence.
+    """
+    t, total = drawn
+    if total <= 0.0:
+        return 0.0, 1.0
+    beta = 1.0 - confidence
+    slack = 1.0 / law.steps
+    about_total = quantile(noise_of(law, scheme.total), beta * _TOTAL_SHARE / 2.0)
+    sigma = math.sqrt(largest * max(total + about_total, 0.0)) / 2.0
+    side = beta * (1.0 - _TOTAL_SHARE) / 2.0
+    estimate = min(max(t / total, 0.0), 1.0)
+
+    def refutes(m: float, far: float) -> bool:
+        """Whether every truth from m to `far`, which is nearer to the estimate, is refuted.
+
+        Between them the noise of t̂ − m·T̂ moves by |far − m| times that of T̂.
+        """
+        reach = abs(t - far * total) - abs(far - m) * about_total - slack
+        return reach > 0.0 and noise_of(law, scheme.at(m)).tail(reach, sigma) <= side
+
+    return _march(0.0, estimate, refutes), _march(1.0, estimate, refutes)
+
+
+def _march(start: float, estimate: float, refutes: Callable[[float, float], bool]) -> float:
+    """Walk from an end of the range towards the estimate, as far as all is refuted."""
+    m, step = start, (estimate - start) / 4.0
+    while abs(step) > max(abs(estimate - m) / _FINE, 1e-12):
+        if refutes(m, m + step):
+            m += step
+            step = min(2.0 * step, (estimate - m) / 2.0, key=abs)
+        else:
+            step /= 2.0
+    return m
+
+
+def quantile(noise: Tail, beta: float) -> float:
+    """The distance that the noise exceeds to one side with a probability of at most beta."""
+    high = 1.0
+    while noise.tail(high, 0.0) > beta:
+        high *= 2.0
+    return bisect(lambda alpha: noise.tail(alpha, 0.0) > beta, 0.0, high)
+
+
+@dataclass(frozen=True)
+class _Sum:
+    """One Laplace variable of scale a and `more` of scale b, all independent.
+
+    Chernoff's bound at many rates, and at the rate 1/a with the first variable's own tail, which is
+    at most ½·e^{−z/a} for every z.
+    """
+
+    a: float
+    b: float
+    more: int
+    slack: float
+
+    def tail(self, alpha: float, sigma: float) -> float:
+        alpha -= self.slack
+        if alpha <= 0.0:
+            return 1.0
+        widest = max(self.a, self.b if self.more else 0.0)
+        # Where there is hardly any noise a rate beyond this is useless beside the sum.
+        limit = min(1.0 / widest, 50.0 / sigma if sigma > 0.0 else math.inf)
+        rates = limit * _RATES
+        exponent = 0.5 * (sigma * rates) ** 2 - rates * alpha
+        exponent -= np.log1p(-np.square(rates * self.a))
+        exponent -= self.more * np.log1p(-np.square(rates * self.b))
+        best = float(exponent.min())
+        if self.a > self.b and limit * self.a >= 1.0:
+            others = 0.5 * (sigma / self.a) ** 2 - self.more * math.log1p(-((self.b / self.a) ** 2))
+            best = min(best, others - alpha / self.a - math.log(2.0))
+        return math.exp(min(best, 0.0))
+
+
+def share_intervals(
+    counts: Floats, scale: float, *, largest: float, confidence: float
+) -> tuple[Floats, Floats]:
+    """For each of several noisy counts, a range that holds its share of their sum.
+
+    Args:
+        counts: weighted counts with independent discrete Laplace noise, in units of weight.
+        scale: of the noise, in the same units.
+        largest: the largest weight that anyone can have, if the counts are a sample; 0 if not.
+        confidence: of each range by itself.
+
+    Returns:
+        (low, high).
+
+    Guarantee:
+        For every number of people and all weights up to `largest`, each range misses its share with
+        a probability of at most 1 − confidence.
+    """
+    cells = len(counts)
+    total = math.fsum(counts.tolist())
+    if total <= 0.0:
+        return np.zeros(cells), np.ones(cells)
+    beta = 1.0 - confidence
+    about_total = quantile(_Sum(scale, scale, cells - 1, 0.0), beta * _TOTAL_SHARE / 2.0)
+    sigma = math.sqrt(largest * max(total + about_total, 0.0)) / 2.0
+    side = beta * (1.0 - _TOTAL_SHARE) / 2.0
+    # Cells of one count have one range: large tables have few counts that differ much.
+    found, place = np.unique(counts, return_inverse=True)
+    ends = np.empty((len(found), 2))
+    for row, count in enumerate(found.tolist()):
+        estimate = min(max(count / total, 0.0), 1.0)
+
+        def refutes(p: float, far: float, count: float = count) -> bool:
+            reach = abs(count - far * total) - abs(far - p) * about_total
+            noise = _Sum((1.0 - p) * scale, p * scale, cells - 1, 0.0)
+            return reach > 0.0 and noise.tail(reach, sigma) <= side
+
+        ends[row] = _march(0.0, estimate, refutes), _march(1.0, estimate, refutes)
+    return ends[place, 0], ends[place, 1]

@@ -1,0 +1,133 @@
+"""A public ladder of budgets: where budgets are private, everyone stands on the rung below theirs.
+
+Under add/remove nothing may depend on which budgets are present. A rung is a function of a person's
+own ε and of public numbers alone, and never above ε. Two rungs never share a key of the tally, so
+that a level of the tally is a rung, whoever is there.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from epsilons.errors import BudgetError
+from epsilons.tally.grid import SPLITTER, Floats, keys
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+__all__ = ["Ladder", "rounded"]
+
+MOST_DECLARED: Final = 256
+"""The most rungs that a caller may declare."""
+
+LARGEST: Final = 2.0**20
+SMALLEST: Final = 2.0**-40
+"""Caps between these: beyond them nobody can tell the difference."""
+
+DEPTH: Final = 2.0**-30
+"""The lowest fine rung relative to the highest: whoever is below it is left out of the sum."""
+
+_SHRINK: Final = 1.0 - 2.0**-9
+
+
+@dataclass(frozen=True, eq=False)
+class Ladder:
+    """Public rungs, ascending.
+
+    Attributes:
+        levels: the rungs, all above 0 and finite.
+        fine: whether they are all the numbers of 9 significant bits between the ends; otherwise
+            they were declared.
+
+    Guarantee:
+        The rung of ε is at most ε; it is 0 for an ε below the lowest, and for one that is missing,
+        NaN or negative; and it depends on ε and the ladder alone.
+    """
+
+    levels: Floats
+    fine: bool
+
+    @classmethod
+    def declare(cls, levels: Floats) -> Ladder:
+        """The ladder of declared levels.
+
+        Args:
+            levels: numbers above 0, in any order; those above 2²⁰, ∞ among them, stand for 2²⁰.
+
+        Raises:
+            BudgetError: there are none or too many, one is not a number above 0, or two are so
+                close that the tally would take them for one.
+        """
+        rungs = np.unique(np.minimum(levels, LARGEST))
+        if not 1 <= len(rungs) <= MOST_DECLARED or not (rungs >= SMALLEST).all():
+            raise BudgetError(
+                f"levels must be 1 to {MOST_DECLARED} budgets, numbers from {SMALLEST:.2g} up: "
+                "the budgets that people were offered."
+            )
+        if len(np.unique(keys(rungs))) < len(rungs):
+            raise BudgetError(
+                "levels: two of them agree in nine significant bits, which is a difference of less "
+                "than 0.4 %. Leave one of them out."
+            )
+        return cls(rungs, fine=False)
+
+    @classmethod
+    def up_to(cls, cap: float) -> Ladder:
+        """All numbers of 9 significant bits up to a cap."""
+        top = float(_down(np.array([min(cap, LARGEST)]))[0])
+        steps = np.arange(256.0, 512.0)
+        _, exponent = math.frexp(top)
+        octaves = np.arange(-31, 1) + (exponent - 9)
+        rungs = np.ldexp(steps[None, :], octaves[:, None]).ravel()
+        return cls(rungs[(rungs <= top) & (rungs >= top * DEPTH)], fine=True)
+
+    @property
+    def top(self) -> float:
+        """The highest rung."""
+        return float(self.levels[-1])
+
+    def of(self, epsilon: Floats) -> Floats:
+        """The rung of each ε; 0 for those who stand on none."""
+        with np.errstate(invalid="ignore"):
+            usable = (epsilon >= self.levels[0]) & (epsilon <= math.inf)
+        capped = np.minimum(np.where(usable, epsilon, 0.0), self.top)
+        if self.fine:
+            return _down(capped)
+        place = np.searchsorted(self.levels, capped, side="right")
+        return np.concatenate([[0.0], self.levels])[place]
+
+    def expression(self, epsilon: nw.Expr) -> nw.Expr:
+        """`of`, as an expression of an engine."""
+        import narwhals as nw
+
+        usable = ((epsilon >= float(self.levels[0])) & (epsilon <= math.inf)).fill_null(False)
+        rung = nw.lit(0.0)
+        if self.fine:
+            capped = nw.when(usable & (epsilon < self.top)).then(epsilon).otherwise(self.top)
+            shrunk = capped * _SHRINK
+            near = rounded(capped)
+            down = nw.when(near <= capped).then(near).otherwise(rounded(shrunk))
+            return nw.when(usable).then(down).otherwise(rung)
+        for level in self.levels.tolist():
+            rung = nw.when(usable & (epsilon >= level)).then(nw.lit(level)).otherwise(rung)
+        return rung
+
+
+def rounded(budget: nw.Expr) -> nw.Expr:
+    """A budget of at most 2⁹⁰⁰ to 9 significant bits: `grid.keys` as an expression."""
+    product = budget * SPLITTER
+    return product - (product - budget)
+
+
+def _down(epsilon: Floats) -> Floats:
+    """Round down to 9 significant bits.
+
+    Where rounding to nearest went up, ε·(1 − 2⁻⁹) is rounded instead, and that is below ε:
+    (1 − 2⁻⁹)(1 + 2⁻⁹) < 1.
+    """
+    near = keys(epsilon)
+    return np.where(near <= epsilon, near, keys(epsilon * _SHRINK))
