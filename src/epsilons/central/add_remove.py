@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
@@ -244,14 +245,16 @@ class Outlook:
     cap: float
 
 
-def forecast_designs(facts: Facts, goal: Goal, bounds: tuple[float, float]) -> dict[str, Outlook]:
-    """What every method would give, and which one "auto" takes.
+def forecast_designs(
+    facts: Facts, goal: Goal, bounds: tuple[float, float], methods: Iterable[str] = METHODS
+) -> dict[str, Outlook]:
+    """What methods would give, for the people that are expected; one of them may be "auto".
 
-    The noise of the total of frequencies is forecast for even shares.
+    The noise of the total of frequencies, which have one method, is forecast for even shares.
     """
     public = _public(facts)
     if not goal.cells:
-        designs = {m: design(public, goal, m, bounds=bounds) for m in ("auto", *METHODS)}
+        designs = {name: design(public, goal, name, bounds=bounds) for name in methods}
         return {
             name: Outlook(each.method, each.weighing, each.spent, each.cap)
             for name, each in designs.items()

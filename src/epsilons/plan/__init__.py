@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +14,14 @@ import numpy.typing as npt
 
 from epsilons import parameters, report
 from epsilons.allocation import Allocation, Goal, allocate_for, rules_for
+from epsilons.allocation.optimal import merged
+from epsilons.allocation.rule import weighing_of
 from epsilons.budgets import Budgets, Floats, Integers, as_budgets
+from epsilons.central import METHODS
 from epsilons.central.add_remove import forecast_designs
 from epsilons.central.facts import Facts, facts_of
 from epsilons.errors import ArgumentError
+from epsilons.plan.questions import Change, Need, need, sensitivity
 from epsilons.release import Spent, shown_levels
 from epsilons.risk import Weighing
 
@@ -28,6 +33,9 @@ _ASSUMPTIONS = {
     "shuffled": "The truth of these very people is wanted; budgets say nothing of values.",
     "correlated": "The truth of these very people is wanted; budgets may say anything.",
 }
+
+_QUESTIONED = 256
+"""Levels that are asked about; more of them are merged first."""
 
 _GUESSED = " Who is there is private: the numbers of people are a guess."
 
@@ -69,6 +77,7 @@ class Plan:
         cells: 0 for a mean; for frequencies the number of categories.
         neighbours: "replace", or "add-remove": then the people are a guess, and errors are leading
             terms for as many people as were guessed.
+        cap: for add/remove, the most that anyone spends, if the caller said so.
     """
 
     forecasts: tuple[Forecast, ...]
@@ -81,6 +90,73 @@ class Plan:
     confidence: float
     cells: int = 0
     neighbours: str = "replace"
+    cap: float | None = None
+
+    def need(self, *, rmse: float | None = None, pac: float | None = None) -> tuple[Need, ...]:
+        """How many more people at each level would reach a wanted error.
+
+        Args:
+            rmse: the typical error that is wanted, in data units; or
+            pac: the error not exceeded with the plan's confidence.
+
+        Returns:
+            For each level: ε, and how many more people with that budget would be enough if nobody
+            else came; None if no number would.
+
+        Raises:
+            ArgumentError: not exactly one of the two is given, as a number above 0.
+        """
+        given = {name: value for name, value in (("mse", rmse), ("pac", pac)) if value is not None}
+        wanted = next(iter(given.values()), None)
+        number = isinstance(wanted, (int, float)) and not isinstance(wanted, bool)
+        if len(given) != 1 or not number or not 0.0 < float(wanted or 0.0) < math.inf:
+            raise ArgumentError(
+                "need takes one wanted error, a number above 0 in data units: need(rmse=0.5), or "
+                "need(pac=1.0)."
+            )
+        loss = next(iter(given))
+        return need(self.budgets, self._error(loss), float(wanted or 0.0))
+
+    @cached_property
+    def sensitivity(self) -> tuple[Change, ...]:
+        """What the error would be with other people, or other budgets."""
+        return sensitivity(merged(self.budgets, _QUESTIONED), self._error(self.loss))
+
+    @cached_property
+    def gains(self) -> dict[str, float]:
+        """How many times smaller the typical error is than with one ε for all.
+
+        "threshold": everyone below the best threshold is left out, and the others are treated
+        alike. "uniform": everyone is treated like the strictest.
+        """
+        goal = self._goal("mse")
+        moves = goal.moves if self.neighbours == "replace" else 1
+        best = self[self.best].rmse
+        width = self.bounds[1] - self.bounds[0]
+        gains = {}
+        for name in ("threshold", "uniform"):
+            answer = rules_for(goal)[name](self.budgets, goal)
+            risk = goal.risk(weighing_of(self.budgets, answer, moves))
+            gains[name] = _gain(width * math.sqrt(risk), best)
+        return gains
+
+    def _goal(self, loss: str) -> Goal:
+        return Goal(self.assume, loss, self.confidence, self.cells)
+
+    def _error(self, loss: str) -> Callable[[Budgets], float]:
+        """The error of the best method for any people, in data units."""
+        goal, width = self._goal(loss), self.bounds[1] - self.bounds[0]
+
+        def error(budgets: Budgets) -> float:
+            if self.neighbours == "replace":
+                unit = allocate_for(budgets, goal, "auto").risk
+            else:
+                facts = facts_of(None, budgets, self.cap)
+                best = forecast_designs(facts, goal, self.bounds, ("auto",))["auto"]
+                unit = goal.risk(best.weighing)
+            return width * (math.sqrt(unit) if loss == "mse" else unit)
+
+        return error
 
     def __getitem__(self, method: str) -> Forecast:
         for forecast in self.forecasts:
@@ -105,6 +181,14 @@ class Plan:
             "best": self.best,
             "advice": self.advice,
             "forecasts": [_forecast_dict(forecast) for forecast in self.forecasts],
+            "levels": [
+                {"epsilon": level, "people": people}
+                for level, people in zip(
+                    self.budgets.levels.tolist(), self.budgets.counts.tolist(), strict=True
+                )
+            ],
+            "gains": self.gains,
+            "sensitivity": [change._asdict() for change in self.sensitivity],
             "curve": self._curve(),
         }
 
@@ -215,10 +299,10 @@ def _private_plan(
 ) -> Plan:
     """The plan for people whose number and budgets are private, from a guess of both."""
     facts = facts_of(None, budgets, cap)
-    designs = forecast_designs(facts, goal, bounds)
+    designs = forecast_designs(facts, goal, bounds, ("auto", *METHODS))
     best = designs.pop("auto").method
     strictest = facts_of(None, budgets, float(facts.ladder.levels[0]))
-    uniform = forecast_designs(strictest, goal, bounds)["transformed"].weighing
+    uniform = forecast_designs(strictest, goal, bounds, ("transformed",))["transformed"].weighing
     typical = (bounds[1] - bounds[0]) * math.sqrt(replace(goal, loss="mse").risk(uniform))
     forecasts = [
         _forecast_of(
@@ -249,6 +333,7 @@ def _private_plan(
         confidence=goal.confidence,
         cells=goal.cells,
         neighbours="add-remove",
+        cap=cap,
     )
 
 
