@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -195,6 +197,21 @@ class Plan:
     def to_json(self) -> str:
         """`to_dict` as JSON, in which ∞ is written as "inf"."""
         return report.to_json(self.to_dict())
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write the plan as an HTML page that stands alone.
+
+        Args:
+            path: of the file; one that is there is replaced.
+
+        Returns:
+            The path.
+
+        Raises:
+            MissingExtraError: the extra `report` is not installed.
+            FileError: the file cannot be written.
+        """
+        return report.write_page(path, report.plan_page(self.to_dict()))
 
     def plot(self) -> altair.LayerChart:
         """Risk over the cap τ, with the rules marked on it.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from epsilons import report
@@ -28,10 +30,15 @@ class Spent(NamedTuple):
     def rows(cls, levels: Floats, counts: Integers, spent: Floats) -> tuple[Spent, ...]:
         """One row for each level, strictest first."""
         columns = zip(levels.tolist(), counts.tolist(), spent.tolist(), strict=True)
-        return tuple(
-            cls(level, people, gave, 0.0 if gave == level else level - gave)
-            for level, people, gave in columns
-        )
+        return tuple(cls(level, people, gave, left(level, gave)) for level, people, gave in columns)
+
+
+def left(level: float, spent: float) -> float:
+    """What is left of a budget; what rounding down to integers leaves is nothing to speak of."""
+    return level - spent if spent < level * _NEARLY else 0.0
+
+
+_NEARLY = 1.0 - 2.0**-30
 
 
 class Mechanism(Protocol):
@@ -178,6 +185,21 @@ class Release:
     def to_json(self) -> str:
         """`to_dict` as JSON, in which ∞ is written as "inf"."""
         return report.to_json(self.to_dict())
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write the release as an HTML page that stands alone.
+
+        Args:
+            path: of the file; one that is there is replaced.
+
+        Returns:
+            The path.
+
+        Raises:
+            MissingExtraError: the extra `report` is not installed.
+            FileError: the file cannot be written.
+        """
+        return report.write_page(path, report.release_page(self.to_dict()))
 
     def __str__(self) -> str:
         return report.release_text(self.to_dict())

@@ -15,15 +15,13 @@ import numpy as np
 from epsilons import parameters
 from epsilons.budgets import Floats, Integers
 from epsilons.noise import PairLaw
-from epsilons.release.base import Spent
+from epsilons.release.base import Spent, left
 from epsilons.release.frequencies import FrequencyRelease
 from epsilons.release.mean import MeanRelease
 from epsilons.risk import ratio
 
 _ROWS = 8
 """Rungs of a fine ladder that are shown."""
-
-_NEARLY = 1.0 - 2.0**-30
 
 _PUBLIC = 2.0**20
 
@@ -64,8 +62,7 @@ class SpendingRule:
         levels = shown_levels(self.levels)
         for rung in shown:
             level, spent = float(levels[rung]), float(self.spent[rung])
-            # What rounding down to integers leaves is nothing that anyone could use.
-            yield Spent(level, None, spent, level - spent if spent < level * _NEARLY else 0.0)
+            yield Spent(level, None, spent, left(level, spent))
 
 
 @dataclass(frozen=True, eq=False)

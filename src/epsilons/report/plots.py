@@ -21,7 +21,7 @@ _MOST = 60
 
 def release_plot(data: dict[str, Any]) -> altair.VConcatChart:
     """The value with its interval on the range of the data, and who spent what below."""
-    alt = _altair()
+    alt = altair_module()
     low, high = data["interval"]
     row = {"low": low, "high": high, "value": data["value"], "name": data["statistic"]}
     base = alt.Chart(alt.Data(values=[row]))
@@ -41,7 +41,7 @@ def release_plot(data: dict[str, Any]) -> altair.VConcatChart:
 
 def frequencies_plot(data: dict[str, Any]) -> altair.VConcatChart:
     """Bars with error whiskers, in the order of the categories, and who spent what below."""
-    alt = _altair()
+    alt = altair_module()
     names = [category_name(category) for category in data["categories"]]
     shares = zip(names, data["value"], *data["interval"], strict=True)
     rows = [
@@ -66,7 +66,7 @@ def frequencies_plot(data: dict[str, Any]) -> altair.VConcatChart:
 
 def plan_plot(data: dict[str, Any]) -> altair.LayerChart:
     """Risk over the cap τ, with the rules marked on it."""
-    alt = _altair()
+    alt = altair_module()
     loss = "rmse" if data["loss"] == "mse" else "pac"
     words = "typical error (RMSE)" if loss == "rmse" else "error not exceeded"
     curve = [
@@ -135,7 +135,12 @@ def _title(data: dict[str, Any]) -> str:
     return f"{warning}{data['statistic']} {number(data['value'])}: {people}"
 
 
-def _altair() -> Any:
+def altair_module() -> Any:
+    """Altair, which only those who plot need.
+
+    Raises:
+        MissingExtraError: the extra `report` is not installed.
+    """
     try:
         return importlib.import_module("altair")
     except ImportError:

@@ -27,7 +27,7 @@ def release_text(data: dict[str, Any]) -> str:
         "",
         f"  {people_words(data['n'])}, values from {number(data['bounds'][0])} to "
         f"{number(data['bounds'][1])}, method {data['method']}",
-        f"  {_risk_words(data)}",
+        f"  {risk_words(data)}",
         *_tells_nothing([low, high] == list(data["bounds"])),
         "",
         table(*spending(data)),
@@ -62,8 +62,8 @@ def frequencies_text(data: dict[str, Any]) -> str:
         *more,
         "",
         f"  {people_words(data['n'])} in {len(rows):,} categories, method {data['method']}",
-        f"  {_risk_words(data)}",
-        f"  All categories at once: within {_points(data['error_at_once'])} of the raw shares "
+        f"  {risk_words(data)}",
+        f"  All categories at once: within {points(data['error_at_once'])} of the raw shares "
         f"with probability {percent}",
         *_tells_nothing(min(lows) <= 0.0 and max(highs) >= 1.0 and width >= 1.0),
         "",
@@ -73,7 +73,7 @@ def frequencies_text(data: dict[str, Any]) -> str:
         wrapped("Assumed: " + data["assumes"]),
         wrapped(
             "If budgets and categories are related, the error of the worst category among these "
-            f"people can be up to {_points(data['error_if_related'])} (not exceeded with "
+            f"people can be up to {points(data['error_if_related'])} (not exceeded with "
             f"probability {percent})."
         ),
     ]
@@ -88,7 +88,8 @@ def category_name(category: Any) -> str:
     return str(category)
 
 
-def _points(share: float) -> str:
+def points(share: float) -> str:
+    """A share, or the error of one, in percentage points."""
     return f"{number(100 * share, 3)} percentage points"
 
 
@@ -146,7 +147,7 @@ def plan_text(data: dict[str, Any]) -> str:
     merged = len(levels) < len(data["forecasts"][0]["spent"])
     return "\n".join(
         [
-            _plan_title(data),
+            plan_title(data),
             f"  {data['assumption']}",
             "",
             table(
@@ -162,7 +163,7 @@ def plan_text(data: dict[str, Any]) -> str:
             ),
             "",
             wrapped(
-                f"Errors are {_errors_are(data)}; the gain is how many times "
+                f"Errors are {errors_are(data)}; the gain is how many times "
                 "smaller the typical error is than with everyone at the strictest ε; the last "
                 "columns are what a person of each level would spend"
                 + (", on average where ≈ stands for several levels." if merged else ".")
@@ -172,13 +173,15 @@ def plan_text(data: dict[str, Any]) -> str:
     )
 
 
-def _errors_are(data: dict[str, Any]) -> str:
+def errors_are(data: dict[str, Any]) -> str:
+    """What the errors of a plan are."""
     if data["neighbours"] == "replace":
         return "worst cases before any data is read"
     return "worst cases over values, to leading order, if as many people come"
 
 
-def _plan_title(data: dict[str, Any]) -> str:
+def plan_title(data: dict[str, Any]) -> str:
+    """What a plan is for, in a line."""
     if data["statistic"] == "frequencies":
         return (
             f"Plan for the shares of {data['n']:,} people in {data['cells']:,} categories: "
@@ -272,9 +275,10 @@ def wrapped(text: str) -> str:
     return textwrap.fill(text, _WIDTH, subsequent_indent="  ")
 
 
-def _risk_words(data: dict[str, Any]) -> str:
+def risk_words(data: dict[str, Any]) -> str:
+    """The risk of a release, and what it is."""
     kind = data["risk_kind"]
-    shown = _points if data["statistic"] == "frequencies" else number
+    shown = points if data["statistic"] == "frequencies" else number
     if data["loss"] == "mse":
         return f"Typical error (root mean square) {shown(math.sqrt(data['risk']))}, {kind}"
     percent = f"{100 * data['confidence']:g} %"

@@ -1,0 +1,111 @@
+"""Pages of every kind, from data that try to break them."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+import epsilons as ep
+from epsilons.report import figures, plan_page, release_page
+from epsilons.report.page import Facts, Figure, Links, Section, Table, Words, page
+
+ATTACK = "</script><script>alert(1)</script><img src=http://evil.invalid/x onerror=alert(2)> & \"'"
+LONG = "an-endless-name-without-any-space-" * 8
+NASTY = (ATTACK, LONG, "שלום ‮ abc", "\x00\x1b", "\ud800", "<b>x</b>")
+
+NAMES = [
+    "mean",
+    "frequencies",
+    "nasty",
+    "private people",
+    "counted people",
+    "vector",
+    "plan",
+    "plan of many",
+    "plan of private people",
+    "parts",
+]
+
+
+def _people() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(5)
+    return rng.gamma(4.0, 9.0, 3000), rng.choice([0.1, 0.3, 1.0, 3.0], 3000)
+
+
+@functools.cache
+def data() -> dict[str, dict[str, Any]]:
+    """What `to_dict` gives, by the name of the page."""
+    values, budgets = _people()
+    words = np.array(["a", "b", "c"], object)[np.arange(3000) % 3]
+    mean = functools.partial(ep.mean, values, epsilon=budgets, bounds=(0, 120))
+    shares = functools.partial(ep.frequencies, words, epsilon=budgets, categories=["a", "b", "c"])
+    nasty = shares(source=ep.Seeded(2)).to_dict()
+    # Categories are words of the caller's: here come the worst of them.
+    nasty["categories"] = [*NASTY, *NASTY[:1], [0.0, 1.5], None]
+    for key in ("value", "raw"):
+        nasty[key] = nasty[key] * 3
+    for key in ("interval", "band"):
+        nasty[key] = [nasty[key][0] * 3, nasty[key][1] * 3]
+    many = np.exp(np.random.default_rng(6).uniform(-5.0, 5.0, 600))
+    plan = ep.plan(ep.Budgets({0.0: 3, 0.1: 500, 0.3: 1000, 1.0: 200, math.inf: 2})).to_dict()
+    return {
+        "mean": mean(source=ep.Seeded(1)).to_dict(),
+        "frequencies": shares(source=ep.Seeded(2)).to_dict(),
+        "nasty": nasty,
+        "private people": mean(neighbours="add-remove", source=ep.Seeded(3)).to_dict(),
+        "counted people": mean(
+            neighbours="add-remove", levels=[0.1, 0.3, 1.0, 3.0], source=ep.Seeded(3)
+        ).to_dict(),
+        "vector": _vector(mean(source=ep.Seeded(1)).to_dict()),
+        "plan": plan | _answers(plan),
+        "plan of many": ep.plan(many, loss="pac").to_dict(),
+        "plan of private people": ep.plan(
+            ep.Budgets({0.1: 500, 1.0: 200}),
+            neighbours="add-remove",
+            statistic="frequencies",
+            categories=9,
+        ).to_dict(),
+    }
+
+
+def _vector(release: dict[str, Any]) -> dict[str, Any]:
+    """A mean of vectors has no bounds, but a ball."""
+    value = [math.sin(k) / 4.0 for k in range(50)]
+    interval = [[each - 0.1 for each in value], [each + 0.1 for each in value]]
+    rest = {key: each for key, each in release.items() if key != "bounds"}
+    return {**rest, "value": value, "raw": value, "interval": interval, "ball": 1.0, "radius": 0.4}
+
+
+def _answers(plan: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "levels": [
+            {"epsilon": row["epsilon"], "people": row["people"]}
+            for row in plan["forecasts"][0]["spent"]
+        ],
+        "gains": {"threshold": 1.31, "uniform": math.inf},
+        "lower_bound": plan["forecasts"][0]["rmse"] / 3.0,
+        "sensitivity": [{"change": "if 10 % more were <strict>", "error": 0.0321, "ratio": 1.07}],
+    }
+
+
+@functools.cache
+def pages() -> dict[str, str]:
+    """The pages, by name, and one that is built from parts."""
+    made = {
+        name: (plan_page if "forecasts" in each else release_page)(each)
+        for name, each in data().items()
+    }
+    drawn = figures.histogram([(0.1, 5), (1.0, 3)])
+    made["parts"] = page(
+        "An index <of> artefacts",
+        [
+            Words("First words."),
+            Facts([("Name", "fact")]),
+            Section("Artefacts", [Links([("Table 1", "add-remove/table 1.csv", "numbers")])]),
+            Section("More", [Figure(drawn, "People"), Table(["a", "b"], [["x", ATTACK]])], "more"),
+        ],
+    )
+    return made
