@@ -1,5 +1,9 @@
-"""`python -m epsilons`."""
+"""The command line as a whole: `epsilons`, or `python -m epsilons`."""
 
-from epsilons.cli import main
+from epsilons.cli import cli, main
+from epsilons.experiments.command import reproduce
 
-main()
+cli.add_command(reproduce)
+
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,4 @@
-"""The command line: `epsilons demo | mean | frequencies | plan`. It parses, calls and prints."""
+"""The command line: it parses, calls and prints."""
 
 from __future__ import annotations
 

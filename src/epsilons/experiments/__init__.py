@@ -1,0 +1,12 @@
+"""Every table and figure of the five papers, reproduced from the public names of this package."""
+
+from __future__ import annotations
+
+from epsilons.experiments import add_remove, limits
+from epsilons.experiments.artefact import Artefact, Result, Run
+from epsilons.experiments.runner import chosen, reproduce
+
+ARTEFACTS: tuple[Artefact, ...] = (*add_remove.ARTEFACTS, *limits.ARTEFACTS)
+"""All of them, paper by paper."""
+
+__all__ = ["ARTEFACTS", "Artefact", "Result", "Run", "chosen", "reproduce"]

@@ -1,0 +1,45 @@
+"""The command `epsilons reproduce`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from epsilons.experiments import ARTEFACTS, chosen
+from epsilons.experiments import reproduce as reproduce_all
+
+
+@click.command()
+@click.argument("what", default="all", metavar="[PAPER|TABLE|FIGURE|all]")
+@click.option("--quick", is_flag=True, help="Fewer trials: minutes in place of an hour.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("reproduced"),
+    show_default=True,
+    help="The folder for numbers, pictures and pages.",
+)
+@click.option("--seed", type=int, default=1, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def reproduce(what: str, quick: bool, out: Path, seed: int, as_json: bool) -> None:
+    """Reproduce tables and figures of the five papers, each beside what was printed.
+
+    What is already in the folder for the same settings is kept: a run that was stopped goes on.
+    """
+    wanted = chosen(ARTEFACTS, what)
+    pages = reproduce_all(wanted, out, quick=quick, seed=seed, progress=_told)
+    if as_json:
+        click.echo(json.dumps({"index": str(out / "index.html"), "pages": [str(p) for p in pages]}))
+    else:
+        click.echo(f"{len(pages)} tables and figures. Open {out / 'index.html'}.")
+
+
+def _told(name: str, done: int, total: int) -> None:
+    """Show progress on a terminal, and nothing in a pipe."""
+    if sys.stderr.isatty():
+        filled = "█" * (24 * done // max(total, 1))
+        end = "\n" if done == total else ""
+        click.echo(f"\r{name:28} {filled:24} {done}/{total}{end}", err=True, nl=False)

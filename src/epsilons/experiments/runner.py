@@ -1,0 +1,196 @@
+"""Runs experiments and writes what they found: numbers, pictures, pages, and an index.
+
+What is already there for the same settings is not run again, so that a run that was stopped can go
+on where it was.
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import io
+import json
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from epsilons import report
+from epsilons.errors import ArgumentError, FileError, MissingExtraError
+from epsilons.experiments.artefact import Artefact, Result, Row, Run
+from epsilons.report import figures
+from epsilons.report.page import Figure, Links, Part, Section, Table, Words, page, write_page
+
+Progress = Callable[[str, int, int], None]
+"""Told of the artefact, of how much of it is done, and of how much there is."""
+
+_SHOWN: Final = 60
+"""Rows that a page shows."""
+
+
+def chosen(artefacts: Sequence[Artefact], wanted: str) -> list[Artefact]:
+    """The artefacts that a word stands for: "all", a paper, or one of them.
+
+    Raises:
+        ArgumentError: the word is not known.
+    """
+    found = [each for each in artefacts if wanted in ("all", each.paper, each.name)]
+    if not found:
+        papers = ", ".join(sorted({each.paper for each in artefacts}))
+        raise ArgumentError(
+            f"{wanted!r} is not known. It can be 'all', a paper ({papers}), or a table or figure "
+            f"such as {artefacts[0].name!r}."
+        )
+    return found
+
+
+def reproduce(
+    artefacts: Sequence[Artefact],
+    folder: Path,
+    *,
+    quick: bool,
+    seed: int = 1,
+    progress: Progress = lambda name, done, total: None,  # noqa: ARG005
+) -> list[Path]:
+    """Run experiments and write each: NAME.csv, NAME.svg, NAME.png and NAME.html, and index.html.
+
+    Args:
+        artefacts: what to reproduce.
+        folder: where to write; it is made if it is not there.
+        quick: whether fewer trials are enough.
+        seed: of everything that is drawn.
+        progress: told how far it is.
+
+    Returns:
+        The pages.
+
+    Raises:
+        MissingExtraError: the extra `report` is not installed.
+        FileError: the folder cannot be written to.
+    """
+    alt = _altair()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise FileError(f"{folder} cannot be made: {problem.strerror}.") from None
+    pages = []
+    for artefact in artefacts:
+        settings = {"name": artefact.name, "quick": quick, "seed": seed}
+        base = folder / artefact.name.replace("/", "-")
+        if _settings_of(base) != settings:
+
+            def tell(done: int, total: int, name: str = artefact.name) -> None:
+                progress(name, done, total)
+
+            started = time.perf_counter()
+            result = artefact.run(Run(quick, seed, tell))
+            _write(base, artefact, result, settings, time.perf_counter() - started, alt)
+        pages.append(base.with_suffix(".html"))
+    _index(folder)
+    return pages
+
+
+def violations(result: Result) -> int:
+    """In how many rows a lower bound is above what was measured."""
+    return sum(
+        float(row[low]) > float(row[high]) for low, high in result.bounds for row in result.rows
+    )
+
+
+def as_csv(rows: list[Row]) -> str:
+    """Rows as a table of comma-separated values."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _settings_of(base: Path) -> dict[str, Any] | None:
+    """The settings of an artefact that is there, whole."""
+    parts = [base.with_suffix(suffix) for suffix in (".csv", ".svg", ".png", ".html")]
+    if not all(part.is_file() and part.stat().st_size for part in parts):
+        return None
+    try:
+        found: dict[str, Any] = json.loads(base.with_suffix(".json").read_text("utf-8"))["settings"]
+    except (OSError, ValueError, KeyError):
+        return None
+    return found
+
+
+def _write(
+    base: Path,
+    artefact: Artefact,
+    result: Result,
+    settings: dict[str, Any],
+    seconds: float,
+    alt: Any,
+) -> None:
+    chart = artefact.plot(alt, result.rows)
+    drawing = figures.svg(chart)
+    picture = io.BytesIO()
+    chart.save(picture, format="png", scale_factor=2)
+    base.with_suffix(".csv").write_text(as_csv(result.rows), "utf-8")
+    base.with_suffix(".svg").write_text(drawing, "utf-8")
+    base.with_suffix(".png").write_bytes(picture.getvalue())
+    how = "quick" if settings["quick"] else "full"
+    shown = [[_cell(cell) for cell in row.values()] for row in result.rows[:_SHOWN]]
+    parts: list[Part] = [
+        Words(result.words),
+        Figure(drawing, artefact.title),
+        Table([*result.rows[0]], shown),
+        Words(
+            f"{len(result.rows):,} rows in all. A {how} run with seed {settings['seed']}, "
+            f"{seconds:.1f} seconds."
+        ),
+        Links(
+            [
+                ("All tables and figures", "index.html", ""),
+                ("The numbers", f"{base.name}.csv", "comma-separated"),
+                ("The picture", f"{base.name}.png", ""),
+            ]
+        ),
+    ]
+    write_page(base.with_suffix(".html"), page(f"{artefact.name}: {artefact.title}", parts))
+    facts = {
+        "settings": settings,
+        "title": artefact.title,
+        "words": result.words,
+        "rows": len(result.rows),
+        "seconds": round(seconds, 2),
+        "violations": violations(result),
+    }
+    # Last, so that what was stopped half-way is run again.
+    base.with_suffix(".json").write_text(json.dumps(facts, indent=1), "utf-8")
+
+
+def _index(folder: Path) -> None:
+    """One page for all artefacts that are there."""
+    parts: list[Part] = []
+    for path in sorted(folder.glob("*.json")):
+        facts = json.loads(path.read_text("utf-8"))
+        below: list[Part] = [
+            Figure(path.with_suffix(".svg").read_text("utf-8"), facts["title"]),
+            Words(facts["words"]),
+            Links([("Page", f"{path.stem}.html", ""), ("Numbers", f"{path.stem}.csv", "")]),
+        ]
+        if facts["violations"]:
+            words = f"In {facts['violations']} rows a lower bound is above what was measured."
+            below.insert(0, Words(words, "warning"))
+        parts.append(Section(f"{facts['settings']['name']}: {facts['title']}", below, path.stem))
+    write_page(folder / "index.html", page("Every table and figure", parts))
+
+
+def _cell(cell: Any) -> str:
+    number = isinstance(cell, (int, float)) and not isinstance(cell, bool)
+    return report.number(cell) if number else str(cell)
+
+
+def _altair() -> Any:
+    try:
+        importlib.import_module("vl_convert")
+        return importlib.import_module("altair")
+    except ModuleNotFoundError as problem:
+        raise MissingExtraError(
+            f"Reproducing needs the package {problem.name!r}: pip install 'epsilons[report]'."
+        ) from None
