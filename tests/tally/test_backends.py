@@ -17,7 +17,7 @@ import pytest
 from epsilons.errors import BudgetError, ConflictingBudgetsError, DataError, MissingValueError
 from epsilons.tally import tally_mean
 from epsilons.tally.engine import _fold
-from tests.tally import test_cells
+from tests.tally import test_cells, test_ladder
 
 Rows = tuple[list[float | None], list[float], list[Any]]
 Count = Callable[..., tuple[list[float], list[int], list[int]]]
@@ -213,3 +213,19 @@ def test_spark_counts_cells_as_others_do(cells_on_spark: test_cells.Run) -> None
         rows = test_cells.some_rows(kind, gaps=True)
         found = cells_on_spark(rows, categories, "rest", person=person, dtype=dtype)
         assert found == test_cells.reference(rows, categories, "rest", person=person)
+
+
+@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
+def test_spark_finds_the_rungs_of_others(
+    person: bool, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    rows = test_ladder.some_rows()
+    for ladder in (test_ladder.LADDERS["declared"], test_ladder.LADDERS["fine"]):
+        found = test_ladder.counted_mean("pyspark", rows, ladder, tmp_path, request, person=person)
+        assert found == test_ladder.expected_mean(rows, ladder, person=person)
+    cells = test_ladder.some_cells("text")
+    categories, rungs = test_cells.CASES["text"][0], test_ladder.LADDERS["declared"]
+    counted = test_ladder.counted_cells(
+        "pyspark", cells, "text", None, rungs, tmp_path, request, person=person
+    )
+    assert counted == test_ladder.expected_cells(cells, categories, None, rungs, person=person)

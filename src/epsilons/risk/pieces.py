@@ -127,7 +127,8 @@ def rings(law: Staircase2D, first: float, second: float) -> Pieces:
     """The law of first·x + second·y, in units, for a pair (x, y) of the 2-d staircase.
 
     At a distance s = |x| + |y| the pair is uniform on four segments, and so is the combination.
-    Distances are cut in bins; within a bin nothing moves by more than half its width.
+    Distances are cut in bins; within a bin nothing moves by more than half its width, by which all
+    is moved up: an upper bound for what exceeds.
     """
     rate, inner = float(law.rate), law.inner / law.steps
     count = math.ceil(_FAR / rate) + 2
@@ -141,8 +142,10 @@ def rings(law: Staircase2D, first: float, second: float) -> Pieces:
     mass = np.tile(weight / weight.sum() / 4.0, 4)
     starts = np.concatenate([first * s, first * s, -first * s, -first * s])
     ends = np.concatenate([second * s, -second * s, second * s, -second * s])
-    slack = max(abs(first), abs(second)) * (float(width.max()) / 2.0 + 2.0 / law.steps)
-    return Pieces(np.minimum(starts, ends), np.maximum(starts, ends), mass, 1e-15, slack)
+    most = max(abs(first), abs(second))
+    own = np.tile(most * width / 2.0, 4)  # outwards: bins of the first ring are narrower
+    left, right = np.minimum(starts, ends) + own, np.maximum(starts, ends) + own
+    return Pieces(left, right, mass, 1e-15, most * 2.0 / law.steps)
 
 
 def stair_masses(law: Staircase) -> Floats:
@@ -152,7 +155,9 @@ def stair_masses(law: Staircase) -> Floats:
     first = (2.0 * law.inner - 1.0) / (2.0 * law.steps)
     heights = np.exp(-rate * np.arange(stairs))
     heights[0] = first
-    return np.asarray(heights / (first + 1.0 / math.expm1(rate)))
+    # 1/(e^rate − 1), also where e^rate is beyond all floats.
+    others = math.exp(-rate) / -math.expm1(-rate)
+    return np.asarray(heights / (first + others))
 
 
 def _rest(mass: Floats) -> float:

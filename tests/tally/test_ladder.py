@@ -1,0 +1,484 @@
+"""The public ladder: a rung is a function of one's own ε, the same on every engine, never above."""
+
+from __future__ import annotations
+
+import bisect
+import math
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from epsilons.errors import ArgumentError, BudgetError
+from epsilons.tally import GRID, SHARES, Ladder, columns, tally_frequencies, tally_mean
+from epsilons.tally.grid import keys
+from epsilons.tally.ladder import LARGEST, MOST_DECLARED, SMALLEST
+from tests.tally import test_cells
+from tests.tally.conftest import BACKENDS, Rows, frame, grid
+
+CAPS = [2.0**-40, 1e-9, 0.1, 1.0, 1.0000001, 1.5, 16.0, 1e3, 2.0**20, math.inf]
+DECLARED = [0.1, 0.25, 1.0, 7.5]
+LADDERS = {
+    "declared": Ladder.declare(np.array(DECLARED)),
+    "one": Ladder.declare(np.array([0.3])),
+    "fine": Ladder.up_to(16.0),
+    "fine, odd": Ladder.up_to(0.7),
+    "public": Ladder.declare(np.array([0.5, math.inf])),
+}
+HARD = [
+    0.0, -0.0, 5e-324, 1e-310, 2.0**-41, 1e-12, 0.0999999, 0.1, 0.3, 0.7, 1.0, 7.5, 15.999, 16.0,
+    16.1, 1e3, 2.0**20, 1e300, 1.7e308, math.inf, -1.0, -5e-324, -math.inf, math.nan,
+]  # fmt: skip
+BOUNDS = (-20.0, 70.3)
+
+
+def largest_below(ladder: Ladder, epsilon: float) -> float:
+    """Reference: look at every rung."""
+    below = ladder.levels[ladder.levels <= epsilon]
+    return float(below.max()) if len(below) else 0.0
+
+
+def around(numbers: np.ndarray) -> list[float]:
+    """Numbers and their neighbours."""
+    return [
+        *numbers.tolist(),
+        *np.nextafter(numbers, 0.0).tolist(),
+        *np.nextafter(numbers, np.inf).tolist(),
+    ]
+
+
+def edges(ladder: Ladder) -> list[float]:
+    """Where rounding could go wrong: rungs, the middles between them, and their neighbours."""
+    rungs = ladder.levels if len(ladder.levels) < 300 else ladder.levels[-300:]
+    middles = (rungs[1:] + rungs[:-1]) / 2.0
+    return [*around(rungs), *around(middles), *around(ladder.levels[:3]), *HARD]
+
+
+@pytest.mark.parametrize("name", LADDERS)
+def test_a_rung_is_the_largest_that_is_not_above(name: str) -> None:
+    ladder = LADDERS[name]
+    budgets = edges(ladder)
+    found = ladder.of(np.array(budgets)).tolist()
+    for epsilon, rung in zip(budgets, found, strict=True):
+        assert rung == largest_below(ladder, epsilon)
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    epsilon=st.one_of(st.floats(), st.floats(0.0, 40.0), st.floats(1e-6, 2.0)),
+    name=st.sampled_from(sorted(LADDERS)),
+)
+def test_a_rung_is_never_above_and_brute_force_agrees(epsilon: float, name: str) -> None:
+    ladder = LADDERS[name]
+    rung = float(ladder.of(np.array([epsilon]))[0])
+    assert rung >= 0.0
+    assert not rung > epsilon if rung else True
+    place = np.searchsorted(ladder.levels, epsilon, side="right") if epsilon > 0 else 0
+    assert rung == ([0.0, *ladder.levels.tolist()][place])
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    epsilon=st.floats(0.0, 40.0),
+    others=st.lists(st.floats(), max_size=6),
+    name=st.sampled_from(sorted(LADDERS)),
+)
+def test_a_rung_does_not_know_who_else_is_there(
+    epsilon: float, others: list[float], name: str
+) -> None:
+    ladder = LADDERS[name]
+    alone = ladder.of(np.array([epsilon]))[0]
+    assert ladder.of(np.array([*others, epsilon]))[-1] == alone
+
+
+@pytest.mark.parametrize("cap", CAPS)
+def test_a_fine_ladder_is_all_numbers_of_nine_bits(cap: float) -> None:
+    ladder = Ladder.up_to(cap)
+    mantissas, _ = np.frexp(ladder.levels)
+    assert ladder.fine
+    assert (mantissas * 512 == np.floor(mantissas * 512)).all()
+    assert (np.diff(ladder.levels) > 0.0).all()
+    limit = min(cap, LARGEST)
+    assert limit * (1.0 - 2.0**-8) < ladder.top <= limit
+    assert 256 * 30 <= len(ladder.levels) <= 256 * 30 + 1
+    ratios = ladder.levels[1:] / ladder.levels[:-1]
+    assert ratios.max() <= 1.0 + 2.0**-8
+    assert ladder.levels[0] == ladder.top * 2.0**-30
+
+
+@pytest.mark.parametrize("ladder", [*LADDERS.values(), *map(Ladder.up_to, CAPS)])
+def test_two_rungs_never_share_a_key(ladder: Ladder) -> None:
+    assert len(np.unique(keys(ladder.levels))) == len(ladder.levels)
+
+
+def test_rungs_that_are_hardly_apart_stay_apart_in_the_tally() -> None:
+    ladder = Ladder.declare(np.array([1.0, 1.0 + 2.0**-8]))
+    budgets = [1.0, 1.0 + 2.0**-9, 1.0 + 2.0**-8, 1.5]
+    counted = tally_mean([0.0] * 4, epsilon=budgets, bounds=(0.0, 1.0), ladder=ladder)
+    assert counted.levels.tolist() == ladder.levels.tolist()
+    assert counted.counts.tolist() == [2, 2]
+
+
+def test_budgets_above_the_largest_stand_for_it() -> None:
+    ladder = Ladder.declare(np.array([1.0, 1e7, math.inf]))
+    assert ladder.levels.tolist() == [1.0, LARGEST]
+    assert ladder.top == LARGEST
+
+
+@pytest.mark.parametrize(
+    ("levels", "words"),
+    [
+        ([], "levels must be"),
+        ([0.0, 1.0], "levels must be"),
+        ([-1.0], "levels must be"),
+        ([math.nan], "levels must be"),
+        ([1.0, math.nan], "levels must be"),
+        ([SMALLEST / 2.0], "levels must be"),
+        ([5e-324, 1.0], "levels must be"),
+        (np.geomspace(0.01, 10.0, MOST_DECLARED + 1), "levels must be"),
+        ([1.0, 1.0 + 2.0**-10], "nine significant bits"),
+    ],
+)
+def test_bad_levels_are_refused(levels: Any, words: str) -> None:
+    with pytest.raises(BudgetError, match=words):
+        Ladder.declare(np.asarray(levels, dtype=np.float64))
+
+
+@pytest.mark.parametrize("engine", ["polars", "polars lazy", "duckdb", "pandas", "pyarrow"])
+@pytest.mark.parametrize("name", LADDERS)
+def test_engines_find_the_rungs_of_numpy(engine: str, name: str) -> None:
+    ladder = LADDERS[name]
+    budgets: list[float | None] = [*edges(ladder), None]
+    table = pl.DataFrame(
+        {"i": range(len(budgets)), "e": budgets}, schema_overrides={"e": pl.Float64}
+    )
+    arrow = table.to_arrow()
+    native: Any = {
+        "polars": lambda: table,
+        "polars lazy": table.lazy,
+        "duckdb": lambda: duckdb.from_arrow(arrow),
+        "pandas": lambda: pd.DataFrame({"i": range(len(budgets)), "e": table["e"].to_numpy()}),
+        "pyarrow": lambda: arrow,
+    }[engine]()
+    lazy = nw.from_native(native).lazy()
+    rows = lazy.select("i", ladder.expression(nw.col("e")).alias("rung")).collect()
+    found = dict(zip(rows["i"].to_list(), rows["rung"].to_list(), strict=True))
+    given = np.array([math.nan if e is None else e for e in budgets])
+    for place, rung in enumerate(ladder.of(given).tolist()):
+        assert found[place] == rung, budgets[place]
+
+
+# The tally with a ladder.
+
+
+def some_rows(n: int = 150) -> tuple[list[Any], list[Any], list[Any]]:
+    """Rows of some people with everything that may be wrong: values, budgets, people."""
+    draw = random.Random(n)
+    values: list[Any] = [draw.gauss(25.0, 40.0) for _ in range(n)]
+    budgets: list[Any] = [draw.choice([*DECLARED, 0.05, 0.3, 3.3, 100.0]) for _ in range(n)]
+    people: list[Any] = [f"p{draw.randrange(n // 3)}" for _ in range(n)]
+    for row in range(0, n, 5):
+        values[row] = (None, math.nan, math.inf, -math.inf)[row // 5 % 4]
+    for row in range(2, n, 9):
+        budgets[row] = (None, math.nan, -1.0, 0.0, -math.inf, math.inf, 5e-324)[row // 9 % 7]
+    for row in range(3, n, 11):
+        people[row] = None
+    values += [None, math.nan, 5.0]
+    budgets += [1.0, 1.0, None]  # a person of whom nothing is known, and one without a budget
+    people += ["ghost", "ghost", "pauper"]
+    return values, budgets, people
+
+
+def rung_of(rungs: list[float], budget: float | None) -> float:
+    """`largest_below`, for many."""
+    if budget is None or not budget > 0.0:
+        return 0.0
+    place = bisect.bisect_right(rungs, budget)
+    return rungs[place - 1] if place else 0.0
+
+
+def expected_mean(rows: Any, ladder: Ladder, *, person: bool) -> tuple[list[Any], ...]:
+    """Reference: dictionaries and Python integers."""
+    own: dict[Any, list[Any]] = {}
+    rung: dict[Any, float] = {}
+    rungs: list[float] = ladder.levels.tolist()
+    for index, (value, budget, who) in enumerate(zip(*rows, strict=True)):
+        if person and who is None:
+            continue
+        key = who if person else index
+        own.setdefault(key, []).append(value)
+        rung[key] = min(rung.get(key, math.inf), rung_of(rungs, budget))
+    found: dict[float, list[int]] = {}
+    for key, values in own.items():
+        steps = [grid(v, BOUNDS) for v in values if v is not None and math.isfinite(v)]
+        r = len(steps)
+        entry = found.setdefault(rung[key], [0, 0])
+        entry[0] += 1
+        entry[1] += (2 * sum(steps) + r) // (2 * r) if r else GRID // 2
+    levels = sorted(level for level in found if level > 0.0)
+    return levels, [found[level][0] for level in levels], [found[level][1] for level in levels]
+
+
+def counted_mean(
+    name: str,
+    rows: Rows,
+    ladder: Ladder,
+    directory: Path,
+    request: pytest.FixtureRequest,
+    *,
+    person: bool,
+    epsilon: float | None = None,
+) -> tuple[list[Any], ...]:
+    """The tally on one engine, as lists."""
+    values, budgets, people = rows
+    if name.endswith("by itself"):
+        request.getfixturevalue("monkeypatch").setattr(columns, "_into_polars", lambda t: t.frame)
+    if name == "numpy":
+        tally = tally_mean(
+            values,
+            epsilon=budgets if epsilon is None else epsilon,
+            bounds=BOUNDS,
+            person=people if person else None,
+            ladder=ladder,
+        )
+    else:
+        tally = tally_mean(
+            "income",
+            epsilon="budget" if epsilon is None else epsilon,
+            bounds=BOUNDS,
+            data=frame(name, rows, directory, request),
+            person="who" if person else None,
+            ladder=ladder,
+        )
+    return tally.levels.tolist(), tally.counts.tolist(), tally.sums.tolist()
+
+
+@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
+@pytest.mark.parametrize("ladder", ["declared", "fine"])
+@pytest.mark.parametrize("name", BACKENDS)
+def test_means_are_those_of_the_reference(
+    name: str, ladder: str, person: bool, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    rows, rungs = some_rows(), LADDERS[ladder]
+    found = counted_mean(name, rows, rungs, tmp_path, request, person=person)
+    assert found == expected_mean(rows, rungs, person=person)
+
+
+@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
+@pytest.mark.parametrize("name", BACKENDS)
+def test_one_budget_for_all_leaves_out_nobody_but_nobody(
+    name: str, person: bool, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    values, _, people = some_rows()
+    ladder = LADDERS["declared"]
+    rows = values, [1.3] * len(values), people
+    found = counted_mean(name, rows, ladder, tmp_path, request, person=person, epsilon=1.3)
+    assert found == expected_mean(rows, ladder, person=person)
+    assert found[0] == [1.0]
+    below = counted_mean(name, rows, ladder, tmp_path, request, person=person, epsilon=0.01)
+    assert below == ([], [], [])
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_of_two_budgets_the_smaller_counts(
+    name: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    rows: Rows = ([70.3, 70.3, 70.3, 70.3], [7.5, 1.0, 7.5, 0.0], ["a", "a", "b", "b"])
+    found = counted_mean(name, rows, LADDERS["declared"], tmp_path, request, person=True)
+    assert found == ([1.0], [1], [GRID])
+
+
+@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
+@pytest.mark.parametrize("name", BACKENDS)
+def test_no_one_and_one_person_are_ordinary(
+    name: str, person: bool, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    ladder = LADDERS["declared"]
+    if not (name.startswith("pandas") and person):  # pandas has no type for a column of nobody
+        nothing = counted_mean(name, ([], [], []), ladder, tmp_path, request, person=person)
+        assert nothing == ([], [], [])
+    one = counted_mean(name, ([70.3], [2.0], ["a"]), ladder, tmp_path, request, person=person)
+    assert one == ([1.0], [1], [GRID])
+
+
+@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
+def test_many_rows_of_arrays_take_the_engine_to_the_same_integers(person: bool) -> None:
+    rng = np.random.default_rng(4)
+    n = 100_003
+    values, budgets = rng.uniform(-40.0, 90.0, n), rng.uniform(-0.5, 9.0, n)
+    values[::7], budgets[::5], budgets[::1001] = math.nan, math.nan, math.inf
+    people = rng.integers(0, n // 2, n).astype(np.float64)
+    people[::13] = math.nan
+    for ladder in (LADDERS["declared"], LADDERS["fine"]):
+        tally = tally_mean(
+            values,
+            epsilon=budgets,
+            bounds=BOUNDS,
+            person=people if person else None,
+            ladder=ladder,
+        )
+        listed = [None if math.isnan(p) else p for p in people.tolist()] if person else people
+        expected = expected_mean((values, budgets, listed), ladder, person=person)
+        assert (tally.levels.tolist(), tally.counts.tolist(), tally.sums.tolist()) == expected
+        assert tally.n == sum(expected[1])
+
+
+def test_what_is_behind_a_mask_is_nobody() -> None:
+    # The masked row would be one of person 1, who would then be left out.
+    people = np.ma.array([1, 1, 2], mask=[False, True, False])
+    for who in (people, people.astype(float), people.astype(object)):
+        tally = tally_mean(
+            [0.0, 1.0, 1.0],
+            epsilon=[1.0, 1.0, 7.5],
+            bounds=(0.0, 1.0),
+            person=who,
+            ladder=LADDERS["declared"],
+        )
+        assert tally.counts.tolist() == [1, 1]
+        assert tally.sums.tolist() == [0, GRID]
+
+
+# Frequencies.
+
+
+def expected_cells(
+    rows: Any, categories: list[Any], catch: int | None, ladder: Ladder, *, person: bool
+) -> tuple[list[Any], ...]:
+    own: dict[Any, list[Any]] = {}
+    rung: dict[Any, float] = {}
+    rungs: list[float] = ladder.levels.tolist()
+    for index, (value, budget, who) in enumerate(zip(*rows, strict=True)):
+        if person and who is None:
+            continue
+        key = who if person else index
+        own.setdefault(key, []).append(value)
+        rung[key] = min(rung.get(key, math.inf), rung_of(rungs, budget))
+    width = len(categories) + (catch is not None) - isinstance(categories[0], float)
+    found: dict[float, list[Any]] = {}
+    for key, values in own.items():
+        entry = found.setdefault(rung[key], [0, [0] * width])
+        entry[0] += 1
+        for value in values:
+            place = test_cells.cell(value, categories)
+            place = catch if place is None else place
+            if place is not None:
+                entry[1][place] += SHARES // len(values) if person else 1
+    levels = sorted(level for level in found if level > 0.0)
+    return levels, [found[level][0] for level in levels], [found[level][1] for level in levels]
+
+
+def counted_cells(
+    name: str,
+    rows: Any,
+    kind: str,
+    other: Any,
+    ladder: Ladder,
+    directory: Path,
+    request: pytest.FixtureRequest,
+    *,
+    person: bool,
+) -> tuple[list[Any], ...]:
+    categories, _, dtype = test_cells.CASES[kind]
+    if name.endswith("by itself"):
+        request.getfixturevalue("monkeypatch").setattr(columns, "_into_polars", lambda t: t.frame)
+    values, budgets, people = rows
+    if name == "numpy":
+        tally = tally_frequencies(
+            values,
+            epsilon=budgets,
+            categories=categories,
+            other=other,
+            person=people if person else None,
+            ladder=ladder,
+        )
+    else:
+        tally = tally_frequencies(
+            "v",
+            epsilon="e",
+            categories=categories,
+            other=other,
+            data=test_cells.frame(name, rows, dtype, directory, request),
+            person="p" if person else None,
+            ladder=ladder,
+        )
+    return tally.levels.tolist(), tally.counts.tolist(), tally.cells.tolist()
+
+
+def some_cells(kind: str, n: int = 120) -> tuple[list[Any], list[Any], list[Any]]:
+    _, budgets, people = some_rows(n)
+    _, choices, _ = test_cells.CASES[kind]
+    draw = random.Random(kind)
+    return [draw.choice([*choices, None]) for _ in budgets], budgets, people
+
+
+@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
+@pytest.mark.parametrize("kind", ["text", "bins"])
+@pytest.mark.parametrize("name", BACKENDS)
+def test_cells_are_those_of_the_reference(
+    name: str, kind: str, person: bool, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    rows, categories = some_cells(kind), test_cells.CASES[kind][0]
+    if name == "csv":  # such a file does not tell an empty text from none
+        rows = [None if value == "" else value for value in rows[0]], rows[1], rows[2]
+    for ladder in (LADDERS["declared"], LADDERS["fine"]):
+        for other, catch in ((None, None), ("rest", len(categories))):
+            found = counted_cells(name, rows, kind, other, ladder, tmp_path, request, person=person)
+            assert found == expected_cells(rows, categories, catch, ladder, person=person)
+
+
+@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
+def test_many_cells_of_arrays_take_the_engine_to_the_same_integers(
+    person: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind = "integers"
+    values, budgets, people = some_cells(kind)
+    values[7], values[8] = 2**70, -(2**200)  # beyond any engine's integers, and in no category
+    categories = test_cells.CASES[kind][0]
+    monkeypatch.setattr("epsilons.tally.SMALL", 10)
+    tally = tally_frequencies(
+        values,
+        epsilon=budgets,
+        categories=categories,
+        person=people if person else None,
+        ladder=LADDERS["declared"],
+    )
+    found = tally.levels.tolist(), tally.counts.tolist(), tally.cells.tolist()
+    rows = values, budgets, people
+    assert found == expected_cells(rows, categories, None, LADDERS["declared"], person=person)
+
+
+def test_a_table_of_all_rungs_must_fit() -> None:
+    with pytest.raises(ArgumentError, match="too many"):
+        tally_frequencies(
+            [1], epsilon=[1.0], categories=list(range(40_000)), ladder=LADDERS["fine"]
+        )
+
+
+def test_a_rung_costs_little() -> None:
+    rng = np.random.default_rng(1)
+    budgets = np.exp(rng.uniform(-8.0, 2.7, 20_000))
+    assert (LADDERS["fine"].of(budgets) >= budgets * (1.0 - 2.0**-8)).all()
+
+
+def test_rungs_are_a_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The look at the first rows that chooses between two queries changes no integer."""
+    values, budgets, _ = some_rows()
+    table = pl.DataFrame(
+        {"v": values, "e": budgets}, schema_overrides={"v": pl.Float64, "e": pl.Float64}
+    )
+    found: list[Any] = []
+    few: Callable[[Any], bool]
+    for few in (lambda rows: True, lambda rows: False):
+        monkeypatch.setattr("epsilons.tally.engine.few_budgets", few)
+        tally = tally_mean("v", epsilon="e", bounds=BOUNDS, data=table, ladder=LADDERS["fine"])
+        found.append((tally.levels.tolist(), tally.counts.tolist(), tally.sums.tolist()))
+    assert found[0] == found[1]

@@ -1,0 +1,371 @@
+"""The loss of a pair of sums: against enumeration, and of mechanisms that are broken."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+from epsilons.central.two_sums import TwoSums
+from epsilons.errors import PrivacyError
+from epsilons.noise import Hourglass, Laplaces, Staircase2D
+from epsilons.risk import ratio
+from epsilons.verify import pairs
+from epsilons.verify.pairs import pair_losses, unit_loss
+
+KINDS: list[Any] = [Hourglass, Staircase2D]
+RATES = [Fraction(1, 100), Fraction(1, 2), Fraction(1), Fraction(8), Fraction(32)]
+BOUNDS = (0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Fake:
+    """A law that need not keep anything: its exponent in units of the rate."""
+
+    steps: int
+    inner: int
+    height: Callable[[int, int, int, int], float]
+    rate: Fraction = Fraction(1)
+
+    def exponent(self, x: int, y: int) -> Fraction | float:
+        found = self.height(x, y, self.steps, self.inner)
+        return found if math.isinf(found) else self.rate * Fraction(found)
+
+
+class Memo:
+    """A law that remembers what it said."""
+
+    def __init__(self, law: Any) -> None:
+        self.law, self.steps, self.inner = law, law.steps, law.inner
+        self.said: dict[tuple[int, int], Fraction | float] = {}
+
+    def exponent(self, x: int, y: int) -> Fraction | float:
+        if (x, y) not in self.said:
+            self.said[x, y] = self.law.exponent(x, y)
+        return self.said[x, y]
+
+
+def level(a: int, steps: int, inner: int) -> int:
+    """The stair of a distance, one at a time."""
+    stair, end = 0, inner
+    while a >= end:
+        stair, end = stair + 1, end + steps
+    return stair
+
+
+def stair(a: int, steps: int, inner: int) -> int:
+    """`level`, however far."""
+    return max(0, -(-(a - inner + 1) // steps))
+
+
+def hourglass(x: int, y: int, steps: int, inner: int) -> float:
+    k, off = divmod(x + y, steps)
+    if off:
+        return math.inf
+    j = stair(abs(x), steps, inner)
+    return j + abs(k - j) if x >= 0 else j + abs(k + j)
+
+
+def moved_by_one(x: int, y: int, steps: int, inner: int) -> float:
+    """The waist at y₀ + 1 for x ≥ 0, and mirrored for x < 0."""
+    k, off = divmod(x + y, steps)
+    if off:
+        return math.inf
+    j = stair(abs(x), steps, inner)
+    return j + abs(k - j - 1) if x >= 0 else j + abs(k + j + 1)
+
+
+def not_mirrored(x: int, y: int, steps: int, inner: int) -> float:
+    """The waist on one side for both signs of x."""
+    k, off = divmod(x + y, steps)
+    if off:
+        return math.inf
+    j = stair(abs(x), steps, inner)
+    return j + abs(k - j)
+
+
+def of_one_side(x: int, y: int, steps: int, inner: int) -> float:
+    """An hourglass of which a half cannot occur."""
+    return math.inf if x < 0 else hourglass(x, y, steps, inner)
+
+
+def rings(x: int, y: int, steps: int, inner: int) -> float:
+    return stair(abs(x) + abs(y), steps, inner)
+
+
+def squares(x: int, y: int, steps: int, inner: int) -> float:
+    """Rings of the larger coordinate instead of the sum: a move by both counts once."""
+    return stair(max(abs(x), abs(y)), steps, inner)
+
+
+def bumpy(x: int, y: int, steps: int, inner: int) -> float:
+    """Rings with a bump in the middle of the second."""
+    s = abs(x) + abs(y)
+    return stair(s, steps, inner) + (s == inner + (steps - 1) // 2) * 5
+
+
+def enumerated(law: Any, steps: int, units: int, reach: int = 4) -> Fraction:
+    """The largest change over every position and every move of a person of this weight."""
+    around = range(-reach * steps, reach * steps + 1)
+    largest = Fraction(0)
+    for x in around:
+        for y in around:
+            here = law.exponent(x, y)
+            if math.isinf(here):
+                continue
+            for d in range(units * steps + 1):
+                there = law.exponent(x + d, y + units * steps - d)
+                assert math.isfinite(there)
+                largest = max(largest, abs(Fraction(there) - Fraction(here)))
+    return largest
+
+
+def test_the_stairs_here_are_those_of_a_loop() -> None:
+    for inner in range(6):
+        assert all(stair(a, 5, inner) == level(a, 5, inner) for a in range(40))
+
+
+@pytest.mark.parametrize("rate", RATES, ids=str)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_unit_costs_the_rate_whatever_the_first_stair(kind: Any, rate: Fraction) -> None:
+    for steps in (1, 2, 3, 5):
+        for inner in range(1, steps + 1):
+            assert unit_loss(Memo(kind(rate, steps, inner)), steps) == rate
+
+
+@pytest.mark.parametrize("steps", [65, 2**20, 2**40])
+@pytest.mark.parametrize("rate", RATES, ids=str)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_unit_of_many_steps_costs_the_rate(kind: Any, rate: Fraction, steps: int) -> None:
+    for law in (kind.best(rate, steps), kind(rate, steps, 1), kind(rate, steps, steps)):
+        assert unit_loss(law, steps) == rate
+
+
+@pytest.mark.parametrize("steps", range(1, 9))
+def test_vertices_find_what_enumeration_finds(steps: int) -> None:
+    for inner in range(1, steps + 1):
+        hour, ring = Memo(Hourglass(1, steps, inner)), Memo(Staircase2D(1, steps, inner))
+        assert pairs._hourglass(hour, steps, inner) == pairs._everywhere(hour, steps) == 1
+        assert pairs._rings(ring, steps, inner) == pairs._everywhere(ring, steps) == 1
+
+
+@pytest.mark.parametrize("height", [moved_by_one, not_mirrored], ids=lambda h: str(h.__name__))
+@pytest.mark.parametrize("steps", [2, 3, 5])
+def test_vertices_find_what_enumeration_finds_of_broken_laws(height: Any, steps: int) -> None:
+    for inner in range(1, steps + 1):
+        law = Fake(steps, inner, height)
+        found = pairs._everywhere(law, steps)
+        assert found > 1
+        assert pairs._hourglass(law, steps, inner) >= found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("steps", "inner"), [(1, 1), (2, 1), (3, 2), (4, 4)])
+def test_a_person_of_weight_k_loses_k_times_the_rate(kind: Any, steps: int, inner: int) -> None:
+    for k in (1, 2, 3, 4):
+        assert enumerated(Memo(kind(Fraction(1, 2), steps, inner)), steps, k) == Fraction(k, 2)
+
+
+# Mechanisms.
+
+
+def two_sums(law: Any, levels: list[float], weights: list[int], scheme: Any = None) -> TwoSums:
+    scheme = ratio.TWO_SUMS if scheme is None else scheme
+    return TwoSums(np.array(levels), np.array(weights), scheme, law, 2**30, BOUNDS)
+
+
+def keeps(mechanism: Any) -> bool:
+    """Whether nobody loses more than their rung."""
+    losses = pair_losses(mechanism)
+    return all(x <= Fraction(y) for x, y in zip(losses, mechanism.levels.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_losses_of_personal_weights(kind: Any) -> None:
+    made = two_sums(kind.best(Fraction(1, 2), 2**40), [0.25, 0.5, 1.2, 4.0], [0, 1, 2, 8])
+    assert list(pair_losses(made)) == [0, Fraction(1, 2), 1, 4]
+    assert keeps(made)
+
+
+@pytest.mark.parametrize("scheme", ["TWO_SUMS", "CENTRED", "SUM_AND_COUNT"])
+def test_losses_of_laplace_noise_are_those_of_all_moves(scheme: str) -> None:
+    chosen: ratio.Scheme = getattr(ratio, scheme)
+    law, weights = Laplaces(Fraction(7, 2)), [0, 1, 2, 5]
+    made = two_sums(law, [0.1, 1.0, 2.0, 5.0], weights, chosen)
+    (a, b), (c, d) = chosen.matrix
+    for k, loss in zip(weights, pair_losses(made), strict=True):
+        starts = [(x, y) for x in range(-6, 7) for y in range(-6, 7)]
+        moves = [(a * t + b * k, c * t + d * k) for t in range(k + 1)]
+        changes = [
+            abs(law.exponent(x + p, y + q) - law.exponent(x, y))
+            for x, y in starts
+            for p, q in moves
+        ]
+        assert loss == max(changes)
+
+
+def test_the_count_moves_with_the_sum() -> None:
+    """Two sums cost half of a sum and a count, which is why they have half the noise."""
+    one, two = (
+        pair_losses(two_sums(Laplaces(4), [1.0], [4], scheme))[0]
+        for scheme in (ratio.TWO_SUMS, ratio.SUM_AND_COUNT)
+    )
+    assert [one, two] == [1, 2]
+
+
+BROKEN: dict[str, Any] = {
+    "y₀ off by one": two_sums(Fake(5, 2, moved_by_one), [1.0], [1]),
+    "y₀ off by one, fine": two_sums(Fake(2**20, 2**18, moved_by_one), [1.0], [1]),
+    "not mirrored": two_sums(Fake(5, 2, not_mirrored), [1.0], [1]),
+    "not mirrored, fine": two_sums(Fake(2**20, 2**18, not_mirrored), [1.0], [1]),
+    "no first stair": two_sums(Fake(5, 0, hourglass), [1.0], [1]),
+    "Laplace scale too small": two_sums(Laplaces(2**40 - 1), [1.0], [2**40]),
+    "Laplace for two sums, sum and count": two_sums(
+        Laplaces(2**40), [1.0], [2**40], ratio.SUM_AND_COUNT
+    ),
+    "Laplace for two sums, centred": two_sums(Laplaces(2**40), [1.0], [2**40], ratio.CENTRED),
+    "weight too large": two_sums(Hourglass.best(Fraction(1, 2), 2**40), [1.0], [3]),
+    "rate too large": two_sums(Staircase2D.best(Fraction(10**9 + 1, 10**9), 2**40), [1.0], [1]),
+    "one of many": two_sums(Hourglass.best(1, 2**40), [1.0, 2.5, 4.0], [1, 3, 4]),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_broken_mechanisms_lose_more_than_the_budget(case: str) -> None:
+    assert not keeps(BROKEN[case])
+
+
+def test_an_empty_first_stair_costs_three_times_the_rate() -> None:
+    assert enumerated(Fake(4, 0, hourglass), 4, 1) == 3
+    assert unit_loss(Fake(4, 0, hourglass), 4) == 3
+
+
+def test_the_unbroken_twins_of_these_laws_keep_their_rate() -> None:
+    for steps, inner in ((5, 2), (2**20, 2**18)):
+        assert unit_loss(Fake(steps, inner, hourglass), steps) == 1
+        assert unit_loss(Fake(steps, inner, rings), steps) == 1
+
+
+@dataclass(frozen=True)
+class Loose:
+    """A mechanism whose unit is not that of its law, or whose numbers do not fit."""
+
+    levels: Any
+    weights: Any
+    matrix: Any
+    steps: int
+    law: Any
+
+
+GOOD = Loose([1.0], [1], pairs.TWO_SUMS, 64, Hourglass.best(1, 64))
+
+REFUSED: dict[str, Any] = {
+    "steps one smaller than the unit": replace(GOOD, law=Hourglass.best(1, 63)),
+    "steps one larger than the unit": replace(GOOD, steps=63),
+    "hourglass of sum and count": replace(GOOD, matrix=((1, 0), (0, 1))),
+    "hourglass of centred sums": replace(GOOD, matrix=((2, -1), (0, 1))),
+    "first stair wider than a unit": replace(GOOD, law=Fake(64, 65, hourglass)),
+    "no first stair": replace(GOOD, law=Fake(64, 0, hourglass)),
+    "first stair below nothing": replace(GOOD, law=Fake(64, -1, hourglass)),
+    "half of it impossible": replace(GOOD, law=Fake(64, 20, of_one_side)),
+    "rings of the larger coordinate": replace(GOOD, law=Fake(64, 20, squares)),
+    "a bump on a stair": replace(GOOD, law=Fake(64, 20, bumpy)),
+    "too few weights": replace(GOOD, levels=[1.0, 2.0]),
+    "a negative weight": replace(GOOD, weights=[-1]),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_bounded_is_refused(case: str) -> None:
+    assert list(pair_losses(GOOD)) == [1]
+    with pytest.raises(PrivacyError):
+        pair_losses(REFUSED[case])
+
+
+def test_a_law_that_only_looks_like_laplace_is_not_believed() -> None:
+    class Heavier:
+        def exponent(self, x: int, y: int) -> Fraction:
+            s = abs(x) + abs(y)
+            return Fraction(s) if s < 2**41 else Fraction(2 * s)
+
+    with pytest.raises(PrivacyError, match="no loss is known"):
+        pair_losses(replace(GOOD, steps=1, law=Heavier()))
+
+
+# Releases.
+
+RELEASES: dict[str, dict[str, Any]] = {
+    "one budget": {"epsilon": 1.0},
+    "one budget, 4": {"epsilon": 4.0},
+    "a tiny budget": {"epsilon": 1e-9},
+    "public": {"epsilon": math.inf},
+    "nothing known": {"epsilon": [0.5, 1.0, 3.0, math.inf]},
+    "a cap": {"epsilon": [0.5, 1.0, 3.0, math.inf], "cap": 2.0},
+    "levels": {"epsilon": [0.5, 1.0, 3.0, 4.0], "levels": [0.5, 1.0, 3.0]},
+    "a guess": {"epsilon": [4.0, 8.0, 4.0, 8.0], "levels": {4.0: 500, 8.0: 500}},
+    "levels up to public": {"epsilon": [0.1, 1.0, 2.0, 8.0], "levels": [0.1, 1.0, math.inf]},
+    "shifted": {"epsilon": [0.5, 1.0, 2.0, 2.0], "method": "shifted"},
+    "independent": {"epsilon": [0.5, 1.0, 2.0, 2.0], "method": "independent"},
+    "hourglass": {"epsilon": [0.5, 1.0, 2.0, 2.0], "levels": [0.7, 1.9], "method": "hourglass"},
+    "staircase2d": {"epsilon": [0.5, 1.0, 2.0, 2.0], "levels": [0.7, 1.9], "method": "staircase2d"},
+}
+
+
+@pytest.mark.parametrize("case", RELEASES)
+def test_everyone_keeps_their_budget_in_a_release_of_a_mean(case: str) -> None:
+    arguments = RELEASES[case]
+    release: Any = ep.mean(
+        [0.0, 1.0, 0.5, 0.25],
+        bounds=(0, 1),
+        neighbours="add-remove",
+        source=ep.Seeded(3),
+        **arguments,
+    )
+    verdict = ep.verify.exact(release.mechanism)
+    assert verdict.holds
+    # What the release says that is spent is what is lost, rounded down to a float.
+    for loss, budget in zip(verdict.losses, verdict.budgets, strict=True):
+        said = Fraction(release.spent(float(budget)))
+        assert said <= loss <= said * (1 + Fraction(1, 2**50))
+
+
+@pytest.mark.parametrize("case", [name for name in RELEASES if "method" not in RELEASES[name]])
+@pytest.mark.parametrize("person", [None, ["a", "a", "b", "c"]], ids=["rows", "people"])
+def test_everyone_keeps_their_budget_in_a_release_of_frequencies(case: str, person: Any) -> None:
+    release: Any = ep.frequencies(
+        ["x", "y", "x", "z"],
+        categories=["x", "y"],
+        neighbours="add-remove",
+        person=person,
+        source=ep.Seeded(3),
+        **RELEASES[case],
+    )
+    verdict = ep.verify.exact(release.mechanism)
+    assert verdict.holds
+    for loss, budget in zip(verdict.losses, verdict.budgets, strict=True):
+        said = Fraction(release.spent(float(budget)))
+        assert said <= loss <= said * (1 + Fraction(1, 2**50))
+
+
+def test_a_broken_stage_spoils_the_whole() -> None:
+    release = ep.mean(
+        [0.0, 1.0],
+        epsilon=[1.0, 2.0],
+        levels=[1.0, 2.0],
+        bounds=(0, 1),
+        neighbours="add-remove",
+        source=ep.Seeded(0),
+    )
+    composed = release.mechanism
+    counts, sums = composed.stages
+    assert ep.verify.exact(composed).holds
+    twice = tuple(2 * rate for rate in counts.rates)
+    heavier = replace(sums, weights=2 * sums.weights)
+    for stages in ((replace(counts, rates=twice), sums), (counts, heavier)):
+        assert not ep.verify.exact(replace(composed, stages=stages)).holds
