@@ -26,6 +26,7 @@ from epsilons.errors import ArgumentError
 from epsilons.plan.questions import Change, Need, need, sensitivity
 from epsilons.release import Spent, shown_levels
 from epsilons.risk import Weighing
+from epsilons.theory import least_error
 
 if TYPE_CHECKING:
     import altair
@@ -142,6 +143,23 @@ class Plan:
             gains[name] = _gain(width * math.sqrt(risk), best)
         return gains
 
+    @cached_property
+    def lower_bound(self) -> float:
+        """An error that no method can stay below in the worst case, in data units.
+
+        It speaks of the loss that the plan makes small: docs/limits.md.
+        """
+        return least_error(
+            self.budgets,
+            bounds=self.bounds,
+            statistic="frequencies" if self.cells else "mean",
+            categories=self.cells or None,
+            neighbours=self.neighbours,
+            assume=self.assume,
+            loss=self.loss,
+            confidence=self.confidence,
+        )
+
     def _goal(self, loss: str) -> Goal:
         return Goal(self.assume, loss, self.confidence, self.cells)
 
@@ -190,6 +208,7 @@ class Plan:
                 )
             ],
             "gains": self.gains,
+            "lower_bound": self.lower_bound,
             "sensitivity": [change._asdict() for change in self.sensitivity],
             "curve": self._curve(),
         }

@@ -169,7 +169,21 @@ def plan_text(data: dict[str, Any]) -> str:
                 + (", on average where ≈ stands for several levels." if merged else ".")
             ),
             wrapped("Advice: " + data["advice"]),
+            wrapped(_room(data)),
         ]
+    )
+
+
+def _room(data: dict[str, Any]) -> str:
+    """What personal budgets buy, and how much room is left."""
+    times = f"{data['gains']['threshold']:,.3g}"
+    shown = points if data["statistic"] == "frequencies" else number
+    squares = data["loss"] == "mse"
+    error = "typical error" if squares else f"error at {100 * data['confidence']:g} %"
+    return (
+        f"Against one ε for all who accept it, the best such ε, the typical error is {times} times "
+        f"smaller. No method can have {'a' if squares else 'an'} {error} below "
+        f"{shown(data['lower_bound'])} in the worst case."
     )
 
 

@@ -1,0 +1,184 @@
+"""The least error of the mean of a Gaussian whose range is not known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilons import parameters
+from epsilons.budgets import Budgets, as_budgets
+from epsilons.errors import ArgumentError
+from epsilons.theory.affinity import log_affinity
+from epsilons.theory.mean import SAFE
+from epsilons.theory.prefix import People, last_true, people_of
+
+_MOST_PEOPLE = 2**52
+
+_FARTHEST = 64.0
+"""In units of σ: means as far apart have nothing in common that a float could tell."""
+
+
+def gaussian_error(
+    epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
+    *,
+    sigma: float,
+    reach: float | None = None,
+    neighbours: str = "replace",
+    confidence: float = 0.75,
+) -> float:
+    """An error of the mean of a Gaussian that every private method exceeds often, for some mean.
+
+    Args:
+        epsilon: one ε for each person, or `Budgets({ε: people})`.
+        sigma: the standard deviation, which the method may even know.
+        reach: if given, methods may assume that the mean is within ± this, and must work there. If
+            None, the bound is what is left of the difficulty for a mean that is nearly known.
+        neighbours: "replace" or "add-remove".
+        confidence: above ½. 0.75 gives the probability ¼ of paper *gaussian*.
+
+    Returns:
+        The bound, in the units of `sigma`, ∞ if budgets are too small for any answer: whatever the
+        method, there is a mean for which its error reaches any smaller number with a probability of
+        at least 1 − confidence.
+
+    Raises:
+        ArgumentError: an argument is out of range (also BudgetError).
+        DataError: there are fewer than two people.
+
+    Reference:
+        docs/proofs/limits-gaussian.md. Paper *gaussian*, Theorems 9 and 12, whose constants do not
+        follow from their proofs; this is never less than √(π/8)·σ/(Σ_{i≤k} tanh(ε_i/2) + √(n − k))
+        at 0.75, for any k, or with 1 − e^{−ε_i} for add/remove.
+    """
+    beta = _beta(confidence)
+    parameters.choice("neighbours", neighbours)
+    scale = _positive("sigma", sigma)
+    wide = None if reach is None else _positive("reach", reach)
+    people = people_of(as_budgets(epsilon))
+    return _bound(people, scale, wide, neighbours == "replace", beta)
+
+
+def gaussian_people(
+    epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
+    *,
+    error: float,
+    sigma: float,
+    reach: float | None = None,
+    neighbours: str = "replace",
+    confidence: float = 0.75,
+) -> int:
+    """How many people it takes, at the least, to know the mean of a Gaussian to within `error`.
+
+    Args:
+        epsilon: who there is: only the share of each ε matters.
+        error: the error wanted, in the units of `sigma`.
+        sigma: the standard deviation.
+        reach: as for `gaussian_error`.
+        neighbours: "replace" or "add-remove".
+        confidence: how often the error must be kept, above ½.
+
+    Returns:
+        A number n, at least 1: with fewer people, with budgets in these shares, no private method
+        keeps the error with this confidence for every mean. The people of n are counted in favour
+        of larger budgets.
+
+    Raises:
+        ArgumentError: an argument is out of range, or not even 2⁵² people would do (also
+            BudgetError).
+        DataError: there are fewer than two people.
+
+    Reference:
+        docs/proofs/limits-gaussian.md. Paper *gaussian* asks for n of the order of 1/min ε:
+        that is what its own range finder needs, not what every method needs.
+    """
+    beta = _beta(confidence)
+    parameters.choice("neighbours", neighbours)
+    scale, wanted = _positive("sigma", sigma), _positive("error", error)
+    wide = None if reach is None else _positive("reach", reach)
+    replaced = neighbours == "replace"
+    shares = people_of(as_budgets(epsilon))
+
+    def enough(n: int) -> bool:
+        people = _scaled(shares, n)
+        if _alike(people, replaced, beta, wanted / scale) and (wide is None or wanted < wide):
+            return False
+        return wide is None or _packing(people, wide, replaced, beta) <= wanted
+
+    high = 1
+    while not enough(high):
+        if high >= _MOST_PEOPLE:
+            raise ArgumentError(f"error={error!r} is out of reach for 2⁵² people: ask for more.")
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _bound(people: People, sigma: float, reach: float | None, replaced: bool, beta: float) -> float:
+    largest = _FARTHEST if reach is None else min(_FARTHEST, reach / sigma)
+    near = last_true(lambda tau: _alike(people, replaced, beta, tau), 1e-12, largest)
+    if reach is None:
+        # Budgets so small that no two means are ever told apart allow no answer at all.
+        return math.inf if near == largest else SAFE * sigma * near
+    return SAFE * max(sigma * near, _packing(people, reach, replaced, beta))
+
+
+def _alike(people: People, replaced: bool, beta: float, tau: float) -> bool:
+    """Whether means ±τ, with σ = 1, are too alike to be told apart with probability 1 − β."""
+    pulls = np.tanh(0.5 * people.levels) if replaced else -np.expm1(-people.levels)
+    if _variation(people, pulls, tau) < 1.0 - 2.0 * beta:
+        return True
+    grouped = people if replaced else people.times(2.0)
+    differ = math.erf(tau / math.sqrt(2.0))
+    return log_affinity(grouped, differ, tau * tau) > math.log(4.0 * beta) + math.log1p(-beta)
+
+
+def _variation(people: People, pulls: npt.NDArray[np.float64], tau: float) -> float:
+    """A bound on the total variation of a release, for means ±τ and σ = 1: the least over k.
+
+    erf(τ/√2)·Σ_{i≤k} pull_i + erf(√(n − k)·τ/√2). Inside a level it is concave in k, so that the
+    ends of levels suffice.
+    """
+    one = math.erf(tau / math.sqrt(2.0))
+    strict = np.concatenate([np.zeros(1), np.cumsum(people.counts * pulls)])
+    rest = people.n - np.concatenate([np.zeros(1), np.cumsum(people.counts)])
+    shown = np.array([math.erf(z) for z in (np.sqrt(rest) * (tau / math.sqrt(2.0))).tolist()])
+    return float(np.min(one * strict + shown))
+
+
+def _packing(people: People, reach: float, replaced: bool, beta: float) -> float:
+    """With all budgets adding up to s, only so many means in ±reach can be told apart at all."""
+    with np.errstate(over="ignore"):
+        worth = float(people.counts @ people.levels)
+    log_answers = worth - math.log1p(-beta) + (math.log(beta) if replaced else 0.0)
+    if log_answers > 700.0:
+        return 0.0
+    answers = math.floor(math.exp(log_answers) * (1.0 + 1e-12)) + (1 if replaced else 0)
+    return reach / max(answers, 1)
+
+
+def _scaled(shares: People, n: int) -> People:
+    """As many people, with these shares; how many have at least some budget is rounded up."""
+    at_least = np.cumsum(shares.counts[::-1])[::-1].tolist()
+    total = shares.n
+    ranks = np.array([-(-n * each // total) for each in at_least] + [0], dtype=np.int64)
+    counts = ranks[:-1] - ranks[1:]
+    return People(shares.levels[counts > 0], counts[counts > 0])
+
+
+def _beta(confidence: object) -> float:
+    checked = parameters.confidence(confidence)
+    if checked <= 0.5:
+        raise ArgumentError(f"confidence={confidence!r} must be above 0.5: below it nothing holds.")
+    return 1.0 - checked
+
+
+def _positive(name: str, value: object) -> float:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0.0 < value < math.inf:
+        return float(value)
+    raise ArgumentError(f"{name}={value!r} must be a number above 0, and finite.")

@@ -1,0 +1,185 @@
+"""The least error in the local model, where nobody is trusted with a record."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilons import parameters
+from epsilons.budgets import Budgets, Floats, as_budgets
+from epsilons.errors import ArgumentError
+from epsilons.theory.information import local_square, pull
+from epsilons.theory.mean import SAFE
+from epsilons.theory.prefix import People, golden, last_true, people_of
+
+_WIDTHS = np.concatenate([np.geomspace(1e-4, 0.1, 8), np.linspace(0.15, 0.95, 17)])
+"""How far from fair the coins of a hypercube may be: any of them gives a bound."""
+
+_SHARES = (0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.3, 1.6, 2.0, math.inf)
+"""The same for its corners, in units of where reports begin to tell them apart."""
+
+
+def local_error(
+    epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
+    *,
+    bounds: Any = (0, 1),
+    loss: str = "mse",
+    confidence: float = 0.95,
+) -> float:
+    """An error of a mean that no locally private method can stay below for all populations.
+
+    It holds for every budget in [0, ∞], also if what a person is asked depends on earlier answers,
+    and also for the share of one category.
+
+    Args:
+        epsilon: one ε for each person, or `Budgets({ε: people})`.
+        bounds: the range (lo, hi) of the values.
+        loss: "mse" for the root of the mean squared error; "pac" for the error that is exceeded
+            with a probability of more than 1 − confidence.
+        confidence: of the PAC error; at ½ and below that bound is 0.
+
+    Returns:
+        The bound, in data units.
+
+    Raises:
+        ArgumentError: an argument cannot mean anything (also BoundsError, BudgetError).
+        DataError: there are fewer than two people.
+
+    Reference:
+        docs/proofs/limits-local.md. Paper *local*, Theorem 2.3, which asks ε ≤ 1, bounds the
+        square, and leaves its constant open.
+    """
+    lo, hi = parameters.bounds(bounds)
+    people, beta = _checked(epsilon, loss, confidence)
+    return SAFE * (hi - lo) * (_unit_rmse(people) if beta is None else _unit_gap(people, beta))
+
+
+def local_vector_error(
+    epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
+    *,
+    dimension: int,
+    radius: float = 1.0,
+    loss: str = "mse",
+    confidence: float = 0.95,
+) -> float:
+    """An ℓ2 error of the mean of vectors in a ball that no locally private method stays below.
+
+    Args:
+        epsilon: one ε for each person, or `Budgets({ε: people})`.
+        dimension: of the vectors, at least 1.
+        radius: of the ball around 0 that holds them.
+        loss: "mse" for the root of the mean squared ℓ2 error; "pac" for the ℓ2 error that is
+            exceeded with a probability of more than 1 − confidence.
+        confidence: of the PAC error.
+
+    Returns:
+        The bound, in the units of `radius`, for methods in which no report depends on other
+        people's reports.
+
+    Raises:
+        ArgumentError: an argument cannot mean anything (also BudgetError).
+        DataError: there are fewer than two people.
+
+    Reference:
+        docs/proofs/limits-local.md. Paper *local*, Theorem 3.2, which asks ε ≤ 1 and β < 3/20,
+        bounds the square, and leaves its constant open.
+    """
+    if isinstance(dimension, bool) or not isinstance(dimension, int) or dimension < 1:
+        raise ArgumentError(f"dimension={dimension!r} must be a whole number, at least 1.")
+    if (
+        isinstance(radius, bool)
+        or not isinstance(radius, (int, float))
+        or not 0 < radius < math.inf
+    ):
+        raise ArgumentError(f"radius={radius!r} must be a number above 0, and finite.")
+    people, beta = _checked(epsilon, loss, confidence)
+    line = 2.0 * (_unit_rmse(people) if beta is None else _unit_gap(people, beta))
+    return SAFE * radius * max(line, math.sqrt(_cube_square(people, dimension, beta)))
+
+
+def _checked(epsilon: Any, loss: str, confidence: float) -> tuple[People, float | None]:
+    """The people, and the probability that may be missed; None for the mean squared error."""
+    checked = parameters.confidence(confidence)
+    beta = 1.0 - checked if parameters.choice("loss", loss) == "pac" else None
+    return people_of(as_budgets(epsilon)), beta
+
+
+def _unit_rmse(people: People) -> float:
+    pairs = golden(lambda gap: 2.0 * math.log(gap) + _log_affinity(people, gap), 1e-10, 0.5)
+    return math.sqrt(max(math.exp(pairs), local_square(people)))
+
+
+def _unit_gap(people: People, beta: float) -> float:
+    """The largest gap at which reports on coins of probability ½ ± gap look alike."""
+    if beta >= 0.5:
+        return 0.0
+    need = math.log(4.0 * beta) + math.log1p(-beta)
+    return last_true(lambda gap: _log_affinity(people, gap) > need, 1e-12, 0.5)
+
+
+def _log_affinity(people: People, gap: float) -> float:
+    """The logarithm of Π(1 − 4·gap²·tanh²(ε/2)): no reports leave two coins less alike."""
+    with np.errstate(divide="ignore"):
+        return float(people.counts @ np.log1p(-np.square(2.0 * gap * pull(people.levels))))
+
+
+def _cube_square(people: People, dimension: int, beta: float | None) -> float:
+    """The mean squared error in a unit ball, or the square of the error exceeded, from hypercubes.
+
+    Records are ± one of k axes, each with a coin of its own: anywhere up to ½·width from fair, with
+    van Trees' inequality, or exactly there, with Assouad's lemma.
+    """
+    axes = np.unique(np.round(np.geomspace(1.0, dimension, 32)).astype(np.int64)).astype(np.float64)
+    best = 0.0
+    if beta is None:
+        for width in _WIDTHS.tolist():
+            square = axes / (_told(people, axes, width) + (math.pi * axes / width) ** 2)
+            best = max(best, float(square.max()))
+    around = math.sqrt(float(people.counts @ np.square(pull(people.levels))))
+    for k in axes.tolist():
+        for share in _SHARES:
+            width = min(1.0, share * k / max(around, 1e-300))
+            alike = math.exp(-float(people.counts @ _each_apart(people, k, width)))
+            if beta is not None:
+                alike = (alike - 4.0 * beta) / (1.0 - beta)
+            best = max(best, width * width / k * alike)
+    return best
+
+
+def _each_told(people: People, width: float) -> Floats:
+    """κ of each level: k·κ bounds the trace of the information of one report on k axes."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        half = 0.5 * np.expm1(people.levels)
+        damped = (1.0 - width) * half
+        few = np.square(half / (1.0 + damped))
+        return np.where(damped <= 1.0, few, 0.25 * half / max(1.0 - width, 1e-300))
+
+
+def _told(people: People, axes: Floats, width: float) -> Floats:
+    """The trace of the information of all reports, divided by k, for each number k of axes."""
+    each = _each_told(people, width)
+    # Σ min(each, k/(1 − width²)): `each` grows with the level, up to what a public record tells.
+    most = axes / (1.0 - width * width)
+    finite = np.where(np.isfinite(each), each, 0.0)
+    sums = np.concatenate([np.zeros(1), np.cumsum(people.counts * finite)])
+    ends = np.concatenate([np.zeros(1), np.cumsum(people.counts)])
+    below = np.searchsorted(each, most, side="right")
+    return np.asarray(sums[below] + (ends[-1] - ends[below]) * most)
+
+
+def _each_apart(people: People, k: float, width: float) -> Floats:
+    """How far apart one report holds the two corners of an edge, on average over the k axes.
+
+    A bound on −ln of its squared affinity; never more than that of the record itself.
+    """
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        half = 0.5 * np.expm1(people.levels)
+        steep = np.square(width / (1.0 + k / half))  # η²
+        slope = np.where(steep > 0.0, -np.log1p(-steep) / steep, 1.0)
+        private = width * width * _each_told(people, width) * slope / (k * k)
+        public = -2.0 * np.log1p(-(1.0 - math.sqrt(1.0 - width * width)) / k)
+    return np.asarray(np.fmin(private, public))

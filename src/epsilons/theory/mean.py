@@ -1,0 +1,147 @@
+"""The least error of a mean on a known range, and of frequencies, that budgets allow anyone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy.typing as npt
+
+from epsilons import parameters
+from epsilons.budgets import Budgets, as_budgets
+from epsilons.errors import ArgumentError
+from epsilons.noise import least_variance
+from epsilons.theory.affinity import chain_reach, chain_square, log_coins, widest_gap
+from epsilons.theory.information import central_square, sample_square, strict_part_square
+from epsilons.theory.prefix import People, golden, people_of
+from epsilons.theory.shuffled import shuffled_reach, shuffled_square
+
+SAFE = 1.0 - 1e-9
+"""Takes off what rounding could have added: a bound must not exceed the truth in its last digit."""
+
+
+def least_error(
+    epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
+    *,
+    bounds: Any = (0, 1),
+    statistic: str = "mean",
+    categories: Any = None,
+    neighbours: str = "replace",
+    assume: str = "iid",
+    loss: str = "mse",
+    confidence: float = 0.95,
+) -> float:
+    """An error that no private method, known or unknown, can stay below for all data.
+
+    It takes the arguments of `epsilons.plan`, and holds for every budget in [0, ∞].
+
+    Args:
+        epsilon: one ε for each person, or `Budgets({ε: people})`.
+        bounds: the range (lo, hi) of the values of a mean.
+        statistic: "mean" or "frequencies".
+        categories: for frequencies, the categories or how many there are; None for a mean.
+        neighbours: "replace" or "add-remove". Either way the data are of these very budgets: not to
+            know who is there can only add to the error.
+        assume: "iid": the mean of the population; "shuffled" or "correlated": of these very people.
+        loss: "mse" for the root of the mean squared error, "pac" for the error that is exceeded
+            with a probability of more than 1 − confidence.
+        confidence: of the PAC error.
+
+    Returns:
+        The bound, in data units (for frequencies in shares, of the worst category). Whatever the
+        method, for some data (or population) its root mean squared error is at least this; or, for
+        "pac", every error below this is exceeded with a probability above 1 − confidence. It is 0
+        where nothing is proven.
+
+    Raises:
+        ArgumentError: an argument cannot mean anything (also BoundsError, BudgetError).
+        DataError: there are fewer than two people.
+
+    Reference:
+        docs/proofs/limits.md. The PAC bounds are those of paper *correlated*, (31)-(36), with their
+        constants derived: (35) as printed fails, and (36) says nothing.
+    """
+    parameters.choice("neighbours", neighbours)
+    parameters.choice("assume", assume)
+    parameters.choice("loss", loss)
+    beta = 1.0 - parameters.confidence(confidence)
+    cells = parameters.cells(statistic, categories)
+    lo, hi = parameters.bounds(bounds)
+    if cells and (lo, hi) != (0.0, 1.0):
+        raise ArgumentError("bounds is for a mean: leave it out for frequencies, which are shares.")
+    people = people_of(as_budgets(epsilon))
+    replaced = neighbours == "replace"
+    if loss == "pac":
+        unit = _quantile(people, assume, beta, max(cells, 2), replaced)
+    else:
+        unit = math.sqrt(_square(people, assume, replaced))
+    return SAFE * (hi - lo) * unit
+
+
+def one_budget_error(epsilon: float, n: int, *, bounds: Any = (0, 1)) -> float:
+    """The exact root mean squared error that is best possible if all n people have one budget.
+
+    It is asymptotic: the ratio to the true minimax error tends to 1 as n grows with ε fixed, for
+    the mean of these very people, under replace and under add/remove alike. For a bound that holds
+    at every n, and for personal budgets, ask `least_error`.
+
+    Args:
+        epsilon: the budget of everyone, above 0; math.inf gives 0.
+        n: the number of people, at least 2.
+        bounds: the range (lo, hi) of the values.
+
+    Returns:
+        range·σ(ε)/n, in data units.
+
+    Raises:
+        ArgumentError: an argument is out of range (also BoundsError).
+
+    Reference:
+        Geng and Viswanath (2014), Theorem 7; paper *add-remove*, equation (2) and Corollary 5.3.
+        Its Table 1 prints other values for ε = 16 and 32 than its formula gives.
+    """
+    lo, hi = parameters.bounds(bounds)
+    if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float)) or not epsilon > 0.0:
+        raise ArgumentError(f"epsilon={epsilon!r} must be one number above 0, for everyone.")
+    if isinstance(n, bool) or not isinstance(n, int) or n < 2:
+        raise ArgumentError(f"n={n!r} must be a whole number of people, at least 2.")
+    if epsilon < 1e-100:  # the square would overflow
+        return (hi - lo) * math.sqrt(2.0) / epsilon / n
+    return (hi - lo) * math.sqrt(least_variance(float(epsilon))) / n
+
+
+def _square(people: People, assume: str, replaced: bool) -> float:
+    """The mean squared error on a unit range."""
+    # Who may be taken away may be exchanged, at twice the price.
+    exchanged = people if replaced else people.times(2.0)
+    population = _population_square(exchanged)
+    if assume == "iid":
+        return population
+    off_sample = max(math.sqrt(population) - 0.5 / math.sqrt(people.n), 0.0) ** 2
+    found = max(off_sample, sample_square(exchanged), shuffled_square(exchanged))
+    if assume == "correlated":
+        chain = chain_square(people, replaced=replaced)
+        found = max(found, chain, strict_part_square(exchanged))
+    return found
+
+
+def _population_square(people: People) -> float:
+    heard = int(people.counts[people.levels > 0.0].sum())
+    sampling = 0.25 / (1.0 + math.sqrt(heard)) ** 2
+    pairs = golden(lambda gap: 2.0 * math.log(gap) + log_coins(people, gap), 1e-10, 0.5)
+    return max(sampling, math.exp(pairs), central_square(people))
+
+
+def _quantile(people: People, assume: str, beta: float, cells: int, replaced: bool) -> float:
+    """The error on a unit range that is exceeded with a probability above β."""
+    if assume == "iid":
+        return widest_gap(people if replaced else people.times(2.0), beta)
+    if assume == "correlated":
+        worth = math.log(cells - 1.0) + math.log1p(-beta) - math.log(beta)
+        if not replaced:
+            worth = max(0.5 * worth, math.log1p(-1.0 / cells) - math.log(beta))
+        reach = chain_reach(people, worth)
+    else:
+        reach = shuffled_reach(people, cells, beta, replaced=replaced)
+    return reach / (2.0 * people.n)
