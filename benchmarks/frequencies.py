@@ -13,7 +13,7 @@ from benchmarks.timing import Result, once, ratio
 from epsilons.allocation import Goal, allocate_for
 from epsilons.budgets import Budgets
 from epsilons.central import build_histogram
-from epsilons.central.simplex import project
+from epsilons.risk.simplex import project
 from epsilons.noise import System
 
 

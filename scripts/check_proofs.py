@@ -25,7 +25,10 @@ PROVEN = (
     "src/epsilons/risk/*.py",
     "src/epsilons/allocation/*.py",
     "src/epsilons/tally/*.py",
+    "src/epsilons/local/*.py",
+    "src/epsilons/theory/*.py",
     "src/epsilons/verify/additive.py",
+    "src/epsilons/verify/channel.py",
     "src/epsilons/verify/exact.py",
     "src/epsilons/verify/pairs.py",
 )

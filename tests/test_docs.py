@@ -155,7 +155,7 @@ def test_every_room_is_on_the_map() -> None:
     assert all(re.search(rf"^\s+{room}(\.py|/)", page, re.M) for room in rooms)
 
 
-@pytest.mark.parametrize("module", ["epsilons", "epsilons.verify"])
+@pytest.mark.parametrize("module", ["epsilons", "epsilons.theory", "epsilons.verify"])
 def test_public_names_are_documented(module: str) -> None:
     """Functions say Args, Returns and Raises; classes Args and Raises, or their Attributes."""
     room = importlib.import_module(module)

@@ -6,10 +6,11 @@
     print(release)
 
 `ep.plan` forecasts the error before any data is read, `ep.allocate` chooses who spends what, and
-`ep.verify.exact` recomputes the loss of each person from what was drawn.
+`ep.verify.exact` recomputes the loss of each person from what was drawn. In `ep.local` everyone
+randomises their own value, and nobody has to be trusted; `ep.theory` says what no method can beat.
 """
 
-from epsilons import errors, verify
+from epsilons import errors, local, theory, verify
 from epsilons.allocation import Allocation, allocate
 from epsilons.budgets import Budgets
 from epsilons.central import frequencies, mean
@@ -26,8 +27,10 @@ __all__ = [
     "allocate",
     "errors",
     "frequencies",
+    "local",
     "mean",
     "plan",
+    "theory",
     "verify",
 ]
 

@@ -17,7 +17,6 @@ from epsilons.central.composed import Composed
 from epsilons.central.designs import METHODS, Public, best_cap, design, expected, require_levels
 from epsilons.central.facts import Facts, facts_of
 from epsilons.central.level_counts import LevelCounts
-from epsilons.central.simplex import project as projected
 from epsilons.noise import Source
 from epsilons.release import (
     LevelCount,
@@ -28,6 +27,7 @@ from epsilons.release import (
     SpendingRule,
 )
 from epsilons.risk import Weighing, ratio
+from epsilons.risk.simplex import project as projected
 
 PROTECTS: Final = (
     "Whether a person took part at all, their value and their budget: with them or without them, "

@@ -14,10 +14,10 @@ from epsilons.central import add_remove
 from epsilons.central.designs import CELL_METHODS
 from epsilons.central.histogram import Histogram, build_histogram
 from epsilons.central.mean import PROTECTS, refuse_public_facts
-from epsilons.central.simplex import project as projected
 from epsilons.errors import ArgumentError
 from epsilons.noise import Source, resolve
 from epsilons.release import FrequencyRelease, Spent
+from epsilons.risk.simplex import project as projected
 
 _ASSUMES = {
     "iid": (

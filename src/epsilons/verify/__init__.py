@@ -1,7 +1,8 @@
 """Checks that a mechanism keeps its promise to each person, apart from the code that made it."""
 
 from epsilons.verify.audit import Audit, audit
+from epsilons.verify.channel import exact_channel
 from epsilons.verify.exact import exact
 from epsilons.verify.verdict import Verdict
 
-__all__ = ["Audit", "Verdict", "audit", "exact"]
+__all__ = ["Audit", "Verdict", "audit", "exact", "exact_channel"]

@@ -1,0 +1,268 @@
+"""One category of each person."""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilons import parameters as words
+from epsilons.budgets import Floats
+from epsilons.errors import DataError
+from epsilons.local import weights as weighing
+from epsilons.local.channel import Channel
+from epsilons.local.coins import WORD, flips, threshold
+from epsilons.local.hadamard import negative, order, transform
+from epsilons.local.hashing import signs
+from epsilons.local.labels import Labels
+from epsilons.local.mechanism import PROTECTS, Mechanism
+from epsilons.local.people import count_of
+from epsilons.local.reports import HADAMARD, PROJECTION, RAPPOR, Columns, Reports
+from epsilons.local.state import SpentRows, State
+from epsilons.local.sweep import dot, responses
+from epsilons.noise import Source, below_many
+from epsilons.release.local import LocalFrequencyRelease
+from epsilons.risk.local import Sums
+from epsilons.risk.simplex import project
+
+METHODS: Final = {"hadamard": HADAMARD, "projection": PROJECTION, "rappor": RAPPOR}
+
+_WORK = 1 << 20
+"""Signs or coins that are worked on together."""
+
+_ASSUMES = (
+    "The people are a sample, independent draws from one population, and budgets say nothing of "
+    "categories. The shares in that population are estimated."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Frequencies(Mechanism):
+    """A category of each person, at each person's own budget; all shares are estimated.
+
+    Args:
+        categories: the labels (strings, integers or booleans), or how many there are, for the
+            integers from 0; from 2 to 1,000,000.
+        method: "hadamard": a random row of a Walsh-Hadamard matrix, and one bit. "projection": a
+            random row of signs from the public seed, and one bit, as in paper *local*; its
+            estimate takes time n·d. "rappor": one bit for each category, as in paper *correlated*.
+            "auto" is "hadamard".
+        public_seed: of the signs of "projection", an integer from 0 to 2⁶⁴ − 1. It is no secret.
+        other: the label that catches every value that is not declared; without it these are
+            refused.
+
+    Raises:
+        ArgumentError: an argument cannot mean anything.
+
+    Guarantee:
+        Pure local privacy at ε, exactly: the row is drawn without looking at the category, and one
+        bit is flipped with probability ⌈2⁶⁴/(1 + e^ε)⌉/2⁶⁴; "rappor" flips each bit independently
+        at ε/2, and a change of category changes two. docs/proofs/local.md.
+
+    Reference:
+        Paper *local*, Algorithm 5, with signs by hash in place of a stored matrix; the same with a
+        Walsh-Hadamard matrix, without its row of ones, which tells nothing. Paper *correlated*,
+        Appendix L (k-RAPPOR).
+    """
+
+    categories: Any
+    method: str = "auto"
+    public_seed: int = 0
+    other: Any = None
+    kind: ClassVar[str] = "frequencies"
+
+    def __post_init__(self) -> None:
+        words.choice("method", self.method, ("auto", *METHODS))
+        if self.method == "auto":
+            object.__setattr__(self, "method", "hadamard")
+        seed = count_of("public_seed", self.public_seed, 0, 2**64 - 1)
+        object.__setattr__(self, "public_seed", seed)
+        labels = Labels.of(self.categories, self.other)
+        object.__setattr__(self, "categories", labels.names)
+        object.__setattr__(self, "labels", labels)
+
+    labels: ClassVar[Labels]
+
+    @property
+    def cells(self) -> int:
+        """How many categories there are."""
+        return len(self.categories)
+
+    @cached_property
+    def parameters(self) -> bytes:
+        """Categories: how many and which; the method and the public seed."""
+        code, seed = METHODS[self.method], self.public_seed if self.method == "projection" else 0
+        return struct.pack("<IBQ8s", self.cells, code, seed, self.labels.digest)
+
+    def __repr__(self) -> str:
+        return f"Frequencies({self.cells:,} categories, method={self.method!r})"
+
+    def channel(self, epsilon: float) -> Channel:
+        """The exact law of an answer, for `epsilons.verify`; for few categories.
+
+        For "projection" that of its first 16 rows: rows are equally likely for every category.
+        """
+        every = tuple(range(self.cells))
+        flip = threshold(epsilon)
+        if self.method == "rappor":
+            flip = threshold(epsilon / 2.0)
+            answers = tuple(range(1 << self.cells))
+            powers = [flip**k * (WORD - flip) ** (self.cells - k) for k in range(self.cells + 1)]
+            table = tuple(tuple(powers[(y ^ 1 << x).bit_count()] for y in answers) for x in every)
+            return Channel(epsilon, every, answers, table, WORD**self.cells)
+        many = order(self.cells)
+        rows = np.arange(1, many) if self.method == "hadamard" else np.arange(16)
+        minus = self._minus(rows.astype(np.uint64)[:, None], np.arange(self.cells)[None, :])
+        outputs = tuple((int(j), bit) for j in rows for bit in (0, 1))
+        table = tuple(
+            tuple(
+                WORD - flip if bit == minus[k, x] else flip
+                for k in range(len(rows))
+                for bit in (0, 1)
+            )
+            for x in every
+        )
+        return Channel(epsilon, every, outputs, table, WORD * len(rows))
+
+    def _minus(self, rows: NDArray[Any], cells: NDArray[Any]) -> NDArray[np.bool_]:
+        """Where the public matrix is −1, at pairs of rows and cells."""
+        if self.method == "hadamard":
+            return negative(rows.astype(np.uint32), cells.astype(np.uint32))
+        return signs(self.public_seed, rows, cells.astype(np.uint64))
+
+    def _read(self, values: Any) -> tuple[NDArray[np.int64], int]:
+        cells = self.labels.cells_of(values)
+        return cells, len(cells)
+
+    def _draw(self, values: Any, epsilon: Floats, source: Source) -> Columns:
+        if self.method == "rappor":
+            return (self._draw_rappor(values, epsilon, source),)
+        people = len(values)
+        index: NDArray[Any]
+        if self.method == "hadamard":
+            index = (1 + below_many(source, order(self.cells) - 1, people)).astype(np.uint32)
+        else:
+            index = source.words(people).copy()
+        bits = self._minus(index, values) ^ flips(source, epsilon)
+        public = epsilon == math.inf
+        if public.any():  # the category itself
+            index[public] = values[public]
+            bits[public] = False
+        return index, bits
+
+    def _draw_rappor(self, values: Any, epsilon: Floats, source: Source) -> NDArray[np.bool_]:
+        found = np.zeros((len(values), self.cells), dtype=np.bool_)
+        size = max(1, _WORK // self.cells)
+        for start in range(0, len(values), size):
+            part = slice(start, start + size)
+            coins = flips(source, np.repeat(epsilon[part] / 2.0, self.cells))
+            found[part] = coins.reshape(-1, self.cells)
+        found[np.arange(len(values)), values] ^= True
+        return found
+
+    def _add(self, reports: Reports, weights: str) -> tuple[Floats, Sums]:
+        if self.method == "rappor":
+            return self._add_rappor(reports, weights)
+        index, bits = reports.columns
+        epsilon = reports.epsilon
+        opened = 0
+        shown = np.zeros(self.cells)
+        if epsilon.max() == math.inf:
+            public = epsilon == math.inf
+            opened = int(np.count_nonzero(public))
+            shown = self._shown(index[public], bits[public])
+            index, bits, epsilon = index[~public], bits[~public], epsilon[~public]
+        # Without the row of ones the answers reach (D − 1)/D as far; see docs/proofs/local.md.
+        short = 1.0 - 1.0 / order(self.cells) if self.method == "hadamard" else 1.0
+        scale = 1.0 / (short * short) if weights == "variance" else 1.0
+        mine = {"variance": 4.0, "paper": 1.0, "uniform": 1.0}[weights]
+        signed = np.empty(len(epsilon))
+        private = heavy = reach = 0.0
+        for part, weight, arm in responses(epsilon, weights):
+            private += scale * float(weight.sum())
+            heavy += scale * scale * dot(weight, weight)
+            reach += (scale * short) ** 2 * dot(arm, arm)
+            np.multiply(arm, 1.0 - 2.0 * bits[part], out=signed[part])
+        sums = Sums(
+            private + mine * opened,
+            heavy + mine * mine * opened,
+            reach + mine * mine * opened / 4.0,
+            reach + mine * mine * opened / 4.0,
+        )
+        if self.method == "hadamard":
+            if len(index) and not (index.min() >= 1 and index.max() < order(self.cells)):
+                raise DataError("A report is malformed: its row is not one of the matrix.")
+            rows = np.asarray(np.bincount(index, signed, order(self.cells)), dtype=np.float64)
+        else:
+            rows = self._project(index, signed)
+        return np.concatenate([scale * rows, mine * shown, [private]]), sums
+
+    def _shown(self, index: NDArray[Any], bits: NDArray[np.bool_]) -> Floats:
+        """Count categories that were sent openly."""
+        if bits.any() or index.max() >= self.cells:
+            raise DataError("A report is malformed: there is no such category.")
+        return np.bincount(index.astype(np.int64), minlength=self.cells).astype(np.float64)
+
+    def _project(self, rows: NDArray[np.uint64], signed: Floats) -> Floats:
+        """Σ signed·(sign of each cell in the row of each person): time n·d."""
+        total = np.full(self.cells, float(signed.sum()))
+        cells = np.arange(self.cells, dtype=np.uint64)
+        size = max(1, _WORK // self.cells)
+        for start in range(0, len(rows), size):
+            part = slice(start, start + size)
+            minus = signs(self.public_seed, rows[part, None], cells[None, :])
+            total -= 2.0 * (signed[part] @ minus.astype(np.float64))
+        return total
+
+    def _add_rappor(self, reports: Reports, weights: str) -> tuple[Floats, Sums]:
+        (bits,) = reports.columns
+        weight, arm = weighing.rappor(weights, reports.epsilon)
+        total = np.full(self.cells, -0.5 * float(arm.sum()))
+        size = max(1, _WORK // self.cells)
+        for start in range(0, len(bits), size):
+            part = slice(start, start + size)
+            total += arm[part] @ bits[part].astype(np.float64)
+        reach = float(arm @ arm) / 4.0
+        return total, Sums(float(weight.sum()), float(weight @ weight), reach, reach)
+
+    def _shares(self, state: State) -> Floats:
+        """The raw shares."""
+        if self.method == "rappor":
+            return np.asarray(0.5 + state.total / state.sums.weight)
+        rows, shown = state.total[: -1 - self.cells], state.total[-1 - self.cells : -1]
+        if self.method == "hadamard":
+            many = len(rows)
+            seen = transform(rows)[: self.cells]
+            rows = (float(state.total[-1]) + (many - 1) * seen) / many
+        return np.asarray((rows + shown) / state.sums.weight)
+
+    def _release(self, state: State, confidence: float) -> LocalFrequencyRelease:
+        raw = self._shares(state)
+        value = project(raw)
+        for array in (raw, value):
+            array.flags.writeable = False
+        return LocalFrequencyRelease(
+            statistic="frequencies",
+            value=value,
+            raw=raw,
+            n=state.n,
+            categories=self.categories,
+            method=f"local {self.method}, weights by {state.weights}",
+            neighbours="replace",
+            assume="iid",
+            loss="mse",
+            confidence=confidence,
+            risk=state.sums.variance / state.sums.weight**2,
+            exact=False,
+            spent=SpentRows(state.levels),
+            protects=PROTECTS,
+            assumes=_ASSUMES,
+            private=state.private,
+            mechanism=self,
+            sums=state.sums,
+        )

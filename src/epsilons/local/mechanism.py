@@ -1,0 +1,177 @@
+"""What all local mechanisms share: randomize, add up, estimate."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilons import parameters as words
+from epsilons.budgets import Floats
+from epsilons.errors import BudgetError, DataError
+from epsilons.local.people import budgets_of
+from epsilons.local.reports import Columns, Reports
+from epsilons.local.state import Levels, State
+from epsilons.local.weights import WEIGHTS
+from epsilons.noise import Source, resolve
+from epsilons.release.base import Release
+from epsilons.risk.local import Sums
+
+PROTECTS = (
+    "Each person's value, before it leaves them: whatever their value is, the probability of what "
+    "they send changes by at most a factor e^ε, with their own ε. Nobody has to be trusted. "
+    "Budgets are public, and so is that a person took part."
+)
+
+
+class Mechanism(ABC):
+    """A randomizer with its estimator. It is fixed, holds no data, and may be published."""
+
+    kind: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def parameters(self) -> bytes:
+        """The public parameters, as they stand in every report."""
+
+    @abstractmethod
+    def _read(self, values: Any) -> tuple[Any, int]:
+        """Check values; return them as they are drawn from, and how many people there are."""
+
+    def _order(self, epsilon: Floats) -> NDArray[np.int64] | None:  # noqa: ARG002
+        """In which order people come in a batch; None for the order they were given in."""
+        return None
+
+    @abstractmethod
+    def _draw(self, values: Any, epsilon: Floats, source: Source) -> Columns:
+        """Randomize."""
+
+    @abstractmethod
+    def _add(self, reports: Reports, weights: str) -> tuple[Floats, Sums]:
+        """Check reports and add them up."""
+
+    @abstractmethod
+    def _release(self, state: State, confidence: float) -> Release:
+        """Estimate."""
+
+    def randomize(self, value: Any, epsilon: float, source: Source | None = None) -> Reports:
+        """Randomize one person's value, where they are.
+
+        Args:
+            value: the person's value.
+            epsilon: their budget, in [0, ∞]. 0 sends pure noise, ∞ the value itself.
+            source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
+
+        Returns:
+            Their report. `.to_bytes()` is what is sent.
+
+        Raises:
+            DataError: the value is not of the kind that is asked for. It may depend on the value,
+                so it must stay on the person's device.
+            ArgumentError: the budget or the source cannot mean anything.
+        """
+        return self.randomize_many([value], [epsilon], source)
+
+    def randomize_many(self, values: Any, epsilons: Any, source: Source | None = None) -> Reports:
+        """Randomize the values of many people, each at their own budget.
+
+        Args:
+            values: one for each person.
+            epsilons: their budgets, in [0, ∞], or one for all.
+            source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
+
+        Returns:
+            Their reports: in order, but for means those who send one bit before the others.
+
+        Raises:
+            DataError: a value is not of the kind that is asked for.
+            ArgumentError: budgets or source cannot mean anything.
+        """
+        entropy = resolve(source)
+        read, people = self._read(values)
+        epsilon = budgets_of(epsilons, people)
+        order = self._order(epsilon)
+        if order is not None:
+            read, epsilon = read[order], epsilon[order]
+        columns = self._draw(read, epsilon, entropy)
+        return Reports(self.kind, self.parameters, entropy.private, epsilon, columns)
+
+    def state(self, reports: Reports | bytes, *, weights: str = "variance") -> State:
+        """Add up a batch of reports. States of batches merge with `+`, in any order.
+
+        Args:
+            reports: a batch, as it was made or as it was sent.
+            weights: "variance": by the inverse of the worst-case variance. "paper": as the papers
+                have them. "uniform": all alike. Reports that are pure noise always weigh nothing.
+
+        Returns:
+            All that `estimate` needs of them.
+
+        Raises:
+            DataError: a report is malformed, too long, or of another mechanism. Nothing of the
+                batch is used then.
+        """
+        words.choice("weights", weights, WEIGHTS)
+        batch = reports if isinstance(reports, Reports) else Reports.from_bytes(reports)
+        if batch.kind != self.kind or batch.parameters != self.parameters:
+            raise DataError(
+                f"These reports were not made by this mechanism: {batch.kind} with other public "
+                f"parameters than those of {self!r}. They are not used."
+            )
+        if len(batch) == 0:
+            raise DataError("This batch holds no report.")
+        total, sums = self._add(batch, weights)
+        return State(
+            self.kind,
+            self.parameters,
+            weights,
+            batch.private,
+            len(batch),
+            total,
+            sums,
+            Levels(batch.epsilon),
+        )
+
+    def estimate(
+        self,
+        reports: Reports | bytes | State | Iterable[Reports | bytes | State],
+        *,
+        weights: str = "variance",
+        confidence: float = 0.95,
+    ) -> Any:
+        """Estimate from reports.
+
+        Args:
+            reports: a batch, a state, or a stream of either.
+            weights: "variance", "paper" or "uniform", as in `state`.
+            confidence: of the interval that is printed.
+
+        Returns:
+            The release.
+
+        Raises:
+            DataError: a report is malformed or of another mechanism, or there is none.
+            BudgetError: all reports are pure noise.
+            ArgumentError: weights, confidence or a state do not fit.
+        """
+        words.choice("weights", weights, WEIGHTS)
+        words.confidence(confidence)
+        single = isinstance(reports, (Reports, State, bytes, bytearray, memoryview))
+        found: State | None = None
+        for part in [reports] if single else reports:  # type: ignore[union-attr]
+            state = part if isinstance(part, State) else self.state(part, weights=weights)  # type: ignore[arg-type]
+            if (state.kind, state.parameters, state.weights) != (
+                self.kind,
+                self.parameters,
+                weights,
+            ):
+                raise DataError("A state is of another mechanism, other parameters or weights.")
+            found = state if found is None else found + state
+        if found is None:
+            raise DataError("There is no report to estimate from.")
+        if not found.sums.weight > 0.0:
+            raise BudgetError("epsilon is 0 for everyone: all reports are pure noise.")
+        return self._release(found, confidence)

@@ -1,0 +1,312 @@
+"""One number of each person: a bit, or a value on a known range."""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilons import parameters as words
+from epsilons.budgets import Floats, Integers
+from epsilons.errors import DataError, MissingValueError
+from epsilons.local import weights as weighing
+from epsilons.local.channel import Channel, Shifted
+from epsilons.local.coins import WORD, flips, threshold
+from epsilons.local.laplace import LEAST, noise
+from epsilons.local.mechanism import PROTECTS, Mechanism
+from epsilons.local.people import GRID, array_of, gridded, numbers_of
+from epsilons.local.reports import Columns, Reports
+from epsilons.local.state import SpentRows, State
+from epsilons.local.sweep import SIZE, dot, parts, responses
+from epsilons.noise import Source
+from epsilons.release.local import LocalMeanRelease
+from epsilons.risk.local import Sums
+
+METHODS: Final = ("auto", "laplace", "bit")
+
+_FAR: Final = 100.0
+"""No honest number is further out than this many scales: it happens with probability e^{−100}."""
+
+_ENOUGH: Final = 1e8
+"""Noise at this budget is a hundredth of a step of the grid: ∞ is counted like it."""
+
+_LARGEST_ARM: Final = math.sqrt(2.0) / 8.0
+"""w/ε for w = 1/(1 + 8/ε²) is at most this, at ε = √8."""
+
+_ASSUMES = (
+    "The people are a sample, independent draws from one population, and budgets say nothing of "
+    "values. {} in that population is estimated."
+)
+
+
+@dataclass(frozen=True)
+class Bit(Mechanism):
+    """Yes or no from each person, at each person's own budget; the share of yes is estimated.
+
+    Args:
+        missing: "error" refuses a value that is missing; "midpoint" tosses a fair coin in its
+            place, before it is randomized, so that everybody answers.
+
+    Raises:
+        ArgumentError: `missing` is not known.
+
+    Guarantee:
+        The answer is flipped with probability F/2⁶⁴, F = ⌈2⁶⁴/(1 + e^ε)⌉, exactly: pure local
+        privacy at ε. ε = ∞ never flips, ε = 0 always sends a fair coin. docs/proofs/local.md.
+
+    Reference:
+        Paper *local*, Algorithm 2, for every ε in [0, ∞]; a share in place of a mean of ±1.
+    """
+
+    missing: str = "error"
+    kind: ClassVar[str] = "bit"
+
+    def __post_init__(self) -> None:
+        words.choice("missing", self.missing)
+
+    @property
+    def parameters(self) -> bytes:
+        """There are none."""
+        return b""
+
+    def channel(self, epsilon: float) -> Channel:
+        """The exact law of an answer, for `epsilons.verify`."""
+        return Channel.response(epsilon)
+
+    def _read(self, values: Any) -> tuple[NDArray[np.bool_] | Floats, int]:
+        given = array_of(values)
+        if given.ndim != 1 or given.dtype.kind not in "biuf":
+            raise DataError(
+                "values must be 0 and 1, or booleans, one for each person, but are of type "
+                f"{given.dtype} and shape {given.shape}."
+            )
+        if given.dtype.kind == "b":
+            return given, len(given)
+        absent = ~np.isfinite(given) if given.dtype.kind == "f" else np.zeros(0, dtype=np.bool_)
+        if absent.any():
+            if self.missing == "error":
+                raise MissingValueError(
+                    "A value is missing. Give missing='midpoint' to send a coin in its place."
+                )
+            given = np.where(absent, 0.5, given)
+        if not ((given == 0) | (given == 1) | (given == 0.5 if absent.any() else False)).all():
+            raise DataError("values must be 0 and 1, or booleans, one for each person.")
+        return (given.astype(np.float64) if absent.any() else given == 1), len(given)
+
+    def _draw(self, values: Any, epsilon: Floats, source: Source) -> Columns:
+        if values.dtype != np.bool_:  # somebody's answer is missing
+            coins = source.words(len(values)) >> np.uint64(63) == 1
+            values = np.where(values == 0.5, coins, values == 1.0)
+        return (values ^ flips(source, epsilon),)
+
+    def _add(self, reports: Reports, weights: str) -> tuple[Floats, Sums]:
+        (bits,) = reports.columns
+        return _add_bits(reports.epsilon, bits, weights)
+
+    def _release(self, state: State, confidence: float) -> LocalMeanRelease:
+        return _release(self, state, confidence, "share", (0.0, 1.0), "The share of yes", 0.0)
+
+
+@dataclass(frozen=True)
+class Mean(Mechanism):
+    """A number of each person on a known range, at each person's own budget.
+
+    Args:
+        bounds: (lo, hi): the range that values can have; what lies outside is cut to it.
+        method: "bit" rounds a value at random to one end of the range and sends one bit by
+            randomized response. "laplace" sends the value on an integer grid plus noise (one bit
+            all the same where ε is below 2⁻²⁰). "auto" takes, for each ε, what adds the smaller
+            variance to the worst value: the bit up to ε = 2.3, the number beyond.
+        missing: "error" refuses a value that is NaN or infinite; "midpoint" sends the middle.
+
+    Raises:
+        BoundsError: the bounds are missing, reversed, equal or infinite.
+        ArgumentError: `method` or `missing` is not known.
+
+    Guarantee:
+        Pure local privacy at ε, exactly: one bit is flipped with probability ⌈2⁶⁴/(1 + e^ε)⌉/2⁶⁴;
+        a number moves by at most 2³⁰ on its grid and gets exact discrete Laplace noise of scale
+        2³⁰/ε. docs/proofs/local.md.
+
+    Reference:
+        Paper *local*, Algorithm 1 (Laplace), on integers; Algorithm 2 (randomized response) after
+        the value was rounded at random to an end of the range.
+    """
+
+    bounds: tuple[float, float]
+    method: str = "auto"
+    missing: str = "error"
+    kind: ClassVar[str] = "mean"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bounds", words.bounds(self.bounds))
+        words.choice("method", self.method, METHODS)
+        words.choice("missing", self.missing)
+
+    @property
+    def parameters(self) -> bytes:
+        """The bounds, two float64."""
+        return struct.pack("<dd", *self.bounds)
+
+    def channel(self, epsilon: float) -> Channel | Shifted:
+        """The exact law of an answer, for `epsilons.verify`.
+
+        For one bit, that of the ends of the range, its middle and their neighbours: the probability
+        is affine in the value, so that no other value is further from another than the ends are.
+        """
+        if self._as_number(np.array([epsilon]))[0]:
+            return Shifted.of(epsilon, GRID)
+        values = (0, 1, GRID // 2, GRID - 1, GRID)
+        flip = threshold(epsilon)
+        rows = [g * (WORD - flip) + (GRID - g) * flip for g in values]
+        total = WORD * GRID
+        return Channel(epsilon, values, (0, 1), tuple((total - r, r) for r in rows), total)
+
+    def _as_number(self, epsilon: Floats) -> NDArray[np.bool_]:
+        """Who sends a number; the others send one bit."""
+        if self.method == "bit":
+            return np.asarray(epsilon == math.inf)
+        if self.method == "laplace":
+            return np.asarray(epsilon >= LEAST)
+        enough = epsilon > 2.0  # below it the bit is better, and nothing need be computed
+        found: NDArray[np.bool_] = enough.copy()
+        some = epsilon[enough]
+        found[enough] = 2.0 * (1.0 / some) ** 2 < 0.25 / np.tanh(0.5 * some) ** 2
+        return found
+
+    def _read(self, values: Any) -> tuple[Integers, int]:
+        numbers, absent = numbers_of(values, (), self.missing)
+        return gridded(numbers, absent, self.bounds), len(numbers)
+
+    def _order(self, epsilon: Floats) -> NDArray[np.int64] | None:
+        """Those who send one bit come first: then nobody has to be sorted out again."""
+        number = self._as_number(epsilon)
+        if not number.any():
+            return None
+        return np.concatenate([np.flatnonzero(~number), np.flatnonzero(number)])
+
+    def _draw(self, values: Any, epsilon: Floats, source: Source) -> Columns:
+        one = len(epsilon) - int(np.count_nonzero(self._as_number(epsilon)))
+        bits = _one_bit(values[:one], epsilon[:one], source)
+        return bits, values[one:] + noise(source, epsilon[one:], GRID)
+
+    def _add(self, reports: Reports, weights: str) -> tuple[Floats, Sums]:
+        bits, numbers = reports.columns
+        one = len(bits)
+        first, mine = _add_bits(reports.epsilon[:one], bits, weights)
+        second, theirs = _add_numbers(reports.epsilon[one:], numbers, weights)
+        return first + second, mine.merged(theirs)
+
+    def _release(self, state: State, confidence: float) -> LocalMeanRelease:
+        return _release(self, state, confidence, "mean", self.bounds, "The mean", 0.5 / GRID)
+
+
+def _one_bit(values: Integers, epsilon: Floats, source: Source) -> NDArray[np.bool_]:
+    """Round each value at random to an end of the grid, then randomized response."""
+    # The first 30 bits of a word are uniform below the grid: 1 with probability value/GRID.
+    up = (source.words(len(values)) >> np.uint64(34)).view(np.int64) < values
+    return np.asarray(up ^ flips(source, epsilon))
+
+
+def _add_bits(epsilon: Floats, bits: NDArray[np.bool_], weights: str) -> tuple[Floats, Sums]:
+    """Answers ½ ± c/2 on a unit range, c = 1/tanh(ε/2): each is centred on ½."""
+    total = heavy = square = value = 0.0
+    ones, sides = np.ones(len(bits[:SIZE])), np.empty(len(bits[:SIZE]))
+    for part, weight, arm in responses(epsilon, weights):
+        side = sides[: len(arm)]
+        np.copyto(side, bits[part])
+        far = dot(arm, arm)
+        heavy += dot(weight, weight)
+        square += far
+        total += float(weight.sum()) if weights == "uniform" else far  # (w·c)² is w again
+        value += dot(arm, side) - 0.5 * dot(arm, ones[: len(arm)])
+    return np.array([value]), Sums(total, heavy, square / 4.0, square / 4.0)
+
+
+def _add_numbers(epsilon: Floats, numbers: Integers, weights: str) -> tuple[Floats, Sums]:
+    """Numbers on the grid with Laplace noise, centred on ½ of a unit range."""
+    total = weight = square = tail = largest = 0.0
+    size = len(numbers[:SIZE])
+    steps, ones = np.empty(size), np.ones(size)
+    for part in parts(len(epsilon)):
+        budgets = epsilon[part]
+        many = len(budgets)
+        step = steps[:many]
+        np.copyto(step, numbers[part])
+        budgets = _possible(budgets, numbers[part])
+        each = weighing.laplace(weights, budgets)
+        far, heavy = dot(each, ones[:many]), dot(each, each)
+        total += dot(each, step) / GRID - far / 2.0
+        weight += far
+        square += heavy
+        if weights == "variance":  # w + 8w/ε² = 1
+            tail += max(far - heavy, 0.0) / 8.0
+            largest = _LARGEST_ARM
+        else:
+            arms = each / budgets
+            tail += dot(arms, arms)
+            largest = max(largest, float(arms.max()))
+    return np.array([total]), Sums(
+        weight=weight,
+        square=square,
+        variance=square / 4.0 + 2.0 * tail,
+        proxy=square / 4.0,
+        tail=tail,
+        largest=largest,
+    )
+
+
+def _possible(budgets: Floats, numbers: Integers) -> Floats:
+    """Return budgets, ∞ as one that is enough; refuse numbers that no honest person sends."""
+    if not np.minimum.reduce(budgets) >= LEAST:
+        raise DataError("A report is malformed: a number was sent at a budget below 2⁻²⁰.")
+    most = float(np.maximum.reduce(budgets))
+    if most > _ENOUGH:
+        budgets = np.minimum(budgets, _ENOUGH)
+    # Within this everyone's noise may bring a number; only if one is beyond it, look at each.
+    near = int(_FAR * GRID / min(most, _ENOUGH))
+    if np.maximum.reduce(numbers) > near or np.minimum.reduce(numbers) < -near:
+        reach = _FAR * GRID / budgets
+        if not ((numbers >= -reach) & (numbers <= GRID + reach)).all():
+            raise DataError("A report is malformed: its number is further out than noise brings.")
+    return budgets
+
+
+def _release(
+    mechanism: Bit | Mean,
+    state: State,
+    confidence: float,
+    statistic: str,
+    bounds: tuple[float, float],
+    what: str,
+    slack: float,
+) -> LocalMeanRelease:
+    lo, hi = bounds
+    sums = state.sums
+    raw = lo + (hi - lo) * (0.5 + float(state.total[0]) / sums.weight)
+
+    return LocalMeanRelease(
+        statistic=statistic,
+        value=min(max(raw, lo), hi),
+        raw=raw,
+        bounds=bounds,
+        n=state.n,
+        method=f"local {state.kind}, weights by {state.weights}",
+        neighbours="replace",
+        assume="iid",
+        loss="mse",
+        confidence=confidence,
+        risk=(hi - lo) ** 2 * (sums.variance / sums.weight**2 + slack * slack),
+        exact=False,
+        spent=SpentRows(state.levels),
+        protects=PROTECTS,
+        assumes=_ASSUMES.format(what),
+        private=state.private,
+        mechanism=mechanism,
+        sums=sums,
+        slack=slack,
+    )

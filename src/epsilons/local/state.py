@@ -1,0 +1,150 @@
+"""States: what is kept of reports, additive, so that they merge in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, overload
+
+import numpy as np
+
+from epsilons.budgets import Floats, Integers
+from epsilons.errors import ArgumentError
+from epsilons.release.base import Spent
+from epsilons.risk.local import Sums
+
+_SHIFT = 48
+"""Budgets whose first 16 bits agree, a sixteenth of an octave, are counted together."""
+
+
+class Counted(NamedTuple):
+    """How many people have about which budget: bins of a sixteenth of an octave."""
+
+    keys: Integers
+    people: Integers
+    budgets: Floats
+
+
+class Levels:
+    """Who had which budget. It is counted when it is asked for, merged or sent, and not before.
+
+    Args:
+        found: budgets, one for each person, or counts.
+    """
+
+    def __init__(self, found: Floats | Counted) -> None:
+        self._found = found
+
+    @property
+    def counted(self) -> Counted:
+        """People and sums of their budgets, by bin."""
+        if not isinstance(self._found, Counted):
+            self._found = _counted(self._found)
+        return self._found
+
+    def merged(self, other: Levels) -> Levels:
+        """Counts of both."""
+        mine, theirs = self.counted, other.counted
+        keys, place = np.unique(np.concatenate([mine.keys, theirs.keys]), return_inverse=True)
+        people = np.zeros(len(keys), dtype=np.int64)
+        budgets = np.zeros(len(keys))
+        np.add.at(people, place, np.concatenate([mine.people, theirs.people]))
+        np.add.at(budgets, place, np.concatenate([mine.budgets, theirs.budgets]))
+        return Levels(Counted(keys, people, budgets))
+
+    def rows(self) -> tuple[Spent, ...]:
+        """Who spent what: in the local model everyone spends all that they offer.
+
+        Budgets of one bin are told by their mean: it is the budget, if all of them have the same.
+        """
+        found = self.counted
+        means = found.budgets / found.people
+        # A sum of equal numbers is off in its last digits: twelve are told.
+        told = np.array([float(f"{mean:.12g}") for mean in means.tolist()])
+        return Spent.rows(told, found.people, told)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Levels, (self.counted,)
+
+
+class SpentRows(Sequence[Spent]):
+    """The rows of `Levels`, counted when they are looked at."""
+
+    def __init__(self, levels: Levels) -> None:
+        self._levels = levels
+
+    @overload
+    def __getitem__(self, index: int) -> Spent: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Spent, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Spent | tuple[Spent, ...]:
+        return self._levels.rows()[index]
+
+    def __len__(self) -> int:
+        return len(self._levels.counted.keys)
+
+    def __repr__(self) -> str:
+        return repr(self._levels.rows())
+
+
+def _counted(epsilon: Floats) -> Counted:
+    keys = np.ascontiguousarray(epsilon + 0.0).view(np.int64) >> _SHIFT  # −0.0 is 0.0
+    people = np.bincount(keys)
+    found = np.flatnonzero(people)
+    sums: Floats = np.bincount(keys, weights=epsilon).astype(np.float64)
+    return Counted(found, people[found], sums[found])
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """All that an estimate needs of the reports seen so far. It pickles, and merges with `+`.
+
+    Merging is associative and commutative: counts exactly, sums up to the last digits of float64.
+
+    Attributes:
+        kind: the mechanism, as in `Reports`.
+        parameters: its public parameters.
+        weights: the weights that were asked for.
+        private: False if any report was drawn from a seed.
+        n: how many people.
+        total: Σ w·answer: one number, or one for each coordinate, row or cell.
+        sums: what intervals and risk need.
+        levels: who had which budget.
+    """
+
+    kind: str
+    parameters: bytes
+    weights: str
+    private: bool
+    n: int
+    total: Floats
+    sums: Sums
+    levels: Levels
+
+    def __add__(self, other: State) -> State:
+        if not isinstance(other, State):
+            return NotImplemented
+        if (self.kind, self.parameters, self.weights) != (
+            other.kind,
+            other.parameters,
+            other.weights,
+        ):
+            raise ArgumentError(
+                "These states are of different mechanisms, parameters or weights: only states of "
+                "one and the same estimate merge."
+            )
+        return State(
+            self.kind,
+            self.parameters,
+            self.weights,
+            self.private and other.private,
+            self.n + other.n,
+            self.total + other.total,
+            self.sums.merged(other.sums),
+            self.levels.merged(other.levels),
+        )
+
+    def __repr__(self) -> str:
+        return f"State({self.kind!r}, {self.n:,} people, weights={self.weights!r})"

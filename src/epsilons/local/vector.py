@@ -1,0 +1,270 @@
+"""One vector of each person, in a ball: signs against public directions."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilons import parameters as words
+from epsilons.budgets import Floats
+from epsilons.errors import DataError
+from epsilons.local import weights as weighing
+from epsilons.local.channel import Channel
+from epsilons.local.cube import LARGEST_CAP, MOST_SIGNS, ONE, Cap, ladder
+from epsilons.local.hashing import Words, directions
+from epsilons.local.mechanism import PROTECTS, Mechanism
+from epsilons.local.people import count_of, numbers_of, positive
+from epsilons.local.reports import Columns, Reports
+from epsilons.local.state import SpentRows, State
+from epsilons.noise import Source
+from epsilons.release.local import LocalVectorRelease
+from epsilons.risk.local import Sums, mean_dot, spread
+
+METHODS: Final = ("auto", "duchi")
+
+_WORK = 1 << 18
+"""Numbers of directions that are worked on together."""
+
+_ASSUMES = (
+    "The people are a sample, independent draws from one population, and budgets say nothing of "
+    "values. The mean vector of that population is estimated."
+)
+
+
+@dataclass(frozen=True)
+class Vector(Mechanism):
+    """A vector of each person in an ℓ2 ball, at each person's own budget.
+
+    A report is a random seed and some signs. The seed names public directions, and does not depend
+    on the vector; each sign says on which side of a direction the vector lies, and is private.
+
+    Args:
+        dimension: how many coordinates a vector has, from 1 to 1,000,000.
+        radius: of the ball around 0 that holds all vectors; what lies outside is drawn to it.
+        method: "duchi" sends one sign by randomized response. "auto" sends as many signs as give
+            the smallest worst-case variance at each ε: one up to ε = 1.3, several beyond, which
+            are answered together from a cap of the cube of signs.
+        missing: "error" refuses a vector with NaN or infinity; "midpoint" sends zero.
+
+    Raises:
+        ArgumentError: an argument cannot mean anything.
+
+    Guarantee:
+        Pure local privacy at ε, whatever floating point does: the seed is drawn without looking at
+        the vector, and given the seed the answer is an exact finite randomizer of some signs, of
+        loss at most ε. Unbiased for every vector of the ball. docs/proofs/local.md.
+
+    Reference:
+        Paper *local*, Algorithms 3 and 4 (Duchi, Jordan and Wainwright 2013), with the radius
+        r·√π·Γ((d+1)/2)/Γ(d/2)·(e^ε+1)/(e^ε−1), half of the one printed. For more signs: the cap of
+        PrivUnit (Bhowmick and others 2018), taken on the cube of signs, where its size is exact.
+    """
+
+    dimension: int
+    radius: float = 1.0
+    method: str = "auto"
+    missing: str = "error"
+    kind: ClassVar[str] = "vector"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dimension", count_of("dimension", self.dimension, 1, 10**6))
+        object.__setattr__(self, "radius", positive("radius", self.radius))
+        words.choice("method", self.method, METHODS)
+        words.choice("missing", self.missing)
+
+    @property
+    def parameters(self) -> bytes:
+        """Dimension and radius."""
+        return struct.pack("<Id", self.dimension, self.radius)
+
+    def cap(self, epsilon: float) -> Cap:
+        """Which cap a budget answers from."""
+        if self.method == "duchi":
+            return ONE
+        starts, caps = ladder(self.dimension)
+        return caps[int(np.searchsorted(starts, epsilon, side="right")) - 1]
+
+    def channel(self, epsilon: float) -> Channel:
+        """The exact law of the signs, given any seed, for `epsilons.verify`."""
+        return self.cap(epsilon).channel(epsilon)
+
+    def _read(self, values: Any) -> tuple[Floats, int]:
+        numbers, absent = numbers_of(values, (self.dimension,), self.missing)
+        if absent.any():
+            numbers = np.where(absent[:, None], 0.0, numbers)
+        return numbers, len(numbers)
+
+    def _draw(self, values: Any, epsilon: Floats, source: Source) -> Columns:
+        people = len(epsilon)
+        public = epsilon == math.inf
+        peak = np.abs(values).max(axis=1)
+        peak[peak == 0.0] = 1.0
+        scaled = values / peak[:, None]  # its squares neither overflow nor vanish
+        length = np.sqrt(np.einsum("nd,nd->n", scaled, scaled))
+        with np.errstate(over="ignore"):  # what is beyond all floats is beyond the ball, too
+            share = length * (peak / self.radius)
+        far = (share > 1.0)[public, None]
+        inward = scaled[public] * (self.radius / np.maximum(length[public], 1.0))[:, None]
+        given = np.where(far, inward, values[public])
+
+        seeds = source.words(people).copy()
+        # Turn the whole vector round, so that its expected direction has the right length. No
+        # privacy rests on it, so that a float may decide.
+        opposite = source.words(people) * 2.0**-64 >= 0.5 + 0.5 * np.minimum(share, 1.0)
+        signs = np.zeros(people, dtype=np.uint8)
+        distance = np.zeros(people, dtype=np.uint8)
+        answers = np.zeros(people, dtype=np.uint32)
+        toward = scaled.astype(np.float32)
+        for cap, rows in self._groups(epsilon, ~public):
+            signs[rows], distance[rows] = cap.signs, cap.distance
+            turned = cap.turns(source, epsilon[rows])
+            turned[opposite[rows]] ^= np.uint32(cap.answers - 1)
+            for part, sides in self._sides(cap, seeds, rows):
+                dots = np.einsum("nkd,nd->nk", sides, toward[rows[part]])
+                # Never the sign of a zero: `>=` has two values, whatever was rounded away.
+                right = np.where(dots >= 0.0, np.uint32(1), np.uint32(0))
+                bits = right << np.arange(cap.signs, dtype=np.uint32)
+                answers[rows[part]] = bits.sum(axis=1, dtype=np.uint32) ^ turned[part]
+        seeds[public] = 0
+        return signs, distance, seeds, answers, given
+
+    def _groups(
+        self, epsilon: Floats, private: NDArray[np.bool_]
+    ) -> Iterator[tuple[Cap, NDArray[np.int64]]]:
+        """People by the cap that they answer from."""
+        if self.method == "duchi":
+            rows = np.flatnonzero(private)
+            if len(rows):
+                yield ONE, rows
+            return
+        starts, caps = ladder(self.dimension)
+        place = np.searchsorted(starts, epsilon, side="right") - 1
+        place[~private] = -1
+        for k, cap in enumerate(caps):
+            rows = np.flatnonzero(place == k)
+            if len(rows):
+                yield cap, rows
+
+    def _sides(
+        self, cap: Cap, seeds: Words, rows: NDArray[np.int64]
+    ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        """Directions of some people at a time."""
+        size = max(1, _WORK // (cap.signs * self.dimension))
+        for start in range(0, len(rows), size):
+            part = slice(start, start + size)
+            yield part, directions(seeds[rows[part]], cap.signs, self.dimension)
+
+    def _add(self, reports: Reports, weights: str) -> tuple[Floats, Sums]:
+        signs, distance, seeds, answers, given = reports.columns
+        public = signs == 0
+        if not np.array_equal(public, reports.epsilon == math.inf) or answers[public].any():
+            raise DataError(
+                "A report is malformed: a vector is sent openly at ε = ∞, and only then."
+            )
+        total, sums = self._add_public(given, weights)
+        codes = signs.astype(np.int64) * 64 + distance
+        for code in np.unique(codes[~public]).tolist():
+            cap = _checked(*divmod(code, 64))
+            rows = np.flatnonzero(codes == code)
+            if (answers[rows] >> np.uint32(cap.signs - 1) > 1).any():
+                raise DataError("A report is malformed: it has more signs than it says.")
+            more, mine = self._add_cap(cap, rows, reports.epsilon, seeds, answers, weights)
+            total, sums = total + more, sums.merged(mine)
+        return total, sums
+
+    def _add_public(self, given: Floats, weights: str) -> tuple[Floats, Sums]:
+        if len(given) == 0:
+            return np.zeros(self.dimension), Sums()
+        lengths = np.sqrt(np.square(given / self.radius).sum(axis=1))
+        if not (lengths <= 1.0 + 1e-9).all():
+            raise DataError("A report is malformed: its vector is not in the ball.")
+        weight = float(weighing.by_variance(weights, np.array([math.inf]), np.ones(1))[0])
+        people = float(len(given))
+        spread_out = people * weight * weight
+        return weight * (given / self.radius).sum(axis=0), Sums(
+            people * weight, people * weight * weight, spread_out, 0.0, 0.0, spread_out
+        )
+
+    def _add_cap(
+        self,
+        cap: Cap,
+        rows: NDArray[np.int64],
+        epsilon: Floats,
+        seeds: Words,
+        answers: NDArray[np.uint32],
+        weights: str,
+    ) -> tuple[Floats, Sums]:
+        """Add up (B/j)·Σ ±V in the unit ball, with B = 1/(a·ρ)."""
+        budgets = epsilon[rows]
+        variance = cap.variance(budgets, self.dimension)
+        rho, _ = cap.advantage(budgets)
+        weight = weighing.by_variance(weights, budgets, variance)
+        arm = np.zeros_like(rho)  # w·B
+        np.divide(weight / mean_dot(self.dimension), rho, out=arm, where=weight > 0)
+        most = float(arm.max()) or 1.0
+        each = (arm / most).astype(np.float32)
+        total = np.zeros(self.dimension)
+        places = np.arange(cap.signs, dtype=np.uint32)
+        for part, sides in self._sides(cap, seeds, rows):
+            bits = answers[rows[part], None] >> places & np.uint32(1)
+            signed = np.where(bits == 1, each[part, None], -each[part, None])
+            total += signed.reshape(-1) @ sides.reshape(-1, self.dimension)
+        total *= most / cap.signs
+
+        one = cap.signs == 1
+        kappa = spread(rho if one else np.ones_like(rho), self.dimension)
+        proxy = float((arm * arm) @ kappa) / (self.dimension * cap.signs)
+        # With several signs, how many are right moves the answer along the vector itself.
+        bounded = 0.0 if one else float(arm @ arm) * mean_dot(self.dimension) ** 2
+        useful = weight > 0.0
+        return total, Sums(
+            float(weight.sum()),
+            float(weight @ weight),
+            float((weight[useful] ** 2) @ variance[useful]),
+            proxy,
+            0.0,
+            bounded,
+        )
+
+    def _release(self, state: State, confidence: float) -> LocalVectorRelease:
+        sums = state.sums
+        unit = state.total / sums.weight
+        raw = self.radius * unit
+        length = float(np.linalg.norm(unit))
+        value = raw / length if length > 1.0 else raw.copy()
+        for array in (raw, value):
+            array.flags.writeable = False
+        return LocalVectorRelease(
+            statistic="mean vector",
+            value=value,
+            raw=raw,
+            n=state.n,
+            method=f"local vector, weights by {state.weights}",
+            neighbours="replace",
+            assume="iid",
+            loss="mse",
+            confidence=confidence,
+            risk=self.radius**2 * (sums.variance / sums.weight**2),
+            exact=False,
+            spent=SpentRows(state.levels),
+            protects=PROTECTS,
+            assumes=_ASSUMES,
+            private=state.private,
+            mechanism=self,
+            ball=self.radius,
+            sums=sums,
+        )
+
+
+def _checked(signs: int, distance: int) -> Cap:
+    if 1 <= signs <= MOST_SIGNS and distance < (signs + 1) // 2:
+        cap = Cap(signs, distance)
+        if cap.inside <= LARGEST_CAP:
+            return cap
+    raise DataError("A report is malformed: there is no such cap of signs.")

@@ -1,0 +1,64 @@
+"""How much each report counts: by its worst-case variance, as the papers have it, or all alike."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from epsilons.budgets import Floats
+
+WEIGHTS: Final = ("variance", "paper", "uniform")
+"""The words that `weights` takes."""
+
+_MOST = 2.0**20
+"""Budgets above this weigh as this one does in the weights ε², which know no largest one."""
+
+
+def laplace(weights: str, epsilon: Floats) -> Floats:
+    """The weight of a number with Laplace noise, on a unit range, ε > 0.
+
+    By variance 1/(1 + 8/ε²), a quarter of 1/(¼ + 2/ε²) as 1/c² is of that of one bit; in paper
+    *local* (Algorithm 1, on [−1, 1]) 1/(1 + 1/ε²).
+    """
+    if weights == "uniform":
+        return np.ones_like(epsilon)
+    square = epsilon * epsilon
+    found = square + (8.0 if weights == "variance" else 1.0)
+    return np.divide(square, found, out=found)
+
+
+def by_variance(weights: str, epsilon: Floats, variance: Floats) -> Floats:
+    """The weight of a vector: 1/variance, ε² as in paper *local* (Algorithm 3), or 1.
+
+    Args:
+        weights: one of `WEIGHTS`.
+        epsilon: the budgets.
+        variance: worst-case variances, infinite where a report is pure noise.
+    """
+    if weights == "variance":
+        return np.asarray(1.0 / variance)
+    useful = np.isfinite(variance)
+    if weights == "paper":
+        return np.where(useful, np.minimum(epsilon, _MOST) ** 2, 0.0)
+    return useful.astype(np.float64)
+
+
+def rappor(weights: str, epsilon: Floats) -> tuple[Floats, Floats]:
+    """The weight w of a k-RAPPOR report, and w·c, with c = coth(ε/4).
+
+    By variance 4/c², the inverse of a cell's worst; in paper *correlated* (149), without its ℓ1
+    term, 1/(1 + c/ε).
+    """
+    slope = np.tanh(epsilon / 4.0)
+    useful = slope > 0.0
+    inverse = np.zeros_like(slope)
+    np.divide(1.0, slope, out=inverse, where=useful)
+    if weights == "variance":
+        return 4.0 * slope * slope, 4.0 * slope
+    if weights == "uniform":
+        return useful.astype(np.float64), inverse
+    ratio = np.zeros_like(slope)
+    np.divide(inverse, epsilon, out=ratio, where=useful)
+    weight = np.where(useful, 1.0 / (1.0 + ratio), 0.0)
+    return weight, weight * inverse

@@ -1,0 +1,25 @@
+"""A source that plays given bytes: for test vectors."""
+
+from __future__ import annotations
+
+import builtins
+
+from epsilons.noise import Source
+
+
+class Tape(Source):
+    """Bytes in order; it ends in an error, and never begins again."""
+
+    private = True  # so that a report is what a person's device would send
+
+    def __init__(self, data: builtins.bytes) -> None:
+        self.data = data
+
+    def bytes(self, count: int) -> builtins.bytes:
+        assert count <= len(self.data), "more random bytes were asked for than the vector has"
+        taken, self.data = self.data[:count], self.data[count:]
+        return taken
+
+
+def words(*values: int) -> Tape:
+    return Tape(b"".join(value.to_bytes(8, "little") for value in values))
