@@ -259,7 +259,7 @@ def test_intervals_hold_the_truth(name: str, n: int) -> None:
 @pytest.mark.parametrize("name", LAWS)
 @pytest.mark.parametrize("n", [5, 20, 100, 10_000])
 def test_intervals_hold_the_truth_in_many_runs(name: str, n: int) -> None:
-    check_coverage(name, n, 400, every=0)
+    check_coverage(name, n, 150, every=0)
 
 
 def check_coverage(name: str, n: int, runs: int, *, every: int) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from epsilons.experiments import add_remove, limits
+from epsilons.experiments import add_remove, limits, local
 from epsilons.experiments.artefact import Artefact, Result, Run
 from epsilons.experiments.runner import chosen, reproduce
 
-ARTEFACTS: tuple[Artefact, ...] = (*add_remove.ARTEFACTS, *limits.ARTEFACTS)
+ARTEFACTS: tuple[Artefact, ...] = (
+    *add_remove.ARTEFACTS,
+    *limits.ARTEFACTS,
+    *local.ARTEFACTS,
+)
 """All of them, paper by paper."""
 
 __all__ = ["ARTEFACTS", "Artefact", "Result", "Run", "chosen", "reproduce"]

@@ -11,7 +11,6 @@ import numpy.typing as npt
 import epsilons as ep
 from epsilons.experiments.artefact import Artefact, Result, Row, Run
 from epsilons.experiments.charts import bars, lines
-from epsilons.noise import least_variance
 
 PEOPLE, MEAN = 10_000, 0.01
 LAPLACE = ("independent", "shifted", "transformed")
@@ -117,7 +116,7 @@ def _table(run: Run) -> Result:
                 "printed": printed,
                 "ours": ours,
                 "standard_error": error,
-                "least": least_variance(epsilon) * unit,
+                "least": (PEOPLE * ep.theory.one_budget_error(epsilon, PEOPLE)) ** 2 * unit,
             }
         )
     return Result(
@@ -143,7 +142,7 @@ def _over_budgets(methods: tuple[str, ...], budgets: tuple[float, ...]) -> Any:
                     epsilon, method, people=PEOPLE, mean=MEAN, runs=runs, seed=run.seed + place
                 )
                 rows.append(_row(NAMES[method], squares, unit, epsilon=epsilon))
-            least = least_variance(epsilon) * unit
+            least = (PEOPLE * ep.theory.one_budget_error(epsilon, PEOPLE)) ** 2 * unit
             rows.append(_row("lower bound σ²(ε)", np.array([least]), 1.0, epsilon=epsilon))
         return Result(rows, _AGREES)
 

@@ -44,12 +44,13 @@ class Result:
     Attributes:
         rows: one dictionary for each line of its table, all with the same keys.
         words: what was printed, what is ours, where and why they differ: a few sentences.
-        bounds: pairs of keys (lower bound, measured error) of which the first must not be larger.
+        bounds: keys (lower bound, measured error, its standard error): the first must not be larger
+            than the second, but for chance.
     """
 
     rows: list[Row]
     words: str
-    bounds: tuple[tuple[str, str], ...] = ()
+    bounds: tuple[tuple[str, str, str], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

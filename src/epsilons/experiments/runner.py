@@ -91,9 +91,11 @@ def reproduce(
 
 
 def violations(result: Result) -> int:
-    """In how many rows a lower bound is above what was measured."""
+    """In how many rows a lower bound is above what was measured, by five standard errors."""
     return sum(
-        float(row[low]) > float(row[high]) for low, high in result.bounds for row in result.rows
+        float(row[low]) > float(row[measured]) + 5.0 * float(row[error])
+        for low, measured, error in result.bounds
+        for row in result.rows
     )
 
 
