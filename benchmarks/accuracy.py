@@ -19,7 +19,7 @@ import numpy as np
 import epsilons as ep
 from epsilons.allocation import FREQUENCY_RULES, Goal, allocate_for
 from epsilons.central import build_histogram
-from epsilons.central.simplex import project
+from epsilons.risk.simplex import project
 
 PEOPLE = 10_000
 

@@ -52,7 +52,7 @@ def test_the_text_fits_a_screen_and_ends_with_the_warning(release: ep.Release) -
 
 def test_the_table_says_what_was_given_and_what_was_kept(release: ep.Release) -> None:
     assert [row.epsilon for row in release.spent] == [0.05, 0.5, 2.0, math.inf]
-    assert sum(row.people for row in release.spent) == 400
+    assert sum(row.people or 0 for row in release.spent) == 400
     for row in release.spent:
         assert row.spent <= row.epsilon
         assert row.kept == row.epsilon - row.spent

@@ -85,9 +85,9 @@ def bounds(value: object) -> tuple[float, float]:
     """Return `value` as a known range (lo, hi) with lo < hi, both finite."""
     if value is None:
         raise BoundsError(
-            "bounds=None means that the range is unknown, which is not available yet. "
-            "Give bounds=(lo, hi): the range that values can have whatever the data, "
-            "such as (0, 100) for a percentage."
+            "bounds=None means that the range is unknown, which only a mean can deal with. Give "
+            "bounds=(lo, hi): the range that values can have whatever the data, such as (0, 100) "
+            "for a percentage."
         )
     try:
         lo, hi = (float(side) for side in value)  # type: ignore[attr-defined]

@@ -73,7 +73,7 @@ def errors_of(
         cells = np.broadcast_to(one, (RUNS, *one.shape))
     noise = mechanism.draw(ep.Seeded(seed), RUNS).astype(np.float64)
     total = np.einsum("rlc,l->rc", cells.astype(np.float64), mechanism.weights.astype(np.float64))
-    return np.asarray((total + noise) / float(mechanism.divisor) - truth)  # type: ignore[attr-defined]
+    return np.asarray((total + noise) / float(mechanism.divisor) - truth)
 
 
 @pytest.mark.parametrize("shares", SHARES)

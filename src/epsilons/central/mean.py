@@ -7,7 +7,7 @@ from typing import Any, Final
 from epsilons import parameters, tally
 from epsilons.allocation import RULES, Allocation, Goal, allocate_for
 from epsilons.budgets import Budgets
-from epsilons.central import add_remove
+from epsilons.central import add_remove, gaussian
 from epsilons.central.designs import METHODS
 from epsilons.central.mechanism import Additive, Sampled, build
 from epsilons.errors import ArgumentError, BoundsError
@@ -71,7 +71,8 @@ def mean(
         epsilon: each person's budget: an array, the name of a column, or one number for all.
             0 leaves a person out of the sum, ∞ makes their record public.
         bounds: the range (lo, hi) that values can have, known without looking at them. Values
-            outside are clipped.
+            outside are clipped. None, written out: nobody knows the range, and part of everyone's
+            budget is spent on finding one; the mean of a Gaussian population is estimated.
         data: any table that Narwhals reads (pandas, Polars eager or lazy, PyArrow, DuckDB,
             PySpark, …), or the path of a Parquet or CSV file.
         person: whose row it is: an array, or the name of a column. One person's rows become their
@@ -120,13 +121,28 @@ def mean(
     """
     parameters.choice("neighbours", neighbours)
     parameters.choice("missing", missing)
+    if bounds is None:
+        gaussian.refuse_other_goals(assume, loss)
+        return gaussian.mean_unknown_range(
+            values,
+            epsilon=epsilon,
+            data=data,
+            person=person,
+            neighbours=neighbours,
+            confidence=confidence,
+            method=method,
+            missing=missing,
+            levels=levels,
+            cap=cap,
+            source=source,
+        )
     private = neighbours == "add-remove"
     parameters.choice("method", method, ("auto", *(METHODS if private else RULES)))
     goal = Goal.of_words(assume, loss, confidence)
     if bounds is _NOT_GIVEN:
         raise BoundsError(
             "bounds is not given: write bounds=(lo, hi), the range that values can have whatever "
-            "the data, such as (0, 100) for a percentage."
+            "the data, such as (0, 100) for a percentage; or bounds=None, if nobody knows it."
         )
     limits = parameters.bounds(bounds)
     entropy = resolve(source)

@@ -10,6 +10,7 @@ from typing import Any
 from epsilons.errors import PrivacyError
 from epsilons.verify.additive import exact_additive, rate_of
 from epsilons.verify.pairs import pair_losses
+from epsilons.verify.selection import diffused_losses, selection_losses
 from epsilons.verify.verdict import Verdict
 
 
@@ -19,7 +20,9 @@ def exact(mechanism: Any) -> Verdict:
     Args:
         mechanism: for instance `release.mechanism`. It is read by what it has: `stages` (their
             losses add up), a `matrix` (two sums with a pair of noises, under add/remove), a
-            `cell_of` each rung (counts of people, under add/remove), or otherwise one law for
+            `cell_of` each rung (counts of people, under add/remove), `candidates` (a selection),
+            `crossings` (people who are kept by coins, and asked until something is crossed), a
+            `bounded` mechanism for slots that people are drawn for, or otherwise one law for
             weighted integer sums.
 
     Returns:
@@ -28,8 +31,14 @@ def exact(mechanism: Any) -> Verdict:
     Raises:
         PrivacyError: the law is not one whose losses this checker can bound.
     """
+    if hasattr(mechanism, "bounded"):
+        return _reduced(mechanism)
     if hasattr(mechanism, "stages"):
         return _composed(mechanism)
+    if hasattr(mechanism, "candidates"):
+        return Verdict(_budgets(mechanism.levels), selection_losses(mechanism), exact=False)
+    if hasattr(mechanism, "crossings"):
+        return Verdict(_budgets(mechanism.levels), diffused_losses(mechanism), exact=False)
     if hasattr(mechanism, "matrix"):
         return Verdict(_budgets(mechanism.levels), pair_losses(mechanism), exact=True)
     if hasattr(mechanism, "cell_of"):
@@ -48,6 +57,15 @@ def _composed(mechanism: Any) -> Verdict:
         for each in zip(*(verdict.losses for verdict in verdicts), strict=True)
     )
     return Verdict(budgets, losses, exact=all(verdict.exact for verdict in verdicts))
+
+
+def _reduced(mechanism: Any) -> Verdict:
+    """Counts of octaves, and a mechanism for public budgets on slots, of which a person has one."""
+    counted = exact(mechanism.counts_stage)
+    slots = exact(mechanism.bounded).losses
+    places = zip(counted.losses, mechanism.place.tolist(), strict=True)
+    losses = tuple(first + (slots[at] if at >= 0 else Fraction(0)) for first, at in places)
+    return Verdict(counted.budgets, losses, exact=False)
 
 
 def _counted(mechanism: Any) -> tuple[Fraction | float, ...]:

@@ -1,0 +1,193 @@
+"""The mean when nobody knows the range: measured errors beside the oracle, and the time it takes.
+
+The oracle knows the range μ ± 4σ and has all of ε: the capped mean with the constant 2·8². Errors
+are in units of σ. Every cell is seeded; both methods see the same data.
+
+    python -m benchmarks.gaussian        writes benchmarks/GAUSSIAN.md
+    python -m benchmarks.gaussian 20     the same with a twentieth of the runs
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+import epsilons as ep
+from benchmarks import data, timing
+from epsilons.allocation.caps import square_cap
+from epsilons.central.gaussian import mean_unknown_range
+from epsilons.errors import BudgetError
+from epsilons.theory.gaussian import gaussian_error
+
+PLACES = ((1000.0, 2.0), (-3.0, 1.0))
+RUNS = {1_000: 1000, 3_000: 1000, 10_000: 200, 100_000: 200}
+LIMIT = 6.0
+OTHERS = 200
+
+
+def budgets(profile: str, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Log-uniform on [0.1, 1], or half of the people at 0.05 and half at 1."""
+    if profile == "log-uniform":
+        return np.asarray(10.0 ** rng.uniform(-1.0, 0.0, n))
+    return np.where(np.arange(n) % 2 == 0, 0.05, 1.0)
+
+
+@dataclass(frozen=True)
+class Errors:
+    """What was measured in one setting, in units of σ."""
+
+    errors: np.ndarray
+    covered: int = 0
+    half_width: float = 0.0
+
+    @property
+    def rmse(self) -> float:
+        return float(np.sqrt(np.mean(self.errors**2)))
+
+    @property
+    def median(self) -> float:
+        return float(np.median(np.abs(self.errors)))
+
+    @property
+    def far(self) -> float:
+        return float(np.mean(np.abs(self.errors) > 3.0))
+
+
+def oracle(values: np.ndarray, epsilon: np.ndarray, mu: float, sigma: float, rng: object) -> float:
+    """The capped mean on the true range, with all of ε."""
+    weights = np.minimum(epsilon, square_cap(ep.Budgets(epsilon), 2.0 * 8.0**2))
+    noise = rng.laplace(0.0, 8.0 * sigma)  # type: ignore[attr-defined]
+    clipped = np.clip(values, mu - 4.0 * sigma, mu + 4.0 * sigma)
+    return float((weights @ clipped + noise) / weights.sum())
+
+
+def neighbours_of(name: str) -> str:
+    """The neighbours that a column names; nothing for replace."""
+    return name.partition(", ")[2]
+
+
+def measure(n: int, profile: str, mu: float, sigma: float, runs: int) -> dict[str, Errors | None]:
+    """The errors of the oracle and of each method; None where it refuses beforehand."""
+    found: dict[str, list[float] | None] = {
+        "oracle": [],
+        "weighted": [],
+        "diffusion": [],
+        "weighted, add-remove": [],
+    }
+    covered: dict[str, int] = dict.fromkeys(found, 0)
+    widths: dict[str, list[float]] = {name: [] for name in found}
+    for run in range(runs):
+        rng = np.random.default_rng([n, run, int(sigma), len(profile)])
+        epsilon, values = budgets(profile, n, rng), rng.normal(mu, sigma, n)
+        errors = found["oracle"]
+        assert errors is not None
+        errors.append((oracle(values, epsilon, mu, sigma, rng) - mu) / sigma)
+        for name in ("weighted", "diffusion", "weighted, add-remove"):
+            errors = found[name]
+            if errors is None or (name != "weighted" and run >= OTHERS):
+                continue
+            method, neighbours = name.partition(", ")[0], neighbours_of(name)
+            try:
+                release = mean_unknown_range(
+                    values,
+                    epsilon=epsilon,
+                    method=method,
+                    neighbours=neighbours or "replace",
+                    source=ep.Seeded(run),
+                )
+            except BudgetError:
+                found[name] = None
+                continue
+            errors.append((release.value - mu) / sigma)
+            low, high = release.interval(0.95)
+            covered[name] += int(low <= mu <= high)
+            widths[name].append((high - low) / 2.0 / sigma)
+    return {
+        name: None
+        if errors is None
+        else Errors(
+            np.array(errors), covered[name], float(np.median(widths[name])) if widths[name] else 0.0
+        )
+        for name, errors in found.items()
+    }
+
+
+def table(scale: int) -> Iterator[str]:
+    """The rows of the page."""
+    yield (
+        "| n | budgets | μ, σ | runs | oracle RMSE | method | RMSE | over oracle | median | "
+        "over oracle | above 3σ | largest | covered (95 %) | half-width |"
+    )
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+    for n, runs in RUNS.items():
+        for profile in ("log-uniform", "half and half"):
+            for mu, sigma in PLACES:
+                count = max(runs // scale, 2)
+                cell = measure(n, profile, mu, sigma, count)
+                best = cell.pop("oracle")
+                assert best is not None
+                for method, each in cell.items():
+                    size = count if each is None else len(each.errors)
+                    head = f"| {n:,} | {profile} | {mu:g}, {sigma:g} | {size} | {best.rmse:.5f} "
+                    if each is None:
+                        yield head + f"| {method} | refuses beforehand | | | | | | | |"
+                        continue
+                    yield head + (
+                        f"| {method} | {each.rmse:.5f} | {each.rmse / best.rmse:.3f} "
+                        f"| {each.median:.5f} | {each.median / best.median:.3f} "
+                        f"| {each.far:.2%} | {np.abs(each.errors).max():.3g} "
+                        f"| {each.covered / len(each.errors):.1%} | {each.half_width:.4f} |"
+                    )
+
+
+def bounds(scale: int) -> Iterator[str]:
+    """Errors beside the lower bound, n = 10³ … 10⁶."""
+    yield "| n | budgets | lower bound | median error | ratio |"
+    yield "| --- | --- | --- | --- | --- |"
+    for n in (1_000, 3_162, 10_000, 31_623, 100_000, 316_228, 1_000_000):
+        for profile in ("log-uniform", "half and half"):
+            errors = []
+            for run in range(max(min(200, 20_000_000 // n) // scale, 3)):
+                rng = np.random.default_rng([7, n, run])
+                epsilon, values = budgets(profile, n, rng), rng.normal(1000.0, 2.0, n)
+                release = mean_unknown_range(values, epsilon=epsilon, source=ep.Seeded(run))
+                errors.append(abs(release.value - 1000.0) / 2.0)
+            least = gaussian_error(epsilon, sigma=1.0)
+            error = float(np.median(errors))
+            yield f"| {n:,} | {profile} | {least:.5f} | {error:.5f} | {error / least:.2f} |"
+
+
+def results() -> Iterator[timing.Result]:
+    """The time of the whole release over that of one bare group-by of the same file."""
+    import polars as pl
+
+    path = data.people_parquet()
+
+    def release() -> object:
+        return mean_unknown_range("value", epsilon="epsilon", data=path, source=ep.Seeded(1))
+
+    def bare() -> object:
+        query = pl.scan_parquet(path).group_by("epsilon")
+        return query.agg(pl.len(), pl.col("value").sum()).collect(engine="streaming")
+
+    figure, note = timing.ratio(release, bare, runs=5)
+    yield timing.Result("unknown range, 10⁷ rows: over a group-by", figure, "×", LIMIT, True, note)
+
+
+def main() -> int:
+    scale = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+    lines = ["# The mean when nobody knows the range", "", "In units of σ, seeded.", ""]
+    for rows in (table(scale), [""], bounds(scale), [""], (each.row() for each in results())):
+        for row in rows:
+            print(row, flush=True)
+            lines.append(row)
+    Path(__file__).with_name("GAUSSIAN.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,223 @@
+"""Range finding by diffusion: people are kept by a coin of their own, then all count alike."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilons.allocation.caps import square_cap
+from epsilons.budgets import Budgets, Floats, Integers
+from epsilons.central.gaussian.candidates import Cells
+from epsilons.central.gaussian.crossing import Crossing
+from epsilons.central.gaussian.rates import KEEP_BITS, rate
+from epsilons.central.gaussian.selection import Selection
+from epsilons.noise import Source, below_many
+
+__all__ = ["Diffused", "Spread", "diffuse", "find_range"]
+
+_BETA = 0.01
+_OCTAVES = 1080
+"""Powers of two from 1 up to all floats, and from 1 down to nothing: the public ends."""
+
+_FINEST = 2**52
+_WEIGHT = 2**24
+_CONSTANT = 8.0
+_LIMIT = 2.0**1020
+
+
+@dataclass(frozen=True, eq=False)
+class Diffused:
+    """Five frozen stages on people who were kept by coins.
+
+    Guarantee:
+        The stages together lose at most `base` of a record that changes, or that becomes a mark.
+        Somebody who is kept with probability p loses at most ln(1 + p(e^base − 1)), and p is at
+        most (e^ε − 1)/(e^base − 1) for their share ε: docs/proofs/gaussian.md.
+
+    Reference:
+        Paper *gaussian*, Algorithms 4 to 6, mended: exact rates, marks in place of zeros, pairs
+        that are fixed before anyone is drawn, a second crossing, the radius that fired.
+
+    Attributes:
+        levels: the budgets ε.
+        counts: how many people have each.
+        shares: what each level gives to the range.
+        keep: the probability of being kept.
+        base: the loss of those who surely are.
+        up: finds the scale of differences from 1 upwards.
+        down: finds it from 1 downwards.
+        wide: finds a radius around 0.
+        middle_scale: the scale of the selection of the median within it.
+        narrow: finds a radius around that.
+    """
+
+    levels: Floats
+    counts: Integers
+    shares: tuple[Fraction | float, ...]
+    keep: tuple[Fraction, ...]
+    base: Fraction
+    up: Crossing
+    down: Crossing
+    wide: Crossing
+    middle_scale: int
+    narrow: Crossing
+
+    @property
+    def weights(self) -> Integers:
+        """1 for everyone who can be kept at all."""
+        return np.array([int(p > 0) for p in self.keep], dtype=np.int64)
+
+    @property
+    def losses(self) -> tuple[Fraction, ...]:
+        """What a person of each level loses at most."""
+        pairs = zip(self.shares, self.keep, strict=True)
+        return tuple(
+            Fraction(min(share, self.base)) if p > 0 else Fraction(0) for share, p in pairs
+        )
+
+    @property
+    def crossings(self) -> tuple[Crossing, ...]:
+        """All stages but the median."""
+        return self.up, self.down, self.wide, self.narrow
+
+    @property
+    def middle_weight(self) -> int:
+        """The weight of everyone in the selection of the median."""
+        return _WEIGHT
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What was found.
+
+    Attributes:
+        centre: about the median.
+        radius: what leaves few people outside.
+        gap: the power of two at or above the median of the differences of pairs.
+        step: the width of a cell of the grid.
+        cells: how many cells the median was chosen from.
+    """
+
+    centre: float
+    radius: float
+    gap: float
+    step: float
+    cells: int
+
+
+def diffuse(levels: Floats, counts: Integers, share: Fraction = Fraction(1, 2)) -> Diffused:
+    """The mechanism that spends a share of everyone's budget on the range.
+
+    Args:
+        levels: the budgets ε, ascending.
+        counts: how many people have each.
+        share: the part of ε that it may spend.
+    """
+    parts = tuple(
+        level if math.isinf(level) else Fraction(level) * share for level in levels.tolist()
+    )
+    down = np.array([float(part) for part in parts])
+    found, index = np.unique(down, return_inverse=True)
+    people = np.zeros(found.size, dtype=np.int64)
+    np.add.at(people, index, counts)
+    cap = min(square_cap(Budgets.of_levels(found, people), _CONSTANT), 64.0)
+    # Sixteen bits, rounded down: fractions of it are quick to work with.
+    fraction, exponent = math.frexp(cap)
+    base = Fraction(math.floor(fraction * 2**16)) * Fraction(2) ** (exponent - 16)
+    quarter = base / 4
+    return Diffused(
+        levels.copy(),
+        counts.copy(),
+        parts,
+        tuple(rate(part, base) for part in parts),
+        base,
+        Crossing.of(quarter / 2, step=2, end=_OCTAVES),
+        Crossing.of(quarter / 2, step=2, end=_OCTAVES),
+        Crossing.of(quarter, step=1, end=2 * _OCTAVES),
+        math.ceil(4 * _WEIGHT / quarter),
+        Crossing.of(quarter, step=1, end=2 * _OCTAVES),
+    )
+
+
+def find_range(mechanism: Diffused, values: Floats, level_of: Integers, source: Source) -> Spread:
+    """Draw the coins, then every stage in its turn.
+
+    Args:
+        mechanism: from `diffuse`.
+        values: everyone's value, in an order that is public; NaN where it is missing.
+        level_of: the level of each.
+        source: where the randomness comes from.
+    """
+    limits = np.array([int(p * 2**KEEP_BITS) for p in mechanism.keep], dtype=np.int64)
+    kept = below_many(source, 2**KEEP_BITS, len(values)) < limits[level_of]
+    kept &= ~np.isnan(values)  # a missing value is a mark, whoever it belongs to
+    octave = _octave_of_differences(mechanism, values, kept, source)
+    step = math.ldexp(1.0, max(octave - 2, -1070))
+    people = np.clip(values[kept], -_LIMIT, _LIMIT)
+    wide = _radius(mechanism.wide, people, step, source)
+    # Finer than floats of that size is not finer; and candidates are counted in 64 bits.
+    step = max(step, wide / _FINEST)
+    half = math.ceil(wide / step)
+    cells = np.clip(np.floor(people / step), -half - 1, half).astype(np.int64) + half
+    centre = (_median(mechanism, cells, 2 * half, source) - half + 0.5) * step
+    radius = _radius(mechanism.narrow, people - centre, step, source)
+    return Spread(centre, radius, float(np.ldexp(1.0, min(octave, 1020))), step, 2 * half)
+
+
+def _octave_of_differences(
+    mechanism: Diffused, values: Floats, kept: npt.NDArray[np.bool_], source: Source
+) -> int:
+    """About the exponent of the median difference of fixed pairs: 2^e is the first not below it.
+
+    Pairs are neighbours in the public order, whoever is kept, so that one person touches one pair.
+    """
+    even = len(values) // 2 * 2
+    first, second = values[:even:2], values[1:even:2]
+    whole = kept[:even:2] & kept[1:even:2]
+    with np.errstate(over="ignore"):
+        gaps = np.minimum(np.abs(first[whole] - second[whole]), _LIMIT)
+    exponents = np.sort(_exponents(gaps))
+    size = int(whole.sum())
+    octaves = np.arange(_OCTAVES)
+    within = np.searchsorted(exponents, octaves, side="right")
+    fired = mechanism.up.draw(source, 2 * within - size, 0)
+    without = size - np.searchsorted(exponents, -octaves, side="right")
+    fell = mechanism.down.draw(source, 2 * without - size, 0)
+    # Both were drawn, so that both are paid for. The first that fires at once knows no more.
+    return fired if fired > 0 else 1 - fell
+
+
+def _exponents(sizes: Floats) -> Integers:
+    """The smallest e with size ≤ 2^e; very small for 0."""
+    fraction, exponent = np.frexp(sizes)
+    return np.where(sizes > 0.0, exponent.astype(np.int64) - (fraction == 0.5), -4000)
+
+
+def _radius(crossing: Crossing, values: Floats, step: float, source: Source) -> float:
+    """A radius 2^i·step around 0 that leaves few outside: that of the question that fired."""
+    needed = _exponents(np.abs(values)) - (math.frexp(step)[1] - 1)
+    octaves = np.arange(crossing.end)
+    outside = len(values) - np.searchsorted(np.sort(needed), octaves, side="right")
+    slack = math.floor(6.0 * math.log(8.0 / _BETA) / float(crossing.loss))
+    fired = crossing.draw(source, -outside, -slack)
+    with np.errstate(over="ignore"):
+        return min(float(np.ldexp(step, fired)), _LIMIT)
+
+
+def _median(mechanism: Diffused, cells: Integers, count: int, source: Source) -> int:
+    """The median cell, by a selection in which everyone who was kept weighs the same."""
+    selection = Selection(
+        mechanism.levels.copy(),
+        mechanism.counts.copy(),
+        np.full(len(mechanism.levels), _WEIGHT, dtype=np.int64),
+        mechanism.middle_scale,
+        "replace",
+        Cells(count),
+        "the median of those who were kept",
+    )
+    found, people = np.unique(cells, return_counts=True)
+    return selection.draw(source, found, people.astype(np.int64) * _WEIGHT)

@@ -1,0 +1,225 @@
+"""Find where the data are and how far they spread: a weighted median, and that of the distances.
+
+Each round looks at a finer picture of the line. The first sees all of float64 at 11 significant
+bits. If the deviation it finds is as small as its buckets, the next zooms in on the few buckets
+around the centre, and then again. Every number that steers this was released before.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+from epsilons.budgets import Floats, Integers
+from epsilons.central.gaussian.candidates import Candidates, Cells, TheLine, radii
+from epsilons.central.gaussian.selection import Selection
+from epsilons.central.gaussian.split import CENTRE_ODDS, TOO_OFTEN, Split, best_split
+from epsilons.noise import Source
+from epsilons.tally import line
+
+__all__ = ["ROUNDS", "Found", "locate"]
+
+ROUNDS: Final = 3
+"""Passes over the rows that the range may take."""
+
+_ZOOM = (0, 2**14, 2**22)
+"""The cells of a window in each round after the first: few while data may fill them all."""
+
+_FINE = 2.5
+"""A deviation of so many buckets is found well enough."""
+
+_WEIGHT_BITS = 24
+_LIMIT = 2.0**1021
+
+CENTRE = "the weighted median of the values"
+DEVIATION = "the weighted median of the distances to the centre"
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A centre and a deviation, and the selections that they were drawn from.
+
+    Attributes:
+        centre: about the median.
+        deviation: about the median of the distances to it.
+        width: the width of a bucket at the centre.
+        stages: the frozen mechanisms, in the order in which they were drawn.
+        near: of the last round, the share of the prior that one bucket at the centre has.
+        odds: of the last round, the share of the prior that the deviation has.
+        keys: what the budgets of each coarse level round to.
+        levels: the smallest budget of each coarse level, of which the stages speak.
+        counts: the people of each coarse level.
+        losses: what a person of each coarse level has spent, exactly.
+    """
+
+    centre: float
+    deviation: float
+    width: float
+    stages: tuple[Selection, ...]
+    near: float
+    odds: float
+    keys: Floats
+    levels: Floats
+    counts: Integers
+    losses: tuple[Fraction, ...]
+
+
+def locate(
+    tally: Callable[[line.Window | None], line.Line],
+    source: Source,
+    *,
+    neighbours: str,
+    agree: Callable[[line.Line, Split], None] | None = None,
+    before: tuple[Fraction, ...] | None = None,
+) -> Found:
+    """Find a centre and a deviation.
+
+    Args:
+        tally: counts people by level and bucket: one pass.
+        source: where the randomness comes from.
+        neighbours: "replace" or "add-remove".
+        agree: is shown the levels and the first split before anything is drawn, and may refuse.
+        before: what a person of each level has spent already.
+
+    Guarantee:
+        A person of a level spends the sum of what the stages say, and no stage looks at the data
+        except through the integers that it is drawn around. Zooming depends on drawn numbers only.
+    """
+    stages: list[Selection] = []
+    window: line.Window | None = None
+    counted = tally(window)
+    split = _split(counted, before, stages, neighbours, CENTRE_ODDS)
+    if agree is not None:
+        agree(counted, split)
+    for step in range(ROUNDS):
+        space: Candidates = TheLine() if window is None else Cells(window.cells)
+        first = _selection(counted, split.centre, neighbours, space, CENTRE)
+        places, masses = counted.masses(first.weights)
+        index = first.draw(source, places, masses)
+        middle, width = _at(window, index)
+        sizes, listed = radii(1.5 * width, _LIMIT if window is None else window.hi - window.lo)
+        second = _selection(counted, split.deviation, neighbours, listed, DEVIATION)
+        places, masses = counted.masses(second.weights)
+        rings, sums = _rings(_values(window, places), masses, middle, sizes)
+        ring = second.draw(source, rings, sums)
+        stages += [first, second]
+        deviation = float(sizes[ring])
+        if deviation >= _FINE * width or step == ROUNDS - 1:
+            break
+        cells = _ZOOM[step + 1]
+        split = _split(counted, before, stages, neighbours, math.log(cells))
+        if split.failure > TOO_OFTEN:
+            break  # what is left would find nothing finer: it is for the mean
+        window = _window(middle, 4.0 * deviation, cells)
+        counted = tally(window)
+    return Found(
+        middle,
+        deviation,
+        width,
+        tuple(stages),
+        _share(space, index),
+        _share(listed, ring),
+        counted.keys,
+        counted.levels,
+        counted.counts,
+        _spent(before, stages, len(counted.levels)),
+    )
+
+
+def _split(
+    counted: line.Line,
+    before: tuple[Fraction, ...] | None,
+    stages: list[Selection],
+    neighbours: str,
+    odds: float,
+) -> Split:
+    """The shares of the next round, of what is left."""
+    left = remaining(counted.levels, _spent(before, stages, len(counted.levels)))
+    return best_split(left, counted.counts, neighbours=neighbours, odds=odds)
+
+
+def _spent(
+    before: tuple[Fraction, ...] | None, stages: list[Selection], levels: int
+) -> tuple[Fraction, ...]:
+    """What a person of each level has spent so far, exactly."""
+    parts = [before or (Fraction(0),) * levels, *(stage.losses for stage in stages)]
+    return tuple(sum(each, Fraction(0)) for each in zip(*parts, strict=True))
+
+
+def remaining(levels: Floats, spent: list[Fraction] | tuple[Fraction, ...]) -> Floats:
+    """What is left of budgets, rounded down."""
+    left = []
+    for level, gone in zip(levels.tolist(), spent, strict=True):
+        if math.isinf(level):
+            left.append(math.inf)
+            continue
+        exact = Fraction(level) - gone
+        rest = float(exact)
+        left.append(max(rest if Fraction(rest) <= exact else math.nextafter(rest, 0.0), 0.0))
+    return np.array(left)
+
+
+def _selection(
+    counted: line.Line, shares: Floats, neighbours: str, candidates: Candidates, seeks: str
+) -> Selection:
+    """The mechanism that takes these shares: weights share·2^s, rounded down."""
+    largest = float(shares.max())
+    shift = _WEIGHT_BITS - math.frexp(largest)[1] if largest > 0.0 else 0
+    weights = np.floor(np.ldexp(shares, shift)).astype(np.int64)
+    scale = {"replace": 4, "add-remove": 2}[neighbours]
+    if shift < 0:
+        raise ValueError("a share is larger than any stage can use")
+    return Selection(
+        counted.levels.copy(),
+        counted.counts.copy(),
+        weights,
+        scale << shift,
+        neighbours,
+        candidates,
+        seeks,
+    )
+
+
+def _at(window: line.Window | None, index: int) -> tuple[float, float]:
+    """The middle and the width of a bucket."""
+    if window is None:
+        return line.value_of(index), line.width_of(index)
+    return window.value_of(index), window.width
+
+
+def _values(window: line.Window | None, places: Integers) -> Floats:
+    """The middles of buckets; infinite outside of a window."""
+    if window is None:
+        return line.values_of(places)
+    inside = (places >= 0) & (places < window.cells)
+    middles = window.lo + (places + 0.5) * window.width
+    return np.where(inside, middles, np.where(places < 0, -np.inf, np.inf))
+
+
+def _rings(
+    values: Floats, masses: Integers, centre: float, sizes: Floats
+) -> tuple[Integers, Integers]:
+    """Add weights up by the first radius that reaches them; beyond the last, by one more."""
+    with np.errstate(over="ignore"):
+        ring = np.searchsorted(sizes, np.abs(values - centre), side="left")
+    found, place = np.unique(ring, return_inverse=True)
+    total = np.zeros(found.size, dtype=np.int64)
+    np.add.at(total, place, masses)
+    return found.astype(np.int64), total
+
+
+def _window(centre: float, reach: float, cells: int) -> line.Window:
+    """A window of so many cells around a centre, inside of what floats can hold."""
+    lo, hi = max(centre - reach, -_LIMIT), min(centre + reach, _LIMIT)
+    return line.Window(lo, hi, cells)
+
+
+def _share(candidates: Candidates, index: int) -> float:
+    """The share of the prior that one candidate has."""
+    ends = candidates.before(np.array([index, index + 1, candidates.first, candidates.last + 1]))
+    return float(ends[1] - ends[0]) / float(ends[3] - ends[2])

@@ -1,0 +1,242 @@
+"""The mean of an unknown range when the very presence of people, and their budgets, are private."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from epsilons import parameters, tally
+from epsilons.allocation import Goal
+from epsilons.allocation.caps import square_cap
+from epsilons.budgets import Floats, Integers
+from epsilons.central.composed import Composed
+from epsilons.central.designs import Public, design, expected
+from epsilons.central.facts import Facts, facts_of
+from epsilons.central.gaussian.locate import Found, locate
+from epsilons.central.gaussian.normal import (
+    clipped_square,
+    clipping_bias,
+    normal_laplace_quantile,
+)
+from epsilons.central.gaussian.release import KIND, SIDE, Picture, picture_of, reach_over_sigmas
+from epsilons.central.gaussian.staged import SIGMA, budgets_left, on_levels, range_of
+from epsilons.central.level_counts import SHARE, LevelCounts, rounded_down
+from epsilons.noise import Source
+from epsilons.release import NoisySums, RatioMeanRelease, SpendingRule
+from epsilons.tally import line
+
+__all__ = ["PROTECTS", "GaussianRatioRelease", "float_down", "mean_of_unknown_people"]
+
+PROTECTS = (
+    "Whether a person took part at all, their value and their budget: with them or without them, "
+    "no result becomes more or less likely by more than a factor e^(spends), and nobody spends "
+    "more than their own ε. Finding the range is part of that. The number of people is private, "
+    "and so are all budgets. Public are only the arguments of the call."
+)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GaussianRatioRelease(RatioMeanRelease):
+    """A published mean of an unknown number of people, on a range that was found privately.
+
+    Attributes:
+        bounds: the range that was found; values outside of it were clipped.
+        sigma: the standard deviation that the range was made from, about right for Gaussian data.
+        picture: what the selections said, and how well they could.
+        scale: the scale of the noise of each of the two sums, in units of weight.
+    """
+
+    sigma: float
+    picture: Picture
+    scale: float
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """A range that holds the mean of a Gaussian population with at least this probability.
+
+        Args:
+            confidence: strictly between 0 and 1.
+
+        Returns:
+            (low, high); infinite where too little is known of the spread or of how many there are.
+
+        Raises:
+            ArgumentError: the confidence is not strictly between 0 and 1.
+        """
+        beta = 1.0 - parameters.confidence(confidence)
+        reach = reach_over_sigmas(self.picture, beta, self._reach_at)
+        return self.raw - reach, self.raw + reach
+
+    @property
+    def risk_kind(self) -> str:
+        """What `risk` is."""
+        return KIND
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that may be published, as plain data."""
+        return {**super().to_dict(), "sigma": self.sigma, "centre": self.picture.centre}
+
+    def _reach_at(self, sigma: float, beta: float) -> float:
+        """The half-width if this is σ: as under replace, with the least weight that is likely."""
+        lo, hi = self.bounds
+        half = (hi - lo) / 2.0
+        # Of each of two noises, both ways.
+        noise = self.scale * math.log(4.0 / (SIDE * beta))
+        weight = self.sums.drawn[1] - 2.0 * noise
+        if weight <= 0.0:
+            return math.inf
+        off = self.picture.off(sigma, SIDE * beta) + abs((lo + hi) / 2.0 - self.picture.centre)
+        spread = sigma * math.sqrt(self.sums.largest / weight)
+        jitter = spread * math.sqrt(clipped_square(off / sigma, half / sigma) / (SIDE * beta))
+        sample = normal_laplace_quantile(spread, 0.0, (1.0 - 4.0 * SIDE) * beta)
+        both = 2.0 * half * self.scale * math.log(2.0 / (SIDE * beta)) / weight
+        return (
+            clipping_bias(off, half, sigma) + jitter + sample + both + 2.0 * half * self.sums.slack
+        )
+
+
+def mean_of_unknown_people(
+    values: Any,
+    *,
+    epsilon: Any,
+    data: Any,
+    person: Any,
+    confidence: float,
+    levels: Any,
+    cap: Any,
+    assumes: str,
+    source: Source,
+) -> GaussianRatioRelease:
+    """Publish a mean without a range and without telling who is there.
+
+    Guarantee:
+        Add/remove, pure, for every input: with person i and without them the probabilities of
+        results differ by at most a factor e^{e_i}, where e_i ≤ ε_i is what `release.spent` says of
+        ε_i. Whether there is a release does not depend on the data. Weights, windows and ranges
+        come from arguments and from what was drawn before: docs/proofs/gaussian.md.
+
+    Reference:
+        In place of paper *gaussian*, Algorithm 8: k is a public function of a person's own ε, so
+        nobody is sampled, coarsened away or padded.
+    """
+    facts = facts_of(epsilon, levels, cap)
+    rows = line.open_rows(
+        values, epsilon=epsilon, data=data, person=person, missing="midpoint", ladder=facts.ladder
+    )
+    start, found, counted, place = _found(facts, rows, source)
+    bounds = range_of(found)
+    sums = tally.tally_mean(
+        values, epsilon=epsilon, bounds=bounds, data=data, person=person, ladder=facts.ladder
+    )
+    rungs = facts.ladder.levels
+    usable = rungs if facts.cap is None else np.minimum(rungs, facts.cap)
+    left = tuple(
+        Fraction(most) - found.losses[at]
+        for most, at in zip(usable.tolist(), place.tolist(), strict=True)
+    )
+    sigma = SIGMA * found.deviation
+    expect = budgets_left(found)
+    # Both sums have noise, and near the middle of the range half of either counts.
+    most = square_cap(expect, min((bounds[1] - bounds[0]) / sigma, 1e9) ** 2)
+    guess = np.zeros(len(rungs), dtype=np.int64)
+    guess[np.unique(place, return_index=True)[1]] = found.counts
+    public = Public(facts.ladder, left, min(most, float(max(left))), guess)
+    goal = Goal("iid", "mse", confidence)
+    chosen = design(public, goal, "transformed", bounds=bounds)
+    mechanism = chosen.mechanism
+    drawn = mechanism.draw(source, total=mechanism.total(sums))
+    t, total = (float(each) for each in mechanism.sums(drawn))
+    heaviest = int(np.argmax(mechanism.weights))
+    scale = float(mechanism.weights[heaviest]) / float(chosen.spent[heaviest])
+    lo, hi = bounds
+    stages: tuple[Any, ...] = on_levels(found.stages, rungs, guess, place)
+    if start is not None:
+        stages = (LevelCounts(rungs, start.cell_of[place], start.rates), *stages)
+    spends = [
+        float_down(found.losses[at] + spent)
+        for at, spent in zip(place.tolist(), chosen.spent, strict=True)
+    ]
+    weight = max(total, 1e-300)
+    sample = sigma * sigma * min(float(mechanism.weights.max()) / weight, 1.0)
+    noise = (hi - lo) * scale / weight
+    return GaussianRatioRelease(
+        statistic="mean",
+        value=mechanism.estimate(drawn),
+        raw=lo + (hi - lo) * (t / total if total > 0.0 else 0.5),
+        bounds=bounds,
+        n=counted,
+        method="weighted",
+        neighbours="add-remove",
+        assume="iid",
+        loss="mse",
+        confidence=confidence,
+        risk=sample + noise * noise,
+        exact=False,
+        spent=SpendingRule(rungs, np.array(spends)),
+        protects=PROTECTS,
+        assumes=assumes,
+        private=source.private,
+        mechanism=Composed(rungs, (*stages, mechanism)),
+        sums=NoisySums(
+            law=mechanism.law,
+            scheme=mechanism.scheme,
+            drawn=(t, total),
+            largest=int(mechanism.weights.max()),
+            equal=facts.equal,
+            slack=1.0 / mechanism.grid,
+        ),
+        sigma=sigma,
+        picture=picture_of(found),
+        scale=scale,
+    )
+
+
+def _found(
+    facts: Facts, rows: line.Rows, source: Source
+) -> tuple[LevelCounts | None, Found, float | None, Integers]:
+    """Count people, privately, unless a guess was declared; then find the range."""
+    levels, _, place = line.rungs(facts.ladder)
+    usable = levels if facts.cap is None else np.minimum(levels, facts.cap)
+    first = rows.tally(None)
+    start: LevelCounts | None = None
+    before: tuple[Fraction, ...] | None = None
+    people: float | None = None
+    if facts.guess is None:
+        start = LevelCounts.of(replace(facts.ladder, levels=levels))
+        if facts.cap is not None:
+            most = rounded_down(SHARE * Fraction(facts.cap))
+            start = replace(start, rates=tuple(min(rate, most) for rate in start.rates))
+        drawn = start.draw(source, start.total(levels, first.counts))
+        before = start.spent
+        guess = expected(start.guess(drawn))
+        people = float(max(sum(drawn), 0))
+    else:
+        guess = np.zeros(len(levels), dtype=np.int64)
+        np.add.at(guess, place, facts.guess)
+        guess = expected(guess)
+    found = locate(
+        _counting(rows, first, usable, guess), source, neighbours="add-remove", before=before
+    )
+    return start, found, people, place
+
+
+def _counting(
+    rows: line.Rows, first: line.Line, levels: Floats, guess: Integers
+) -> Callable[[line.Window | None], line.Line]:
+    """Count people; what is said of how many there are is the guess, never the truth."""
+
+    def tally_(window: line.Window | None) -> line.Line:
+        counted = first if window is None else rows.tally(window)
+        return replace(counted, levels=levels, counts=guess)
+
+    return tally_
+
+
+def float_down(number: Fraction) -> float:
+    """The float nearest to a number of at most its size."""
+    near = float(number)
+    return near if Fraction(near) <= number else float(np.nextafter(near, 0.0))

@@ -1,0 +1,159 @@
+"""The weighted median among public candidates: an exponential mechanism that is drawn exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from epsilons.budgets import Floats, Integers
+from epsilons.central.gaussian.candidates import Candidates
+from epsilons.noise import Source, below, exp_minus
+from epsilons.noise.enclosure import continues_below, enclose
+
+__all__ = ["Selection", "distances"]
+
+_BITS = 64
+_FAR = 45
+"""e^{−t} is below 2^−64 from here on: beyond it one unit is the envelope."""
+
+_ENVELOPE = [enclose(t, 1, _BITS)[1] for t in range(_FAR)] + [1]
+"""Whole numbers that are at least 2^64·e^{−t}, for t = 0, ..., and for all that is farther."""
+
+_SPREAD = {"replace": 4, "add-remove": 2}
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """One candidate, likelier the nearer it is to the weighted median of the people.
+
+    Everyone is in one candidate (or before the first, or after the last), with an integer weight.
+    The distance of a candidate is how much more than half of the weight lies on one side of it:
+    u = max(0, 2·below − total, total − 2·up to it). Then P(candidate) ∝ prior·e^{−u/scale}. It
+    holds no data: the weights of the candidates come in when it is drawn.
+
+    Guarantee:
+        A person of weight k who moves changes 2·below − total and total − 2·up to by at most 2k,
+        by k if they come or go. So no distance grows by more than half of k·spread, none falls by
+        more, and every log-ratio of probabilities, the common divisor included, is at most
+        k·spread/scale. Proof: docs/proofs/gaussian.md.
+
+    Reference:
+        McSherry and Talwar 2007; paper *gaussian*, Algorithm 2, with weights in place of sampling,
+        a prior, and no rank to be moved inwards.
+
+    Attributes:
+        levels: the budgets ε.
+        counts: how many people have each; empty where that is private.
+        weights: the integer weight k of a person of each level.
+        scale: the divisor of a distance, a whole number.
+        neighbours: "replace" or "add-remove".
+        candidates: what is chosen from.
+        seeks: what is sought, in words.
+    """
+
+    levels: Floats
+    counts: Integers
+    weights: Integers
+    scale: int
+    neighbours: str
+    candidates: Candidates
+    seeks: str
+
+    def __post_init__(self) -> None:
+        for array in (self.levels, self.counts, self.weights):
+            array.flags.writeable = False
+
+    @property
+    def spread(self) -> int:
+        """How far apart two distances can move when a person of weight 1 changes."""
+        return _SPREAD[self.neighbours]
+
+    @property
+    def losses(self) -> tuple[Fraction, ...]:
+        """What a person of each level spends: k·spread/scale."""
+        return tuple(Fraction(int(k) * self.spread, self.scale) for k in self.weights.tolist())
+
+    def exponent(self, candidate: int, cells: Integers, masses: Integers) -> Fraction:
+        """u/scale: −ln P(candidate) + ln(prior), up to one constant for all candidates.
+
+        Args:
+            candidate: one of the candidates.
+            cells: the candidates that somebody is in, ascending; others may be left out.
+            masses: the weight of the people in each.
+        """
+        starts, far = distances(self.candidates, cells, masses)
+        unit = int(self.candidates.before(np.array([candidate]))[0])
+        run = int(np.searchsorted(starts, unit, side="right")) - 1
+        return Fraction(int(far[run]), self.scale)
+
+    def draw(self, source: Source, cells: Integers, masses: Integers) -> int:
+        """Draw a candidate.
+
+        Args:
+            source: where the randomness comes from.
+            cells: the candidates that somebody is in, ascending; others may be left out.
+            masses: the weight of the people in each.
+
+        Guarantee:
+            P ∝ prior·e^{−u/scale}, exactly: a whole number above 2^64·e^{−t}, t = floor(u/scale),
+            is the envelope, and what it is too large by is rejected by exact coins.
+        """
+        starts, far = distances(self.candidates, cells, masses)
+        prior = np.diff(starts)
+        far = np.where(prior > 0, far, far.max())
+        far = far - far.min()  # the same law: it is the differences that count
+        steps, rest = np.divmod(far, self.scale)
+        group = np.minimum(steps, _FAR)
+        grouped = np.zeros(_FAR + 1, dtype=np.int64)
+        np.add.at(grouped, group, prior)
+        sums = grouped.tolist()
+        bounds = [weight * top for weight, top in zip(sums, _ENVELOPE, strict=True)]
+        total = sum(bounds)
+        while True:
+            point = below(source, total)
+            t = 0
+            while point >= bounds[t]:
+                point -= bounds[t]
+                t += 1
+            lead, unit = divmod(point, sums[t])
+            members = np.flatnonzero(group == t)
+            ends = np.cumsum(prior[members])
+            place = int(np.searchsorted(ends, unit, side="right"))
+            run = int(members[place])
+            offset = unit - int(ends[place] - prior[run])
+            if continues_below(source, lead, _BITS, int(steps[run]), 1) and exp_minus(
+                source, int(rest[run]), self.scale
+            ):
+                return self.candidates.at(int(starts[run]) + offset)
+
+
+def distances(
+    candidates: Candidates, cells: Integers, masses: Integers
+) -> tuple[Integers, Integers]:
+    """The distances, for runs of candidates that share one.
+
+    Args:
+        candidates: what is chosen from.
+        cells: the candidates that somebody is in, ascending and distinct.
+        masses: the weight of the people in each.
+
+    Returns:
+        Where each run begins in the order of prior weight, with the end of the last one; and the
+        distance of each run. Runs are: before the first cell, that cell, between it and the next.
+    """
+    first, end = candidates.first, candidates.last + 1
+    edges = np.empty(2 * cells.size + 2, dtype=np.int64)
+    edges[0], edges[-1] = first, end
+    edges[1:-1:2], edges[2:-1:2] = cells, cells + 1
+    np.clip(edges, first, end, out=edges)
+    upto = np.zeros(2 * cells.size + 1, dtype=np.int64)
+    below_run = np.zeros(2 * cells.size + 1, dtype=np.int64)
+    if cells.size:
+        summed = np.cumsum(masses)
+        upto[1::2], upto[2::2] = summed, summed
+        below_run[1::2], below_run[2::2] = summed - masses, summed
+    total = int(masses.sum())
+    far = np.maximum(np.maximum(2 * below_run - total, total - 2 * upto), 0)
+    return candidates.before(edges), far

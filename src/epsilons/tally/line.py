@@ -1,0 +1,393 @@
+"""People by budget level and bucket of the whole float64 line, for ranges that nobody knows.
+
+A bucket of the line is a float with few significant bits, to which a value is rounded by Veltkamp's
+splitting: three operations that every engine rounds alike, and no logarithm. There are 1024 of them
+between a power of two and the next, of either sign, and one at 0. `Window` zooms in: equal cells
+between two ends. A pass is one group-by, and what comes back is small.
+
+Levels are coarser here than elsewhere, 2 significant bits of the 9: each level of `tally_mean` lies
+in one of them, and there are some seven of them where that has a thousand. A level spends on its
+range what its smallest budget may; the rest is there for the mean. Fewer groups are faster ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import numpy as np
+
+from epsilons.errors import ArgumentError, DataError, MissingValueError
+from epsilons.parameters import choice
+from epsilons.tally import arrays
+from epsilons.tally.failures import guarded
+from epsilons.tally.grid import HUGE, Floats, Integers, keys
+from epsilons.tally.ladder import Ladder
+from epsilons.tally.levels import Names, check_people
+
+if TYPE_CHECKING:
+    from epsilons.tally.line_twin import Folded
+
+__all__ = [
+    "BITS",
+    "CELLS",
+    "TOP",
+    "Line",
+    "LineGroups",
+    "Reader",
+    "Rows",
+    "Window",
+    "coarse",
+    "in_memory",
+    "index_of",
+    "open_rows",
+    "rungs",
+    "value_of",
+    "values_of",
+    "width_of",
+]
+
+BITS: Final = 11
+"""The significant bits of a bucket of the line."""
+
+CELLS: Final = 2 ** (BITS - 1)
+"""The buckets from a power of two to the next."""
+
+LINE_SPLITTER: Final = 2.0 ** (53 - BITS) + 1.0
+LEVEL_SPLITTER: Final = 2.0**51 + 1.0
+"""Veltkamp's constants that leave 11 bits of a value, and 2 of a budget."""
+
+LOWEST: Final = -900
+"""Values below 2^(LOWEST − 1) in size are in the bucket of 0. The end is public."""
+
+TOP: Final = (1024 - LOWEST + 1) * CELLS
+"""The index of the last bucket, that of the largest floats."""
+
+SHRINK: Final = 2.0**-64
+"""Values are made smaller before they are rounded, so that splitting never overflows. That is exact
+for all that is not in the bucket of 0."""
+
+NO_KEY: Final = 1.0 + 2.0**-30
+"""Stands for a missing value among buckets: it has too many bits to be one."""
+
+NO_CELL: Final = -2
+"""Stands for a missing value among the cells of a window, where −1 is all that lies below."""
+
+_UNIT = 2**28
+"""Room for integer weights: at most 2³⁵ people are counted."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """Equal cells between two ends: 0, ..., cells − 1; −1 is below, and `cells` is above."""
+
+    lo: float
+    hi: float
+    cells: int
+
+    @property
+    def width(self) -> float:
+        """The width of a cell."""
+        return (self.hi - self.lo) / self.cells
+
+    def value_of(self, index: int) -> float:
+        """The middle of a cell."""
+        return self.lo + (index + 0.5) * self.width
+
+
+@dataclass(frozen=True, eq=False)
+class LineGroups:
+    """What was counted: one entry for each level and bucket that somebody is in, unchecked.
+
+    Attributes:
+        keys: the level of the group: budgets that agree in the leading bits.
+        budgets: the smallest ε in the group.
+        cells: the float (or the index in a window) of the bucket.
+        people: how many people.
+        conflicts: people with two budgets.
+        nobody: rows that belong to no one.
+        most: the most rows of one person.
+    """
+
+    keys: Floats
+    budgets: Floats
+    cells: Floats | Integers
+    people: Integers
+    conflicts: Integers
+    nobody: Integers
+    most: Integers
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """People by level and bucket.
+
+    Attributes:
+        levels: the smallest budget of each level, ascending.
+        keys: what all budgets of a level round to.
+        counts: the people of each level, those whose value is missing included.
+        missing: the people of each level whose value is missing.
+        level_of: the level of each group, as an index.
+        cell_of: the bucket of each group, as an index.
+        people: how many people are in each group.
+    """
+
+    levels: Floats
+    keys: Floats
+    counts: Integers
+    missing: Integers
+    level_of: Integers
+    cell_of: Integers
+    people: Integers
+
+    def masses(self, weights: Integers) -> tuple[Integers, Integers]:
+        """The buckets that somebody is in, ascending, and the weight of the people in each."""
+        cells, place = np.unique(self.cell_of, return_inverse=True)
+        total = np.zeros(cells.size, dtype=np.int64)
+        np.add.at(total, place, weights[self.level_of] * self.people)
+        return cells, total
+
+
+class Reader(Protocol):
+    """Rows that can be counted again and again: a pass each time."""
+
+    @property
+    def names(self) -> Names:
+        """What messages call the parameters."""
+
+    def count(self, window: Window | None) -> LineGroups:
+        """Count people by level and bucket."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of the user, opened and checked once."""
+
+    reader: Reader
+    missing: str
+    ladder: Ladder | None = None
+
+    def tally(self, window: Window | None = None) -> Line:
+        """Count people by budget level and bucket, in one pass.
+
+        Args:
+            window: cells to zoom in on; None for the whole line.
+
+        Raises:
+            BudgetError: a budget is negative, NaN or null, or everyone's is 0.
+            DataError: there are too few people, a value is missing, somebody has two budgets.
+        """
+        groups, names = self.reader.count(window), self.reader.names
+        if self.ladder is not None:
+            return _on_rungs(groups, window, self.ladder)
+        found, level_of = np.unique(groups.keys, return_inverse=True)
+        levels = np.full(found.size, np.inf)
+        np.minimum.at(levels, level_of, groups.budgets)
+        counts = np.zeros(found.size, dtype=np.int64)
+        np.add.at(counts, level_of, groups.people)
+        check_people(
+            _People(levels, counts, groups.conflicts, groups.nobody, groups.most), names, _UNIT
+        )
+        gone = groups.cells == (NO_KEY if window is None else NO_CELL)
+        lost = np.zeros(found.size, dtype=np.int64)
+        np.add.at(lost, level_of[gone], groups.people[gone])
+        if self.missing == "error" and lost.any():
+            raise MissingValueError(
+                f"{names.values} has missing values (null, NaN or infinite). This message depends "
+                'on private data: it is for the curator only. missing="midpoint" puts such values '
+                "in the middle of the range that is found and never refuses; or drop these rows."
+            )
+        cells = groups.cells[~gone]
+        return Line(
+            levels=levels + 0.0,
+            keys=found,
+            counts=counts,
+            missing=lost,
+            level_of=level_of[~gone].astype(np.int64),
+            cell_of=index_of(cells) if window is None else cells.astype(np.int64),
+            people=groups.people[~gone],
+        )
+
+
+def rungs(ladder: Ladder) -> tuple[Floats, Floats, Integers]:
+    """The coarse levels of a public ladder: the lowest rung of each, its key, and whose it is.
+
+    Returns:
+        Levels and keys, ascending, and for each rung of the ladder the place of its level.
+    """
+    found, first, place = np.unique(coarse(ladder.levels), return_index=True, return_inverse=True)
+    return ladder.levels[first], found, place.astype(np.int64)
+
+
+def _on_rungs(groups: LineGroups, window: Window | None, ladder: Ladder) -> Line:
+    """Count people on a public ladder: all of its levels, whoever is there."""
+    levels, found, _ = rungs(ladder)
+    used = groups.budgets > 0.0
+    place = np.minimum(np.searchsorted(found, groups.keys), found.size - 1)
+    gone = groups.cells == (NO_KEY if window is None else NO_CELL)
+    counts, lost = np.zeros((2, found.size), dtype=np.int64)
+    np.add.at(counts, place[used], groups.people[used])
+    np.add.at(lost, place[used & gone], groups.people[used & gone])
+    there = used & ~gone
+    cells = groups.cells[there]
+    return Line(
+        levels=levels,
+        keys=found,
+        counts=counts,
+        missing=lost,
+        level_of=place[there].astype(np.int64),
+        cell_of=index_of(cells) if window is None else cells.astype(np.int64),
+        people=groups.people[there],
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _People:
+    """What `check_people` reads."""
+
+    levels: Floats
+    people: Integers
+    conflicts: Integers
+    nobody: Integers
+    most: Integers
+
+
+def open_rows(
+    values: Any,
+    *,
+    epsilon: Any,
+    data: Any = None,
+    person: Any = None,
+    missing: str = "error",
+    ladder: Ladder | None = None,
+    small: int = 10**5,
+) -> Rows:
+    """Check the arguments and the schema, and be ready to count.
+
+    Args:
+        values: one number for each row, or the name of a column of `data`.
+        epsilon: one budget for each row, one number for everyone, or the name of a column.
+        data: a frame that Narwhals reads, or the path of a .parquet or .csv file.
+        person: who each row belongs to, or the name of a column; None if a row is a person. A
+            person counts once, halfway between the smallest and the largest of their values: no
+            order of rows can change that, as it can change a sum of floats.
+        missing: "error" refuses missing values; "midpoint" leaves them out of every bucket.
+        ladder: a public ladder of budgets, if budgets and the number of people are private. Then
+            nothing is refused: whoever has no rung, no value or no name is left out, and of two
+            budgets the smaller counts.
+        small: rows of arrays up to which NumPy counts.
+
+    Raises:
+        ArgumentError: the arguments do not fit together.
+        FileError: `data` is a path, and the file cannot be read.
+    """
+    choice("missing", missing)
+    if data is None:
+        for name, given in (("values", values), ("epsilon", epsilon), ("person", person)):
+            if isinstance(given, str):
+                raise ArgumentError(
+                    f"{name}={given!r} names a column, but data is not given: "
+                    "give data=, a frame or the path of a file."
+                )
+        rows = arrays.read(values, epsilon, person, ("values", "epsilon", "person"), ladder)
+        if rows.values.size <= small:
+            from epsilons.tally.line_twin import ArrayReader
+
+            return Rows(ArrayReader(rows), missing, ladder)
+    # Narwhals and Polars are imported only when there is something for them to do.
+    from epsilons.tally import columns
+    from epsilons.tally.line_engine import TableReader
+
+    if data is None:
+        return Rows(TableReader(columns.of_arrays(rows), Names()), missing, ladder)
+    table = columns.read(values, epsilon, data, person, ladder=ladder)
+    return Rows(TableReader(table, table.names), missing, ladder)
+
+
+def in_memory(
+    values: Any, epsilon: Any, data: Any, person: Any, ladder: Ladder | None = None
+) -> Folded:
+    """Everyone's value and budget, for methods that draw for each person.
+
+    Raises:
+        ArgumentError: `data` is lazy or a file, or the arguments do not fit together.
+    """
+    from epsilons.tally.line_twin import fold
+
+    if data is None:
+        return fold(arrays.read(values, epsilon, person, ("values", "epsilon", "person"), ladder))
+    import narwhals as nw
+
+    from epsilons.tally import columns
+
+    wrapped = guarded(lambda: nw.from_native(data, pass_through=True), DataError, columns.UNUSABLE)
+    if not isinstance(wrapped, nw.DataFrame):
+        raise ArgumentError(
+            'method "diffusion" draws for each person and needs data in memory: '
+            "give arrays or an eager frame, not a file or a lazy frame."
+        )
+    rows = columns.in_memory(values, epsilon, data, person)
+    if ladder is not None:
+        budgets = np.broadcast_to(np.asarray(rows.epsilon, dtype=np.float64), rows.values.shape)
+        rows = replace(rows, epsilon=ladder.of(budgets))
+    return fold(rows)
+
+
+def coarse(epsilon: Floats) -> Floats:
+    """The level of budgets, which must not be negative: 9 significant bits first, then 2 of them.
+
+    Two budgets of one level of `tally_mean` are in one level here, because the second rounding sees
+    only the outcome of the first.
+    """
+    fine = keys(epsilon)
+    with np.errstate(over="ignore", invalid="ignore"):
+        product = fine * LEVEL_SPLITTER
+        rounded: Floats = product - (product - fine)
+    return np.where(fine <= HUGE, rounded, fine)
+
+
+def rounded(values: Floats) -> Floats:
+    """Finite values, times `SHRINK`, rounded to the float that stands for their bucket."""
+    scaled = values * SHRINK
+    product = scaled * LINE_SPLITTER
+    short: Floats = product - (product - scaled)
+    return short
+
+
+def index_of(floats: Floats) -> Integers:
+    """The index of buckets from what `rounded` makes of values: 0 at 0, ascending, odd.
+
+    Total: every float, also one that is no bucket, has an index from −TOP to TOP.
+    """
+    with np.errstate(over="ignore"):
+        grown = np.clip(floats / SHRINK, -_LARGEST, _LARGEST)
+    fraction, exponent = np.frexp(grown)
+    mantissa = np.floor(np.abs(fraction) * (2 * CELLS)).astype(np.int64)
+    size = 1 + (exponent.astype(np.int64) - LOWEST) * CELLS + (mantissa - CELLS)
+    size = np.where((exponent >= LOWEST) & (fraction != 0.0), size, 0)
+    return np.where(fraction < 0.0, -size, size)
+
+
+def value_of(index: int) -> float:
+    """The float that stands for a bucket."""
+    if index == 0:
+        return 0.0
+    octave, mantissa = divmod(abs(index) - 1, CELLS)
+    size = float(np.ldexp((CELLS + mantissa) / (2 * CELLS), octave + LOWEST))
+    return size if index > 0 else -size
+
+
+def values_of(indices: Integers) -> Floats:
+    """The floats that stand for buckets."""
+    octave, mantissa = np.divmod(np.abs(indices) - 1, CELLS)
+    sizes = np.ldexp((CELLS + mantissa) / (2 * CELLS), octave + LOWEST)
+    return np.where(indices == 0, 0.0, np.where(indices > 0, sizes, -sizes))
+
+
+def width_of(index: int) -> float:
+    """The width of a bucket: the step to the next float of its kind."""
+    octave = (abs(index) - 1) // CELLS if index else 0
+    return float(np.ldexp(1.0 / (2 * CELLS), octave + LOWEST)) if index else 2.0**LOWEST
+
+
+_LARGEST = value_of(TOP)

@@ -1,0 +1,101 @@
+"""Buckets of the float64 line in NumPy: what `line_engine.py` does on engines, for small data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from epsilons.tally.arrays import Arrays
+from epsilons.tally.grid import Floats, Integers, keys
+from epsilons.tally.levels import BAD_BUDGET, Names
+from epsilons.tally.line import NO_CELL, NO_KEY, LineGroups, Window, coarse, rounded
+
+__all__ = ["ArrayReader", "Folded", "fold"]
+
+
+@dataclass(frozen=True, eq=False)
+class Folded:
+    """One entry for each person: their value (NaN if missing), their budget, and flags."""
+
+    values: Floats
+    budgets: Floats
+    conflicts: Integers
+    most: int
+
+    def levels(self) -> tuple[Floats, Integers, Integers]:
+        """The levels of `tally_mean`, ascending, the people of each, and the level of everyone."""
+        found, level_of = np.unique(keys(self.budgets), return_inverse=True)
+        smallest = np.full(found.size, np.inf)
+        np.minimum.at(smallest, level_of, self.budgets)
+        return smallest, np.bincount(level_of).astype(np.int64), level_of.astype(np.int64)
+
+
+def fold(rows: Arrays) -> Folded:
+    """Make one entry of each person: halfway between their extremes, at their smallest budget."""
+    valid = np.isfinite(rows.values)
+    values = np.where(valid, rows.values, np.nan)
+    epsilon = rows.epsilon
+    if isinstance(epsilon, float):
+        budgets = np.full(values.size, epsilon)
+    else:
+        budgets = np.where(epsilon >= 0.0, epsilon, BAD_BUDGET) + 0.0
+    if rows.person is None:
+        return Folded(values, budgets, np.zeros(1, dtype=np.int64), 1)
+    who = np.unique(rows.person, return_inverse=True)[1]
+    sizes = np.bincount(who)
+    low, high = np.full(sizes.size, np.inf), np.full(sizes.size, -np.inf)
+    np.minimum.at(low, who[valid], values[valid])
+    np.maximum.at(high, who[valid], values[valid])
+    with np.errstate(invalid="ignore"):
+        middle = low / 2.0 + high / 2.0  # halves first: a sum may overflow
+    smallest, largest = np.full(sizes.size, np.inf), np.full(sizes.size, -np.inf)
+    np.minimum.at(smallest, who, budgets)
+    np.maximum.at(largest, who, budgets)
+    conflicts = (smallest != largest).astype(np.int64)
+    return Folded(middle, smallest, conflicts, int(sizes.max(initial=0)))
+
+
+class ArrayReader:
+    """Rows in memory.
+
+    Args:
+        rows: checked arrays.
+    """
+
+    def __init__(self, rows: Arrays) -> None:
+        self.names = Names()
+        self._people = fold(rows)
+        budgets = self._people.budgets
+        self._keys = np.where(budgets >= 0.0, coarse(np.maximum(budgets, 0.0)), BAD_BUDGET)
+
+    def count(self, window: Window | None) -> LineGroups:
+        """Count people by level and bucket."""
+        people = self._people
+        cells = _cells(people.values, window)
+        order = np.lexsort((cells, self._keys))
+        level, cells, budgets = self._keys[order], cells[order], people.budgets[order]
+        fresh = np.ones(level.size, dtype=bool)
+        fresh[1:] = (level[1:] != level[:-1]) | (cells[1:] != cells[:-1])
+        starts = np.flatnonzero(fresh)
+        return LineGroups(
+            keys=level[starts],
+            budgets=np.minimum.reduceat(budgets, starts) if level.size else budgets,
+            cells=cells[starts],
+            people=np.diff(starts, append=level.size).astype(np.int64),
+            conflicts=people.conflicts,
+            nobody=np.zeros(1, dtype=np.int64),
+            most=np.array([people.most]),
+        )
+
+
+def _cells(values: Floats, window: Window | None) -> Floats | Integers:
+    """The bucket of every value."""
+    there = ~np.isnan(values)
+    safe = np.where(there, values, 0.0)
+    if window is None:
+        return np.where(there, rounded(safe), NO_KEY)
+    with np.errstate(over="ignore"):
+        steps = (safe - window.lo) * (1.0 / window.width)
+    steps = np.floor(np.clip(steps, -0.5, window.cells + 0.5))
+    return np.where(there, steps, NO_CELL).astype(np.int64)

@@ -1,0 +1,206 @@
+"""The exact privacy loss of a selection: a candidate is drawn the likelier the nearer the median.
+
+P(candidate) ∝ prior·e^{−u/scale}, where u = max(0, 2·below − total, total − 2·up to it) is counted
+in whole weights. The checker computes u in a way of its own, from lists of people, and asks the
+mechanism for the exponent of every candidate of many small data sets and their neighbours. Then the
+loss follows from how far two u can move apart.
+"""
+
+from __future__ import annotations
+
+import decimal
+import itertools
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+
+from epsilons.errors import PrivacyError
+
+_SPREAD = {"replace": 4, "add-remove": 2}
+"""How far apart two distances can move when a person of weight 1 changes.
+
+Replaced, they move from one side of a candidate to the other: 2·below − total changes by 2, and one
+distance may grow by that while another falls by it. Added or removed, it changes by 1.
+"""
+
+_DIGITS, _TRUSTED = 60, 45
+"""Significant digits that are carried, and those that are relied on."""
+
+_PEOPLE = 3
+_MOST = 2**20
+"""Weights in the probes: a few small ones, and one that is large."""
+
+
+class SelectionMechanism(Protocol):
+    """A selection, as a checker reads it."""
+
+    @property
+    def levels(self) -> Any:
+        """The budgets ε."""
+
+    @property
+    def weights(self) -> Any:
+        """The whole weight of a person of each level."""
+
+    @property
+    def scale(self) -> int:
+        """The divisor of a distance."""
+
+    @property
+    def neighbours(self) -> str:
+        """What counts as a change of one person."""
+
+    @property
+    def candidates(self) -> Any:
+        """What is chosen from: `first`, `last`, and the prior weight `before` each."""
+
+    def exponent(self, candidate: int, cells: Any, masses: Any, /) -> Fraction:
+        """−ln P(candidate) + ln(prior), up to one constant for all candidates."""
+
+
+def selection_losses(mechanism: SelectionMechanism) -> tuple[Fraction, ...]:
+    """What a person of each level can lose at most: k·spread/scale.
+
+    Args:
+        mechanism: one stage of a release of an unknown range.
+
+    Returns:
+        A certified upper bound for each level, which is approached and not attained.
+
+    Raises:
+        PrivacyError: the exponents are not what the mechanism says they are, or move farther than
+            they may.
+    """
+    if mechanism.neighbours not in _SPREAD:
+        raise PrivacyError("The mechanism does not say what counts as a change of one person.")
+    scale = mechanism.scale
+    if type(scale) is not int or scale < 1:
+        raise PrivacyError("The divisor of a distance must be a whole number above 0.")
+    weights = [int(k) for k in mechanism.weights]
+    if len(weights) != len(mechanism.levels) or min(weights) < 0:
+        raise PrivacyError("The mechanism does not give each level one weight from 0.")
+    spread = _SPREAD[mechanism.neighbours]
+    _check_prior(mechanism.candidates)
+    for people in _data_sets(mechanism.candidates):
+        before = _exponents(mechanism, people)
+        for place, (cell, weight) in enumerate(people):
+            rest = people[:place] + people[place + 1 :]
+            for other in _neighbours(mechanism, rest, cell, weight):
+                after = _exponents(mechanism, other)
+                moved = [b - a for a, b in zip(before, after, strict=True)]
+                if max(moved) - min(moved) > Fraction(weight * spread, scale):
+                    raise PrivacyError("A person moves the exponents farther than their weight.")
+    return tuple(Fraction(k * spread, scale) for k in weights)
+
+
+def _exponents(mechanism: SelectionMechanism, people: Sequence[tuple[int, int]]) -> list[Fraction]:
+    """The exponents of the probed candidates, checked against a count of people one by one."""
+    cells = sorted({cell for cell, _ in people})
+    masses = [sum(k for at, k in people if at == cell) for cell in cells]
+    found = []
+    for candidate in _probes(mechanism.candidates):
+        below = sum(k for cell, k in people if cell < candidate)
+        above = sum(k for cell, k in people if cell > candidate)
+        inside = sum(k for cell, k in people if cell == candidate)
+        distance = max(0, below - inside - above, above - inside - below)
+        exponent = mechanism.exponent(candidate, np.array(cells), np.array(masses))
+        if exponent != Fraction(distance, mechanism.scale):
+            raise PrivacyError("An exponent is not the distance from the median over the scale.")
+        found.append(exponent)
+    return found
+
+
+def _probes(candidates: Any) -> list[int]:
+    """A few candidates: the ends, the middle, and what is beside them."""
+    first, last = int(candidates.first), int(candidates.last)
+    middle = (first + last) // 2
+    near = {first, first + 1, middle - 1, middle, middle + 1, last - 1, last}
+    return sorted(each for each in near if first <= each <= last)
+
+
+def _data_sets(candidates: Any) -> Iterator[list[tuple[int, int]]]:
+    """Small data sets: people in probed candidates and outside of all, of weights 1, 2 and many."""
+    probes = _probes(candidates)
+    cells = (probes[0] - 1, probes[0], probes[len(probes) // 2], probes[-1] + 1)
+    for places in itertools.combinations_with_replacement(cells, _PEOPLE):
+        yield list(zip(places, (1, 2, _MOST), strict=True))
+
+
+def _neighbours(
+    mechanism: SelectionMechanism, rest: list[tuple[int, int]], cell: int, weight: int
+) -> Iterator[list[tuple[int, int]]]:
+    if mechanism.neighbours == "add-remove":
+        yield rest
+        return
+    probes = _probes(mechanism.candidates)
+    for other in (probes[0] - 1, probes[0], probes[len(probes) // 2], probes[-1] + 1):
+        if other != cell:
+            yield [*rest, (other, weight)]
+
+
+def _check_prior(candidates: Any) -> None:
+    """The prior must be whole numbers above 0, whatever the data: it is public."""
+    probes = _probes(candidates)
+    ends = candidates.before(np.array([each for p in probes for each in (p, p + 1)]))
+    if any(int(b) <= int(a) for a, b in zip(ends[::2], ends[1::2], strict=True)):
+        raise PrivacyError("A candidate has no prior weight: it would tell who is not there.")
+
+
+class DiffusedMechanism(Protocol):
+    """Stages on people who were kept by coins, as a checker reads them."""
+
+    @property
+    def levels(self) -> Any:
+        """The budgets ε."""
+
+    @property
+    def keep(self) -> Sequence[Fraction]:
+        """The probability of being kept."""
+
+    @property
+    def crossings(self) -> Sequence[Any]:
+        """Each with a `step`, and the scales `threshold` and `query` of its noise."""
+
+    @property
+    def middle_weight(self) -> int:
+        """The weight of everyone in the selection of the median."""
+
+    @property
+    def middle_scale(self) -> int:
+        """Its divisor of a distance."""
+
+
+def diffused_losses(mechanism: DiffusedMechanism) -> tuple[Fraction, ...]:
+    """A certified upper bound on ln(1 + p(e^τ − 1)) for each level.
+
+    τ is recomputed: a crossing loses step/threshold + step/query, and the median 4·weight/scale.
+
+    Raises:
+        PrivacyError: a probability of being kept lies outside [0, 1].
+    """
+    base = Fraction(_SPREAD["replace"] * mechanism.middle_weight, mechanism.middle_scale)
+    for crossing in mechanism.crossings:
+        step = crossing.step
+        base += Fraction(step) / crossing.threshold + Fraction(step) / crossing.query
+    losses = []
+    for keep in mechanism.keep:
+        if not 0 <= keep <= 1:
+            raise PrivacyError("A probability of being kept lies outside [0, 1].")
+        losses.append(base if keep == 1 else _amplified(Fraction(keep), base))
+    return tuple(losses)
+
+
+def _amplified(keep: Fraction, base: Fraction) -> Fraction:
+    """ln(1 + p(e^τ − 1)), rounded up."""
+    if keep == 0:
+        return Fraction(0)
+    zeros = max(0, len(str(keep.denominator)) - len(str(keep.numerator)))
+    with decimal.localcontext() as context:
+        context.prec = _DIGITS + 2 * zeros
+        tau = decimal.Decimal(base.numerator) / decimal.Decimal(base.denominator)
+        p = decimal.Decimal(keep.numerator) / decimal.Decimal(keep.denominator)
+        loss = (1 + p * (tau.exp() - 1)).ln()
+        # Fewer than ten operations, each correctly rounded: far below the digits relied on.
+        return Fraction(loss + decimal.Decimal(10) ** -(_TRUSTED + zeros))

@@ -1,0 +1,454 @@
+"""Diffusion and the reduction: what the paper prints breaks, and what is built here holds.
+
+Each of the ten faults of the paper has a test that runs the printed version (kept here, and nowhere
+else) and ours.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.optimize import linear_sum_assignment
+from scipy.stats import norm
+
+import epsilons as ep
+from epsilons.allocation.caps import square_cap
+from epsilons.central.facts import facts_of
+from epsilons.central.gaussian import mean_unknown_range
+from epsilons.central.gaussian.crossing import Crossing
+from epsilons.central.gaussian.diffusion import (
+    _octave_of_differences,
+    _radius,
+    diffuse,
+    find_range,
+)
+from epsilons.central.gaussian.rates import rate
+from epsilons.central.gaussian.reduction import Reduced, reduce, seats
+from epsilons.errors import ArgumentError, PrivacyError
+from epsilons.tally.line_twin import Folded
+from epsilons.theory.gaussian import gaussian_error
+from epsilons.verify.selection import diffused_losses
+
+
+def quiet(end: int, step: int) -> Crossing:
+    """A crossing with noise of no consequence."""
+    return Crossing(step, Fraction(1, 1000), Fraction(1, 1000), end)
+
+
+def loss(keep: float, base: float) -> float:
+    """Theorem 10: what a person who is kept with this probability loses."""
+    return math.log1p(keep * math.expm1(base))
+
+
+# 1. Rates.
+
+
+@pytest.mark.parametrize(("base", "epsilon", "printed"), [(1.0, 0.1, 0.159), (4.0, 0.4, 1.85)])
+def test_fault_1_printed_rates_lose_more_than_epsilon(
+    base: float, epsilon: float, printed: float
+) -> None:
+    assert loss(epsilon / base, base) == pytest.approx(printed, abs=0.005)
+    assert loss(epsilon / base, base) > epsilon
+    assert loss(float(rate(Fraction(epsilon), Fraction(base))), base) <= epsilon * (1 + 1e-12)
+    # Equation (7) prints half of it, which is safe only for a small cap.
+    if math.expm1(base) / base > 2:
+        assert loss(epsilon / (2 * base), base) > epsilon
+
+
+@given(st.floats(1e-6, 5.0), st.floats(0.01, 5.0))
+def test_a_rate_is_the_largest_that_keeps_the_promise(epsilon: float, base: float) -> None:
+    found = rate(Fraction(epsilon), Fraction(base))
+    if epsilon >= base:
+        assert found == 1
+        return
+    exact = math.expm1(epsilon) / math.expm1(base)
+    assert float(found) == pytest.approx(exact, rel=1e-9, abs=2**-52)
+    assert loss(float(found), base) <= epsilon * (1 + 1e-12)
+
+
+def test_rates_at_the_ends() -> None:
+    assert rate(Fraction(0), Fraction(1)) == 0
+    assert rate(math.inf, Fraction(1)) == 1
+
+
+def test_fault_1_the_printed_cap_can_exceed_every_budget() -> None:
+    budgets = ep.Budgets(np.full(10, 0.5))
+    printed = (float(budgets.levels[0] ** 2 * 10) + 8.0) / 5.0
+    assert printed > 2.0 > 0.5
+    mechanism = diffuse(budgets.levels, budgets.counts)
+    assert mechanism.base <= Fraction(1, 4)  # half of everyone's budget
+    assert set(mechanism.keep) == {Fraction(1)}
+
+
+def test_fault_1_the_checker_catches_printed_rates() -> None:
+    mechanism = diffuse(np.array([0.2, 2.0]), np.array([500, 500]))
+    printed = tuple(min(Fraction(s) / mechanism.base, Fraction(1)) for s in mechanism.shares)
+    for found, share in zip(diffused_losses(mechanism), mechanism.shares, strict=True):
+        assert found <= share
+    broken = replace(mechanism, keep=printed)
+    assert diffused_losses(broken)[0] > mechanism.shares[0]
+    with pytest.raises(PrivacyError, match="kept"):
+        diffused_losses(replace(mechanism, keep=(Fraction(2), Fraction(1))))
+
+
+# 2. Negative numbers.
+
+
+def printed_positive(values: np.ndarray) -> np.ndarray:
+    """Line 1 of Algorithm 4: D ∩ ℝ⁺."""
+    return values[values > 0]
+
+
+def test_fault_2_the_printed_range_forgets_negative_numbers() -> None:
+    values = np.random.default_rng(1).normal(-50.0, 1.0, 20_000)
+    assert printed_positive(values).size == 0
+    levels, counts = np.array([1.0]), np.array([20_000])
+    found = find_range(diffuse(levels, counts), values, np.zeros(20_000, dtype=int), ep.Seeded(1))
+    assert abs(found.centre + 50.0) < 1.0
+    assert 0.5 < found.radius < 16.0
+
+
+# 3. The second crossing, and the pairs.
+
+
+def printed_granularity(gaps: np.ndarray) -> float | None:
+    """Lines 3 to 8 of Algorithm 4, without noise: j is never found."""
+    j = None
+    first = next(i for i in range(1, 2000) if np.sum(gaps <= 2.0 ** (i - 1)) > gaps.size / 2)
+    if first > 1:
+        return 2.0 ** (first - 2) / 2.0
+    return None if j is None else 2.0**-j / 2.0
+
+
+def test_fault_3_the_printed_granularity_is_undefined_for_small_spreads() -> None:
+    values = np.random.default_rng(2).normal(0.0, 0.01, 4000)
+    assert printed_granularity(np.abs(values[::2] - values[1::2])) is None
+    mechanism = diffuse(np.array([4.0]), np.array([4000]))
+    everyone = np.ones(4000, dtype=bool)
+    octave = _octave_of_differences(mechanism, values, everyone, ep.Seeded(1))
+    assert 0.01 / 8 <= 2.0 ** (octave - 2) <= 0.01
+
+
+def printed_pairs(values: np.ndarray, kept: np.ndarray) -> list[tuple[float, ...]]:
+    """Pairs of those who are left, in their order."""
+    left = values[kept]
+    return [tuple(left[i : i + 2]) for i in range(0, len(left) - 1, 2)]
+
+
+def fixed_pairs(values: np.ndarray, kept: np.ndarray) -> list[tuple[float, ...]]:
+    """Pairs by position: a pair counts if both are left."""
+    return [
+        tuple(values[i : i + 2]) for i in range(0, len(values) - 1, 2) if kept[i] and kept[i + 1]
+    ]
+
+
+def test_fault_3_one_person_changes_many_printed_pairs() -> None:
+    values = np.arange(10.0)
+    everyone, without = np.ones(10, dtype=bool), np.ones(10, dtype=bool)
+    without[0] = False
+    printed = set(printed_pairs(values, everyone)) ^ set(printed_pairs(values, without))
+    ours = set(fixed_pairs(values, everyone)) ^ set(fixed_pairs(values, without))
+    assert len(printed) == 9
+    assert len(ours) == 1
+
+
+# 4. The radius that fired.
+
+
+def test_fault_4_the_printed_radius_is_half_of_what_fired() -> None:
+    values = np.full(1000, 3.0)
+    crossing = Crossing(1, Fraction(1, 20), Fraction(1, 20), 2160)
+    ours = _radius(crossing, np.append(values, 0.0), 1.0, ep.Seeded(1))
+    assert ours == 4.0
+    fired = int(math.log2(ours)) + 1  # the printed index, from 1
+    printed = 2.0 ** (fired - 2)
+    assert np.mean(np.abs(values) <= printed) == 0.0
+    assert np.mean(np.abs(values) <= ours) == 1.0
+
+
+# 5. An end.
+
+
+def test_fault_5_a_crossing_has_an_end() -> None:
+    def printed(limit: int) -> bool:
+        """Whether the printed loop has stopped after so many queries that never fire."""
+        return any(-(10**9) > 0 for _ in range(limit))
+
+    assert not printed(10_000)
+    never = np.full(50, -(10**9))
+    assert quiet(50, 1).draw(ep.Seeded(1), never, 0) == 49
+    with pytest.raises(ValueError, match="public"):
+        quiet(50, 1).draw(ep.Seeded(1), never[:10], 0)
+
+
+# 6. Saturation.
+
+
+def test_fault_6_the_printed_cap_does_not_stay() -> None:
+    epsilon = np.sort(np.concatenate([np.full(5, 1.0), np.full(50, 50.0)]))
+    printed = [epsilon[0]] + [
+        min(epsilon[k], (np.sum(epsilon[:k] ** 2) + 8) / np.sum(epsilon[:k]))
+        for k in range(1, epsilon.size)
+    ]
+    saturated = [each for each, own in zip(printed, epsilon, strict=True) if each < own]
+    assert max(saturated) > 2 * min(saturated)
+    cap = square_cap(ep.Budgets(epsilon), 8.0)
+    assert np.unique(np.minimum(epsilon, cap)).tolist() == [1.0, cap]
+    assert cap == pytest.approx(min(saturated))
+
+
+# 7. The counts of Algorithm 8.
+
+
+def test_fault_7_the_printed_reduction_overspends() -> None:
+    """The poorest member of an octave pays 1/scale for the count, and half of ε for the mean."""
+    lower = 0.1
+    printed = 1 / (1 / lower) + 2 * lower / 4
+    assert printed == pytest.approx(1.5 * lower)
+    rng = np.random.default_rng(1)
+    epsilon = rng.choice([0.1, 0.15, 0.3, 1.0], 3000)
+    mechanism = reduced(rng.normal(5.0, 1.0, 3000), epsilon)
+    for spent, level in zip(mechanism.losses, mechanism.levels.tolist(), strict=True):
+        assert 0 < spent <= Fraction(level)
+    octaves = math.floor(math.log2(1.0 / 0.1)) + 1
+    assert len(mechanism.counts_stage.rates) == octaves == 4
+    assert all(size == int(size) for size in mechanism.bounded.counts)
+
+
+def reduced(values: np.ndarray, epsilon: np.ndarray) -> Reduced:
+    facts = facts_of(epsilon, [0.1, 0.15, 0.3, 1.0], None)
+    people = Folded(values, facts.ladder.of(epsilon), np.zeros(1, dtype=np.int64), 1)
+    return reduce(people, facts, ep.Seeded(3))[0]
+
+
+# 8. One slot.
+
+
+def seatings(people: tuple[int, ...], slots: int, *, shuffled: bool) -> dict[Any, Fraction]:
+    """The law of who sits where; 0 is a mark. As printed: in the old order, marks at the end."""
+    found: dict[Any, Fraction] = {}
+    if shuffled:
+        size = max(slots, len(people))
+        everyone = people + (0,) * (size - len(people))
+        orders = list(itertools.permutations(range(size), slots))
+        for order in orders:
+            seat = tuple(everyone[i] for i in order)
+            found[seat] = found.get(seat, Fraction(0)) + Fraction(1, len(orders))
+        return found
+    chosen = list(itertools.combinations(people, min(slots, len(people))))
+    for each in chosen:
+        seat = each + (0,) * (slots - len(each))
+        found[seat] = found.get(seat, Fraction(0)) + Fraction(1, len(chosen))
+    return found
+
+
+def farthest(first: dict[Any, Fraction], second: dict[Any, Fraction]) -> int:
+    """The least k for which some coupling never differs in more than k slots."""
+    unit = math.lcm(*(p.denominator for p in [*first.values(), *second.values()]))
+    left = [seat for seat, p in first.items() for _ in range(int(p * unit))]
+    right = [seat for seat, p in second.items() for _ in range(int(p * unit))]
+    apart = np.array(
+        [[sum(a != b for a, b in zip(x, y, strict=True)) for y in right] for x in left]
+    )
+    for k in range(len(left[0]) + 1):
+        rows, columns = linear_sum_assignment((apart > k).astype(int))
+        if not (apart[rows, columns] > k).any():
+            return k
+    raise AssertionError("every pair of seatings differs somewhere at most")
+
+
+@pytest.mark.parametrize("slots", [2, 3, 4])
+def test_fault_8_one_person_changes_one_slot_if_slots_are_shuffled(slots: int) -> None:
+    people = (1, 2, 3)
+    for gone in people:
+        rest = tuple(each for each in people if each != gone)
+        ours = farthest(
+            seatings(people, slots, shuffled=True), seatings(rest, slots, shuffled=True)
+        )
+        assert ours == 1
+    printed = [
+        farthest(
+            seatings(people, slots, shuffled=False),
+            seatings(tuple(p for p in people if p != gone), slots, shuffled=False),
+        )
+        for gone in people
+    ]
+    assert max(printed) > 1
+
+
+@pytest.mark.statistical
+def test_seats_are_uniform() -> None:
+    """Seeded: the largest deviation of 24 frequencies is below six standard errors."""
+    source, values = ep.Seeded(1), np.array([1.0, 2.0, 3.0])
+    runs = 4800
+    drawn = [tuple(np.nan_to_num(seats(values, 4, source)).astype(int)) for _ in range(runs)]
+    expected = seatings((1, 2, 3), 4, shuffled=True)
+    assert set(drawn) == set(expected)
+    for seat, p in expected.items():
+        share = float(p)
+        assert abs(drawn.count(seat) / runs - share) < 6 * math.sqrt(share * (1 - share) / runs)
+    assert seats(values, 2, source).shape == (2,)
+
+
+# 9. The lower bound.
+
+
+def test_fault_9_the_printed_distance_of_two_gaussians_is_wrong() -> None:
+    for tau in (0.1, 0.5, 2.0):
+        exact = quad(
+            lambda x, tau=tau: 0.5 * abs(norm.pdf(x, -tau) - norm.pdf(x, tau)), -12, 12, points=[0]
+        )[0]
+        assert math.erf(tau / math.sqrt(2.0)) == pytest.approx(exact, abs=1e-8)
+        assert abs(math.erf(tau) / math.sqrt(2.0) - exact) > 1e-4
+
+
+def test_fault_9_the_bound_that_is_used_is_the_sharper_one() -> None:
+    epsilon = np.repeat([0.05, 1.0], 500)
+    pulls = np.cumsum(np.tanh(epsilon / 2.0))
+    k = np.arange(1, 1001)
+    simple = math.sqrt(math.pi / 8.0) / np.min(pulls + np.sqrt(1000.0 - k))
+    printed_proof = 1.0 / np.min(
+        4.0 * math.sqrt(2.0 / math.pi) * np.cumsum(-np.expm1(-epsilon)) + 2.0 * np.sqrt(1000.0 - k)
+    )
+    used = gaussian_error(epsilon, sigma=1.0)
+    assert used >= simple >= printed_proof
+
+
+# 10. The constant.
+
+
+def test_fault_10_eight_is_not_the_constant_of_a_gaussian() -> None:
+    budgets = ep.Budgets({0.05: 5000, 1.0: 5000})
+    width = 16.0  # of the range, in σ, as the printed radii leave it
+
+    def error(constant: float) -> float:
+        spent = np.minimum(budgets.levels, square_cap(budgets, constant))
+        squares = float(spent**2 @ budgets.counts) + 2.0 * width**2
+        return math.sqrt(squares) / float(spent @ budgets.counts)
+
+    assert error(8.0) > 1.4 * error(2.0 * width**2)
+
+
+# The rest of it.
+
+
+def test_a_crossing_spends_what_it_says() -> None:
+    crossing = Crossing.of(Fraction(1, 3), step=2, end=10)
+    assert crossing.loss == Fraction(1, 3)
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_crossings_of_nested_counts_keep_their_loss(step: int) -> None:
+    """Three queries, a record that moves any of them one way: exact laws, by summing them."""
+    scale = 3
+    crossing = Crossing(step, Fraction(scale), Fraction(scale), 3)
+    reach = 60
+    points = np.arange(-reach, reach + 1)
+    weight = np.exp(-np.abs(points) / scale)
+    weight /= weight.sum()
+
+    def outcome(queries: tuple[int, ...]) -> np.ndarray:
+        total = np.zeros(3)
+        for bar, p in zip(points, weight, strict=True):
+            alive = p
+            for index, query in enumerate(queries):
+                fires = weight[points + query > bar].sum()
+                total[index] += alive * fires
+                alive *= 1.0 - fires
+            total[2] += alive
+        return total
+
+    base = outcome((0, 1, 2))
+    for moves in itertools.product(range(step + 1), repeat=3):
+        for sign in (-1, 1):
+            moved = outcome(tuple(q + sign * m for q, m in zip((0, 1, 2), moves, strict=True)))
+            assert np.max(np.abs(np.log(moved / base))) <= float(crossing.loss) + 1e-6
+
+
+def test_diffusion_stages_add_up_to_the_base() -> None:
+    mechanism = diffuse(np.array([0.1, 1.0, math.inf]), np.array([500, 500, 2]))
+    median = Fraction(4 * mechanism.middle_weight, mechanism.middle_scale)
+    assert sum(part.loss for part in mechanism.crossings) + median <= mechanism.base
+    certified = diffused_losses(mechanism)
+    for found, share in zip(certified, mechanism.shares, strict=True):
+        assert found <= share
+    for share, level in zip(mechanism.losses, (0.1, 1.0, 10.0), strict=True):
+        assert share <= Fraction(level) / 2
+    for p, share in zip(mechanism.keep, mechanism.shares, strict=True):
+        if p < 1:
+            assert loss(float(p), float(mechanism.base)) <= float(share) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(("mu", "sigma"), [(1000.0, 2.0), (-3.0, 1.0), (1e12, 1.0), (5.0, 1e-9)])
+def test_the_mean_by_diffusion(mu: float, sigma: float) -> None:
+    rng = np.random.default_rng(1)
+    values, epsilon = rng.normal(mu, sigma, 20_000), 10.0 ** rng.uniform(-1, 0, 20_000)
+    release = mean_unknown_range(values, epsilon=epsilon, method="diffusion", source=ep.Seeded(1))
+    assert release.method == "diffusion"
+    assert abs(release.value - mu) < 0.2 * sigma
+    for spent, level in zip(
+        release.mechanism.losses, release.mechanism.levels.tolist(), strict=True
+    ):
+        assert spent <= Fraction(level)
+
+
+def test_diffusion_refuses_what_is_not_in_memory() -> None:
+    import polars as pl
+
+    lazy = pl.LazyFrame({"v": [1.0, 2.0], "e": [1.0, 1.0]})
+    with pytest.raises(ArgumentError, match="in memory"):
+        mean_unknown_range("v", epsilon="e", data=lazy, method="diffusion")
+
+
+def test_diffusion_under_add_remove() -> None:
+    rng = np.random.default_rng(1)
+    epsilon = np.where(np.arange(20_000) % 2 == 0, 0.2, 1.0)
+    release = mean_unknown_range(
+        rng.normal(1000.0, 2.0, 20_000),
+        epsilon=epsilon,
+        method="diffusion",
+        neighbours="add-remove",
+        levels=[0.2, 1.0],
+        source=ep.Seeded(1),
+    )
+    assert abs(release.value - 1000.0) < 0.4
+    assert release.neighbours == "add-remove"
+    for spent, level in zip(
+        release.mechanism.losses, release.mechanism.levels.tolist(), strict=True
+    ):
+        assert spent <= Fraction(level)
+    empty = mean_unknown_range(
+        [],
+        epsilon=[],
+        method="diffusion",
+        neighbours="add-remove",
+        levels=[1.0],
+        source=ep.Seeded(1),
+    )
+    assert math.isfinite(empty.value)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.zeros(200),
+        np.full(200, 1.7976931348623157e308),
+        np.full(200, np.nan),
+        np.ones(200) * 5e-324,
+    ],
+)
+def test_diffusion_on_any_input(values: np.ndarray) -> None:
+    found = find_range(
+        diffuse(np.array([1.0]), np.array([200])), values, np.zeros(200, dtype=int), ep.Seeded(1)
+    )
+    assert math.isfinite(found.centre)
+    assert found.radius > 0.0

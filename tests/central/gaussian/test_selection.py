@@ -1,0 +1,215 @@
+"""The weighted median among candidates: its law, its draws, its loss, and the checker of it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+import epsilons as ep
+from epsilons.central.gaussian.candidates import Cells, Listed, TheLine, radii
+from epsilons.central.gaussian.selection import Selection
+from epsilons.errors import PrivacyError
+from epsilons.tally import line
+from epsilons.verify.selection import selection_losses
+
+PRIOR = [1, 3, 2, 1]
+
+
+def selection(
+    scale: int = 8, neighbours: str = "replace", candidates: Any = None, weights: Any = (1, 2, 5)
+) -> Selection:
+    return Selection(
+        np.array([0.25, 0.5, 2.0]),
+        np.array([1, 1, 1]),
+        np.array(weights),
+        scale,
+        neighbours,
+        Listed(np.array(PRIOR)) if candidates is None else candidates,
+        "a median",
+    )
+
+
+def law(people: list[tuple[int, int]], scale: int) -> list[float]:
+    """Reference: the probabilities of four candidates, from a list of (cell, weight)."""
+    shares = []
+    for candidate, prior in enumerate(PRIOR):
+        below = sum(k for cell, k in people if cell < candidate)
+        upto = sum(k for cell, k in people if cell <= candidate)
+        total = sum(k for _, k in people)
+        shares.append(prior * math.exp(-max(0, 2 * below - total, total - 2 * upto) / scale))
+    return [share / sum(shares) for share in shares]
+
+
+def masses(people: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+    cells = sorted({cell for cell, _ in people})
+    return np.array(cells, dtype=np.int64), np.array(
+        [sum(k for at, k in people if at == cell) for cell in cells], dtype=np.int64
+    )
+
+
+def probabilities(mechanism: Selection, people: list[tuple[int, int]]) -> list[float]:
+    """The law that the mechanism states, by its exponents."""
+    cells, sums = masses(people)
+    shares = [
+        prior * math.exp(-float(mechanism.exponent(candidate, cells, sums)))
+        for candidate, prior in enumerate(PRIOR)
+    ]
+    return [share / sum(shares) for share in shares]
+
+
+@given(st.lists(st.tuples(st.integers(-1, 4), st.integers(0, 6)), max_size=6), st.integers(1, 20))
+def test_exponents_are_those_of_the_law(people: list[tuple[int, int]], scale: int) -> None:
+    stated = probabilities(selection(scale), people)
+    assert stated == pytest.approx(law(people, scale), rel=1e-12)
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+def test_nobody_loses_more_than_their_weight_says(neighbours: str) -> None:
+    """All data sets of three people in six places, all neighbours, all outcomes."""
+    scale = 8
+    mechanism = selection(scale, neighbours)
+    worst = {1: 0.0, 2: 0.0, 5: 0.0}
+    for places in itertools.product(range(-1, 5), repeat=3):
+        people = list(zip(places, (1, 2, 5), strict=True))
+        before = probabilities(mechanism, people)
+        for i, (cell, k) in enumerate(people):
+            rest = people[:i] + people[i + 1 :]
+            others = (
+                [rest]
+                if neighbours == "add-remove"
+                else [[*rest, (other, k)] for other in range(-1, 5) if other != cell]
+            )
+            for other in others:
+                after = probabilities(mechanism, other)
+                moved = max(abs(math.log(a / b)) for a, b in zip(before, after, strict=True))
+                worst[k] = max(worst[k], moved)
+    for k, loss in zip((1, 2, 5), mechanism.losses, strict=True):
+        assert worst[k] <= float(loss) + 1e-12
+        assert worst[k] > 0.45 * float(loss)  # and it is not far from it, either
+
+
+@pytest.mark.statistical
+def test_draws_follow_the_law() -> None:
+    """Seeded; for a new seed a right sampler fails with probability 10⁻⁷, thrice."""
+    people = [(0, 5), (1, 2), (3, 4), (4, 1)]
+    for scale, seed in ((1, 1), (4, 2), (30, 3)):
+        mechanism = selection(scale)
+        cells, sums = masses(people)
+        source = ep.Seeded(seed)
+        drawn = np.bincount([mechanism.draw(source, cells, sums) for _ in range(1500)], minlength=4)
+        expected = np.array(law(people, scale)) * 1500
+        assert chisquare(drawn, expected).pvalue > 1e-7
+    # A sampler with a fifth of the scale would be noticed.
+    assert chisquare(drawn, np.array(law(people, 5)) * 1500).pvalue < 1e-7
+
+
+def test_far_candidates_are_drawn_as_seldom_as_they_should_be() -> None:
+    """With distances of thousands of scales the envelope is one unit, and is rejected."""
+    mechanism = selection(1, weights=(1, 1, 1))
+    source = ep.Seeded(5)
+    cells, sums = np.array([1]), np.array([10**6])
+    assert {mechanism.draw(source, cells, sums) for _ in range(50)} == {1}
+
+
+def test_with_nobody_the_prior_is_drawn() -> None:
+    source, nobody = ep.Seeded(6), np.zeros(0, dtype=np.int64)
+    mechanism = selection()
+    drawn = np.bincount([mechanism.draw(source, nobody, nobody) for _ in range(2000)], minlength=4)
+    assert chisquare(drawn, np.array(PRIOR) / sum(PRIOR) * 2000).pvalue > 1e-7
+
+
+def test_a_median_outside_of_all_candidates_gives_the_near_side() -> None:
+    mechanism = selection(1, candidates=Cells(100))
+    cells, sums = np.array([-1, 50]), np.array([10_000, 10])
+    assert all(mechanism.draw(ep.Seeded(seed), cells, sums) < 50 for seed in range(20))
+
+
+@given(st.integers(-line.TOP, line.TOP))
+@settings(max_examples=200)
+def test_every_bucket_of_the_line_owns_its_prior(index: int) -> None:
+    space = TheLine()
+    start, end = (int(each) for each in space.before(np.array([index, index + 1])))
+    assert start < end
+    assert space.at(start) == space.at(end - 1) == index
+    if index < line.TOP:
+        assert space.at(end) == index + 1
+
+
+def test_the_prior_of_the_line_fits_64_bits_and_is_even() -> None:
+    space = TheLine()
+    ends = space.before(np.array([-line.TOP, 0, 1, line.TOP + 1]))
+    assert ends[0] == 0
+    assert ends[-1] < 2**62
+    assert ends[1] == ends[-1] - ends[2]
+
+
+def test_radii_ascend_from_the_least() -> None:
+    sizes, listed = radii(0.3, 1000.0)
+    assert sizes[0] == 0.3
+    assert (np.diff(sizes) > 0).all()
+    assert sizes[-1] <= 1000.0
+    assert len(listed.weights) == len(sizes)
+    assert (listed.weights >= 1).all()
+    assert (sizes[2:] / sizes[1:-1]).max() < 1.21
+
+
+# The checker.
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+@pytest.mark.parametrize("candidates", [TheLine(), Cells(1000), Listed(np.array([5, 1, 2, 3, 9]))])
+def test_the_checker_finds_the_loss(neighbours: str, candidates: Any) -> None:
+    mechanism = selection(64, neighbours, candidates)
+    spread = 4 if neighbours == "replace" else 2
+    expected = tuple(Fraction(k * spread, 64) for k in (1, 2, 5))
+    assert selection_losses(mechanism) == mechanism.losses == expected
+
+
+@dataclass(frozen=True, eq=False)
+class Careless(Selection):
+    """Scores by |2·below − total| for the cell itself, doubled: it moves twice as far."""
+
+    def exponent(self, candidate: int, cells: Any, masses: Any) -> Fraction:
+        return 2 * super().exponent(candidate, cells, masses)
+
+
+@dataclass(frozen=True, eq=False)
+class Boastful(Selection):
+    """Says that people come and go where they are replaced."""
+
+    def exponent(self, candidate: int, cells: Any, masses: Any) -> Fraction:
+        below = int(masses[cells < candidate].sum())
+        return Fraction(below, self.scale)
+
+
+def as_other(kind: type[Selection], mechanism: Selection) -> Selection:
+    fields = {name: getattr(mechanism, name) for name in mechanism.__dataclass_fields__}
+    return kind(**fields)
+
+
+@pytest.mark.parametrize("kind", [Careless, Boastful])
+def test_the_checker_believes_no_other_exponents(kind: type[Selection]) -> None:
+    with pytest.raises(PrivacyError, match="exponent"):
+        selection_losses(as_other(kind, selection(64)))
+
+
+def test_the_checker_notices_what_is_not_said_right() -> None:
+    with pytest.raises(PrivacyError, match="counts as a change"):
+        selection_losses(replace(selection(64), neighbours="swap"))
+    with pytest.raises(PrivacyError, match="whole number"):
+        selection_losses(replace(selection(64), scale=0))
+    with pytest.raises(PrivacyError, match="one weight"):
+        selection_losses(replace(selection(64), weights=np.array([1, 2])))
+    with pytest.raises(PrivacyError, match="prior"):
+        selection_losses(selection(64, candidates=Listed(np.array([1, 0, 1, 1]))))
+    with pytest.raises(PrivacyError, match="one weight"):
+        selection_losses(replace(selection(64), weights=np.array([1, 2, -1])))

@@ -1,0 +1,118 @@
+"""The mean without a range: error beside an oracle that knows it, failures, and coverage.
+
+Seeded, so a pass stays a pass. Every comparison leaves room for 10⁻⁸: an upper quantile of χ² for
+mean squares, the exact binomial tail for counts. There are fewer than fifty.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.stats import binom, chi2
+
+import epsilons as ep
+from epsilons.allocation.caps import square_cap
+from epsilons.central.gaussian import mean_unknown_range
+
+TAIL = 1e-8
+PROFILES = ("half and half", "log-uniform")
+
+pytestmark = pytest.mark.statistical
+
+
+def budgets(profile: str, n: int, seed: int) -> np.ndarray:
+    if profile == "half and half":
+        return np.where(np.arange(n) % 2 == 0, 0.05, 1.0)
+    return np.asarray(10.0 ** np.random.default_rng([9, seed]).uniform(-1.0, 0.0, n))
+
+
+def oracle(epsilon: np.ndarray) -> float:
+    """The standard error, in σ, of the capped mean on the known range μ ± 4σ, with all of ε."""
+    spent = np.minimum(epsilon, square_cap(ep.Budgets(epsilon), 2.0 * 8.0**2))
+    return math.sqrt(float(spent @ spent) + 2.0 * 8.0**2) / float(spent.sum())
+
+
+@cache
+def simulate(
+    profile: str, n: int, runs: int, neighbours: str = "replace", method: str = "auto"
+) -> tuple[np.ndarray, int, float]:
+    """Errors in σ, how often the interval held the mean, and the median half-width."""
+    errors, held, widths = [], 0, []
+    for seed in range(runs):
+        mu, sigma = ((1000.0, 2.0), (-3.0, 1.0))[seed % 2]
+        values = np.random.default_rng([n, seed]).normal(mu, sigma, n)
+        release = mean_unknown_range(
+            values,
+            epsilon=budgets(profile, n, seed),
+            neighbours=neighbours,
+            levels=[0.05, 1.0] if neighbours == "add-remove" else None,
+            method=method,
+            source=ep.Seeded(seed),
+        )
+        low, high = release.interval(0.9)
+        held += low <= mu <= high
+        widths.append((high - low) / 2.0 / sigma)
+        errors.append((release.value - mu) / sigma)
+    return np.array(errors), held, float(np.median(widths))
+
+
+def within(errors: np.ndarray, limit: float) -> bool:
+    """Whether the mean square is not above that of a normal error of this size."""
+    return float(errors @ errors) <= limit**2 * float(chi2.isf(TAIL, errors.size))
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_close_to_the_oracle_under_replace(profile: str) -> None:
+    errors, held, width = simulate(profile, 10_000, 60)
+    best = oracle(budgets(profile, 10_000, 0))
+    assert within(errors, 1.2 * best)
+    assert held >= binom.ppf(TAIL, 60, 0.9)
+    assert width < 4.0 * best  # and the interval is not empty talk
+
+
+def test_close_to_the_oracle_under_add_remove() -> None:
+    errors, held, width = simulate("half and half", 10_000, 60, "add-remove")
+    best = oracle(budgets("half and half", 10_000, 0))
+    assert within(errors, 1.4 * best)
+    assert held >= binom.ppf(TAIL, 60, 0.9)
+    assert width < 8.0 * best
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_few_people_seldom_lose_the_range(profile: str) -> None:
+    errors, held, _ = simulate(profile, 1_000, 60)
+    assert np.count_nonzero(np.abs(errors) > 3.0) <= binom.isf(TAIL, 60, 0.01)
+    assert held >= binom.ppf(TAIL, 60, 0.9)
+    assert np.median(np.abs(errors)) <= 4.0 * 0.674 * oracle(budgets(profile, 1_000, 0))
+    errors, _, _ = simulate(profile, 3_000, 60)
+    assert np.abs(errors).max() < 3.0
+    assert within(errors, 2.0 * oracle(budgets(profile, 3_000, 0)))
+
+
+def test_never_worse_than_diffusion_where_people_are_few() -> None:
+    ours, _, _ = simulate("half and half", 1_000, 60)
+    theirs, _, _ = simulate("half and half", 1_000, 60, "replace", "diffusion")
+    assert np.sqrt(np.mean(ours**2)) < np.sqrt(np.mean(np.minimum(theirs**2, 1e6)))
+
+
+@pytest.mark.parametrize(
+    ("law", "mean", "sigma", "limit"),
+    [
+        ("laplace", 0.0, math.sqrt(2.0), 0.1),
+        ("student", 0.0, math.sqrt(3.0), 0.1),
+        ("wait", 1, 1, 0.1),
+    ],
+)
+def test_heavy_tails_degrade_gently(law: str, mean: float, sigma: float, limit: float) -> None:
+    rng = np.random.default_rng(11)
+    n = 20_000
+    values = {
+        "laplace": rng.laplace(0.0, 1.0, n),
+        "student": rng.standard_t(3, n),
+        "wait": rng.exponential(1.0, n),
+    }[law]
+    release = mean_unknown_range(values, epsilon=1.0, source=ep.Seeded(1))
+    assert abs(release.value - mean) < limit * sigma
