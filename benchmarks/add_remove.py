@@ -5,116 +5,42 @@ Run `python -m benchmarks.add_remove`; it writes ADD_REMOVE.md. Everything is se
 
 from __future__ import annotations
 
-import itertools
 import math
 from pathlib import Path
 
-import numpy as np
+from epsilons.experiments.add_remove import (
+    MEAN,
+    NAMES,
+    PEOPLE,
+    PRINTED,
+    STAIRS,
+    integrated,
+    squared_errors,
+)
+from epsilons.noise import Hourglass, least_variance
+from epsilons.risk import ratio
 
-import epsilons as ep
-from epsilons.noise import Hourglass, PairLaw, Staircase2D, least_variance
-from epsilons.risk import pieces, ratio
-
-PEOPLE = 10_000
-MEAN = 0.01
 RUNS = 100_000
-METHODS = ("independent", "shifted", "transformed", "staircase2d", "hourglass")
-PRINTED = {
-    4: (3.99, 1.95, 0.98, 0.93, 0.52, 0.51),
-    8: (3.99, 1.95, 0.99, 0.66, 0.11, 0.10),
-    16: (4.00, 1.97, 0.97, 1.70, 1.14e-2, 1.10e-2),
-    32: (4.01, 1.94, 0.98, 1.20e-3, 5.86e-8, 5.73e-8),
-}
-NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(12)
+RARE = 16
 
 
 def simulated(epsilon: float, method: str, mean: float, seed: int) -> tuple[float, float]:
     """n²·MSE and its standard error: draws of the mechanism around data with exactly this mean."""
-    values = np.zeros(PEOPLE)
-    values[: round(mean * PEOPLE)] = 1.0
-    source = ep.Seeded(seed)
-    release = ep.mean(
-        values,
-        epsilon=epsilon,
-        bounds=(0, 1),
-        neighbours="add-remove",
-        assume="shuffled",
-        method=method,
-        source=source,
-    )
-    mechanism = release.mechanism
-    unit = mechanism.steps * int(mechanism.weights[0])
-    t, total = int(values.sum()) * unit, PEOPLE * unit
-    (a, b), (c, d) = mechanism.matrix
-    drawn = mechanism.draw(source, RUNS, total=(a * t + b * total, c * t + d * total))
-    squares = np.square(PEOPLE * (mechanism.estimates(drawn) - mean))
+    squares = squared_errors(epsilon, method, people=PEOPLE, mean=mean, runs=RUNS, seed=seed)
     return float(squares.mean()), float(squares.std() / math.sqrt(RUNS))
-
-
-def integrated(law: PairLaw, mean: float) -> float:
-    """n²·MSE from the law itself, for steps so rare that no simulation sees them.
-
-    (t + x)/(n + k) − mean = (x − mean·k)/(n + k), for noises (x, k − x) of the two sums. Clipping
-    would matter beyond a hundred units only.
-    """
-    if isinstance(law, Hourglass):
-        stairs = pieces.staircase(pieces.Staircase(law.rate, law.steps, law.inner))
-        half = len(stairs.mass) // 2
-        lean = np.concatenate([[0], np.arange(1, half + 1), -np.arange(1, half + 1)])
-        rate = float(law.rate)
-        width = (stairs.right - stairs.left) / 2.0
-        middle = (stairs.right + stairs.left) / 2.0
-        total = 0.0
-        for i in range(-80, 81):
-            k = lean + i
-            offset = middle - mean * k
-            # The mean of (offset + u)² over u in ±width.
-            squares = (offset**2 + width**2 / 3.0) * (PEOPLE / (PEOPLE + k)) ** 2
-            total += math.tanh(rate / 2.0) * math.exp(-rate * abs(i)) * float(stairs.mass @ squares)
-        return total
-    if isinstance(law, Staircase2D):
-        rate, inner = float(law.rate), law.inner / law.steps
-        edges = [0.0, *(inner + j for j in range(40))]
-        above = below = 0.0
-        for j, (left, right) in enumerate(itertools.pairwise(edges)):
-            for node, weight in zip(NODES, NODE_WEIGHTS, strict=True):
-                s = (left + right) / 2.0 + (right - left) / 2.0 * node
-                mass = weight * (right - left) / 2.0 * s * math.exp(-rate * j)
-                share = (NODES + 1.0) / 2.0
-                for sx, sy in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
-                    x, y = sx * s * share, sy * s * (1.0 - share)
-                    error = (x - mean * (x + y)) * PEOPLE / (PEOPLE + x + y)
-                    above += mass * float(NODE_WEIGHTS @ error**2) / 8.0
-                below += mass
-        return above / below
-    raise TypeError(type(law).__name__)
-
-
-def law_of(epsilon: float, method: str) -> PairLaw:
-    """The law that a release with this budget draws from."""
-    release = ep.mean(
-        [0.5, 0.5],
-        epsilon=epsilon,
-        bounds=(0, 1),
-        neighbours="add-remove",
-        method=method,
-        source=ep.Seeded(0),
-    )
-    law: PairLaw = release.mechanism.law
-    return law
 
 
 def table() -> list[str]:
     """Table 1: n²ε²·MSE/2, printed and ours."""
-    heads = ("Alg. 1", "Alg. 2", "Alg. 3", "2-d staircase", "hourglass", "σ²(ε)ε²/2")
+    heads = (*NAMES.values(), "σ²(ε)ε²/2")
     lines = ["| ε | | " + " | ".join(heads) + " |", "|---|---|" + "---|" * len(heads)]
     for epsilon, printed in PRINTED.items():
         unit = epsilon**2 / 2.0
         lines.append(f"| {epsilon} | printed | " + " | ".join(f"{p:.3g}" for p in printed) + " |")
         cells = []
-        for place, method in enumerate(METHODS):
-            if epsilon >= 16 and method in ("staircase2d", "hourglass"):
-                cells.append(f"{integrated(law_of(epsilon, method), MEAN) * unit:.4g} (integrated)")
+        for place, method in enumerate(NAMES):
+            if epsilon >= RARE and method in STAIRS:
+                cells.append(f"{integrated(epsilon, method, MEAN) * unit:.4g} (integrated)")
                 continue
             value, error = simulated(epsilon, method, MEAN, 100 * epsilon + place)
             cells.append(f"{value * unit:.4g} ± {error * unit:.1g}")
@@ -144,17 +70,12 @@ def normalised() -> list[str]:
 def over_means() -> list[str]:
     """n²·MSE/σ²(ε) of the hourglass over the mean."""
     means = (0.0, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
-    lines = [
-        "| ε | " + " | ".join(f"μ = {m:g}" for m in means) + " |",
-        "|---|" + "---|" * len(means),
-    ]
+    heads = " | ".join(f"μ = {m:g}" for m in means)
+    lines = [f"| ε | {heads} |", "|---|" + "---|" * len(means)]
     for epsilon in (0.5, 1.0, 2.0, 4.0, 8.0):
         best = least_variance(epsilon)
-        cells = [
-            f"{simulated(epsilon, 'hourglass', m, 31 + k)[0] / best:.3f}"
-            for k, m in enumerate(means)
-        ]
-        lines.append(f"| {epsilon:g} | " + " | ".join(cells) + " |")
+        found = [simulated(epsilon, "hourglass", m, 31 + k)[0] for k, m in enumerate(means)]
+        lines.append(f"| {epsilon:g} | " + " | ".join(f"{v / best:.3f}" for v in found) + " |")
     return lines
 
 

@@ -13,8 +13,8 @@ from benchmarks.timing import Result, once, ratio
 from epsilons.allocation import Goal, allocate_for
 from epsilons.budgets import Budgets
 from epsilons.central import build_histogram
-from epsilons.risk.simplex import project
 from epsilons.noise import System
+from epsilons.risk.simplex import project
 
 
 def results() -> Iterator[Result]:

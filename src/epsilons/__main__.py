@@ -3,6 +3,8 @@
 from epsilons.cli import cli, main
 from epsilons.experiments.command import reproduce
 
+__all__ = ["cli", "main"]
+
 cli.add_command(reproduce)
 
 if __name__ == "__main__":

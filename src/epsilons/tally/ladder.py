@@ -28,7 +28,7 @@ LARGEST: Final = 2.0**20
 SMALLEST: Final = 2.0**-40
 """Caps between these: beyond them nobody can tell the difference."""
 
-DEPTH: Final = 2.0**-30
+DEPTH: Final = 2.0**-20
 """The lowest fine rung relative to the highest: whoever is below it is left out of the sum."""
 
 _SHRINK: Final = 1.0 - 2.0**-9

@@ -255,7 +255,9 @@ def _enough(counted: line.Line, split: Split) -> None:
     n = int(counted.counts.sum())
     counts = counted.counts.astype(np.float64)
     times = _enough_times(lambda factor: _failure(counted.levels, factor * counts))
-    people = math.ceil(n * times / 10 ** (len(str(n)) - 2)) * 10 ** (len(str(n)) - 2)
+    wanted = math.ceil(n * times)
+    digit = 10 ** max(len(str(wanted)) - 2, 0)
+    people = -(-wanted // digit) * digit  # two digits tell enough
     also = ""
     if _failure(times * counted.levels, counts) <= TOO_OFTEN:
         also = f"or budgets {times:.1f} times as large, "
