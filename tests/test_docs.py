@@ -27,9 +27,9 @@ import pytest
 from click.testing import CliRunner
 
 import epsilons
+from epsilons.__main__ import cli
 from epsilons.allocation import FREQUENCY_RULES, RULES
 from epsilons.central import histogram, mechanism
-from epsilons.cli import cli
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(
