@@ -131,6 +131,11 @@ def measured(browser: Browser) -> dict[str, Any]:
         "too small": "<main><p style='font-size:6px'>small</p><svg viewBox='0 0 1000 100' "
         "width='340'><text y='50' x='900'>a text that leaves the drawing</text></svg></main>",
     }
+    return measure(browser, "measured", shown)
+
+
+def measure(browser: Browser, called: str, shown: dict[str, str]) -> dict[str, Any]:
+    """What pages look like in frames as wide as a phone."""
     frames = "".join(
         f'<iframe title="{name}" style="width:{WIDE}px;height:800px;border:0" '
         f'srcdoc="{html.escape(text)}"></iframe>'
@@ -140,7 +145,7 @@ def measured(browser: Browser) -> dict[str, Any]:
         f'<!DOCTYPE html><html><head><meta charset="utf-8"></head><body>{frames}'
         f'<pre id="answers"></pre><script>{MEASURE}</script></body></html>'
     )
-    seen = browser.open("measured", outer)
+    seen = browser.open(called, outer)
     found = re.search(r'<pre id="answers">(.+?)</pre>', seen.dom, re.DOTALL)
     assert found, seen.console
     answers: dict[str, Any] = json.loads(html.unescape(found[1]))
