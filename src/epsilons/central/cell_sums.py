@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilons.budgets import Floats, Integers
-from epsilons.central.mechanism import lattice
+from epsilons.central.mechanism import lattice, noisy_cells
 from epsilons.noise import DiscreteLaplace, Source
 from epsilons.tally import CellTally, Ladder
 
@@ -77,13 +77,7 @@ class CellSums:
         Returns:
             Integers by cell, or by draw and cell: int64 where everything fits.
         """
-        rows = 1 if size is None else size
-        noise = self.law.draw(source, rows * self.cells).reshape(rows, self.cells)
-        given = np.asarray(total)
-        if object in (noise.dtype, given.dtype):  # Python integers on both sides, lest one wraps
-            noise, given = noise.astype(object), given.astype(object)
-        drawn = noise + given
-        return np.asarray(drawn[0] if size is None else drawn)
+        return noisy_cells(self.law, source, self.cells, size, total)
 
     def counts(self, drawn: npt.NDArray[Any]) -> Floats:
         """Noisy counts in units of weight."""

@@ -13,7 +13,15 @@ import numpy.typing as npt
 
 from epsilons.allocation import Allocation
 from epsilons.budgets import Floats, Integers
-from epsilons.central.mechanism import kept, lattice, ratio, stays, weighed, weights_of
+from epsilons.central.mechanism import (
+    kept,
+    lattice,
+    noisy_cells,
+    ratio,
+    stays,
+    weighed,
+    weights_of,
+)
 from epsilons.noise import DiscreteLaplace, PointMass, Source
 from epsilons.risk import Weighing
 
@@ -98,13 +106,7 @@ class Histogram:
         Returns:
             Integers by cell, or by draw and cell: int64 where everything fits.
         """
-        rows = 1 if size is None else size
-        noise = self.law.draw(source, rows * self.cells).reshape(rows, self.cells)
-        given = np.asarray(total)
-        if object in (noise.dtype, given.dtype):  # Python integers on both sides, lest one wraps
-            noise, given = noise.astype(object), given.astype(object)
-        drawn = noise + given
-        return np.asarray(drawn[0] if size is None else drawn)
+        return noisy_cells(self.law, source, self.cells, size, total)
 
     def estimates(self, drawn: npt.NDArray[Any]) -> Floats:
         """The shares that noisy counts stand for; they may lie outside [0, 1]."""

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from epsilons.allocation import Allocation
 from epsilons.budgets import Floats, Integers
-from epsilons.noise import DiscreteLaplace, PointMass, Source, Staircase, below_many
+from epsilons.noise import DiscreteLaplace, Law, PointMass, Source, Staircase, below_many
 from epsilons.risk import Stairs, Weighing
 
 _WEIGHT_BITS = 45
@@ -294,3 +294,16 @@ def ratio(numerator: Fraction, denominator: Fraction) -> float:
         return float(quotient)
     except OverflowError:
         return math.inf if quotient > 0 else -math.inf
+
+
+def noisy_cells(
+    law: Law, source: Source, cells: int, size: int | None, total: Any
+) -> npt.NDArray[Any]:
+    """Integers by cell, each with noise of its own; by draw and cell, if a size is given."""
+    rows = 1 if size is None else size
+    noise = law.draw(source, rows * cells).reshape(rows, cells)
+    given = np.asarray(total)
+    if object in (noise.dtype, given.dtype):  # Python integers on both sides, lest one wraps
+        noise, given = noise.astype(object), given.astype(object)
+    drawn = noise + given
+    return np.asarray(drawn[0] if size is None else drawn)

@@ -7,6 +7,7 @@ from epsilons.noise.hourglass import Hourglass
 from epsilons.noise.inner import best_inner, best_inner_2d
 from epsilons.noise.laplace import DiscreteLaplace, Geometric, PointMass
 from epsilons.noise.laplaces import Laplaces
+from epsilons.noise.law import Law
 from epsilons.noise.pair import PairLaw
 from epsilons.noise.source import Seeded, Source, System, resolve
 from epsilons.noise.staircase import Staircase, least_variance
@@ -18,6 +19,7 @@ __all__ = [
     "Geometric",
     "Hourglass",
     "Laplaces",
+    "Law",
     "PairLaw",
     "PointMass",
     "Seeded",

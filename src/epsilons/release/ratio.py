@@ -102,42 +102,58 @@ class LevelCount:
         return min(worst, 1.0) if float(low @ k) > 0.0 else 1.0
 
 
-@dataclass(frozen=True, eq=False)
-class NoisySums:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Noisy:
+    """What is known of the weights behind noisy sums.
+
+    Attributes:
+        largest: the largest weight that anyone can have.
+        equal: whether everyone surely has the same weight.
+        counted: how many people stand on each rung, if that was released.
+    """
+
+    largest: float
+    equal: bool
+    counted: LevelCount | None = None
+
+    def _asked(self, assume: str, confidence: float) -> tuple[float, float, float]:
+        """What an interval is asked for.
+
+        Returns:
+            The largest weight of a sample, or 0 if the weighted mean itself is meant; how far that
+            may lie from what is wanted; and the confidence that is left for the interval.
+        """
+        if assume != "iid" and self.equal:
+            return 0.0, 0.0, confidence  # the weighted mean is the mean
+        if assume != "correlated":
+            return self.largest, 0.0, confidence
+        if self.counted is None:
+            return 0.0, 1.0, confidence  # it may lie anywhere
+        beta = (1.0 - confidence) / 2.0
+        return 0.0, self.counted.bias(beta), 1.0 - beta
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NoisySums(_Noisy):
     """The noisy weighted sum and count of a mean, and the law of their noise.
 
     Attributes:
         law: of the pair of noises.
         scheme: which combinations it was added to.
         drawn: the sum and the count, in units of weight.
-        largest: the largest weight that anyone can have.
-        equal: whether everyone surely has the same weight.
         slack: what the grid of values may add, on a unit range.
-        counted: how many people stand on each rung, if that was released.
     """
 
     law: PairLaw
     scheme: ratio.Scheme
     drawn: tuple[float, float]
-    largest: int
-    equal: bool
     slack: float
-    counted: LevelCount | None = None
 
     def interval(self, assume: str, confidence: float) -> tuple[float, float]:
         """A range of the unit range that holds the truth with at least this probability."""
-        apart = 0.0
-        if assume != "iid" and self.equal:
-            largest = 0  # the weighted mean is the mean
-        elif assume != "correlated":
-            largest = self.largest
-        elif self.counted is None:
-            return 0.0, 1.0
-        else:
-            largest, beta = 0, (1.0 - confidence) / 2.0
-            apart, confidence = self.counted.bias(beta), 1.0 - beta
+        largest, apart, rest = self._asked(assume, confidence)
         low, high = ratio.interval(
-            self.law, self.scheme, self.drawn, largest=largest, confidence=confidence
+            self.law, self.scheme, self.drawn, largest=largest, confidence=rest
         )
         reach = apart + self.slack
         return max(low - reach, 0.0), min(high + reach, 1.0)
@@ -198,23 +214,17 @@ class RatioMeanRelease(MeanRelease):
         return min(lo + (hi - lo) * low, hi), min(lo + (hi - lo) * high, hi)
 
 
-@dataclass(frozen=True, eq=False)
-class NoisyCells:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NoisyCells(_Noisy):
     """The noisy weighted counts of categories, and the scale of their noise.
 
     Attributes:
         drawn: the count of each category, in units of weight.
         scale: of the discrete Laplace noise of each.
-        largest: the largest weight that anyone can have.
-        equal: whether everyone surely has the same weight.
-        counted: how many people stand on each rung, if that was released.
     """
 
     drawn: Floats
     scale: float
-    largest: float
-    equal: bool
-    counted: LevelCount | None = None
 
     @cached_property
     def total(self) -> float:
@@ -223,19 +233,8 @@ class NoisyCells:
 
     def intervals(self, assume: str, confidence: float) -> tuple[Floats, Floats]:
         """For each category by itself, a range that holds its share."""
-        apart = 0.0
-        if assume != "iid" and self.equal:
-            largest = 0.0
-        elif assume != "correlated":
-            largest = self.largest
-        elif self.counted is None:
-            return np.zeros(len(self.drawn)), np.ones(len(self.drawn))
-        else:
-            largest, beta = 0.0, (1.0 - confidence) / 2.0
-            apart, confidence = self.counted.bias(beta), 1.0 - beta
-        low, high = ratio.share_intervals(
-            self.drawn, self.scale, largest=largest, confidence=confidence
-        )
+        largest, apart, rest = self._asked(assume, confidence)
+        low, high = ratio.share_intervals(self.drawn, self.scale, largest=largest, confidence=rest)
         return np.maximum(low - apart, 0.0), np.minimum(high + apart, 1.0)
 
 
