@@ -115,3 +115,20 @@ def test_the_bundled_data_can_be_saved(tmp_path: Path) -> None:
 def test_integers_that_are_reversed_are_told_so(table: Path) -> None:
     words = ("frequencies", str(table), "--value", "x", "--epsilon", "e", "--integers", "9", "1")
     assert "FIRST" in run(*words).stderr
+
+
+@pytest.mark.parametrize("more", [[], ["--categories", "4"]])
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+def test_verify_recomputes_everyones_loss(more: list[str], neighbours: str) -> None:
+    given = ["verify", "0.1:500", "1:200", "--neighbours", neighbours, *more]
+    assert "Everyone's budget is kept." in run(*given).stdout
+    data = json.loads(run(*given, "--json").stdout)
+    assert data["holds"]
+    assert [row["epsilon"] for row in data["people"]] == [0.1, 1.0]
+    assert all(row["loss"] <= row["epsilon"] for row in data["people"])
+
+
+def test_verify_refuses_a_method_that_is_not_known() -> None:
+    done = run("verify", "0.1:5", "--method", "optimol")
+    assert done.returncode == 2
+    assert "optimal" in done.stderr

@@ -10,12 +10,12 @@ from typing import Any
 
 import click
 
-from epsilons import Budgets, errors, verify
+from epsilons import Allocation, Budgets, Release, allocate, errors, report, verify
 from epsilons import frequencies as frequencies_of
 from epsilons import mean as mean_of
 from epsilons import plan as plan_for
 from epsilons.allocation import FREQUENCY_RULES, RULES
-from epsilons.central import CELL_METHODS, METHODS
+from epsilons.central import CELL_METHODS, METHODS, build, build_histogram
 from epsilons.parameters import CHOICES
 
 _DEMO_BOUNDS = (0.0, 120.0)
@@ -288,11 +288,8 @@ def plan(
     as_json: bool,
 ) -> None:
     """Forecast every method without data, for instance: epsilons plan 0.1:500 1:200 inf:3."""
-    totals: dict[float, int] = {}
-    for level, people in levels:
-        totals[level] = totals.get(level, 0) + people
     forecast = plan_for(
-        Budgets(totals),
+        _people(levels),
         bounds=bounds,
         statistic="mean" if categories is None else "frequencies",
         categories=categories,
@@ -305,6 +302,59 @@ def plan(
     click.echo(forecast.to_json() if as_json else str(forecast))
 
 
+@cli.command("verify")
+@click.argument("levels", type=_Level(), nargs=-1, required=True, metavar="EPSILON:PEOPLE...")
+@click.option("--categories", type=int, help="Check frequencies of so many categories.")
+@_NEIGHBOURS
+@click.option("--method", default="auto", show_default=True, help="One method, or auto.")
+@_JSON
+def verify_command(
+    levels: tuple[tuple[float, int], ...],
+    categories: int | None,
+    neighbours: str,
+    method: str,
+    as_json: bool,
+) -> None:
+    """Recompute everyone's loss for such people, for instance: epsilons verify 0.1:500 1:200.
+
+    No data is needed: a mechanism depends on budgets alone, or under add-remove on what is public.
+    """
+    people = _people(levels)
+    if neighbours == "replace":
+        statistic = "mean" if categories is None else "frequencies"
+        allocation = allocate(people, statistic=statistic, categories=categories, method=method)
+        name, mechanism = allocation.method, _mechanism(allocation)
+    else:
+        public: dict[str, Any] = {"neighbours": neighbours, "levels": people, "method": method}
+        release: Release
+        if categories is None:
+            release = mean_of([], epsilon=[], bounds=(0, 1), **public)
+        else:
+            release = frequencies_of([], epsilon=[], categories=list(range(categories)), **public)
+        name, mechanism = release.method, release.mechanism
+    verdict = verify.exact(mechanism)
+    if as_json:
+        rows = zip(verdict.budgets, verdict.losses, strict=True)
+        data = {
+            "method": name,
+            "neighbours": neighbours,
+            "holds": verdict.holds,
+            "exact": verdict.exact,
+            "people": [{"epsilon": float(ε), "loss": float(loss)} for ε, loss in rows],
+        }
+        click.echo(report.to_json(data))
+    else:
+        click.echo(f"Method {name}, {neighbours}. {verdict}")
+    verdict.require()
+
+
+def _mechanism(allocation: Allocation) -> Any:
+    """What a release with this allocation would be drawn from."""
+    if allocation.goal.cells:
+        return build_histogram(allocation, unit=1)
+    return build(allocation, grid=2**30, bounds=(0.0, 1.0))
+
+
 def main() -> None:
     """Run the command line; an error of ours is one line, and exit code 2."""
     try:
@@ -312,6 +362,13 @@ def main() -> None:
     except errors.EpsilonsError as error:
         click.echo(f"epsilons: {error}", err=True)
         sys.exit(2)
+
+
+def _people(levels: tuple[tuple[float, int], ...]) -> Budgets:
+    totals: dict[float, int] = {}
+    for level, people in levels:
+        totals[level] = totals.get(level, 0) + people
+    return Budgets(totals)
 
 
 def _offered(levels: tuple[tuple[float, int | None], ...]) -> Any:
