@@ -180,7 +180,13 @@ def results() -> Iterator[timing.Result]:
 
 def main() -> int:
     scale = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    lines = ["# The mean when nobody knows the range", "", "In units of σ, seeded.", ""]
+    lines = [
+        "# The mean when nobody knows the range",
+        "",
+        "In units of σ, seeded. The oracle knows the range μ ± 4σ and has all of ε. "
+        "`python -m benchmarks.gaussian` writes this page.",
+        "",
+    ]
     for rows in (table(scale), [""], bounds(scale), [""], (each.row() for each in results())):
         for row in rows:
             print(row, flush=True)

@@ -96,7 +96,8 @@ class Seeded(Source):
 
     The stream is NumPy's PCG64 from `numpy.random.SeedSequence(seed)`, which NumPy keeps the same
     on every platform and in every version. Bytes come in whole words: the rest of a word is
-    dropped, so the stream depends on the sizes of the requests.
+    dropped, so the stream depends on the sizes of the requests. `numpy.random.default_rng(seed)` is
+    the same stream: make data from another seed, or data and noise go together.
 
     Guarantee: two sources of one seed answer the same requests with the same bits. Their
     uniformity is statistical, and no adversary is withstood.
