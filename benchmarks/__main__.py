@@ -8,7 +8,7 @@ import platform
 import sys
 from pathlib import Path
 
-from benchmarks import allocation, frequencies, local, mean, noise
+from benchmarks import allocation, frequencies, gaussian, local, mean, noise
 from benchmarks.timing import Result
 
 HEAD = """# Measured
@@ -22,7 +22,7 @@ Ratios in one run, medians of alternating repetitions. `make bench` writes this 
 
 def main() -> int:
     found: list[Result] = []
-    for room in (allocation, noise, mean, frequencies, local):
+    for room in (allocation, noise, mean, frequencies, local, gaussian):
         for result in room.results():
             print(result.row(), flush=True)
             found.append(result)

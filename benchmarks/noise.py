@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
-from benchmarks.timing import Result, once
-from epsilons.noise import DiscreteLaplace, System
+from benchmarks.timing import Result, once, ratio
+from epsilons.noise import DiscreteLaplace, Hourglass, System
 
 
 def results() -> Iterator[Result]:
@@ -32,3 +33,13 @@ def results() -> Iterator[Result]:
         )
     one = min(once(lambda: [law.draw(source) for _ in range(2000)]) for _ in range(3)) / 2000
     yield Result("one discrete Laplace sample", 1e6 * one, "µs", 50, True)
+    plain = DiscreteLaplace(2**45)
+    for rate in (Fraction(1, 2), Fraction(4)):
+        pairs = Hourglass.best(rate, 2**40)
+        figure, note = ratio(
+            lambda pairs=pairs: pairs.draw(source, 10 * size),  # type: ignore[misc]
+            lambda: plain.draw(source, 10 * size),
+            runs=5,
+        )
+        name = f"10⁶ hourglass pairs, ε = {float(rate):g}, against 10⁶ discrete Laplace samples"
+        yield Result(name, figure, "×", 6, True, note)
