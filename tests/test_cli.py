@@ -132,3 +132,18 @@ def test_verify_refuses_a_method_that_is_not_known() -> None:
     done = run("verify", "0.1:5", "--method", "optimol")
     assert done.returncode == 2
     assert "optimal" in done.stderr
+
+
+def test_a_mean_of_an_unknown_range(tmp_path: Path) -> None:
+    people = tmp_path / "people.csv"
+    assert run("demo", "--save", str(people)).returncode == 0
+    words = ["mean", str(people), "--value", "minutes", "--epsilon", "epsilon"]
+    done = run(*words, "--unknown-range", "--person", "person", "--json")
+    assert done.returncode == 0, done.stderr
+    data = json.loads(done.stdout)
+    assert data["method"] == "weighted"
+    assert 20.0 < data["value"] < 40.0
+    for given in ([], ["--bounds", "0", "120", "--unknown-range"]):
+        refused = run(*words, *given)
+        assert refused.returncode == 2
+        assert "--unknown-range" in refused.stderr

@@ -15,7 +15,7 @@ from epsilons import frequencies as frequencies_of
 from epsilons import mean as mean_of
 from epsilons import plan as plan_for
 from epsilons.allocation import FREQUENCY_RULES, RULES
-from epsilons.central import CELL_METHODS, METHODS, build, build_histogram
+from epsilons.central import CELL_METHODS, METHODS, RANGE_METHODS, build, build_histogram
 from epsilons.parameters import CHOICES
 
 _DEMO_BOUNDS = (0.0, 120.0)
@@ -68,7 +68,10 @@ _LOSS = click.option(
 )
 _CONFIDENCE = click.option("--confidence", type=float, default=0.95, show_default=True)
 _METHOD = click.option(
-    "--method", type=click.Choice(["auto", *RULES, *METHODS]), default="auto", show_default=True
+    "--method",
+    type=click.Choice(["auto", *RULES, *METHODS, *RANGE_METHODS]),
+    default="auto",
+    show_default=True,
 )
 _NEIGHBOURS = click.option(
     "--neighbours",
@@ -128,11 +131,13 @@ def demo(save: str | None, as_json: bool) -> None:
 @click.option("--epsilon", required=True, help="The column of the budgets, or one number for all.")
 @click.option(
     "--bounds",
-    required=True,
     type=float,
     nargs=2,
     metavar="LO HI",
     help="The range that values can have, whatever the data.",
+)
+@click.option(
+    "--unknown-range", is_flag=True, help="Nobody knows the range: find one privately first."
 )
 @click.option("--person", help="The column that says whose row it is.")
 @click.option(
@@ -154,7 +159,8 @@ def mean(
     file: str,
     value: str,
     epsilon: str,
-    bounds: tuple[float, float],
+    bounds: tuple[float, float] | None,
+    unknown_range: bool,
     person: str | None,
     missing: str,
     neighbours: str,
@@ -167,6 +173,11 @@ def mean(
     as_json: bool,
 ) -> None:
     """Publish the mean of a column of FILE (Parquet or CSV)."""
+    if (bounds is None) != unknown_range:
+        raise click.UsageError(
+            "Give --bounds LO HI, the range that values can have whatever the data, or "
+            "--unknown-range if nobody knows it."
+        )
     release = mean_of(
         value,
         epsilon=_number_or_column(epsilon),
