@@ -16,7 +16,7 @@ from epsilons.central.cell_sums import build_cell_sums
 from epsilons.central.composed import Composed
 from epsilons.central.designs import METHODS, Public, best_cap, design, expected, require_levels
 from epsilons.central.facts import Facts, facts_of
-from epsilons.central.level_counts import LevelCounts
+from epsilons.central.level_counts import LevelCounts, float_down
 from epsilons.noise import Source
 from epsilons.release import (
     LevelCount,
@@ -77,7 +77,7 @@ class _Counted:
         """What everyone spends in all."""
         before = (Fraction(0),) * len(spent) if self.stage is None else self.stage.spent
         levels = self.public.ladder.levels
-        totals = [_float_down(a + b) for a, b in zip(before, spent, strict=True)]
+        totals = [float_down(a + b) for a, b in zip(before, spent, strict=True)]
         return SpendingRule(levels, np.array(totals))
 
     def composed(self, mechanism: Any) -> Any:
@@ -317,9 +317,3 @@ def _leading(sums: NoisySums | NoisyCells, goal: Goal, total: float, scale: floa
     weighing = Weighing(1.0 / counts, counts, scale / total)
     unit = replace(goal, assume=assume).risk(weighing)
     return min(unit + (apart * apart if goal.loss == "mse" else apart), 1.0)
-
-
-def _float_down(number: Fraction) -> float:
-    """The float nearest to a number of at most its size."""
-    near = float(number)
-    return near if Fraction(near) <= number else float(np.nextafter(near, 0.0))

@@ -23,6 +23,14 @@ from epsilons.central import METHODS
 from epsilons.central.add_remove import forecast_designs
 from epsilons.central.facts import Facts, facts_of
 from epsilons.errors import ArgumentError
+from epsilons.plan.forecast import (
+    Forecast,
+    as_plain,
+    forecast_of,
+    gain_over,
+    put_in_order,
+    why,
+)
 from epsilons.plan.questions import Change, Need, need, sensitivity
 from epsilons.release import Spent, shown_levels
 from epsilons.risk import Weighing
@@ -41,27 +49,6 @@ _QUESTIONED = 256
 """Levels that are asked about; more of them are merged first."""
 
 _GUESSED = " Who is there is private: the numbers of people are a guess."
-
-
-@dataclass(frozen=True, eq=False)
-class Forecast:
-    """What one method would give.
-
-    Attributes:
-        method: the rule, by name.
-        rmse: the worst-case root mean squared error, in data units.
-        pac: the error not exceeded with the plan's confidence, in data units.
-        gain: how many times smaller the typical error is than with everyone at the strictest ε.
-        used: the share of the people who have a say.
-        spent: who pays what: for each level ε, people, spent and kept.
-    """
-
-    method: str
-    rmse: float
-    pac: float
-    gain: float
-    used: float
-    spent: tuple[Spent, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +127,7 @@ class Plan:
         for name in ("threshold", "uniform"):
             answer = rules_for(goal)[name](self.budgets, goal)
             risk = goal.risk(weighing_of(self.budgets, answer, moves))
-            gains[name] = _gain(width * math.sqrt(risk), best)
+            gains[name] = gain_over(width * math.sqrt(risk), best)
         return gains
 
     @cached_property
@@ -200,7 +187,7 @@ class Plan:
             "confidence": self.confidence,
             "best": self.best,
             "advice": self.advice,
-            "forecasts": [_forecast_dict(forecast) for forecast in self.forecasts],
+            "forecasts": [as_plain(forecast) for forecast in self.forecasts],
             "levels": [
                 {"epsilon": level, "people": people}
                 for level, people in zip(
@@ -316,7 +303,7 @@ def plan(
     strictest = _rmse(allocations["uniform"], limits)
     forecasts = [_forecast(allocation, limits, strictest) for allocation in allocations.values()]
 
-    _sort(forecasts, goal, best)
+    put_in_order(forecasts, goal, best)
     return Plan(
         forecasts=tuple(forecasts),
         best=best,
@@ -341,7 +328,7 @@ def _private_plan(
     uniform = forecast_designs(strictest, goal, bounds, ("transformed",))["transformed"].weighing
     typical = (bounds[1] - bounds[0]) * math.sqrt(replace(goal, loss="mse").risk(uniform))
     forecasts = [
-        _forecast_of(
+        forecast_of(
             name,
             goal,
             each.weighing,
@@ -351,13 +338,13 @@ def _private_plan(
         )
         for name, each in designs.items()
     ]
-    _sort(forecasts, goal, best)
+    put_in_order(forecasts, goal, best)
     chosen = designs[best]
     highest = float(facts.ladder.levels[-1])
     what = f"let nobody spend more than ε = {report.number(chosen.cap)}; what is left stays theirs"
     if chosen.cap >= highest * (1.0 - 1e-9):
         what = "let everyone spend all of their budget"
-    advice = f"Take method {best!r}: {what}; {_why(forecasts[0])}."
+    advice = f"Take method {best!r}: {what}; {why(forecasts[0])}."
     return Plan(
         forecasts=tuple(forecasts),
         best=best,
@@ -381,16 +368,6 @@ def _guessed(facts: Facts) -> Integers:
     return np.zeros(len(facts.ladder.levels), np.int64) if facts.guess is None else facts.guess
 
 
-def _sort(forecasts: list[Forecast], goal: Goal, best: str) -> None:
-    """Put the best first, and the others by their error."""
-
-    def rank(forecast: Forecast) -> tuple[bool, float]:
-        error = forecast.rmse if goal.loss == "mse" else forecast.pac
-        return (forecast.method != best, error)
-
-    forecasts.sort(key=rank)
-
-
 def _rmse(allocation: Allocation, bounds: tuple[float, float]) -> float:
     unit = replace(allocation.goal, loss="mse").risk(allocation.weighing)
     return (bounds[1] - bounds[0]) * math.sqrt(unit)
@@ -399,34 +376,7 @@ def _rmse(allocation: Allocation, bounds: tuple[float, float]) -> float:
 def _forecast(allocation: Allocation, bounds: tuple[float, float], strictest: float) -> Forecast:
     rows = Spent.rows(allocation.levels, allocation.counts, allocation.spent)
     weighing = allocation.weighing
-    return _forecast_of(allocation.method, allocation.goal, weighing, rows, bounds, strictest)
-
-
-def _forecast_of(
-    method: str,
-    goal: Goal,
-    weighing: Weighing,
-    spent: tuple[Spent, ...],
-    bounds: tuple[float, float],
-    strictest: float,
-) -> Forecast:
-    width = bounds[1] - bounds[0]
-    rmse = width * math.sqrt(replace(goal, loss="mse").risk(weighing))
-    used = int(weighing.counts[weighing.weights > 0.0].sum())
-    return Forecast(
-        method=method,
-        rmse=rmse,
-        pac=width * replace(goal, loss="pac").risk(weighing),
-        gain=_gain(strictest, rmse),
-        used=used / weighing.n,
-        spent=spent,
-    )
-
-
-def _gain(strictest: float, rmse: float) -> float:
-    if math.isinf(rmse) or strictest == rmse:
-        return 1.0
-    return strictest / rmse if rmse > 0.0 else math.inf
+    return forecast_of(allocation.method, allocation.goal, weighing, rows, bounds, strictest)
 
 
 def _advice(best: Forecast, allocation: Allocation) -> str:
@@ -439,24 +389,4 @@ def _advice(best: Forecast, allocation: Allocation) -> str:
     else:
         most = float(allocation.spent.max()) if cap is None else cap
         what = f"let nobody spend more than ε = {report.number(most)}; what is left stays theirs"
-    return f"Take method {best.method!r}: {what}; {_why(best)}."
-
-
-def _why(best: Forecast) -> str:
-    """What personal budgets buy."""
-    if best.gain < 1.05:
-        return "personal budgets buy little here"
-    times = "exact instead of noisy" if math.isinf(best.gain) else f"{best.gain:,.3g} times smaller"
-    return f"the typical error is {times} than with everyone at the strictest ε"
-
-
-def _forecast_dict(forecast: Forecast) -> dict[str, Any]:
-    return {
-        "method": forecast.method,
-        "rmse": forecast.rmse,
-        "pac": forecast.pac,
-        "gain": forecast.gain,
-        "used": forecast.used,
-        "largest_spent": max(row.spent for row in forecast.spent),
-        "spent": [row._asdict() for row in forecast.spent],
-    }
+    return f"Take method {best.method!r}: {what}; {why(best)}."

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from epsilons.report.plots import altair_module
-from epsilons.report.text import aligned, number, spending, table, wrapped
+from epsilons.report.text import aligned, ending, number, table
 
 if TYPE_CHECKING:
     import altair
@@ -44,15 +44,11 @@ def vector_text(data: dict[str, Any]) -> str:
             f"  All coordinates at once: within {number(data['radius'])} (ℓ2) of the raw mean with "
             f"probability {percent}",
             *(["  That is the whole ball: for these budgets it tells nothing."] if nothing else []),
-            "",
-            table(*spending(data)),
-            "",
-            wrapped("Protected: " + data["protects"]),
-            wrapped("Assumed: " + data["assumes"]),
-            wrapped(
+            *ending(
+                data,
                 "If budgets and values are related, the ℓ2 error for the mean of these people can "
                 f"be up to {number(data['error_if_related'])} (not exceeded with probability "
-                f"{percent})."
+                f"{percent}).",
             ),
         ]
     )

@@ -29,14 +29,10 @@ def release_text(data: dict[str, Any]) -> str:
         f"{number(data['bounds'][1])}, method {data['method']}",
         f"  {risk_words(data)}",
         *_tells_nothing([low, high] == list(data["bounds"])),
-        "",
-        table(*spending(data)),
-        "",
-        wrapped("Protected: " + data["protects"]),
-        wrapped("Assumed: " + data["assumes"]),
-        wrapped(
+        *ending(
+            data,
             "If budgets and values are related, the error of the mean of these people can be up to "
-            f"{number(data['error_if_related'])} (not exceeded with probability {percent})."
+            f"{number(data['error_if_related'])} (not exceeded with probability {percent}).",
         ),
     ]
     return "\n".join(lines)
@@ -66,18 +62,26 @@ def frequencies_text(data: dict[str, Any]) -> str:
         f"  All categories at once: within {points(data['error_at_once'])} of the raw shares "
         f"with probability {percent}",
         *_tells_nothing(min(lows) <= 0.0 and max(highs) >= 1.0 and width >= 1.0),
+        *ending(
+            data,
+            "If budgets and categories are related, the error of the worst category among these "
+            f"people can be up to {points(data['error_if_related'])} (not exceeded with "
+            f"probability {percent}).",
+        ),
+    ]
+    return "\n".join(lines)
+
+
+def ending(data: dict[str, Any], related: str) -> list[str]:
+    """Who spent what, what is protected and assumed, and the error if budgets tell values."""
+    return [
         "",
         table(*spending(data)),
         "",
         wrapped("Protected: " + data["protects"]),
         wrapped("Assumed: " + data["assumes"]),
-        wrapped(
-            "If budgets and categories are related, the error of the worst category among these "
-            f"people can be up to {points(data['error_if_related'])} (not exceeded with "
-            f"probability {percent})."
-        ),
+        wrapped(related),
     ]
-    return "\n".join(lines)
 
 
 def category_name(category: Any) -> str:

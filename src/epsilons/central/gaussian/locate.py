@@ -19,6 +19,7 @@ from epsilons.budgets import Floats, Integers
 from epsilons.central.gaussian.candidates import Candidates, Cells, TheLine, radii
 from epsilons.central.gaussian.selection import Selection
 from epsilons.central.gaussian.split import CENTRE_ODDS, TOO_OFTEN, Split, best_split
+from epsilons.central.level_counts import float_down
 from epsilons.noise import Source
 from epsilons.tally import line
 
@@ -158,9 +159,7 @@ def remaining(levels: Floats, spent: list[Fraction] | tuple[Fraction, ...]) -> F
         if math.isinf(level):
             left.append(math.inf)
             continue
-        exact = Fraction(level) - gone
-        rest = float(exact)
-        left.append(max(rest if Fraction(rest) <= exact else math.nextafter(rest, 0.0), 0.0))
+        left.append(max(float_down(Fraction(level) - gone), 0.0))
     return np.array(left)
 
 

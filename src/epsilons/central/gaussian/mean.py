@@ -17,7 +17,6 @@ from epsilons.central.gaussian.locate import Found, locate
 from epsilons.central.gaussian.private import PROTECTS as PRIVATELY
 from epsilons.central.gaussian.private import (
     GaussianRatioRelease,
-    float_down,
     mean_of_unknown_people,
 )
 from epsilons.central.gaussian.reduction import reduce
@@ -37,6 +36,7 @@ from epsilons.central.gaussian.staged import (
     on_levels,
     range_of,
 )
+from epsilons.central.level_counts import float_down
 from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.noise import Source, resolve
 from epsilons.release import SpendingRule, Spent

@@ -25,7 +25,7 @@ from epsilons.central.gaussian.normal import (
 )
 from epsilons.central.gaussian.release import KIND, SIDE, Picture, picture_of, reach_over_sigmas
 from epsilons.central.gaussian.staged import SIGMA, budgets_left, on_levels, range_of
-from epsilons.central.level_counts import SHARE, LevelCounts, rounded_down
+from epsilons.central.level_counts import SHARE, LevelCounts, float_down, rounded_down
 from epsilons.noise import Source
 from epsilons.release import NoisySums, RatioMeanRelease, SpendingRule
 from epsilons.tally import line
@@ -234,9 +234,3 @@ def _counting(
         return replace(counted, levels=levels, counts=guess)
 
     return tally_
-
-
-def float_down(number: Fraction) -> float:
-    """The float nearest to a number of at most its size."""
-    near = float(number)
-    return near if Fraction(near) <= number else float(np.nextafter(near, 0.0))

@@ -1,0 +1,92 @@
+"""What one method would give, and how forecasts compare."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+from epsilons.allocation import Goal
+from epsilons.release import Spent
+from epsilons.risk import Weighing
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast:
+    """What one method would give.
+
+    Attributes:
+        method: the rule, by name.
+        rmse: the worst-case root mean squared error, in data units.
+        pac: the error not exceeded with the plan's confidence, in data units.
+        gain: how many times smaller the typical error is than with everyone at the strictest ε.
+        used: the share of the people who have a say.
+        spent: who pays what: for each level ε, people, spent and kept.
+    """
+
+    method: str
+    rmse: float
+    pac: float
+    gain: float
+    used: float
+    spent: tuple[Spent, ...]
+
+
+def forecast_of(
+    method: str,
+    goal: Goal,
+    weighing: Weighing,
+    spent: tuple[Spent, ...],
+    bounds: tuple[float, float],
+    strictest: float,
+) -> Forecast:
+    """The forecast of an estimator, and who pays what for it."""
+    width = bounds[1] - bounds[0]
+    rmse = width * math.sqrt(replace(goal, loss="mse").risk(weighing))
+    used = int(weighing.counts[weighing.weights > 0.0].sum())
+    return Forecast(
+        method=method,
+        rmse=rmse,
+        pac=width * replace(goal, loss="pac").risk(weighing),
+        gain=gain_over(strictest, rmse),
+        used=used / weighing.n,
+        spent=spent,
+    )
+
+
+def gain_over(strictest: float, rmse: float) -> float:
+    """How many times smaller an error is than with everyone at the strictest ε."""
+    if math.isinf(rmse) or strictest == rmse:
+        return 1.0
+    return strictest / rmse if rmse > 0.0 else math.inf
+
+
+def put_in_order(forecasts: list[Forecast], goal: Goal, best: str) -> None:
+    """Put the best first, and the others by their error."""
+
+    def rank(forecast: Forecast) -> tuple[bool, float]:
+        error = forecast.rmse if goal.loss == "mse" else forecast.pac
+        return (forecast.method != best, error)
+
+    forecasts.sort(key=rank)
+
+
+def why(best: Forecast) -> str:
+    """What personal budgets buy."""
+    if best.gain < 1.05:
+        return "personal budgets buy little here"
+    times = "exact instead of noisy" if math.isinf(best.gain) else f"{best.gain:,.3g} times smaller"
+    return f"the typical error is {times} than with everyone at the strictest ε"
+
+
+def as_plain(forecast: Forecast) -> dict[str, Any]:
+    """A forecast as plain data."""
+    return {
+        "method": forecast.method,
+        "rmse": forecast.rmse,
+        "pac": forecast.pac,
+        "gain": forecast.gain,
+        "used": forecast.used,
+        "largest_spent": max(row.spent for row in forecast.spent),
+        "spent": [row._asdict() for row in forecast.spent],
+    }
