@@ -142,7 +142,7 @@ def test_a_mean_of_an_unknown_range(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     data = json.loads(done.stdout)
     assert data["method"] == "weighted"
-    assert 20.0 < data["value"] < 40.0
+    assert 20.0 < data["value"] < 40.0  # ten deviations of the noise and more
     for given in ([], ["--bounds", "0", "120", "--unknown-range"]):
         refused = run(*words, *given)
         assert refused.returncode == 2
