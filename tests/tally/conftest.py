@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import polars as pl
 import pytest
 
 from epsilons.tally import Tally, columns, tally_mean
@@ -21,13 +23,16 @@ BACKENDS = [
     "pyarrow by itself",
     "polars",
     "polars lazy",
+    "polars scan",
     "pyarrow",
     "duckdb",
+    "duckdb file",
     "csv",
     "parquet",
 ]
 SPARK = "pyspark"
-
+SLOW_TO_ANSWER = ["dask", "ibis", SPARK]
+EVERYWHERE = [*BACKENDS, *SLOW_TO_ANSWER]
 
 Rows = tuple[list[float | None], list[float], list[str]]  # values, budgets, people
 Counted = tuple[list[float], list[int], list[int]]  # levels, counts, sums
@@ -83,7 +88,7 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Counted
     return runner(request, tmp_path)
 
 
-@pytest.fixture(params=[*BACKENDS, SPARK])
+@pytest.fixture(params=EVERYWHERE)
 def run_everywhere(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Counted]:
     """A function that tallies rows on one engine, Spark among them."""
     return runner(request, tmp_path)
@@ -139,22 +144,47 @@ def frame(name: str, rows: Rows, directory: Path, request: pytest.FixtureRequest
         if name == "pandas nullable":
             return pandas.convert_dtypes()
         return pandas.convert_dtypes(dtype_backend="pyarrow") if "arrow" in name else pandas
-    import polars as pl
-
     numbers = {"income": pl.Float64, "budget": pl.Float64}
-    polars = pl.DataFrame(table, schema_overrides=numbers)
-    if name == "pyspark":
-        return request.getfixturevalue("spark").createDataFrame(polars.to_arrow())
-    if name.startswith("pyarrow"):
-        return polars.to_arrow()
-    if name == "duckdb":
-        import duckdb
+    return on_engine(name, pl.DataFrame(table, schema_overrides=numbers), directory, request)
 
-        return duckdb.from_arrow(polars.to_arrow())
+
+def on_engine(
+    name: str, table: pl.DataFrame, directory: Path, request: pytest.FixtureRequest
+) -> Any:
+    """The same rows as a frame of another engine, or as a file."""
+    arrow = table.to_arrow()
+    file = directory / "rows.parquet"
+    if name in ("parquet", "polars scan", "duckdb file", "ibis"):
+        # With extremes of columns in it, which leave NaN out.
+        table.write_parquet(file, row_group_size=50_000)
     if name == "csv":
-        polars.write_csv(directory / "rows.csv")
+        table.write_csv(directory / "rows.csv")
         return str(directory / "rows.csv")
-    if name == "parquet":
-        polars.write_parquet(directory / "rows.parquet")
-        return directory / "rows.parquet"
-    return polars.lazy() if name == "polars lazy" else polars
+
+    def on_dask() -> Any:
+        import dask.dataframe as dd
+
+        return dd.from_pandas(table.to_pandas(), npartitions=2)
+
+    def on_ibis() -> Any:
+        import ibis
+
+        return ibis.duckdb.connect().read_parquet(file)
+
+    engines: dict[str, Callable[[], Any]] = {
+        "pandas": table.to_pandas,
+        "pandas by itself": table.to_pandas,
+        "pandas on arrow": lambda: table.to_pandas(use_pyarrow_extension_array=True),
+        "pyarrow": lambda: arrow,
+        "pyarrow by itself": lambda: arrow,
+        "polars": lambda: table,
+        "polars lazy": table.lazy,
+        "polars scan": lambda: pl.scan_parquet(file),
+        "parquet": lambda: file,
+        "duckdb": lambda: duckdb.from_arrow(arrow),
+        "duckdb file": lambda: duckdb.read_parquet(str(file)),
+        "dask": on_dask,
+        "ibis": on_ibis,
+        SPARK: lambda: request.getfixturevalue("spark").createDataFrame(arrow),
+    }
+    return engines[name]()

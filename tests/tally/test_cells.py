@@ -19,7 +19,7 @@ from epsilons.errors import (
     MissingValueError,
 )
 from epsilons.tally import SHARES, CellTally, columns, tally_frequencies
-from tests.tally.conftest import BACKENDS, nine_bits
+from tests.tally.conftest import BACKENDS, nine_bits, on_engine
 
 Run = Callable[..., Any]
 Rows = tuple[list[Any], list[Any], list[Any]]
@@ -105,25 +105,7 @@ def frame(
     if name == "pandas nullable":
         arrow = table.to_pandas(use_pyarrow_extension_array=True)
         return arrow.convert_dtypes(dtype_backend="numpy_nullable")
-    if name == "pandas on arrow":
-        return table.to_pandas(use_pyarrow_extension_array=True)
-    if name.startswith("pandas"):
-        return table.to_pandas()
-    if name.startswith("pyarrow"):
-        return table.to_arrow()
-    if name == "duckdb":
-        import duckdb
-
-        return duckdb.from_arrow(table.to_arrow())
-    if name == "pyspark":
-        return request.getfixturevalue("spark").createDataFrame(table.to_arrow())
-    if name == "csv":
-        table.write_csv(directory / "rows.csv")
-        return str(directory / "rows.csv")
-    if name == "parquet":
-        table.write_parquet(directory / "rows.parquet")
-        return directory / "rows.parquet"
-    return table.lazy() if name == "polars lazy" else table
+    return on_engine(name, table, directory, request)
 
 
 def runner(request: pytest.FixtureRequest, tmp_path: Path) -> Run:

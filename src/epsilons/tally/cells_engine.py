@@ -9,24 +9,25 @@ no engine does. That is at most levels × categories × different numbers of row
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from epsilons.tally.categories import MISSING, UNDECLARED, Categories
 from epsilons.tally.cells import CellGroups, Parts, add_up
+from epsilons.tally.collect import collected
 from epsilons.tally.columns import Table
 from epsilons.tally.expressions import (
     belongs_to_nobody,
     budget_and_person,
-    collected,
     few_budgets,
     floats,
     key,
 )
 from epsilons.tally.failures import guarded
 from epsilons.tally.grid import Floats, Integers
+from epsilons.tally.ieee import a_number
+from epsilons.tally.lookup import added, index_among, with_places
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -34,11 +35,10 @@ if TYPE_CHECKING:
 __all__ = ["count", "each"]
 
 MOST_LISTED = 4096
-"""Categories that are listed in a query. More are looked up here, among all values that occur."""
+"""Categories that are listed in a query. More are looked up in a table that is sent along."""
 
 MOST_BREAKS = 256
-"""Breaks between bins that are compared in a query. More are searched here, among all numbers that
-occur, which is slower where nearly every row has its own."""
+"""Breaks between bins that are compared in a query. More are searched in such a table."""
 
 
 def count(table: Table, categories: Categories) -> CellGroups:
@@ -56,12 +56,10 @@ def count(table: Table, categories: Categories) -> CellGroups:
     folded = table.person is not None
 
     def run() -> nw.DataFrame[Any]:
-        rows = _rows(table, categories, indexed=_in_query(categories))
+        rows = _rows(table, categories, indexed=True)
         parts = _of_people(rows, budgets=grouped) if folded else _of_rows(rows, budgets=grouped)
-        parts = _sorted_out(parts, categories)
-        if folded or _in_query(categories):
-            parts = _parts(parts, budgets=grouped, folded=folded)
-        return collected(parts)
+        parts = _sorted_out(parts, categories, indexed=True)
+        return collected(_parts(parts, budgets=grouped, folded=folded))
 
     result = guarded(run, *table.failure)
 
@@ -69,9 +67,7 @@ def count(table: Table, categories: Categories) -> CellGroups:
     return add_up(
         Parts(
             epsilon=_floats(result["e"]) if grouped else float(table.epsilon),
-            cell=guarded(
-                lambda: _cells(result, categories, indexed=_in_query(categories)), *table.failure
-            ),
+            cell=guarded(lambda: _cells(result, categories, indexed=True), *table.failure),
             size=_whole(result["size"]),
             rows=_whole(result["rows"]) if folded else None,
             conflicts=_whole(result["conflict"]) if folded else nothing,
@@ -85,7 +81,8 @@ def each(table: Table, categories: Categories) -> CellGroups:
     """Find the cell of every row of a frame in memory, in order, where a row is a person."""
 
     def run() -> nw.DataFrame[Any]:
-        return _sorted_out(_rows(table, categories, indexed=False), categories).collect()
+        rows = _rows(table, categories, indexed=False)
+        return _sorted_out(rows, categories, indexed=False).collect()
 
     result = guarded(run, *table.failure)
     nothing = np.zeros(1, dtype=np.int64)
@@ -104,13 +101,6 @@ def each(table: Table, categories: Categories) -> CellGroups:
     )
 
 
-def _in_query(categories: Categories) -> bool:
-    """Whether the engine is told of the categories, so that its groups are few."""
-    if categories.kind == "bins":
-        return categories.breaks.size <= MOST_BREAKS
-    return len(categories.declared) <= MOST_LISTED
-
-
 def _rows(table: Table, categories: Categories, *, indexed: bool) -> nw.LazyFrame[Any]:
     """Return `v`, `e` and `who` of every row.
 
@@ -122,14 +112,19 @@ def _rows(table: Table, categories: Categories, *, indexed: bool) -> nw.LazyFram
     value = nw.col(table.values)
     if categories.kind == "bins":
         value = floats(table, table.values)
-        # False for NaN, also where an engine sorts it last.
-        there = (value.abs() <= math.inf).fill_null(False)
-        if indexed:
+        there = a_number(value)
+        if not indexed:
+            value = nw.when(there).then(value + 0.0)
+        elif categories.breaks.size <= MOST_BREAKS:
             above = [(value >= point).cast(nw.Int16) for point in categories.breaks.tolist()]
-            index = nw.sum_horizontal(*above).cast(nw.Int16)
+            index = added(above).cast(nw.Int16)
             value = nw.when(there).then(index).otherwise(nw.lit(-1, dtype=nw.Int16))
         else:
-            value = nw.when(there).then(value + 0.0)
+            own = budget_and_person(table)
+            rows = table.frame.select(value.alias("v"), there.alias("there"), *own)
+            rows = index_among(rows, "v", categories.breaks)
+            index = nw.when(nw.col("there")).then(nw.col("v")).otherwise(-1)
+            return rows.with_columns(index.alias("v")).drop("there")
     return table.frame.select(value.alias("v"), *budget_and_person(table))
 
 
@@ -170,8 +165,13 @@ def _of_people(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
     )
 
 
-def _sorted_out(parts: nw.LazyFrame[Any], categories: Categories) -> nw.LazyFrame[Any]:
-    """Make one `v` of all that is in no category: `out` is 1 for these, and 2 for null."""
+def _sorted_out(
+    parts: nw.LazyFrame[Any], categories: Categories, *, indexed: bool
+) -> nw.LazyFrame[Any]:
+    """Make one `v` of all that is in no category: `out` is 1 for these, and 2 for null.
+
+    If `indexed` and there are very many categories, `v` is the place among them.
+    """
     import narwhals as nw
 
     if categories.kind == "bins":
@@ -191,14 +191,24 @@ def _sorted_out(parts: nw.LazyFrame[Any], categories: Categories) -> nw.LazyFram
                 inside = inside & (value >= -(2**63))
             value = nw.when(inside.fill_null(False)).then(value).otherwise(0)
         value = value.cast(nw.Int64)
-    if _in_query(categories):
+    listed = len(categories.declared) <= MOST_LISTED
+    if indexed and listed:
         inside = inside & value.is_in(categories.declared)
     inside = inside.fill_null(False)
     out = (~inside).cast(nw.Int64) + null.cast(nw.Int64)
-    # A label stands in for what is out: a null would make floats of integers in pandas.
-    return parts.with_columns(
+    # A label stands in for what is out: a null would make floats of integers in pandas, and is not
+    # joined alike by all engines.
+    parts = parts.with_columns(
         nw.when(inside).then(value).otherwise(nw.lit(filler)).alias("v"), out.alias("out")
     )
+    if listed or not indexed:
+        return parts
+    parts = with_places(parts, "v", categories.declared, "place")
+    out, place = nw.col("out"), nw.col("place")
+    return parts.with_columns(
+        nw.when(out == 0).then(place).otherwise(-1).alias("v"),
+        nw.when((out == 0) & (place < 0)).then(1).otherwise(out).alias("out"),
+    ).drop("place")
 
 
 def _parts(parts: nw.LazyFrame[Any], *, budgets: bool, folded: bool) -> nw.LazyFrame[Any]:
@@ -246,6 +256,9 @@ def _cells(result: nw.DataFrame[Any], categories: Categories, *, indexed: bool) 
         return np.where(index < 0, MISSING, categories.cells[index])
     if categories.kind == "bins":
         return categories.of_floats(_floats(result["v"]))
+    if indexed and len(categories.declared) > MOST_LISTED:
+        out = _whole(result["out"])
+        return np.where(out == 0, _whole(result["v"]), np.where(out == 1, UNDECLARED, MISSING))
     dtype = pl.String if categories.kind == "text" else pl.Int64
     values = result["v"].to_native()
     if not isinstance(values, pl.Series):

@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from epsilons.tally.collect import collected
 from epsilons.tally.columns import Table
 from epsilons.tally.expressions import (
     belongs_to_nobody,
     budget_and_person,
-    collected,
     few_budgets,
     floats,
     key,
 )
 from epsilons.tally.failures import guarded
-from epsilons.tally.grid import GRID, HALF, LARGEST, Integers
+from epsilons.tally.grid import GRID, HALF, Integers
+from epsilons.tally.ieee import finite
 from epsilons.tally.levels import BAD_BUDGET, Groups
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def _rows(table: Table, bounds: tuple[float, float]) -> nw.LazyFrame[Any]:
     lo, hi = bounds
     value = floats(table, table.values)
     # Nulls are filled in conditions: an engine need not take null for false.
-    valid = (value.abs() <= LARGEST).fill_null(False)
+    valid = finite(value)
     # Clipped last but one: the floor of any float from 0 to GRID + ½ is a whole number from 0 to
     # GRID, so that no theory of rounding is needed for privacy. Spark's floor cannot take more.
     steps = ((value - lo) * (GRID / (hi - lo)) + 0.5).clip(0.0, GRID + 0.5).floor()

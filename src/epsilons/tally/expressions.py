@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from epsilons.tally.columns import Table
 from epsilons.tally.grid import HUGE
-from epsilons.tally.ladder import rounded
+from epsilons.tally.ieee import a_number, rounded
 from epsilons.tally.levels import BAD_BUDGET
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["belongs_to_nobody", "budget_and_person", "collected", "few_budgets", "floats", "key"]
+__all__ = [
+    "belongs_to_nobody",
+    "budget_and_person",
+    "few_budgets",
+    "floats",
+    "key",
+]
 
 PEEK = 4096
 """Rows that are looked at to choose between two ways to the same integers."""
@@ -46,7 +51,7 @@ def budget_and_person(table: Table) -> list[nw.Expr]:
         elif table.person is not None:
             # The minimum over a person's rows would pass over a null or a NaN; where rows are
             # people, bad budgets have keys of their own and come out as levels of their own.
-            usable = ((budget >= 0.0) & (budget <= math.inf)).fill_null(False)
+            usable = (budget >= 0.0).fill_null(False) & a_number(budget)
             budget = nw.when(usable).then(budget).otherwise(BAD_BUDGET)
         columns.append(budget.alias("e"))
     if table.person is not None:
@@ -60,10 +65,9 @@ def belongs_to_nobody(rows: nw.LazyFrame[Any], who: str = "who") -> nw.Expr:
     """Return whether `who` is null or NaN."""
     import narwhals as nw
 
-    nobody = nw.col(who).is_null()
     if rows.collect_schema()[who].is_float():
-        nobody = nobody | nw.col(who).is_nan()
-    return nobody
+        return ~a_number(nw.col(who))
+    return nw.col(who).is_null()
 
 
 def key(budget: nw.Expr) -> nw.Expr:
@@ -84,12 +88,3 @@ def few_budgets(rows: nw.LazyFrame[Any]) -> bool:
     if rows.implementation is not nw.Implementation.POLARS:
         return False
     return len(set(rows.select("e").head(PEEK).collect()["e"].to_list())) <= PEEK // 8
-
-
-def collected(query: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
-    """Run a query, in Polars by its streaming engine."""
-    import narwhals as nw
-
-    if query.implementation is nw.Implementation.POLARS:
-        return query.collect(engine="streaming")
-    return query.collect()

@@ -23,7 +23,7 @@ HALF: Final = GRID // 2
 """The middle of the grid: what a missing value becomes under missing="midpoint"."""
 
 LARGEST: Final = sys.float_info.max
-"""The largest finite float. |v| <= LARGEST is false for NaN also where an engine sorts it last."""
+"""The largest finite float."""
 
 SPLITTER: Final = 2.0**44 + 1.0
 """Veltkamp's constant that leaves 53 - 44 = 9 significant bits."""

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from epsilons.errors import BudgetError
-from epsilons.tally.grid import SPLITTER, Floats, keys
+from epsilons.tally.grid import Floats, keys
+from epsilons.tally.ieee import a_number, rounded
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["Ladder", "rounded"]
+__all__ = ["Ladder"]
 
 MOST_DECLARED: Final = 256
 """The most rungs that a caller may declare."""
@@ -104,7 +105,7 @@ class Ladder:
         """`of`, as an expression of an engine."""
         import narwhals as nw
 
-        usable = ((epsilon >= float(self.levels[0])) & (epsilon <= math.inf)).fill_null(False)
+        usable = (epsilon >= float(self.levels[0])).fill_null(False) & a_number(epsilon)
         rung = nw.lit(0.0)
         if self.fine:
             capped = nw.when(usable & (epsilon < self.top)).then(epsilon).otherwise(self.top)
@@ -115,12 +116,6 @@ class Ladder:
         for level in self.levels.tolist():
             rung = nw.when(usable & (epsilon >= level)).then(nw.lit(level)).otherwise(rung)
         return rung
-
-
-def rounded(budget: nw.Expr) -> nw.Expr:
-    """A budget of at most 2⁹⁰⁰ to 9 significant bits: `grid.keys` as an expression."""
-    product = budget * SPLITTER
-    return product - (product - budget)
 
 
 def _down(epsilon: Floats) -> Floats:

@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from epsilons.tally.collect import collected
 from epsilons.tally.columns import Table
 from epsilons.tally.expressions import (
     belongs_to_nobody,
     budget_and_person,
-    collected,
     floats,
     key,
 )
 from epsilons.tally.failures import guarded
-from epsilons.tally.grid import HUGE, LARGEST, Floats, Integers
+from epsilons.tally.grid import HUGE, Floats, Integers
+from epsilons.tally.ieee import finite
 from epsilons.tally.levels import BAD_BUDGET, Names
 from epsilons.tally.line import (
     LEVEL_SPLITTER,
@@ -82,12 +83,12 @@ def _query(
     import narwhals as nw
 
     value = floats(table, table.values)
-    valid = (value.abs() <= LARGEST).fill_null(False)
+    valid = finite(value)
     if folded:
         rows = table.frame.select(nw.when(valid).then(value).alias("v"), *budget_and_person(table))
         rows = _fold(rows, budgets=grouped)
         value = nw.col("v")
-        valid = (value.abs() <= LARGEST).fill_null(False)
+        valid = finite(value)
         rows = rows.with_columns(_cell(value, valid, window).alias("cell"))
     else:
         cell = _cell(value, valid, window).alias("cell")

@@ -1,0 +1,167 @@
+"""Many categories: looked up by the engine itself, in a small table that is sent to it.
+
+A few categories are written into a query. Very many would make it too long, and without them every
+value that occurs would come back, which may be as many as there are rows. So a table of them is
+handed to the engine, and joined there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from epsilons.errors import ArgumentError
+from epsilons.tally.grid import Floats
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import narwhals as nw
+
+__all__ = ["BRANCHES", "added", "index_among", "with_places"]
+
+BRANCHES: Final = 64
+"""Breaks between which a value is compared at a time: a tree of so many branches finds its place
+in few steps."""
+
+
+def added(terms: Sequence[nw.Expr]) -> nw.Expr:
+    """Return the sum of expressions, in a shallow tree: engines limit how deep a query may be."""
+    while len(terms) > 1:
+        pairs = [terms[i] + terms[i + 1] for i in range(0, len(terms) - 1, 2)]
+        terms = [*pairs, *terms[len(pairs) * 2 :]]
+    return terms[0]
+
+
+def with_places(
+    rows: nw.LazyFrame[Any], column: str, labels: Sequence[str | int], place: str
+) -> nw.LazyFrame[Any]:
+    """Add the index of each row's value among `labels`, -1 if it is not among them.
+
+    Args:
+        rows: a frame of any engine.
+        column: the column of values, of the type of the labels.
+        labels: distinct.
+        place: the name of the new column.
+    """
+    import narwhals as nw
+
+    table = _beside(rows, {column: list(labels), place: list(range(len(labels)))})
+    joined = rows.join(table, on=column, how="left")
+    # In pandas a column with gaps is one of floats.
+    return joined.with_columns(nw.col(place).fill_null(-1).cast(nw.Int64))
+
+
+def index_among(rows: nw.LazyFrame[Any], column: str, breaks: Floats) -> nw.LazyFrame[Any]:
+    """Replace numbers by how many breaks, which ascend, they are at or above, in 64-bit integers.
+
+    What is NaN or null gets any index: look for it before.
+
+    Args:
+        rows: a frame of any engine.
+        column: the column of floats.
+        breaks: any number of them. Each row is compared with `BRANCHES` at a time.
+    """
+    import narwhals as nw
+
+    value, place = nw.col(column), "place of " + column
+    block = BRANCHES
+    while block < len(breaks):
+        block *= BRANCHES
+    first = np.arange(block // BRANCHES, len(breaks), block // BRANCHES)
+    rows = rows.with_columns(_at_or_above(value, breaks[first].tolist()).alias(place))
+    while block > BRANCHES:
+        block //= BRANCHES
+        step = block // BRANCHES
+        # The first break of a block was compared with when the block was found.
+        starts = np.arange(0, len(breaks), block)
+        within = np.arange(step, block, step)
+        columns: dict[str, list[Any]] = {place: list(range(len(starts)))}
+        for branch, offset in enumerate(within.tolist()):
+            at = starts + offset
+            columns[f"break {branch}"] = [
+                float(breaks[i]) if i < len(breaks) else None for i in at.tolist()
+            ]
+        rows = rows.join(_beside(rows, columns), on=place, how="left")
+        passed = [
+            (value >= nw.col(f"break {branch}")).fill_null(False).cast(nw.Int64)
+            for branch in range(len(within))
+        ]
+        rows = rows.with_columns((nw.col(place) * BRANCHES + added(passed)).alias(place))
+        rows = rows.drop(*[f"break {branch}" for branch in range(len(within))])
+    # So far the first break of all has been taken for passed.
+    below = (value < float(breaks[0])).fill_null(False).cast(nw.Int64)
+    return rows.with_columns((nw.col(place) + 1 - below).alias(column)).drop(place)
+
+
+def _at_or_above(value: nw.Expr, breaks: list[float]) -> nw.Expr:
+    """Return how many of some breaks a value is at or above."""
+    import narwhals as nw
+
+    if not breaks:
+        return nw.lit(0, dtype=nw.Int64)
+    return added([(value >= point).fill_null(False).cast(nw.Int64) for point in breaks])
+
+
+def _beside(frame: nw.LazyFrame[Any], columns: dict[str, list[Any]]) -> nw.LazyFrame[Any]:
+    """Return a small table on the engine of a frame.
+
+    Raises:
+        ArgumentError: the engine is not known to take one.
+    """
+    import narwhals as nw
+
+    engine = frame.implementation
+    native: Any = frame.to_native()
+    if engine is nw.Implementation.POLARS or engine.is_pandas_like():
+        return nw.from_dict(columns, backend=engine).lazy()
+    if engine is nw.Implementation.PYARROW:
+        import pyarrow as pa
+
+        # It joins nothing but equal types, and has two of text.
+        types = {field.name: field.type for field in native.schema}
+        made = {name: pa.array(items, types.get(name)) for name, items in columns.items()}
+        return _lazy(pa.table(made))
+    if engine is nw.Implementation.DUCKDB:
+        # A relation does not tell its connection, but a query on it is one on its connection.
+        lists = ", ".join(f'unnest({_sql(items)}) AS "{name}"' for name, items in columns.items())
+        return _lazy(native.query("ours", f"SELECT {lists}"))
+    if engine.is_pyspark() or engine.is_pyspark_connect():
+        import pyarrow as pa
+
+        return _lazy(native.sparkSession.createDataFrame(pa.table(columns)))
+    if engine is nw.Implementation.IBIS:
+        import ibis
+        import pyarrow as pa
+
+        return _lazy(ibis.memtable(pa.table(columns)))
+    if engine is nw.Implementation.DASK:
+        import dask.dataframe as dd
+        import pandas as pd
+
+        return _lazy(dd.from_pandas(pd.DataFrame(columns), npartitions=1))
+    raise ArgumentError(
+        f"categories: there are too many for a query on {engine.name.title()}. "
+        "Declare fewer of them, or give data on another engine."
+    )
+
+
+def _lazy(native: Any) -> nw.LazyFrame[Any]:
+    import narwhals as nw
+
+    frame: nw.LazyFrame[Any] = nw.from_native(native).lazy()
+    return frame
+
+
+def _sql(items: list[Any]) -> str:
+    """Return a list in DuckDB's SQL: floats to their last digit, as text that is read as such."""
+
+    def literal(item: Any) -> str:
+        if item is None:
+            return "NULL"
+        if isinstance(item, str):
+            return "'" + item.replace("'", "''") + "'"
+        return f"'{item!r}'::DOUBLE" if isinstance(item, float) else str(int(item))
+
+    return "[" + ", ".join(map(literal, items)) + "]"
