@@ -174,6 +174,9 @@ def on_engine(
     engines: dict[str, Callable[[], Any]] = {
         "pandas": table.to_pandas,
         "pandas by itself": table.to_pandas,
+        "pandas nullable": lambda: table.to_pandas(use_pyarrow_extension_array=True).convert_dtypes(
+            dtype_backend="numpy_nullable"
+        ),
         "pandas on arrow": lambda: table.to_pandas(use_pyarrow_extension_array=True),
         "pyarrow": lambda: arrow,
         "pyarrow by itself": lambda: arrow,

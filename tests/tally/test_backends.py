@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,10 +16,24 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from epsilons.errors import BudgetError, ConflictingBudgetsError, DataError, MissingValueError
-from epsilons.tally import tally_mean
+from epsilons.errors import (
+    ArgumentError,
+    BudgetError,
+    ConflictingBudgetsError,
+    DataError,
+    MissingValueError,
+)
+from epsilons.tally import (
+    cells_engine,
+    columns,
+    engine,
+    line_engine,
+    tally_frequencies,
+    tally_mean,
+)
 from epsilons.tally.engine import _fold
-from tests.tally import test_cells, test_ladder
+from tests.tally import questions, test_cells, test_ladder
+from tests.tally.conftest import EVERYWHERE, on_engine
 
 Rows = tuple[list[float | None], list[float], list[Any]]
 Count = Callable[..., tuple[list[float], list[int], list[int]]]
@@ -229,3 +245,145 @@ def test_spark_finds_the_rungs_of_others(
         "pyspark", cells, "text", None, rungs, tmp_path, request, person=person
     )
     assert counted == test_ladder.expected_cells(cells, categories, None, rungs, person=person)
+
+
+MANY = pytest.param(10**6, marks=pytest.mark.slow, id="a million rows")
+FEWER = pytest.param(10**4, id="ten thousand rows")
+
+
+@functools.cache
+def asked_of_numpy(n: int) -> tuple[pl.DataFrame, dict[str, Any]]:
+    table = questions.rows(n)
+    return table, questions.by_numpy(table)
+
+
+@pytest.mark.parametrize("n", [FEWER, MANY])
+def test_numpy_answers_as_plain_python_does(n: int, reference: Count) -> None:
+    table, expected = asked_of_numpy(n)
+    rows = table["value"].to_list(), table["epsilon"].to_list(), table["who"].to_list()
+    for name, person in (("mean, midpoint", False), ("mean of people", True)):
+        levels, counts, sums = reference(rows, questions.BOUNDS, person=person)
+        assert expected[name] == (levels, counts, sums)
+    refused = {name: found for name, found in expected.items() if isinstance(found, str)}
+    assert refused == {
+        "mean, error": "MissingValueError",
+        "mean of people, error": "MissingValueError",
+        "mean, NaN budgets": "BudgetError",
+        "words, error": "MissingValueError",
+        "bins, error": "MissingValueError",
+        "unknown range, error": "MissingValueError",
+    }
+
+
+@pytest.mark.parametrize("n", [FEWER, MANY])
+@pytest.mark.parametrize("name", [name for name in EVERYWHERE if name != "numpy"])
+def test_every_engine_answers_with_the_same_integers(
+    name: str,
+    n: int,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if name.endswith("by itself"):
+        monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
+    table, expected = asked_of_numpy(n)
+    data = on_engine(name, table, tmp_path, request)
+    queries = queries_of(monkeypatch)
+    for question, ask in questions.on_engine(data).items():
+        assert questions.answer(ask) == expected[question], question
+    assert len(queries) == len(expected)  # one for each question
+
+
+def queries_of(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Every query that is run from now on, and how many rows came back."""
+    found: list[tuple[Any, int]] = []
+    for room in (engine, cells_engine, line_engine):
+
+        def collected(query: Any, *given: Any, run: Any = room.collected) -> Any:
+            result = run(query, *given)
+            found.append((query, len(result)))
+            return result
+
+        monkeypatch.setattr(room, "collected", collected)
+    return found
+
+
+@pytest.mark.parametrize("name", EVERYWHERE[1:])
+def test_only_the_tally_comes_back(
+    name: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every row has its own value, its own word, its own budget and its own person."""
+    n = 3000
+    table = pl.DataFrame(
+        {
+            "number": [k + 0.5 for k in range(n)],
+            "word": [f"word {k}" for k in range(n)],
+            "epsilon": [1.0 + k / n / 300.0 for k in range(n)],  # two levels of nine bits
+            "who": [f"person {k}" for k in range(n)],
+        }
+    )
+    data = on_engine(name, table, tmp_path, request)
+    queries = queries_of(monkeypatch)
+    monkeypatch.setattr(cells_engine, "MOST_LISTED", 2)
+    monkeypatch.setattr(cells_engine, "MOST_BREAKS", 4)
+    edges = [float(k) for k in range(0, 2500, 10)]
+    for person in (None, "who"):
+        on = {"epsilon": "epsilon", "data": data, "person": person}
+        tally_mean("number", bounds=(0.0, 1000.0), **on)
+        some = tally_frequencies("word", categories=["word 3", "word 5"], other="?", **on)
+        many = tally_frequencies("word", categories=["word 3", "word 5", "word 7"], other="?", **on)
+        if name == "dask" and person:
+            with pytest.raises(ArgumentError, match="fewer bins"):
+                tally_frequencies("number", categories=edges, other="?", **on)
+            continue
+        bins = tally_frequencies("number", categories=edges, other="?", **on)
+        assert some.cells.sum(axis=0).tolist() == [some.unit, some.unit, (n - 2) * some.unit]
+        assert many.cells.sum(axis=0).tolist()[-1] == (n - 3) * many.unit
+        assert bins.cells.sum(axis=0).tolist() == [10 * bins.unit] * 249 + [510 * bins.unit]
+    levels = len(bins.levels)
+    assert levels == 2
+    most = [levels, 3 * levels, 4 * levels, 251 * levels] * 2
+    assert len(queries) == 8 - (name == "dask")
+    assert all(rows <= cells for (_, rows), cells in zip(queries, most, strict=False))
+
+
+def test_spark_reads_once_in_one_job_without_python(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The plan is all of Spark's own: one scan of the columns in question, sums, and no rows."""
+    table = questions.rows(3000)
+    table.write_parquet(tmp_path / "rows.parquet")
+    data = spark.read.parquet(str(tmp_path / "rows.parquet"))
+    queries = queries_of(monkeypatch)
+    tracker = spark.sparkContext.statusTracker()
+    for question, ask in questions.on_engine(data).items():
+        before = len(tracker.getJobIdsForGroup(None))
+        questions.answer(ask)
+        assert len(tracker.getJobIdsForGroup(None)) - before == 1, question
+        query, rows = queries[-1]
+        plan = query.to_native()._jdf.queryExecution().executedPlan().toString()
+        assert plan.count("FileScan parquet") == 1, question
+        foreign = ("Python", "Arrow", "Pandas", "Join", "Cartesian")
+        assert [word for word in foreign if word in plan] == [], question
+        people, budgets = "people" in question, "NaN" not in question
+        (read,) = re.findall(r"ReadSchema: struct<([^>]*)>", plan)
+        assert len(read.split(",")) == 2 + people
+        # Rows are added up where they are, before anything is sent: only sums are shuffled, but
+        # for people, whose rows must come together.
+        assert "HashAggregate" in plan
+        first = plan.rindex("Exchange") if "Exchange" in plan else 0
+        assert people or "partial_" in plan[first:]
+        assert rows < 3000 or "unknown" in question
+        assert budgets or rows <= 4
+
+
+def test_spark_looks_many_categories_up_by_itself(spark: Any, tmp_path: Path) -> None:
+    table = questions.rows(3000)
+    table.write_parquet(tmp_path / "rows.parquet")
+    data = spark.read.parquet(str(tmp_path / "rows.parquet"))
+    words = [f"word {k}" for k in range(5000)] + ["a", "b"]
+    edges = [k / 100.0 for k in range(-3000, 7000)]
+    for values, categories in (("word", words), ("value", edges)):
+        on: dict[str, Any] = {"epsilon": "epsilon", "categories": categories, "other": "?"}
+        found = tally_frequencies(values, data=data, **on)
+        assert found.cells.tolist() == tally_frequencies(values, data=table, **on).cells.tolist()

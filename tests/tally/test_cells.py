@@ -102,9 +102,6 @@ def frame(
         schema_overrides={"v": dtype, "e": pl.Float64},
         strict=False,
     )
-    if name == "pandas nullable":
-        arrow = table.to_pandas(use_pyarrow_extension_array=True)
-        return arrow.convert_dtypes(dtype_backend="numpy_nullable")
     return on_engine(name, table, directory, request)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from epsilons.errors import ArgumentError
 from epsilons.tally.categories import MISSING, UNDECLARED, Categories
 from epsilons.tally.cells import CellGroups, Parts, add_up
 from epsilons.tally.collect import collected
@@ -120,6 +121,11 @@ def _rows(table: Table, categories: Categories, *, indexed: bool) -> nw.LazyFram
             index = added(above).cast(nw.Int16)
             value = nw.when(there).then(index).otherwise(nw.lit(-1, dtype=nw.Int16))
         else:
+            if table.person is not None and table.frame.implementation is nw.Implementation.DASK:
+                raise ArgumentError(
+                    f"categories: Dask takes at most {MOST_BREAKS} ends of bins together with "
+                    "person. Declare fewer bins, or give data on another engine."
+                )
             own = budget_and_person(table)
             rows = table.frame.select(value.alias("v"), there.alias("there"), *own)
             rows = index_among(rows, "v", categories.breaks)
