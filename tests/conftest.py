@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         if os.environ.get("EPSILONS_SKIP_NOTHING"):
             pytest.fail(f"EPSILONS_SKIP_NOTHING is set, and {reason}")
         pytest.skip(reason)
+    # Workers must be this Python, which has the package.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     from pyspark.sql import SparkSession
 
     directory: Path = tmp_path_factory.mktemp("spark")

@@ -32,6 +32,7 @@ from epsilons.tally import (
     tally_mean,
 )
 from epsilons.tally.engine import _fold
+from tests.local import test_tables
 from tests.tally import questions, test_cells, test_ladder
 from tests.tally.conftest import EVERYWHERE, on_engine
 
@@ -387,3 +388,7 @@ def test_spark_looks_many_categories_up_by_itself(spark: Any, tmp_path: Path) ->
         on: dict[str, Any] = {"epsilon": "epsilon", "categories": categories, "other": "?"}
         found = tally_frequencies(values, data=data, **on)
         assert found.cells.tolist() == tally_frequencies(values, data=table, **on).cells.tolist()
+
+
+def test_spark_adds_up_local_reports_where_they_are(spark: Any) -> None:
+    test_tables.check_on_spark(spark)

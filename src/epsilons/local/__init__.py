@@ -1,8 +1,9 @@
 """The local model: each person randomizes their own value at their own ε, and nobody is trusted.
 
 mechanism = local.Bit()
-report = mechanism.randomize(1, epsilon=0.5)      on the person's device
-release = mechanism.estimate(reports)             wherever reports are collected
+report = mechanism.randomize(1, epsilon=0.5)         on the person's device
+release = mechanism.estimate(reports)                wherever reports are collected
+release = mechanism.estimate("column", data=frame)   or a table of them, on any engine
 """
 
 from epsilons.local.categorical import Frequencies

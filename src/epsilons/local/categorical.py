@@ -22,9 +22,10 @@ from epsilons.local.hashing import signs
 from epsilons.local.labels import Labels
 from epsilons.local.mechanism import PROTECTS, Mechanism
 from epsilons.local.people import count_of
-from epsilons.local.reports import HADAMARD, PROJECTION, RAPPOR, Columns, Reports
+from epsilons.local.reports import Columns, Reports
 from epsilons.local.state import SpentRows, State
 from epsilons.local.sweep import dot, responses
+from epsilons.local.wire import HADAMARD, PROJECTION, RAPPOR
 from epsilons.noise import Source, below_many
 from epsilons.release.local import LocalFrequencyRelease
 from epsilons.risk.local import Sums

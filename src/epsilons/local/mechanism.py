@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from epsilons import parameters as words
 from epsilons.budgets import Floats
-from epsilons.errors import BudgetError, DataError
+from epsilons.errors import ArgumentError, BudgetError, DataError
+from epsilons.local import wire
+from epsilons.local.frames import state_of
 from epsilons.local.people import budgets_of
-from epsilons.local.reports import Columns, Reports
+from epsilons.local.reports import Columns, Reports, foreign
 from epsilons.local.state import Levels, State
 from epsilons.local.weights import WEIGHTS
 from epsilons.noise import Source, resolve
@@ -36,6 +38,11 @@ class Mechanism(ABC):
     @abstractmethod
     def parameters(self) -> bytes:
         """The public parameters, as they stand in every report."""
+
+    @property
+    def fingerprint(self) -> int:
+        """A number for kind and parameters: the column `mechanism` of a table of reports."""
+        return wire.fingerprint(self.kind, self.parameters)
 
     @abstractmethod
     def _read(self, values: Any) -> tuple[Any, int]:
@@ -99,11 +106,22 @@ class Mechanism(ABC):
         columns = self._draw(read, epsilon, entropy)
         return Reports(self.kind, self.parameters, entropy.private, epsilon, columns)
 
-    def state(self, reports: Reports | bytes, *, weights: str = "variance") -> State:
-        """Add up a batch of reports. States of batches merge with `+`, in any order.
+    def state(
+        self,
+        reports: Reports | bytes | str | None = None,
+        *,
+        data: Any = None,
+        weights: str = "variance",
+    ) -> State:
+        """Add up reports. States merge with `+`, in any order.
 
         Args:
-            reports: a batch, as it was made or as it was sent.
+            reports: a batch, as it was made or as it was sent. If `data` is given: the name of its
+                column of bytes, each entry a batch of one or more people; or None, if its columns
+                are those of `Reports.to_columns`.
+            data: a table of reports: a frame of any engine, a reader of Arrow's record batches, or
+                the path of a Parquet file. It is read once, in batches; Spark adds up where the
+                rows are.
             weights: "variance": by the inverse of the worst-case variance. "paper": as the papers
                 have them. "uniform": all alike. Reports that are pure noise always weigh nothing.
 
@@ -111,16 +129,19 @@ class Mechanism(ABC):
             All that `estimate` needs of them.
 
         Raises:
-            DataError: a report is malformed, too long, or of another mechanism. Nothing of the
-                batch is used then.
+            DataError: a report is malformed, too long, or of another mechanism, or there is none.
+                Nothing of the batch, or of `data`, is used then.
+            ArgumentError: arguments do not fit together, or `data` has not the columns it needs.
+            FileError: `data` is a path, and the file cannot be read.
         """
         words.choice("weights", weights, WEIGHTS)
-        batch = reports if isinstance(reports, Reports) else Reports.from_bytes(reports)
+        if data is not None:
+            return self._of_data(reports, data, weights)
+        if reports is None:
+            raise ArgumentError("Give reports, or data: a table of them.")
+        batch = reports if isinstance(reports, Reports) else Reports.from_bytes(reports)  # type: ignore[arg-type]
         if batch.kind != self.kind or batch.parameters != self.parameters:
-            raise DataError(
-                f"These reports were not made by this mechanism: {batch.kind} with other public "
-                f"parameters than those of {self!r}. They are not used."
-            )
+            raise foreign(self)
         if len(batch) == 0:
             raise DataError("This batch holds no report.")
         total, sums = self._add(batch, weights)
@@ -135,17 +156,31 @@ class Mechanism(ABC):
             Levels(batch.epsilon),
         )
 
+    def _of_data(self, column: Any, data: Any, weights: str) -> State:
+        """Add up the reports of a table."""
+        if not (column is None or isinstance(column, str)):
+            raise ArgumentError(
+                "reports must be the name of a column of bytes of data, or be left out."
+            )
+        found = state_of(self, column, data, weights)
+        if found is None:
+            raise DataError("data holds no report.")
+        return found
+
     def estimate(
         self,
-        reports: Reports | bytes | State | Iterable[Reports | bytes | State],
+        reports: Reports | bytes | State | Iterable[Reports | bytes | State] | str | None = None,
         *,
+        data: Any = None,
         weights: str = "variance",
         confidence: float = 0.95,
     ) -> Any:
         """Estimate from reports.
 
         Args:
-            reports: a batch, a state, or a stream of either.
+            reports: a batch, a state, or a stream of either, which is never held whole. If `data`
+                is given: the name of a column, or None, as in `state`.
+            data: a table of reports, as in `state`.
             weights: "variance", "paper" or "uniform", as in `state`.
             confidence: of the interval that is printed.
 
@@ -155,14 +190,27 @@ class Mechanism(ABC):
         Raises:
             DataError: a report is malformed or of another mechanism, or there is none.
             BudgetError: all reports are pure noise.
-            ArgumentError: weights, confidence or a state do not fit.
+            ArgumentError: weights, confidence, a state or the columns of `data` do not fit.
+            FileError: `data` is a path, and the file cannot be read.
         """
         words.choice("weights", weights, WEIGHTS)
         words.confidence(confidence)
+        if data is not None:
+            found = self._of_data(reports, data, weights)
+        elif reports is None or isinstance(reports, str):
+            raise ArgumentError("Give reports; or data, and the name of its column of reports.")
+        else:
+            found = self._merged(reports, weights)
+        if not found.sums.weight > 0.0:
+            raise BudgetError("epsilon is 0 for everyone: all reports are pure noise.")
+        return self._release(found, confidence)
+
+    def _merged(self, reports: Any, weights: str) -> State:
+        """Merge the states of a stream."""
         single = isinstance(reports, (Reports, State, bytes, bytearray, memoryview))
         found: State | None = None
-        for part in [reports] if single else reports:  # type: ignore[union-attr]
-            state = part if isinstance(part, State) else self.state(part, weights=weights)  # type: ignore[arg-type]
+        for part in [reports] if single else reports:
+            state = part if isinstance(part, State) else self.state(part, weights=weights)
             if (state.kind, state.parameters, state.weights) != (
                 self.kind,
                 self.parameters,
@@ -172,6 +220,4 @@ class Mechanism(ABC):
             found = state if found is None else found + state
         if found is None:
             raise DataError("There is no report to estimate from.")
-        if not found.sums.weight > 0.0:
-            raise BudgetError("epsilon is 0 for everyone: all reports are pure noise.")
-        return self._release(found, confidence)
+        return found

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epsilons.budgets import Floats
 from epsilons.errors import DataError
-from epsilons.local import wire
+from epsilons.local import table, wire
+from epsilons.local.table import Columns as Columns
+from epsilons.local.wire import HADAMARD, PROJECTION, RAPPOR
 
-Columns = tuple[NDArray[Any], ...]
+
+class Public(Protocol):
+    """What is public of a mechanism."""
+
+    @property
+    def kind(self) -> str:
+        """Its name."""
+
+    @property
+    def parameters(self) -> bytes:
+        """Its public parameters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +91,54 @@ class Reports:
         reader.end()
         return cls(head.kind, head.parameters, head.private, epsilon, columns)
 
+    def to_columns(self) -> dict[str, NDArray[Any]]:
+        """The reports as a table: one row for each person.
+
+        Returns:
+            Columns by name, without missing entries: `mechanism`, `private`, `epsilon`, and the
+            answers that docs/local-reports.md describes. A frame of any engine takes them.
+        """
+        code = wire.fingerprint(self.kind, self.parameters)
+        return {
+            "mechanism": np.full(len(self), code, dtype=np.int64),
+            "private": np.full(len(self), self.private),
+            "epsilon": self.epsilon,
+            **table.write(self.kind, self.columns, len(self)),
+        }
+
+    @classmethod
+    def from_columns(cls, columns: Mapping[str, Any], *, mechanism: Public) -> Reports:
+        """Read a table of reports.
+
+        Args:
+            columns: arrays by name, as `to_columns` makes them; others are passed over.
+            mechanism: that which reports are to be of. A table names its mechanism and public
+                parameters by a fingerprint, and does not hold them.
+
+        Returns:
+            The reports.
+
+        Raises:
+            ColumnError: a column is not there, not of its type, or not of the length of the others.
+            DataError: a report is malformed, or of another mechanism or other parameters.
+        """
+        kind, parameters = mechanism.kind, mechanism.parameters
+        arrays = table.checked(kind, parameters, columns)
+        code: Any = arrays["mechanism"]
+        if not (code == wire.fingerprint(kind, parameters)).all():
+            raise foreign(mechanism)
+        private = bool(table.bits(arrays["private"]).all())
+        epsilon, answers = table.read(kind, parameters, arrays)
+        return cls(kind, parameters, private, epsilon, answers)
+
+
+def foreign(mechanism: Public) -> DataError:
+    """What to raise when reports are of another mechanism, or have other parameters."""
+    return DataError(
+        "These reports were not made by this mechanism, or with other public parameters than those "
+        f"of {mechanism!r}. They are not used."
+    )
+
 
 def _write_bit(columns: Columns) -> bytes:
     return wire.packed(columns[0])
@@ -137,19 +197,13 @@ def _read_frequencies(reader: wire.Reader, head: wire.Header) -> Columns:
     if method == RAPPOR:
         width = (cells + 7) // 8
         rows = reader.array("u1", head.people * width).reshape(head.people, width)
-        if cells % 8 and (rows[:, -1] >> (cells % 8)).any():
-            raise DataError("A report is malformed: bits that must be zero are not.")
-        return (np.unpackbits(rows, axis=1, count=cells, bitorder="little").view(np.bool_),)
+        return (table.unpacked(rows, cells),)
     if method not in (HADAMARD, PROJECTION):
         raise DataError("A report is of a method for frequencies that is not known.")
     wide = method == PROJECTION
     index = reader.array("<u8" if wide else "<u4", head.people)
     return index.astype(np.uint64 if wide else np.uint32), reader.bits(head.people)
 
-
-HADAMARD: Final = 1
-PROJECTION: Final = 2
-RAPPOR: Final = 3
 
 LAYOUTS: Final[
     dict[str, tuple[Callable[[Columns], bytes], Callable[[wire.Reader, wire.Header], Columns]]]

@@ -10,11 +10,18 @@ import numpy as np
 
 from epsilons.budgets import Floats, Integers
 from epsilons.errors import ArgumentError
+from epsilons.local.sweep import parts
 from epsilons.release.base import Spent
 from epsilons.risk.local import Sums
 
 _SHIFT = 48
 """Budgets whose first 16 bits agree, a sixteenth of an octave, are counted together."""
+
+_BINS = (0x7FF0 << 48 >> _SHIFT) + 1
+"""As many bins as there can be: the last one is that of ∞."""
+
+_PART = 1 << 15
+"""Budgets that are counted together, in the cache."""
 
 
 class Counted(NamedTuple):
@@ -90,11 +97,25 @@ class SpentRows(Sequence[Spent]):
 
 
 def _counted(epsilon: Floats) -> Counted:
-    keys = np.ascontiguousarray(epsilon + 0.0).view(np.int64) >> _SHIFT  # −0.0 is 0.0
-    people = np.bincount(keys)
-    found = np.flatnonzero(people)
-    sums: Floats = np.bincount(keys, weights=epsilon).astype(np.float64)
-    return Counted(found, people[found], sums[found])
+    people = np.zeros(_BINS, dtype=np.int64)
+    sums = np.zeros(_BINS)
+    words = np.ascontiguousarray(epsilon).view(np.int64)
+    bins = np.empty(min(_PART, len(epsilon)), dtype=np.int64)
+    for part in parts(len(epsilon), _PART):
+        budgets = epsilon[part]
+        keys = bins[: len(budgets)]
+        np.right_shift(words[part], _SHIFT, out=keys)
+        least = int(keys.min())
+        if least < 0:  # −0.0 is 0.0
+            np.maximum(keys, 0, out=keys)
+            least = 0
+        keys -= least  # few bins, where budgets are alike
+        found = np.bincount(keys)
+        here = slice(least, least + len(found))
+        people[here] += found
+        sums[here] += np.bincount(keys, weights=budgets)
+    keys = np.flatnonzero(people)
+    return Counted(keys, people[keys], sums[keys])
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ one lowest, and what fills the last byte is zero.
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from typing import Any, Final, NamedTuple
 
@@ -26,6 +27,11 @@ LONGEST: Final = 64
 
 KINDS: Final = {"bit": 1, "mean": 2, "vector": 3, "frequencies": 4}
 NAMES: Final = {code: name for name, code in KINDS.items()}
+
+HADAMARD: Final = 1
+PROJECTION: Final = 2
+RAPPOR: Final = 3
+"""Methods for frequencies."""
 
 
 class Header(NamedTuple):
@@ -59,6 +65,16 @@ def unpack(data: bytes) -> tuple[Header, Reader]:
     if kind not in NAMES or flags > SIMULATED or data[7] or longest > LONGEST:
         raise DataError("This report is of a mechanism that is not known, or its header is broken.")
     return Header(NAMES[kind], flags != SIMULATED, bytes(reader.take(longest)), count), reader
+
+
+def fingerprint(kind: str, parameters: bytes) -> int:
+    """A number that tells mechanisms and public parameters apart.
+
+    The first eight bytes of SHA-256 of the mechanism's code and its parameters, read as a signed
+    integer, which every engine has.
+    """
+    digest = hashlib.sha256(bytes([KINDS[kind]]) + parameters).digest()
+    return int.from_bytes(digest[:8], "little", signed=True)
 
 
 class Reader:

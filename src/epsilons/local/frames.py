@@ -1,0 +1,68 @@
+"""Reports in a table of any engine: added up batch by batch, where the rows are."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from epsilons.local import table
+from epsilons.local.reports import Reports
+from epsilons.local.rows import reports_in
+from epsilons.local.state import State
+from epsilons.tally.batches import Batch, Need, fold
+
+if TYPE_CHECKING:
+    from epsilons.local.mechanism import Mechanism
+
+
+@dataclass(frozen=True)
+class Adding:
+    """From batches of rows to one state. It pickles, and goes to where the rows are.
+
+    Attributes:
+        mechanism: that which reports are of.
+        column: the column of bytes, or None for the columns of a table of reports.
+        weights: as in `Mechanism.state`.
+    """
+
+    mechanism: Mechanism
+    column: str | None
+    weights: str
+
+    def __call__(self, batches: Iterator[Batch]) -> State | None:
+        """Add up; None if there is no row."""
+        found: State | None = None
+        for batch in batches:
+            for reports in self._reports(batch):
+                state = self.mechanism.state(reports, weights=self.weights)
+                found = state if found is None else found + state
+        return found
+
+    def _reports(self, batch: Batch) -> Iterator[Reports]:
+        if self.column is None:
+            yield Reports.from_columns(batch, mechanism=self.mechanism)
+            return
+        entries: Any = batch[self.column]
+        yield from reports_in(entries, self.mechanism)
+
+
+def state_of(mechanism: Mechanism, column: str | None, data: object, weights: str) -> State | None:
+    """Add up the reports of a table; None if it has no row.
+
+    Args:
+        mechanism: that which reports are of.
+        column: the column of bytes, or None for the columns of a table of reports.
+        data: a frame, a reader of record batches, or the path of a Parquet file.
+        weights: as in `Mechanism.state`.
+
+    Raises:
+        EpsilonsError: as in `Mechanism.state`.
+    """
+    columns: dict[str, Need] = (
+        table.columns_of(mechanism.kind, mechanism.parameters)
+        if column is None
+        else {column: "bytes"}
+    )
+    return fold(data, columns, Adding(mechanism, column, weights), operator.add)

@@ -1,0 +1,320 @@
+"""Work on rows batch by batch, where they are: only what the work returns comes back.
+
+The other doors of this room ask an engine for sums. Here rows need arithmetic that no engine has:
+they are handed over as arrays, some at a time, read once, and never all at once.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial, reduce
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from epsilons.errors import ArgumentError, ColumnError, DataError, EpsilonsError, FileError
+from epsilons.tally.chunks import (
+    FEW,
+    ROWS,
+    SMALL,
+    Batch,
+    Bytes,
+    Failure,
+    Need,
+    arrays,
+    from_arrow,
+    gathered,
+    into_polars,
+    wrong,
+)
+from epsilons.tally.failures import guarded
+from epsilons.tally.files import scan
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import polars as pl
+
+__all__ = ["Batch", "Bytes", "Need", "fold"]
+
+MERGERS: Final = 4
+"""Tasks of Spark in which the results of all its partitions are merged."""
+
+T = TypeVar("T")
+
+WITHHELD = "The engine's own message is withheld, because it may show a report."
+UNUSABLE = "data could not be read by its engine ({kind}). " + WITHHELD
+ON_SPARK = (
+    "data could not be read by Spark ({kind}). Is epsilons installed, with pyarrow, where its "
+    "executors run? PYSPARK_PYTHON names the Python that they take. " + WITHHELD
+)
+
+
+def fold(
+    data: object,
+    columns: Mapping[str, Need],
+    work: Callable[[Iterator[Batch]], T | None],
+    merge: Callable[[T, T], T],
+) -> T | None:
+    """Do `work` on batches of columns, and merge what it returns.
+
+    Polars streams, and Arrow, DuckDB and Ibis hand over record batches: memory holds a few batches,
+    of about a million rows. On Spark and Dask the work is done where the partitions are, and only
+    what it returns comes back; Spark merges it there, too. Spark pickles `work` and `merge`.
+
+    Args:
+        data: a frame of any engine, a `RecordBatchReader`, or the path of a Parquet file.
+        columns: the columns that are wanted, and what each must be.
+        work: it is given the batches of one part of the rows, and returns a result, or None for
+            no rows. What it raises ends all.
+        merge: two results to one, in any order.
+
+    Returns:
+        The result for all rows, or None if there are none.
+
+    Raises:
+        ArgumentError: `data` is not a table, or its engine has no way to hand over batches.
+        ColumnError: a column is not there, or is not of its type.
+        DataError: an entry is missing, or the engine fails.
+        FileError: `data` is a path, and the file cannot be read.
+    """
+    frame, failure = _open(data)
+    _check(frame, columns, failure)
+    results = guarded(partial(_results, frame, columns, work, merge, failure), *failure)
+    found = [result for result in results if result is not None]
+    return reduce(merge, found) if found else None
+
+
+def _open(data: object) -> tuple[Any, Failure]:
+    """Return `data` as a frame of Narwhals, or as a reader of record batches."""
+    import narwhals as nw
+
+    if isinstance(data, (str, os.PathLike)):
+        if not os.fspath(data).lower().endswith(".parquet"):
+            raise FileError(
+                f"data={os.fspath(data)!r} must be a Parquet file, whose name ends in .parquet. "
+                "Anything else: read it yourself, and give the frame."
+            )
+        file, message = scan(data, types={}, person=None)
+        return nw.from_native(file), (FileError, message)
+    if hasattr(data, "read_next_batch"):
+        return data, (DataError, UNUSABLE)
+
+    wrapped = guarded(lambda: nw.from_native(data, pass_through=True), DataError, UNUSABLE)
+    if not isinstance(wrapped, (nw.DataFrame, nw.LazyFrame)):
+        raise ArgumentError(
+            f"data is of type {type(data).__name__}, which is not a table: give a frame of pandas, "
+            "Polars, PyArrow, DuckDB or PySpark, or the path of a .parquet file."
+        )
+    return wrapped, (DataError, ON_SPARK if _on_executors(wrapped) else UNUSABLE)
+
+
+def _check(frame: Any, columns: Mapping[str, Need], failure: Failure) -> None:
+    """Refuse columns that are not there or not of their type. No row is read."""
+    import narwhals as nw
+
+    def types() -> Mapping[str, Any]:
+        if _engine(frame) not in (None, nw.Implementation.PYARROW):
+            found: Mapping[str, Any] = frame.collect_schema()
+            return found
+        # Narwhals does not know all of Arrow's kinds of bytes, Polars does.
+        schema = (frame if _engine(frame) is None else frame.to_native()).schema
+        wanted = [name for name in schema.names if name in columns]
+        known = nw.from_native(into_polars(schema.empty_table().select(wanted))).schema
+        return {**dict.fromkeys(schema.names), **known}
+
+    schema = guarded(types, *failure)
+    for name, need in columns.items():
+        if name not in schema:
+            raise ColumnError(_unknown(name, list(schema)))
+        dtype = schema[name]
+        whole = dtype.is_integer() and dtype not in (nw.Int128, nw.UInt128)
+        fits = {
+            "numbers": dtype.is_numeric(),
+            "integers": whole,
+            "bits": whole or dtype == nw.Boolean,
+            "bytes": dtype == nw.Binary or _may_be_bytes(frame, name, dtype),
+        }
+        if not fits[need]:
+            raise ColumnError(wrong(name, need, dtype))
+
+
+def _unknown(name: str, columns: list[str]) -> str:
+    """Say that a column is not there, and which are."""
+    close = difflib.get_close_matches(name, columns, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    more = ", …" if len(columns) > 20 else ""
+    return (
+        f"{name!r} is not a column of data.{hint} "
+        f"The columns are {', '.join(map(repr, columns[:20])) or 'none'}{more}."
+    )
+
+
+def _may_be_bytes(frame: Any, name: str, dtype: object) -> bool:
+    """Whether a column of pandas, which has no type for bytes, may hold them: rows will tell."""
+    import narwhals as nw
+
+    if not isinstance(frame, nw.DataFrame) or not frame.implementation.is_pandas_like():
+        return False
+    return dtype == nw.Object or "binary" in str(frame.to_native()[name].dtype)
+
+
+def _results(
+    frame: Any,
+    columns: Mapping[str, Need],
+    work: Callable[[Iterator[Batch]], T | None],
+    merge: Callable[[T, T], T],
+    failure: Failure,
+) -> Iterable[T | None]:
+    """Do the work: on the engine's own machines where it has some, else here."""
+    import narwhals as nw
+
+    if isinstance(frame, nw.LazyFrame):
+        native: Any = frame.select(*columns).to_native()
+        if _on_executors(frame):
+            return _on_spark(native, columns, work, merge)
+        if _engine(frame) is nw.Implementation.DASK:
+            return _on_dask(native, columns, work)
+    elif isinstance(frame, nw.DataFrame) and frame.implementation.is_pandas_like():
+        return [_in_memory(frame, columns, work)]
+    rows = SMALL if "bytes" in columns.values() else ROWS
+    frames = gathered(_stream(frame, list(columns), rows), columns)
+    return [work(arrays(frames, columns, failure))]
+
+
+def _engine(frame: Any) -> nw.Implementation | None:
+    """Whose frame it is; None for a reader of record batches, which Narwhals does not wrap."""
+    return getattr(frame, "implementation", None)
+
+
+def _on_executors(frame: Any) -> bool:
+    engine = _engine(frame)
+    return engine is not None and (engine.is_pyspark() or engine.is_pyspark_connect())
+
+
+def _stream(frame: Any, names: list[str], rows: int) -> Iterable[pl.DataFrame]:
+    """The rows of an engine of this machine, some at a time and in their order."""
+    import narwhals as nw
+
+    engine = _engine(frame)
+    if engine is None:
+        return from_arrow(frame, names)
+    native = frame.select(*names).to_native()
+    if engine is nw.Implementation.PYARROW:
+        return from_arrow(native.to_batches(max_chunksize=rows), names)
+    if engine is nw.Implementation.POLARS and isinstance(frame, nw.DataFrame):
+        slices: Iterable[pl.DataFrame] = native.iter_slices(rows)
+        return slices
+    if engine is nw.Implementation.POLARS:
+        batches: Iterable[pl.DataFrame] = native.collect_batches(
+            chunk_size=rows, maintain_order=True, engine="streaming"
+        )
+        return batches
+    if engine is nw.Implementation.DUCKDB:
+        return from_arrow(_reader(native, rows), names)
+    if engine is nw.Implementation.IBIS:
+        return from_arrow(native.to_pyarrow_batches(chunk_size=rows), names)
+    raise ArgumentError(
+        f"data is a frame of {engine.name.lower()}, which does not hand over batches: write it to "
+        "a Parquet file, and give its path."
+    )
+
+
+def _reader(relation: Any, rows: int) -> Any:
+    """Stream a relation of DuckDB; older versions call it otherwise."""
+    import pyarrow  # noqa: F401  (named in the error if it is not there)
+
+    modern = getattr(relation, "to_arrow_reader", None)
+    return modern(rows) if modern else relation.fetch_record_batch(rows)
+
+
+def _in_memory(
+    frame: nw.DataFrame[Any],
+    columns: Mapping[str, Need],
+    work: Callable[[Iterator[Batch]], T | None],
+) -> T | None:
+    """Do the work on a frame that is here, whole."""
+    frame = frame.select(*columns)
+    rows = SMALL * FEW if "bytes" in columns.values() else ROWS
+    slices = (frame[start : start + rows] for start in range(0, len(frame), rows))
+    return work(arrays(slices, columns, (DataError, UNUSABLE)))
+
+
+def _on_dask(
+    native: Any, columns: Mapping[str, Need], work: Callable[[Iterator[Batch]], T | None]
+) -> Iterable[T | None]:
+    """Do the work on each partition, where Dask has it."""
+    import dask  # type: ignore[import-untyped,unused-ignore]
+
+    def run(part: Any) -> T | None:
+        import narwhals as nw
+
+        return _in_memory(nw.from_native(part, eager_only=True), columns, work)
+
+    found: Iterable[T | None] = dask.compute(*map(dask.delayed(run), native.to_delayed()))
+    return found
+
+
+def _on_spark(
+    native: Any,
+    columns: Mapping[str, Need],
+    work: Callable[[Iterator[Batch]], T | None],
+    merge: Callable[[T, T], T],
+) -> Iterable[T | None]:
+    """Do the work on each partition, where Spark has it; merge there, and collect the results."""
+    import pyarrow  # noqa: F401  (named in the error if it is not there)
+
+    schema = "result binary"
+    results = (
+        native.mapInArrow(partial(_worked, columns=dict(columns), work=work), schema)
+        .repartition(MERGERS)
+        .mapInArrow(partial(_merged, merge=merge), schema)
+        .collect()
+    )
+    return [_opened(row.result) for row in results]
+
+
+def _worked(
+    batches: Iterable[Any],
+    *,
+    columns: Mapping[str, Need],
+    work: Callable[[Iterator[Batch]], T | None],
+) -> Iterator[Any]:
+    """On an executor: rows in, one pickled result out. Nothing is raised: Spark would log it."""
+    frames = gathered(from_arrow(batches, list(columns)), columns)
+    yield from _sealed(lambda: work(arrays(frames, columns, (DataError, ON_SPARK))))
+
+
+def _merged(batches: Iterable[Any], *, merge: Callable[[T, T], T]) -> Iterator[Any]:
+    """On an executor: pickled results in, one out."""
+
+    def run() -> T | None:
+        entries = chain.from_iterable(batch.column("result") for batch in batches)
+        found: list[T] = []
+        for entry in entries:
+            mine: T = _opened(entry.as_py())
+            found = [merge(found[0], mine)] if found else [mine]
+        return found[0] if found else None
+
+    yield from _sealed(run)
+
+
+def _sealed(run: Callable[[], object]) -> Iterator[Any]:
+    """Pickle a result or a refusal, as a record batch; nothing for None."""
+    import pyarrow as pa
+
+    try:
+        found = guarded(run, DataError, ON_SPARK)
+    except EpsilonsError as refusal:
+        found = refusal
+    if found is not None:
+        yield pa.RecordBatch.from_pydict({"result": [pickle.dumps(found)]})
+
+
+def _opened(sealed: bytes) -> Any:
+    """A result that an executor of the user's own sent, or raise its refusal."""
+    found = pickle.loads(sealed)  # noqa: S301
+    if isinstance(found, EpsilonsError):
+        raise found
+    return found

@@ -1,0 +1,62 @@
+"""Tables of reports on every engine that answers in milliseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.testing import assert_allclose
+
+from epsilons.local import State
+
+ENGINES = [
+    "pandas",
+    "pandas on arrow",
+    "polars",
+    "polars lazy",
+    "pyarrow",
+    "record batches",
+    "duckdb",
+    "parquet",
+]
+
+
+def frame(engine: str, table: pl.DataFrame, directory: Path) -> Any:
+    """The table, held by an engine."""
+    if engine == "pandas":
+        return table.to_pandas()
+    if engine == "pandas on arrow":
+        return table.to_pandas(use_pyarrow_extension_array=True)
+    if engine == "polars lazy":
+        return table.lazy()
+    if engine == "pyarrow":
+        return table.to_arrow()
+    if engine == "record batches":
+        return table.to_arrow().to_reader(max_chunksize=37)
+    if engine == "duckdb":
+        import duckdb
+
+        return duckdb.from_arrow(table.to_arrow())
+    if engine == "parquet":
+        table.write_parquet(directory / "reports.parquet", row_group_size=50)
+        return directory / "reports.parquet"
+    return table
+
+
+def same(one: State, two: State) -> None:
+    """Counts exactly; sums up to the last digits, which for directions are those of float32."""
+    assert (one.kind, one.parameters, one.weights) == (two.kind, two.parameters, two.weights)
+    assert (one.n, one.private) == (two.n, two.private)
+    mine, theirs = one.levels.counted, two.levels.counted
+    assert np.array_equal(mine.keys, theirs.keys)
+    assert np.array_equal(mine.people, theirs.people)
+    assert_allclose(mine.budgets, theirs.budgets, rtol=1e-12)
+    digits = 1e-5 if one.kind == "vector" else 1e-11
+    assert_allclose(one.total, two.total, rtol=digits, atol=digits * np.abs(two.total).max())
+    assert_allclose(one.sums, two.sums, rtol=1e-12)
+
+
+Make = Callable[[pl.DataFrame], Any]
