@@ -1,14 +1,90 @@
-"""Tables of ten million rows, made once and kept beside the benchmarks (ignored by git)."""
+"""Tables of up to 10⁸ rows, made once and kept beside the benchmarks (ignored by git)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 FOLDER = Path(__file__).parent / "data"
 ROWS = 10_000_000
 PEOPLE = 3_000_000
+
+MENU = np.geomspace(0.01, 10.0, 50)
+OWN = np.geomspace(0.01, 10.0, 100_000)
+WORDS = [f"category {k:02d}" for k in range(100)]
+PART = 2_000_000
+"""Rows that are made at a time: two row groups of the file."""
+
+
+def table(rows: int) -> Path:
+    """One Parquet file of people, one row each.
+
+    Its columns are `value` (a float), `epsilon` (one of 50 budgets), `own` (one of 10⁵ budgets),
+    `word` and `number` (one of 100 categories).
+    """
+    import pyarrow.parquet as pq
+
+    path = FOLDER / f"table-{rows}.parquet"
+    if path.exists():
+        return path
+    FOLDER.mkdir(exist_ok=True)
+    # A name of its own: two runs at once must not write into one file.
+    unfinished = path.with_suffix(f".{np.random.SeedSequence().entropy}.unfinished")
+    writer: pq.ParquetWriter | None = None
+    try:
+        for part in _parts(rows):
+            if writer is None:
+                writer = pq.ParquetWriter(unfinished, part.schema, compression="zstd")
+            writer.write_table(part, row_group_size=1_000_000)
+        if writer is not None:
+            writer.close()
+        unfinished.rename(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return path
+
+
+def _parts(rows: int) -> Iterator[Any]:
+    """Make the parts of a table, each while the one before it is written."""
+    sizes = [min(PART, rows - start) for start in range(0, rows, PART)]
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(_part, 0, sizes[0])
+        for k in range(1, len(sizes)):
+            part = coming.result()
+            coming = pool.submit(_part, k, sizes[k])
+            yield part
+        yield coming.result()
+
+
+def _part(index: int, size: int) -> Any:
+    import polars as pl
+
+    rng = np.random.default_rng([11, index])
+    number = rng.integers(0, len(WORDS), size, dtype=np.int32)
+    return pl.DataFrame(
+        {
+            "value": rng.normal(50.0, 20.0, size),
+            "epsilon": MENU[rng.integers(0, len(MENU), size)],
+            "own": OWN[rng.integers(0, len(OWN), size)],
+            "word": pl.Series(WORDS)[number],
+            "number": number.astype(np.int64),
+        }
+    ).to_arrow(compat_level=pl.CompatLevel.oldest())
+
+
+def stored_bytes(columns: tuple[str, ...]) -> float:
+    """Compressed bytes that a row takes in some columns of a table."""
+    import pyarrow.parquet as pq
+
+    found = pq.ParquetFile(table(1_000_000)).metadata
+    groups = [found.row_group(k) for k in range(found.num_row_groups)]
+    chunks = [group.column(j) for group in groups for j in range(group.num_columns)]
+    size = sum(each.total_compressed_size for each in chunks if each.path_in_schema in columns)
+    return float(size / found.num_rows)
 
 
 def arrays() -> tuple[np.ndarray, np.ndarray]:

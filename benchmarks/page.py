@@ -1,0 +1,158 @@
+"""One page of what was measured: sections of text, figures with their limits, and plots."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.timing import Result
+
+__all__ = ["Section", "failing", "machine", "render", "save_plots", "versions"]
+
+HEAD = (
+    "| what | measured | interval | limit | holds | times |\n| --- | --- | --- | --- | --- | --- |"
+)
+QUICK = (
+    "**The quick form** (`make bench`): few repetitions. What is left to the long form "
+    "(`make bench-full`) is said in each section."
+)
+FULL = "**The long form** (`make bench-full`)."
+HOW = (
+    "Every ratio is of two works that were run in turns, in one run on one machine: the median of "
+    "the ratios of the pairs, and two order statistics of them as an interval, which holds the "
+    "true median with the confidence beside it, whatever the distribution of times. “Narrowly”: "
+    "the interval reaches over the limit."
+)
+PACKAGES = (
+    "epsilons",
+    "numpy",
+    "narwhals",
+    "polars",
+    "duckdb",
+    "pyspark",
+    "pyarrow",
+    "opendp",
+    "cvxpy",
+    "clarabel",
+)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading of the page and what is below it.
+
+    Attributes:
+        title: the heading.
+        text: Markdown: what was measured and how, with tables.
+        results: figures that must keep a limit.
+        plots: Altair charts by the name of their file.
+        summary: sentences for the head of the page, such as where a peer wins.
+        broken: what stopped the section, if anything did.
+    """
+
+    title: str
+    text: str
+    results: tuple[Result, ...] = ()
+    plots: dict[str, Any] = field(default_factory=dict)
+    summary: tuple[str, ...] = ()
+    broken: str = ""
+
+
+def failing(sections: Iterable[Section]) -> list[str]:
+    """Return a line for every limit that does not hold and every section that was stopped."""
+    lines = []
+    for section in sections:
+        if section.broken:
+            lines.append(f"{section.title}: stopped by {section.broken}")
+        lines += [
+            f"{section.title}: {result.name}: {result.figure:.3g} {result.unit}, which must be "
+            f"{'at most' if result.at_most else 'at least'} {result.limit:g}"
+            for result in section.results
+            if not result.holds
+        ]
+    return lines
+
+
+def save_plots(sections: Iterable[Section], folder: Path) -> None:
+    """Write every chart as one SVG file, and remove those of earlier runs."""
+    folder.mkdir(parents=True, exist_ok=True)
+    named = {name: chart for section in sections for name, chart in section.plots.items()}
+    for old in folder.glob("*.svg"):
+        if old.stem not in named:
+            old.unlink()
+    for name, chart in named.items():
+        chart.save(folder / f"{name}.svg")
+
+
+def render(sections: Sequence[Section], *, quick: bool, seconds: float, about: str) -> str:
+    """Return the page in Markdown.
+
+    Args:
+        sections: in the order in which they are shown.
+        quick: which form this is.
+        seconds: how long all of it took.
+        about: machine and versions.
+    """
+    took = f"It took {seconds / 60:.1f} minutes."
+    parts = [
+        "# Measured",
+        f"{QUICK if quick else FULL} {took}",
+        about,
+        "## In short",
+        "\n".join(f"- {line}" for line in _summary(sections)),
+        HOW,
+    ]
+    for section in sections:
+        parts.append(f"## {section.title}")
+        if section.broken:
+            parts.append(f"**Stopped by {section.broken}: not measured.**")
+        if section.text:
+            parts.append(section.text.strip())
+        if section.results:
+            parts.append("\n".join([HEAD, *(result.row() for result in section.results)]))
+        parts += [f"![{name}](plots/{name}.svg)" for name in section.plots]
+    return "\n\n".join(parts) + "\n"
+
+
+def _summary(sections: Sequence[Section]) -> list[str]:
+    """What holds, what does not, and what sections want said first."""
+    results = [result for section in sections for result in section.results]
+    held = sum(result.holds for result in results)
+    narrow = [result.name for result in results if not result.sure]
+    lines = [f"{held} of {len(results)} limits hold."]
+    lines += [f"**Does not hold.** {line}" for line in failing(sections)]
+    if narrow:
+        lines.append(f"Within what the clock can tell of their limits: {'; '.join(narrow)}.")
+    return lines + [line for section in sections for line in section.summary]
+
+
+def machine() -> str:
+    """The processor, its cores, and the memory, as the system tells them."""
+    model, memory = platform.processor() or platform.machine(), ""
+    cpuinfo, meminfo = Path("/proc/cpuinfo"), Path("/proc/meminfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                model = line.split(":", 1)[1].strip()
+                break
+    if meminfo.exists():
+        kilobytes = int(meminfo.read_text(encoding="utf-8").split()[1])
+        memory = f", {kilobytes / 2**20:.1f} GiB of memory"
+    cores = os.cpu_count()
+    return f"{model} ({platform.machine()}), {cores} cores{memory}, {platform.system()}"
+
+
+def versions(names: Iterable[str] = PACKAGES) -> str:
+    """The versions of what takes part."""
+    found = [f"Python {platform.python_version()}"]
+    for name in names:
+        try:
+            found.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            found.append(f"{name} not installed")
+    return ", ".join(found)

@@ -1,0 +1,273 @@
+"""Accuracy: personal budgets against the best that a user of a one-ε library can do.
+
+The same data, the same people, `assume="shuffled"`. Worst-case errors are exact; errors on two
+populations are measured beside them: ours with the mechanism that `ep.mean` returns, theirs with
+Laplace noise, and for one profile with OpenDP itself. `combining.py` finds their best; that it
+cannot be better than ours is proven in `docs/proofs/combining.md`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.page import Section
+from benchmarks.personal_cases import (
+    CLEVER,
+    NAMED,
+    NARROW,
+    PEOPLE,
+    PROFILES,
+    TWO,
+    WIDE,
+    Compared,
+    compared,
+)
+from benchmarks.personal_trials import (
+    CATEGORIES,
+    Measured,
+    called,
+    extreme,
+    frequency_errors,
+    measure,
+    ratio_of,
+    skewed,
+    with_opendp,
+)
+from benchmarks.timing import Result
+from epsilons.budgets import Floats
+
+TOLERANCE = 1e-9
+"""Budgets in few levels lose nothing to rounding but that of weights to 35 bits and more."""
+
+
+def section(*, quick: bool) -> Section:
+    """The comparison, as one part of the page.
+
+    Args:
+        quick: fewer trials, and 10⁴ people only.
+    """
+    trials, calls = (10_000, 200) if quick else (40_000, 1_000)
+    cases = compared(PEOPLE)
+    by_name = {case.name: case for case in cases}
+    real = measure(cases, skewed(PEOPLE), trials, 101)
+    worst = measure(cases, extreme(PEOPLE), trials // 5, 102)
+    checks = {
+        f"`ep.mean` called {calls} times": called(by_name[WIDE], skewed(PEOPLE), calls),
+        f"OpenDP called {calls} times": with_opendp(by_name[WIDE], skewed(PEOPLE), calls),
+    }
+    named = (WIDE, NARROW, TWO) if quick else tuple(by_name)
+    tables = {name: frequency_errors(by_name[name], trials // 20) for name in named}
+    every = [*real.values(), *worst.values(), *checks.values()]
+    every += [one for table in tables.values() for one, _ in table.values()]
+    largest_z = max(one.z for one in every)
+    ratios = {key: one.over(real[key[0], "ours"]) for key, one in real.items() if key[1] != "ours"}
+    least = min(ratios, key=lambda key: ratios[key][0])
+    wide, narrow, two = by_name[WIDE], by_name[NARROW], by_name[TWO]
+    text = "\n\n".join(
+        [
+            _ABOUT,
+            _worst_table(cases),
+            f"Where the gain is small: with two levels ({TWO}) it is {two.gain(NAMED):.3f} against "
+            "the best groups, and next to nothing where all have the same budget or one strict "
+            "person can be dropped. There the best weights have two values, and two releases reach "
+            "any two values; all that one noise saves is the second noise. The gain comes from "
+            "many different budgets.",
+            _nearer(wide, narrow),
+            "**Real data are not the worst case.** Measured on a skewed population (variance "
+            f"{skewed(PEOPLE).var():.3f}, where the worst case has 0.25), shuffled {trials:,} "
+            "times, mean squared errors relative to ours, ± one standard error. Sampling costs "
+            "less here and noise counts for more, so that everyone's weights, ours among them, are "
+            "too careful. Mostly the ratios grow. But nothing promises that ours is least on every "
+            "data set, and where dropping the strict half would have been right, those who drop "
+            f"them win: the least ratio is {ratios[least][0]:.3f} ± {ratios[least][1]:.3f} "
+            f"({least[1]}, {least[0]}).",
+            _measured_table(real, ratios),
+            f"**Frequencies** of {CATEGORIES} categories (shares ∝ 1/rank), one table for each "
+            "release, measured: the sum of the squared errors of the shares, and the largest of "
+            "them, relative to ours. Theirs has weights for the sum; ours is chosen for a proven "
+            "bound on the largest error, which is not tight. Where a figure is below 1, theirs is "
+            "better.",
+            _frequency_table(tables),
+            _lost(tables),
+            f"Formulas and measurements agree: of {len(every)} measured means none is further than "
+            f"{largest_z:.1f} standard errors from its formula. "
+            + " ".join(
+                f"{name}, {WIDE}: {one.mean:.3g} ± {one.error:.2g}, formula {one.expected:.3g}."
+                for name, one in checks.items()
+            ),
+            "Other numbers of people, and frequencies of all profiles, are left to the long form."
+            if quick
+            else _by_people(),
+        ]
+    )
+    nearest = max(cases, key=lambda case: 1.0 / case.gain(NAMED + CLEVER))
+    results = (
+        Result(
+            "MSE, ours over the best of all others, worst profile",
+            1.0 / nearest.gain(NAMED + CLEVER),
+            "×",
+            1.0 + TOLERANCE,
+            True,
+            f"{nearest.name}; 1e-9 for whole weights and floats",
+        ),
+        _against(wide, 2.0),
+        _against(narrow, 1.6),
+        Result(
+            "measured MSE, largest distance from its formula",
+            largest_z,
+            "SE",
+            6,
+            True,
+            f"{len(every)} means, all but OpenDP's seeded",
+        ),
+    )
+    summary = [f"Frequencies with personal budgets: {_lost(tables)}"]
+    if ratios[least][0] + 3.0 * ratios[least][1] < 1.0:
+        summary.append(
+            "A mean with personal budgets, on data that vary less than the worst case: theirs "
+            f"({least[1]}) has {ratios[least][0]:.2f} of our error on {least[0]}."
+        )
+    return Section(
+        "Accuracy with personal budgets",
+        text,
+        results,
+        {"personal": _chart(cases)},
+        summary=tuple(summary),
+    )
+
+
+_ABOUT = """Worst-case mean squared error of a mean of 10,000 people on [0, 1], exact, \
+`assume="shuffled"`. Ours is what `ep.mean(…, method="optimal")` really draws from, with Laplace \
+noise and rounded budgets. Theirs is the best that a user of a library with one ε can do with the \
+exact budgets, known in advance: *uniform*, everyone at the strictest ε above 0; *threshold*, the \
+best τ, dropping who is below; *groups*, one release for each group of neighbouring budgets, with \
+the best edges, the best number of groups and the best weights, sampling error included; *groups \
+by noise*, the same with the usual weights, the inverse variance of the noise alone, and the best \
+edges for that; *composition*, people in several releases, everyone at τ₁, those above again at \
+τ₂ − τ₁, with the best weights and the best steps that a search finds; *sampling*, see below. No \
+combination of Laplace releases can be below ours ([proof](../docs/proofs/combining.md))."""
+
+
+def _nearer(wide: Compared, narrow: Compared) -> str:
+    composed, sampled = (
+        " and ".join(f"{case.worst[name] / case.worst['ours']:.3f}" for case in (wide, narrow))
+        for name in CLEVER
+    )
+    return (
+        f"Two ways come nearer than what is usually done. *Composition* has {composed} times our "
+        "error on the first two profiles, and *sampling* (a coin for each person, Jorgensen, Yu "
+        f"and Cormode 2015, at the best threshold) {sampled}. Neither is below ours on any profile."
+    )
+
+
+def _against(case: Compared, limit: float) -> Result:
+    clever = " and ".join(f"{name} {case.worst[name] / case.worst['ours']:.3f}" for name in CLEVER)
+    best = min(NAMED, key=lambda name: case.worst[name])
+    return Result(
+        f"MSE, best of {', '.join(NAMED[:3])} over ours, {case.name}",
+        case.gain(NAMED),
+        "×",
+        limit,
+        False,
+        f"{best}; beside it {clever}",
+    )
+
+
+def _table(heads: list[str], rows: list[list[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _worst_table(cases: list[Compared]) -> str:
+    rows = []
+    for case in cases:
+        row = [case.name, f"{case.worst['ours']:.3g}"]
+        for name in NAMED + CLEVER:
+            pieces = len(case.theirs[name].first) if name in case.theirs else 1
+            note = f" ({pieces})" if pieces > 1 else ""
+            row.append(f"{case.worst[name] / case.worst['ours']:.4g}{note}")
+        rows.append(row)
+    heads = ["who has which ε", "ours, MSE", *NAMED, *CLEVER]
+    return _table(heads, rows) + "\n\nRelative to ours; in brackets the number of releases."
+
+
+def _measured_table(
+    real: dict[tuple[str, str], Measured], ratios: dict[tuple[str, str], tuple[float, float]]
+) -> str:
+    rows = []
+    for name in PROFILES:
+        mine = real[name, "ours"]
+        row = [name, f"{mine.mean:.3g} ± {mine.error:.1g}"]
+        for other in (*NAMED, "composition"):
+            ratio, error = ratios[name, other]
+            row.append(f"{ratio:.4g} ± {error:.1g}")
+        rows.append(row)
+    return _table(["who has which ε", "ours, MSE", *NAMED, "composition"], rows)
+
+
+def _frequency_table(tables: dict[str, dict[str, tuple[Measured, Floats]]]) -> str:
+    others, rows = (*NAMED, "composition"), []
+    for name, table in tables.items():
+        mine, largest = table["ours"]
+        pairs = [table[other][0].over(mine) for other in others]
+        worst = [ratio_of(table[other][1], largest) for other in others]
+        for what, own, found in (("sum", mine.mean, pairs), ("largest", largest.mean(), worst)):
+            cells = [f"{ratio:.3g} ± {error:.1g}" for ratio, error in found]
+            rows.append([name, what, f"{own:.3g}", *cells])
+    return _table(["who has which ε", "squared error", "ours", *others], rows)
+
+
+def _lost(tables: dict[str, dict[str, tuple[Measured, Floats]]]) -> str:
+    """The sentence on the profile on which theirs wins most, if there is one."""
+    found = [
+        (*ratio_of(table[other][1], table["ours"][1]), other, name)
+        for name, table in tables.items()
+        for other in (*NAMED, "composition")
+    ]
+    ratio, error, other, name = min(found)
+    if ratio + 3.0 * error >= 1.0:
+        return "On none of these is theirs better by more than chance."
+    return (
+        f"Theirs wins most with {other} on {name}: {ratio:.2f} ± {error:.2f} of our largest "
+        "squared error."
+    )
+
+
+def _by_people() -> str:
+    rows = []
+    sizes = (100, 1_000, 10_000, 30_000)
+    found = {n: compared(n, (WIDE, NARROW, TWO)) for n in sizes}
+    for place, name in enumerate((WIDE, NARROW, TWO)):
+        cells = [
+            f"{found[n][place].gain(NAMED):.4g}, {found[n][place].gain(CLEVER):.4g}" for n in sizes
+        ]
+        rows.append([name, *cells])
+    return (
+        "With other numbers of people (worst case; the best of what is usually done, and of "
+        "composition and sampling, over ours):\n\n"
+        + _table(["who has which ε", *(f"n = {n:,}" for n in sizes)], rows)
+    )
+
+
+def _chart(cases: list[Compared]) -> Any:
+    import altair as alt
+
+    rows = [
+        {"profile": case.name, "way": name, "ratio": case.worst[name] / case.worst["ours"]}
+        for case in cases
+        for name in NAMED + CLEVER
+    ]
+    line = alt.Chart(alt.Data(values=[{"ratio": 1.0}])).mark_rule(strokeDash=[4, 3])
+    points = alt.Chart(alt.Data(values=rows)).mark_point(filled=True, size=70, opacity=0.8)
+    axis = alt.X("ratio:Q", title="mean squared error, relative to ours (worst case)")
+    return alt.layer(
+        line.encode(x=axis.scale(type="log")),
+        points.encode(
+            x=axis.scale(type="log"),
+            y=alt.Y("profile:N", title=None, sort=[case.name for case in cases]).axis(
+                labelLimit=400
+            ),
+            color=alt.Color("way:N", title="theirs", sort=[*NAMED, *CLEVER]),
+            shape=alt.Shape("way:N", sort=[*NAMED, *CLEVER], legend=None),
+        ),
+    ).properties(width=460, height=26 * len(cases), title="10,000 people, shuffled")
