@@ -1,0 +1,99 @@
+"""The one script that runs a job inside the environment of its tool, and speaks JSON lines.
+
+It is started by the interpreter of that environment and imports nothing but the standard library.
+Its arguments are the file of the job, the task, and the question as JSON. First it loads the job,
+which imports the tool, and starts what the job wants started; one line tells how long that took.
+Then it answers once for each line that it reads, from the file to the released figures, and tells
+the seconds, the figures and the most memory that it and its children ever held. It ends when its
+input ends, so nothing outlives the process that asked.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+PROC = Path("/proc")
+
+
+def session_members(session: int) -> list[int]:
+    """Return the processes of a session, as far as /proc tells them."""
+    found = []
+    for entry in PROC.iterdir() if PROC.exists() else ():
+        if entry.name.isdigit():
+            try:
+                # The name of a process is in brackets and may hold anything: read behind it.
+                words = (entry / "stat").read_text().rpartition(")")[2].split()
+            except (OSError, UnicodeDecodeError):
+                continue
+            if len(words) > 3 and int(words[3]) == session and words[0] not in "ZX":
+                found.append(int(entry.name))
+    return found
+
+
+def peak_memory() -> int | None:
+    """Return the sum, over this session, of the most bytes that each process ever held."""
+    if not PROC.exists():
+        return None
+    total = 0
+    for process in session_members(os.getsid(0)):
+        try:
+            lines = (PROC / str(process) / "status").read_text().splitlines()
+        except OSError:
+            continue
+        total += sum(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
+    return total
+
+
+def load(path: str) -> Any:
+    """Import the file of a job, and with it the tool."""
+    spec = importlib.util.spec_from_file_location("job", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def main() -> None:
+    # Whatever the tool prints goes to the standard error: the answers have a channel of their own.
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+
+    def tell(**words: Any) -> None:
+        answers.write(json.dumps(words) + "\n")
+        answers.flush()
+
+    path, task, question = sys.argv[1], sys.argv[2], SimpleNamespace(**json.loads(sys.argv[3]))
+    try:
+        begin = time.perf_counter()
+        job = load(path)
+        imported = time.perf_counter()
+        if hasattr(job, "start"):
+            job.start()
+        started = time.perf_counter() - imported if hasattr(job, "start") else 0.0
+        tell(
+            version=importlib.metadata.version(job.PACKAGE),
+            import_seconds=imported - begin,
+            start_seconds=started,
+        )
+        for _ in sys.stdin:
+            begin = time.perf_counter()
+            figures = getattr(job, task)(question)
+            seconds = time.perf_counter() - begin
+            values = [float(each) for each in (figures if task != "mean" else [figures])]
+            tell(seconds=seconds, values=values, peak=peak_memory())
+    except BaseException as error:
+        # Only its kind: the text of an error may hold a path, or somebody's value.
+        tell(failed=type(error).__name__)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,346 @@
+"""The section of the page: how long each tool takes for the same rows, and where a peer wins."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmarks import data
+from benchmarks.page import Section
+from benchmarks.peers import environments
+from benchmarks.peers.environments import Environment
+from benchmarks.peers.run import LIMIT, Outcome, in_turns, measure
+from benchmarks.peers.tools import BARE, HOME, OURS, PEERS, PERSONAL, TASKS, Tool
+from benchmarks.timing import Ratio, Result, seconds, tell
+
+__all__ = ["Measured", "collect", "describe", "section"]
+
+QUICK_SIZES = (10**6, 10**7)
+SIZES = (10**6, 10**7, 10**8)
+QUICK_AT_MOST = 3.0
+LEFT_TO_FULL: tuple[str, ...] = ("Tumult Analytics",)
+"""Spark and 0.9 GB of packages: too heavy for a form that must take minutes."""
+WORDS = {10**6: "10⁶", 10**7: "10⁷", 10**8: "10⁸"}
+WHAT = {"mean": "the mean", "frequencies": "the frequency table"}
+
+Key = tuple[str, str, int]
+"""Tool, task, rows."""
+
+
+@dataclass
+class Measured:
+    """All that was measured.
+
+    Attributes:
+        outcomes: by tool, task and rows.
+        environments: what came of making the environments, by tool.
+        duels: our times and the fastest peer's, in turns, by our tool, task and rows.
+        rivals: that peer, by task and rows.
+        sizes: of packages in bytes, by tool.
+        seconds: how long all of it took: environments, then runs.
+    """
+
+    outcomes: dict[Key, Outcome] = field(default_factory=dict)
+    environments: dict[str, Environment] = field(default_factory=dict)
+    duels: dict[Key, Ratio] = field(default_factory=dict)
+    rivals: dict[tuple[str, int], str] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+    seconds: tuple[float, float] = (0.0, 0.0)
+
+    def of(self, tool: str, task: str, rows: int) -> Outcome | None:
+        return self.outcomes.get((tool, task, rows))
+
+    def rows(self) -> list[int]:
+        return sorted({key[2] for key in self.outcomes})
+
+
+def section(*, quick: bool) -> Section:
+    """Make the environments, ask everyone, and write it down."""
+    return describe(collect(quick=quick), quick=quick)
+
+
+def collect(*, quick: bool) -> Measured:
+    """Measure every tool that can be had; what cannot be had is an outcome, too."""
+    peers = [peer for peer in PEERS if not (quick and peer.name in LEFT_TO_FULL)]
+    begin = time.monotonic()
+    found = Measured(environments=environments.ensure_all(peers))
+    made = time.monotonic()
+    found.sizes = {name: each.size for name, each in found.environments.items() if each.ready}
+    found.sizes[OURS.name] = environments.size_of_ours()
+    for rows in QUICK_SIZES if quick else SIZES:
+        path = data.table(rows)
+        for task in TASKS:
+            for tool in (*HOME, *peers):
+                outcome = spared(found, tool, task, rows, quick=quick)
+                if outcome is None:
+                    outcome = measure(tool, task, path)
+                    print(f"{tool.name}, {task}, {rows:,} rows: {cell(outcome)}", flush=True)
+                found.outcomes[tool.name, task, rows] = outcome
+            against(found, task, rows, peers)
+    found.seconds = (made - begin, time.monotonic() - made)
+    return found
+
+
+def spared(found: Measured, tool: Tool, task: str, rows: int, *, quick: bool) -> Outcome | None:
+    """Return the outcome that needs no run: fewer rows, or the environment, have told it."""
+    environment = found.environments.get(tool.name)
+    if environment is not None and not environment.ready:
+        return Outcome(tool.name, task, rows, status=f"not installed ({environment.reason})")
+    before = found.of(tool.name, task, rows // 10)
+    if before is None:
+        return None
+    if before.seconds is None:
+        return Outcome(tool.name, task, rows, status=before.status, version=before.version)
+    if quick and before.seconds >= QUICK_AT_MOST:
+        return Outcome(tool.name, task, rows, status="left to the long form")
+    return None
+
+
+def against(found: Measured, task: str, rows: int, peers: Sequence[Tool]) -> None:
+    """Let ours and the two peers that were fastest take turns: one run may have been unlucky."""
+    answered = sorted(
+        (outcome.seconds, place)
+        for place, peer in enumerate(peers)
+        if (outcome := found.outcomes[peer.name, task, rows]).seconds is not None
+    )
+    rivals = [peers[place] for _, place in answered[:2]]
+    times = in_turns((OURS, PERSONAL, *rivals), task, data.table(rows)) if rivals else None
+    if times is None:
+        return
+    rival = min(rivals, key=lambda peer: statistics.median(times[peer.name])).name
+    found.rivals[task, rows] = rival
+    for ours in (OURS, PERSONAL):
+        found.duels[ours.name, task, rows] = Ratio(times[ours.name], times[rival])
+
+
+def describe(found: Measured, *, quick: bool) -> Section:
+    """Write down what was measured."""
+    won = list(wins(found))
+    absent = list(missing(found, quick=quick))
+    parts = [
+        "A mean of `value` within (0, 100), and counts of `word` over 100 declared categories, "
+        "at ε = 1, from one Parquet file of people. Every tool runs in a process and an "
+        "environment of its own, pinned in `benchmarks/peers/requirements`, and is asked by the "
+        "quickest of its own functions that we know (`benchmarks/peers/jobs`). A time is from the "
+        "file to the answer, after imports, warm: the median of three runs, of fewer where they "
+        f"take over 20 s. A tool that takes over {LIMIT:g} s is stopped. Every answer was compared "
+        "with the truth, so that no tool was asked wrongly. "
+        "**Every peer answers for one ε; ours also for 50 budgets, one for each person**, and "
+        "protects on exact integers. A library of noise alone costs, on top of the bare query, "
+        "next to nothing: that is the line of Polars.",
+        *(table(found, task) for task in TASKS),
+        "Beside the seconds is the most memory that the processes of a tool held.",
+        costs(found),
+        "How each was asked: "
+        + "; ".join(f"{tool.name}: {tool.how}" for tool in (*PEERS, *HOME))
+        + ".",
+        "**Where a peer wins.** " + (" ".join(won) if won else "Nowhere in this run."),
+    ]
+    if absent:
+        parts.append("**Who did not run.** " + " ".join(absent))
+    made, ran = found.seconds
+    parts.append(f"Environments took {made:.0f} s, runs {ran:.0f} s.")
+    return Section(
+        title="Peers: time, memory, import and size",
+        text="\n\n".join(parts),
+        results=tuple(tell(each) for each in results(found)),
+        plots={"peers": plot(found)} if found.outcomes else {},
+        summary=tuple(f"A peer wins: {line}" for line in won),
+    )
+
+
+def cell(outcome: Outcome | None) -> str:
+    """One outcome, as short as it can be told."""
+    if outcome is None:
+        return ""
+    if outcome.seconds is None:
+        return f"> {LIMIT:g} s" if outcome.stopped else outcome.status
+    memory = "" if outcome.peak is None else f", {outcome.peak / 1e9:.2g} GB"
+    return f"{seconds(outcome.seconds)}{memory}"
+
+
+def names(found: Measured) -> list[str]:
+    """The tools that were asked, ours and the engine first."""
+    asked = {key[0] for key in found.outcomes}
+    return [tool.name for tool in (*HOME, *PEERS) if tool.name in asked]
+
+
+def table(found: Measured, task: str) -> str:
+    """Seconds and memory of a task, tool by tool."""
+    sizes = found.rows()
+    lines = [
+        f"| {task} | " + " | ".join(f"{WORDS.get(rows, rows)} rows" for rows in sizes) + " |",
+        "| --- |" + " --- |" * len(sizes),
+    ]
+    for name in names(found):
+        cells = [cell(found.of(name, task, rows)) for rows in sizes]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def import_of(found: Measured, name: str) -> float | None:
+    """The least time to import a tool, over its processes: the first may have to compile it."""
+    times = [
+        each.import_seconds
+        for key, each in found.outcomes.items()
+        if key[0] == name and each.import_seconds is not None
+    ]
+    return min(times, default=None)
+
+
+def costs(found: Measured) -> str:
+    """Versions, imports, starts and sizes."""
+    lines = [
+        "| tool | version | import | start | packages | installed in |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for name in names(found):
+        of_tool = [each for key, each in found.outcomes.items() if key[0] == name]
+        version = next((each.version for each in of_tool if each.version), "")
+        starts = [each.start_seconds for each in of_tool if each.start_seconds]
+        imported, size = import_of(found, name), found.sizes.get(name)
+        environment = found.environments.get(name)
+        cells = (
+            name,
+            version,
+            "" if imported is None else f"{imported:.2f} s",
+            f"{starts[len(starts) // 2]:.1f} s" if starts else "",
+            "" if size is None else f"{size / 1e6:.0f} MB",
+            ""
+            if environment is None or not environment.seconds
+            else f"{environment.seconds:.0f} s",
+        )
+        lines.append("| " + " | ".join(cells) + " |")
+    lines.append("")
+    lines.append(
+        "Packages of a peer are its whole environment with what reads the file; ours are those "
+        "that `pip install epsilons` brings, Polars among them. Starting Spark is not in the "
+        "seconds of the tables above."
+    )
+    return "\n".join(lines)
+
+
+def wins(found: Measured) -> Iterator[str]:
+    """A sentence for everything in which a peer is better."""
+    peers = [tool.name for tool in PEERS]
+    for task in TASKS:
+        for rows in found.rows():
+            for ours in (OURS.name, PERSONAL.name):
+                ratio, rival = found.duels.get((ours, task, rows)), found.rivals.get((task, rows))
+                if ratio is not None and ratio.figure > 1.0:
+                    yield (
+                        f"{rival} is {ratio.figure:.2f} times as fast as {ours} for {WHAT[task]} "
+                        f"of {WORDS.get(rows, rows)} rows ({ratio.note})."
+                    )
+    mine = import_of(found, OURS.name)
+    quicker = [
+        f"{name} ({time_taken:.2f} s)"
+        for name in peers
+        if mine is not None and (time_taken := import_of(found, name)) is not None
+        if time_taken < mine
+    ]
+    if quicker and mine is not None:
+        yield f"Sooner imported than ours with its engine ({mine:.2f} s): {', '.join(quicker)}."
+    size = found.sizes.get(OURS.name, 0)
+    smaller = [
+        f"{name} ({found.sizes[name] / 1e6:.0f} MB)"
+        for name in peers
+        if name in found.sizes and found.sizes[name] < size
+    ]
+    if smaller:
+        yield f"Smaller than ours ({size / 1e6:.0f} MB): {', '.join(smaller)}."
+    yield from lighter(found, peers)
+
+
+def lighter(found: Measured, peers: Sequence[str]) -> Iterator[str]:
+    """A sentence for every task in which a peer holds less memory."""
+    for task in TASKS:
+        for rows in found.rows():
+            mine = found.of(OURS.name, task, rows)
+            if mine is None or mine.peak is None:
+                continue
+            less = [
+                f"{name} ({each.peak / 1e9:.2g} GB)"
+                for name in peers
+                if (each := found.of(name, task, rows)) is not None
+                if each.peak is not None and each.peak < mine.peak
+            ]
+            if less:
+                yield (
+                    f"Less memory than ours ({mine.peak / 1e9:.2g} GB) for {WHAT[task]} of "
+                    f"{WORDS.get(rows, rows)} rows: {', '.join(less)}."
+                )
+
+
+def missing(found: Measured, *, quick: bool) -> Iterator[str]:
+    """A sentence for everyone who did not run, and why."""
+    for tool in PEERS:
+        environment = found.environments.get(tool.name)
+        if environment is not None and not environment.ready:
+            yield f"{tool.name}: not installed ({environment.reason})."
+            continue
+        for task in TASKS:
+            told = set()
+            for rows in found.rows():
+                each = found.of(tool.name, task, rows)
+                if each is not None and each.seconds is None and each.status not in told:
+                    told.add(each.status)
+                    more = "" if rows == found.rows()[-1] else " and more"
+                    yield (
+                        f"{tool.name}, {WHAT[task]} of {WORDS.get(rows, rows)} rows{more}: "
+                        f"{each.status}."
+                    )
+    if quick and LEFT_TO_FULL:
+        yield f"Left to the long form (`make bench-full`): {', '.join(LEFT_TO_FULL)}."
+
+
+def results(found: Measured) -> Iterator[Result]:
+    """Our time over the fastest peer's for the same question. One that was stopped counts as the
+    limit. With a budget for each person there is a second column to read, and no peer to compare
+    with: that is told in the text.
+    """
+    ours = OURS.name
+    for task in TASKS:
+        for rows in found.rows():
+            name = f"{task}, {WORDS.get(rows, rows)} rows: {ours}, over the fastest peer"
+            ratio, rival = found.duels.get((ours, task, rows)), found.rivals.get((task, rows))
+            mine = found.of(ours, task, rows)
+            if ratio is not None:
+                yield ratio.result(f"{name} ({rival})", 1.0)
+            elif mine is not None and mine.seconds is not None and any_stopped(found, task, rows):
+                note = f"{seconds(mine.seconds)} against > {LIMIT:g} s"
+                yield Result(f"{name} (stopped)", mine.seconds / LIMIT, "×", 1.0, True, note)
+
+
+def any_stopped(found: Measured, task: str, rows: int) -> bool:
+    """Whether a peer was stopped here."""
+    each = (found.of(tool.name, task, rows) for tool in PEERS)
+    return any(outcome is not None and outcome.stopped for outcome in each)
+
+
+def plot(found: Measured) -> Any:
+    """Seconds over rows, tool by tool, on two logarithmic axes."""
+    import altair as alt
+
+    points = [
+        {"tool": name, "task": task, "rows": rows, "seconds": outcome.seconds}
+        for (name, task, rows), outcome in found.outcomes.items()
+        if outcome.seconds is not None
+    ]
+    order = names(found)
+    lines = (
+        alt.Chart(alt.Data(values=points), width=320, height=320)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("rows:Q", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s")),
+            y=alt.Y("seconds:Q", scale=alt.Scale(type="log"), title="seconds"),
+            color=alt.Color("tool:N", sort=order, scale=alt.Scale(scheme="category20")),
+            strokeDash=alt.condition(
+                f"indexof(datum.tool, '{BARE.name}') == 0", alt.value([4, 3]), alt.value([1, 0])
+            ),
+        )
+    )
+    return lines.facet(column=alt.Column("task:N", title=None, sort=list(TASKS)))

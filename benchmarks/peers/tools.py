@@ -1,0 +1,86 @@
+"""Who takes part: the peers, the bare engine and ours, each with its job and what it answers."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+REQUIREMENTS = HERE / "requirements"
+FOLDER = HERE.parent / "data" / "peers"
+TASKS = ("mean", "frequencies")
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One line of the tables.
+
+    Attributes:
+        name: as the page shows it.
+        job: the file that asks it.
+        epsilon: one budget for all, or the name of the column of everyone's own.
+        python: the interpreter that runs the job.
+        requirements: the pinned packages of its environment, None for the ordinary one.
+        java: whether it needs Java.
+        how: what is called, for the page.
+    """
+
+    name: str
+    job: Path
+    epsilon: float | str = 1.0
+    python: Path = Path(sys.executable)
+    requirements: Path | None = None
+    java: bool = False
+    how: str = ""
+
+    @property
+    def folder(self) -> Path:
+        """The environment."""
+        return self.python.parent.parent
+
+
+def peer(name: str, key: str, how: str, *, java: bool = False) -> Tool:
+    """Return a tool with an environment of its own."""
+    return Tool(
+        name=name,
+        job=HERE / "jobs" / f"{key}.py",
+        python=FOLDER / key / "bin" / "python",
+        requirements=REQUIREMENTS / f"{key}.txt",
+        java=java,
+        how=how,
+    )
+
+
+PEERS = (
+    peer(
+        "OpenDP",
+        "opendp",
+        "`make_private_lazyframe` of its Polars plugin over `scan_parquet`, at the scale that its "
+        "map gives (the search of `Context` would cost seconds more)",
+    ),
+    peer("diffprivlib", "diffprivlib", "`tools.mean` and `tools.histogram` of NumPy arrays"),
+    peer("PyDP", "pydp", "`BoundedMean`, and one `Count` for each category, of lists"),
+    peer(
+        "PipelineDP",
+        "pipelinedp",
+        "`DPEngine.aggregate` on `LocalBackend`, told that rows are people",
+    ),
+    peer("SmartNoise SQL", "smartnoise", "`SELECT` from a pandas frame, which it puts into SQLite"),
+    peer("Tumult Analytics", "tumult", "`Session.evaluate` on Spark, all cores", java=True),
+)
+OURS = Tool("epsilons", HERE / "jobs" / "epsilons.py", how="`ep.mean` and `ep.frequencies`, ε = 1")
+PERSONAL = Tool(
+    "epsilons, 50 budgets",
+    HERE / "jobs" / "epsilons.py",
+    epsilon="epsilon",
+    how="the same with everyone's own ε, a column of 50 levels",
+)
+BARE = Tool("Polars", HERE / "jobs" / "polars.py", how="the bare query that yields the integers")
+BARE_PERSONAL = Tool(
+    "Polars, 50 budgets",
+    HERE / "jobs" / "polars.py",
+    epsilon="epsilon",
+    how="the bare query, grouped by budget too",
+)
+HOME = (BARE, OURS, BARE_PERSONAL, PERSONAL)
