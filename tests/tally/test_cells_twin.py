@@ -85,6 +85,8 @@ def test_the_twin_is_the_engine(
         if not listed:
             patch.setattr(cells_engine, "MOST_LISTED", 0)
             patch.setattr(cells_engine, "MOST_BREAKS", 0)
+            patch.setattr(cells_engine, "PIECE", 3)
+            patch.setattr(cells_engine, "few_budgets", lambda rows: False)
         large = outcome(cells_engine.count(handed, categories), categories, unit)
         if who is None:
             apart = outcome(cells_engine.each(handed, categories), categories, unit)

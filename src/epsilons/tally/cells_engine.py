@@ -38,6 +38,10 @@ __all__ = ["count", "each"]
 MOST_LISTED = 4096
 """Categories that are listed in a query. More are looked up in a table that is sent along."""
 
+PIECE = 2**23
+"""Rows that are counted at a time in Polars where groups are many: it keeps rows until the end
+whose group is not among the last few thousand. Where they are few, all are counted at once."""
+
 MOST_BREAKS = 256
 """Breaks between bins that are compared in a query. More are searched in such a table."""
 
@@ -57,10 +61,20 @@ def count(table: Table, categories: Categories) -> CellGroups:
     folded = table.person is not None
 
     def run() -> nw.DataFrame[Any]:
-        rows = _rows(table, categories, indexed=True)
-        parts = _of_people(rows, budgets=grouped) if folded else _of_rows(rows, budgets=grouped)
-        parts = _sorted_out(parts, categories, indexed=True)
-        return collected(_parts(parts, budgets=grouped, folded=folded))
+        import narwhals as nw
+
+        few = not grouped or folded or few_budgets(_rows(table, categories, indexed=True))
+        found = []
+        for piece in [table] if few else table.pieces(PIECE):
+            rows = _rows(piece, categories, indexed=True)
+            if folded:
+                parts = _of_people(rows, budgets=grouped)
+            else:
+                parts = _of_rows(rows, budgets=grouped, few=few)
+            parts = _sorted_out(parts, categories, indexed=True)
+            query = _parts(parts, budgets=grouped, folded=folded)
+            found.append(collected(query, table.passed))
+        return found[0] if len(found) == 1 else nw.concat(found)
 
     result = guarded(run, *table.failure)
 
@@ -134,14 +148,14 @@ def _rows(table: Table, categories: Categories, *, indexed: bool) -> nw.LazyFram
     return table.frame.select(value.alias("v"), *budget_and_person(table))
 
 
-def _of_rows(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
+def _of_rows(rows: nw.LazyFrame[Any], *, budgets: bool, few: bool) -> nw.LazyFrame[Any]:
     """Group rows that are people by budget and value: `size`, and `e`."""
     import narwhals as nw
 
     size = nw.len().alias("size")
     if not budgets:
         return rows.group_by("v").agg(size)
-    if few_budgets(rows):
+    if few:
         return rows.group_by("e", "v").agg(size)
     keyed = rows.with_columns(key(nw.col("e")).alias("key"))
     return keyed.group_by("key", "v").agg(size, nw.col("e").min().alias("e"))

@@ -41,7 +41,7 @@ def collected(query: nw.LazyFrame[Any], passed: Passed | None = None) -> nw.Data
     if not on_terminal() or shows_its_own(query):
         return run()
     if passed is not None:
-        passed.restart()
+        passed.begin()
     name = query.implementation.name
     text = f"epsilons: reading the data in {NAMES.get(name, name.capitalize())}"
     return shown(run, text, passed or share_of(query))

@@ -15,10 +15,11 @@ from epsilons.tally import arrays
 from epsilons.tally.categories import Kind, wrong_type
 from epsilons.tally.cells_twin import entries
 from epsilons.tally.failures import guarded
-from epsilons.tally.files import scan
+from epsilons.tally.files import rows_of, scan
 from epsilons.tally.grid import Floats
 from epsilons.tally.ladder import Ladder
 from epsilons.tally.levels import Names
+from epsilons.tally.progress import Passed, on_terminal
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -47,6 +48,8 @@ class Table:
         person: the column of who a row belongs to, or None.
         failure: the exception and its message.
         ladder: the public ladder that budgets stand on, if they are private.
+        size: how many rows there are, where that costs nothing to know.
+        passed: what counts the rows that are read, where somebody looks on.
     """
 
     frame: nw.LazyFrame[Any]
@@ -55,6 +58,20 @@ class Table:
     person: str | None
     failure: tuple[type[DataError] | type[FileError], str] = (DataError, UNUSABLE)
     ladder: Ladder | None = None
+    size: int | None = None
+    passed: Passed | None = None
+
+    def pieces(self, rows: int) -> list[Table]:
+        """Parts of a table in Polars, of so many rows, to be read one after another."""
+        import narwhals as nw
+
+        if self.size is None or self.frame.implementation is not nw.Implementation.POLARS:
+            return [self]
+        native: pl.LazyFrame = self.frame.to_native()
+        return [
+            replace(self, frame=nw.from_native(native.slice(start, rows)))
+            for start in range(0, max(self.size, 1), rows)
+        ]
 
     @property
     def names(self) -> Names:
@@ -126,19 +143,29 @@ def _open(data: object, values: str, epsilon: str | float, person: str | None, k
         if isinstance(epsilon, str) and epsilon not in types:
             types[epsilon] = "numbers"
         frame, message = scan(data, types=types, person=person)
-        return Table(nw.from_native(frame), values, epsilon, person, (FileError, message))
+        failure = (FileError, message)
+        size = passed = None
+        if os.fspath(data).lower().endswith(".parquet"):
+            size = guarded(lambda: rows_of(frame), *failure)
+            if on_terminal():
+                passed = Passed(size)
+                frame = passed.watched(frame)
+        table = Table(nw.from_native(frame), values, epsilon, person, failure)
+        return replace(table, size=size, passed=passed)
 
-    def wrap() -> nw.LazyFrame[Any] | None:
+    def wrap() -> tuple[nw.LazyFrame[Any], int | None] | None:
         wrapped = nw.from_native(data, pass_through=True)
-        return wrapped.lazy() if isinstance(wrapped, (nw.DataFrame, nw.LazyFrame)) else None
+        if isinstance(wrapped, nw.DataFrame):
+            return wrapped.lazy(), len(wrapped)
+        return (wrapped, None) if isinstance(wrapped, nw.LazyFrame) else None
 
-    lazy = guarded(wrap, DataError, UNUSABLE)
-    if lazy is None:
+    opened = guarded(wrap, DataError, UNUSABLE)
+    if opened is None:
         raise ArgumentError(
             f"data is of type {type(data).__name__}, which is not a table: give a frame of pandas, "
             "Polars, PyArrow, DuckDB or PySpark, or the path of a .parquet or .csv file."
         )
-    return Table(lazy, values, epsilon, person)
+    return Table(opened[0], values, epsilon, person, size=opened[1])
 
 
 def _check_types(table: Table, data: object, kind: Kind) -> None:
@@ -331,4 +358,5 @@ def _of_series(
         "values",
         epsilon if isinstance(epsilon, float) else "epsilon",
         None if person is None else "person",
+        size=len(values),
     )

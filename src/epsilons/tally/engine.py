@@ -51,7 +51,7 @@ def count(table: Table, bounds: tuple[float, float]) -> Groups:
         if grouped and not folded and few_budgets(rows):
             people = _by_budget(people)
         query = _by_level(people, grouped=grouped, folded=folded)
-        return collected(query)
+        return collected(query, table.passed)
 
     result = guarded(run, *table.failure)
     nothing: Integers = np.zeros(len(result), dtype=np.int64)

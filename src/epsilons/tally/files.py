@@ -13,7 +13,7 @@ from epsilons.tally.failures import guarded
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["UNREADABLE", "scan"]
+__all__ = ["UNREADABLE", "rows_of", "scan"]
 
 INFERENCE_ROWS = 10_000
 """Rows of a CSV file from which the types of its columns are guessed at first."""
@@ -60,6 +60,13 @@ def scan(
         return _scan_csv(file, types, person)
 
     return guarded(open_, FileError, unreadable), unreadable
+
+
+def rows_of(parquet: pl.LazyFrame) -> int:
+    """How many rows a Parquet file says that it has."""
+    import polars as pl
+
+    return int(parquet.select(pl.len()).collect().item())
 
 
 def _scan_csv(file: Path, kinds: dict[str, Kind], person: str | None) -> pl.LazyFrame:

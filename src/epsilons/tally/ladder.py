@@ -106,16 +106,25 @@ class Ladder:
         import narwhals as nw
 
         usable = (epsilon >= float(self.levels[0])).fill_null(False) & a_number(epsilon)
-        rung = nw.lit(0.0)
         if self.fine:
             capped = nw.when(usable & (epsilon < self.top)).then(epsilon).otherwise(self.top)
             shrunk = capped * _SHRINK
             near = rounded(capped)
             down = nw.when(near <= capped).then(near).otherwise(rounded(shrunk))
-            return nw.when(usable).then(down).otherwise(rung)
-        for level in self.levels.tolist():
-            rung = nw.when(usable & (epsilon >= level)).then(nw.lit(level)).otherwise(rung)
-        return rung
+        else:
+            down = _highest(epsilon, self.levels.tolist())
+        return nw.when(usable).then(down).otherwise(nw.lit(0.0))
+
+
+def _highest(epsilon: nw.Expr, levels: list[float]) -> nw.Expr:
+    """Return the highest level at or below ε, the first of them at least: a search by halves."""
+    import narwhals as nw
+
+    if len(levels) == 1:
+        return nw.lit(levels[0])
+    middle = len(levels) // 2
+    low, high = _highest(epsilon, levels[:middle]), _highest(epsilon, levels[middle:])
+    return nw.when(epsilon >= levels[middle]).then(high).otherwise(low)
 
 
 def _down(epsilon: Floats) -> Floats:

@@ -58,7 +58,7 @@ class TableReader:
         grouped = isinstance(table.epsilon, str)
         folded = table.person is not None
         result = guarded(
-            lambda: collected(_query(table, window, grouped=grouped, folded=folded)),
+            lambda: collected(_query(table, window, grouped=grouped, folded=folded), table.passed),
             *table.failure,
         )
         size = len(result)

@@ -1,0 +1,368 @@
+"""Killed in the middle: nothing is released, no file keeps a value, and the next run works.
+
+Every row holds values that can be recognised wherever they are: a float64, the integer of the grid
+that it becomes, and text. What is written while an engine folds rows by person, because its memory
+is too small, is the engine's: these tests hold what docs/scale.md says about each of them.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/stat").exists(), reason="processes are watched in /proc"
+)
+
+VALUE = 33.91827364551
+STEPS = math.floor(VALUE * (2**30 / 100) + 0.5)
+NAME = "sentinel-person-"
+MARKS = [
+    NAME.encode(),
+    repr(VALUE).encode(),
+    struct.pack("<d", VALUE),
+    struct.pack(">d", VALUE),
+    *[struct.pack(order, rows * STEPS) for order in ("<q", ">q") for rows in (1, 2, 3)],
+]
+"""Bytes that only somebody's value or name puts into a file; people have up to three rows."""
+
+PEOPLE = f"select '{NAME}' || lpad((range % 1000000)::varchar, 9, '0')"
+
+
+class Place:
+    """A directory that a process takes for its home, its temporary one, and where it is."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        for name in ("home", "temporary", "here"):
+            (path / name).mkdir()
+
+    def start(self, *command: str, **environment: str) -> subprocess.Popen[str]:
+        own = {"HOME": str(self.path / "home"), "TMPDIR": str(self.path / "temporary")}
+        own["PYTHONPATH"] = os.pathsep.join(sys.path)
+        return subprocess.Popen(
+            [sys.executable, *command],
+            cwd=self.path / "here",
+            env={**os.environ, **own, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, *command: str, **environment: str) -> str:
+        """Run to the end, and return what was printed."""
+        process = self.start(*command, **environment)
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+        return out
+
+    def files(self) -> list[Path]:
+        return [path for path in self.path.rglob("*") if path.is_file()]
+
+    def written(self) -> int:
+        """Bytes in all files; one may vanish meanwhile."""
+        total = 0
+        for path in self.files():
+            try:
+                total += path.stat().st_size
+            except FileNotFoundError:
+                continue
+        return total
+
+    def marked(self) -> list[Path]:
+        """Files that hold somebody's value or name."""
+        return [path for path in self.files() if any(m in path.read_bytes() for m in MARKS)]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def fields(pid: int) -> list[str]:
+    """What /proc says of a process, from its state on."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+
+
+def busy(pid: int) -> float:
+    """Seconds of processor time so far."""
+    user, system = fields(pid)[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def session(leader: int) -> Iterator[int]:
+    """The processes that live in the session of a process, and are no zombies."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                state, _, _, leading, *_ = fields(int(entry.name))
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if int(leading) == leader and state not in "ZX":
+                yield int(entry.name)
+
+
+def until(happened: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    """Wait for something to happen while a process runs."""
+    end = time.monotonic() + 180
+    while not happened():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def in_the_middle(process: subprocess.Popen[str], seconds: float = 0.3) -> None:
+    """Wait until a process that said that it will ask its engine has worked so long at it."""
+    assert process.stdout is not None
+    assert process.stdout.readline() == "go\n"
+    start = busy(process.pid)
+    until(lambda: busy(process.pid) > start + seconds, process)
+
+
+def kill(process: subprocess.Popen[str], number: int) -> tuple[str, str]:
+    """Send a signal, and return what was printed after all processes are gone."""
+    process.send_signal(number)
+    printed = process.communicate(timeout=30)
+    end = time.monotonic() + 30
+    while alive := list(session(process.pid)):
+        assert time.monotonic() < end, alive
+        time.sleep(0.05)
+    return printed
+
+
+SIGNALS = [signal.SIGKILL, signal.SIGTERM, signal.SIGINT]
+COMMAND = "print('go', flush=True); from epsilons.__main__ import main; main()"
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Rows for some seconds, in a file of some kilobytes."""
+    path = tmp_path_factory.mktemp("data") / "rows.parquet"
+    row = {"v": VALUE, "e": 1.0}
+    part = pa.table({name: pa.repeat(entry, 10**6) for name, entry in row.items()})
+    with pq.ParquetWriter(path, part.schema) as writer:
+        for _ in range(40):
+            writer.write_table(part)
+    return path
+
+
+@pytest.mark.parametrize("number", SIGNALS, ids=lambda number: signal.Signals(number).name)
+def test_a_killed_command(place: Place, large: Path, number: int) -> None:
+    def arguments(file: Path) -> list[str]:
+        options = ["--value", "v", "--epsilon", "e", "--unknown-range", "--json"]
+        return ["-c", COMMAND, "mean", str(file), *options]
+
+    process = place.start(*arguments(large))
+    # After the imports of the command, which take as long as this.
+    in_the_middle(process, seconds=0.8)
+    out, err = kill(process, number)
+    assert out == ""
+    if number == signal.SIGINT:  # which the command line answers itself
+        assert (process.returncode, err.strip()) == (1, "Aborted!")
+    else:
+        assert (process.returncode, err) == (-number, "")
+    assert place.files() == []
+    small = place.path / "small.parquet"
+    pl.DataFrame({"v": [VALUE] * 900, "e": [1.0] * 900}).write_parquet(small)
+    said, _, release = place.run(*arguments(small)).partition("\n")
+    assert said == "go"
+    assert json.loads(release)["n"] == 900
+
+
+DUCKDB = f"""
+import sys
+import duckdb
+import epsilons as ep
+
+statistic, a, b = sys.argv[1:]
+con = duckdb.connect()
+con.execute("SET enable_progress_bar = false")  # which `python -c` has on, and on standard output
+row = "{VALUE!r}::double v, '{NAME}' w, 1.0 + b.range % 7 e"
+data = con.sql(f"select {{row}} from range({{a}}) a, range({{b}}) b")
+print("go", flush=True)
+if statistic == "mean":
+    release = ep.mean("v", epsilon="e", bounds=(0, 100), data=data)
+else:
+    release = ep.frequencies("w", epsilon="e", categories=["{NAME}", "x"], data=data)
+print(release.n, flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("statistic", "number"), [("mean", signal.SIGKILL), ("frequencies", signal.SIGTERM)]
+)
+def test_a_killed_duckdb_job(place: Place, statistic: str, number: int) -> None:
+    process = place.start("-c", DUCKDB, statistic, "1000000", "1000000")
+    in_the_middle(process)
+    out, _ = kill(process, number)
+    assert (process.returncode, out) == (-number, "")
+    assert place.files() == []
+    assert place.run("-c", DUCKDB, statistic, "100", "100") == "go\n10000\n"
+
+
+FOLDED_IN_DUCKDB = f"""
+import json, sys
+import duckdb
+import epsilons as ep
+from epsilons.errors import DataError
+
+settings, rows = sys.argv[1:]
+con = duckdb.connect(config={{"memory_limit": "100MB", "threads": "2", **json.loads(settings)}})
+con.execute("SET enable_progress_bar = false")
+data = con.sql(f"{PEOPLE} w, {VALUE!r}::double v, 1.0 e from range({{rows}})")
+print("go", flush=True)
+try:
+    print(ep.mean("v", epsilon="e", bounds=(0, 100), person="w", data=data).n, flush=True)
+except DataError:
+    print("refused", flush=True)
+"""
+ENCRYPTED = {"temp_file_encryption": "true"}
+# What DuckDB brings for encryption by itself has random numbers that it calls unsafe. With
+# `LOAD httpfs`, which is fetched from the network, it takes OpenSSL's; the files are the same.
+WITHOUT_NETWORK = {**ENCRYPTED, "force_mbedtls_unsafe": "true"}
+
+
+@pytest.mark.parametrize("settings", [{}, WITHOUT_NETWORK], ids=["plain", "encrypted"])
+def test_what_duckdb_leaves_of_people(place: Place, settings: dict[str, str]) -> None:
+    """It writes what does not fit into its memory: readable, unless it is told to encrypt."""
+    folded = ["-c", FOLDED_IN_DUCKDB, json.dumps(settings)]
+    process = place.start(*folded, "3000000")
+    in_the_middle(process, seconds=0)
+    until(lambda: place.written() > 4 * 2**20, process)
+    out, _ = kill(process, signal.SIGKILL)
+    assert (process.returncode, out) == (-signal.SIGKILL, "")
+    assert place.written() > 2**20
+    assert bool(place.marked()) == (not settings)  # without the setting, this test sees it
+    assert place.run(*folded, "3000") == "go\n3000\n"
+
+
+def test_duckdb_refuses_rather_than_writes(place: Place) -> None:
+    """Without a safe source of random numbers it does not encrypt, and then does not write."""
+    for settings in (ENCRYPTED, {"temp_directory": ""}):
+        folded = place.run("-c", FOLDED_IN_DUCKDB, json.dumps(settings), "3000000")
+        assert folded == "go\nrefused\n"
+        assert place.marked() == []
+
+
+FOLDED_IN_POLARS = """
+import sys
+import epsilons as ep
+from epsilons.errors import FileError
+
+print("go", flush=True)
+try:
+    print(ep.mean("v", epsilon="e", bounds=(0, 100), person="w", data=sys.argv[1]).n, flush=True)
+except FileError:
+    print("refused", flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A million people of three rows each."""
+    path = tmp_path_factory.mktemp("data") / "people.parquet"
+    rows = pl.select(i=pl.int_range(0, 3 * 10**6))
+    name = NAME + (pl.col("i") % 10**6).cast(pl.String).str.zfill(9)
+    rows.select(w=name, v=pl.lit(VALUE), e=pl.lit(1.0)).write_parquet(path, row_group_size=10**5)
+    return path
+
+
+def test_what_polars_leaves_of_people(place: Place, people: Path) -> None:
+    """From version 2 it writes what does not fit into four fifths of the machine's memory."""
+    directory = place.path / "here"
+    small = {"POLARS_OOC_MEMORY_BUDGET_MB": "40", "POLARS_OOC_SPILL_DIR": str(directory)}
+    process = place.start("-c", FOLDED_IN_POLARS, str(people), **small)
+    in_the_middle(process, seconds=0)
+    until(lambda: place.written() > 2**20, process)
+    out, _ = kill(process, signal.SIGKILL)
+    assert (process.returncode, out) == (-signal.SIGKILL, "")
+    assert place.marked()  # the marks are seen, if they are there
+    for path in place.files():
+        path.unlink()
+    never = {**small, "POLARS_OOC_DISK_BUDGET_MB": "0"}
+    assert place.run("-c", FOLDED_IN_POLARS, str(people), **never) == "go\nrefused\n"
+    assert place.files() == []
+    assert place.run("-c", FOLDED_IN_POLARS, str(people)) == "go\n1000000\n"
+    assert place.files() == []
+
+
+SPARK = f"""
+import sys
+from pyspark.sql import SparkSession
+import epsilons as ep
+
+encrypted, rows = sys.argv[1:]
+settings = {{
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "OFF",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.io.encryption.enabled": encrypted,
+    "spark.shuffle.compress": "false",  # so that values can be recognised
+}}
+builder = SparkSession.builder.master("local[2]")
+for key, value in settings.items():
+    builder = builder.config(key, value)
+spark = builder.getOrCreate()
+name = "concat('{NAME}', lpad(cast(id % 1000000 as string), 9, '0')) w"
+data = spark.range(0, int(rows), 1, 2 if int(rows) < 10**6 else 5000)
+data = data.selectExpr(name, "cast({VALUE!r} as double) v", "cast(1 as double) e")
+print("go", flush=True)
+print(ep.mean("v", epsilon="e", bounds=(0, 100), person="w", data=data).n, flush=True)
+spark.stop()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not (shutil.which("java") and importlib.util.find_spec("pyspark"))
+    and not os.environ.get("EPSILONS_SKIP_NOTHING"),
+    reason="PySpark needs Java 17 and the package pyspark, and one of them is not here",
+)
+@pytest.mark.parametrize(
+    ("victim", "encrypted"),
+    [("python", "false"), ("java", "false"), ("java", "true")],
+    ids=["python", "java", "java, encrypted"],
+)
+def test_a_killed_spark_job(place: Place, victim: str, encrypted: str) -> None:
+    """Spark removes what it wrote when its driver goes, but not if the Java machine is killed."""
+    own = {
+        "SPARK_LOCAL_DIRS": str(place.path / "here"),
+        "JAVA_TOOL_OPTIONS": f"-Djava.io.tmpdir={place.path / 'temporary'} -XX:-UsePerfData",
+    }
+    process = place.start("-c", SPARK, encrypted, "500000000", **own)
+    in_the_middle(process, seconds=0)
+    until(lambda: place.written() > 2**20, process)
+    if victim == "java":
+        (java,) = [p for p in session(process.pid) if "java" in os.readlink(f"/proc/{p}/exe")]
+        os.kill(java, signal.SIGKILL)
+        out, _ = process.communicate(timeout=60)
+        assert process.returncode != 0
+        assert place.written() > 2**20
+        assert bool(place.marked()) == (encrypted == "false")
+    else:
+        out, _ = kill(process, signal.SIGKILL)
+        assert process.returncode == -signal.SIGKILL
+        assert place.marked() == []
+    assert out == ""
+    assert list(session(process.pid)) == []
+    assert place.run("-c", SPARK, encrypted, "3000", **own) == "go\n3000\n"
