@@ -117,7 +117,7 @@ def by_numpy(table: pl.DataFrame) -> dict[str, Any]:
 
     small, open_rows = epsilons.tally.SMALL, line.open_rows
     epsilons.tally.SMALL = len(table)
-    line.open_rows = lambda *a, **k: open_rows(*a, **k, small=len(table))  # type: ignore[assignment]
+    line.open_rows = lambda *a, **k: open_rows(*a, **k, small=len(table))
     try:
         return {name: answer(question) for name, question in asked(given).items()}
     finally:
