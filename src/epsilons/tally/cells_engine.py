@@ -23,7 +23,7 @@ from epsilons.tally.expressions import (
     budget_and_person,
     few_budgets,
     floats,
-    key,
+    with_key,
 )
 from epsilons.tally.failures import guarded
 from epsilons.tally.grid import Floats, Integers
@@ -157,8 +157,7 @@ def _of_rows(rows: nw.LazyFrame[Any], *, budgets: bool, few: bool) -> nw.LazyFra
         return rows.group_by("v").agg(size)
     if few:
         return rows.group_by("e", "v").agg(size)
-    keyed = rows.with_columns(key(nw.col("e")).alias("key"))
-    return keyed.group_by("key", "v").agg(size, nw.col("e").min().alias("e"))
+    return with_key(rows).group_by("key", "v").agg(size, nw.col("e").min().alias("e"))
 
 
 def _of_people(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
@@ -243,7 +242,7 @@ def _parts(parts: nw.LazyFrame[Any], *, budgets: bool, folded: bool) -> nw.LazyF
         flags = ["conflict", "nobody"]
         totals += [nw.col(flag).max().alias(flag) for flag in flags]
     if budgets:
-        parts = parts.with_columns(key(nw.col("e")).alias("key"))
+        parts = with_key(parts)
         by.append("key")
         totals.append(nw.col("e").min().alias("e"))
     added = parts.group_by(*by).agg(*totals)

@@ -18,11 +18,11 @@ from epsilons.tally.expressions import (
     budget_and_person,
     few_budgets,
     floats,
-    key,
+    with_key,
 )
 from epsilons.tally.failures import guarded
 from epsilons.tally.grid import GRID, HALF, Integers
-from epsilons.tally.ieee import finite
+from epsilons.tally.ieee import finite, less_itself_is_0
 from epsilons.tally.levels import BAD_BUDGET, Groups
 
 if TYPE_CHECKING:
@@ -79,28 +79,70 @@ def count(table: Table, bounds: tuple[float, float]) -> Groups:
 
 
 def _rows(table: Table, bounds: tuple[float, float]) -> nw.LazyFrame[Any]:
-    """Put every row on the grid: `x` (0 if missing), `valid` as 0 or 1, `e`, and `who`."""
+    """Put every row on the grid: `x`, `e`, and `who`.
+
+    Where a value is missing `x` is null, or it is 0, and `valid`, which is 1 elsewhere, is 0.
+    """
     import narwhals as nw
 
     lo, hi = bounds
     value = floats(table, table.values)
-    # Nulls are filled in conditions: an engine need not take null for false.
-    valid = finite(value)
     # Clipped last but one: the floor of any float from 0 to GRID + ½ is a whole number from 0 to
     # GRID, so that no theory of rounding is needed for privacy. Spark's floor cannot take more.
-    steps = ((value - lo) * (GRID / (hi - lo)) + 0.5).clip(0.0, GRID + 0.5).floor()
-    columns = [
-        nw.when(valid).then(steps).otherwise(0.0).cast(nw.Int64).alias("x"),
-        valid.cast(nw.Int64).alias("valid"),
-    ]
+    steps = _clipped(table, (value - lo) * (GRID / (hi - lo)) + 0.5, GRID + 0.5).floor()
+    columns: list[nw.Expr]
+    if table.person is None and _counts_nulls(table.frame):
+        columns = [nw.when(less_itself_is_0(value)).then(steps.cast(nw.Int64)).alias("x")]
+    else:
+        # Nulls are filled in conditions: an engine need not take null for false.
+        valid = finite(value)
+        columns = [
+            nw.when(valid).then(steps).otherwise(0.0).cast(nw.Int64).alias("x"),
+            valid.cast(nw.Int64).alias("valid"),
+        ]
     return table.frame.select(*columns, *budget_and_person(table))
+
+
+def _clipped(table: Table, number: nw.Expr, most: float) -> nw.Expr:
+    """Return a number cut to [0, most]."""
+    import narwhals as nw
+
+    if not _speaks_sql(table.frame):
+        return number.clip(0.0, most)
+    # A clip asks for null first, in SQL, and here that is known.
+    return nw.max_horizontal(nw.min_horizontal(number, nw.lit(most)), nw.lit(0.0))
+
+
+def _speaks_sql(frame: nw.LazyFrame[Any]) -> bool:
+    import narwhals as nw
+
+    engines = nw.Implementation
+    sql = (engines.DUCKDB, engines.PYSPARK, engines.PYSPARK_CONNECT, engines.IBIS)
+    return frame.implementation in sql
+
+
+def _counts_nulls(frame: nw.LazyFrame[Any]) -> bool:
+    """Whether integers may be null, and a condition that is null is not met.
+
+    Then one column less is needed. In pandas integers with null become floats.
+    """
+    import narwhals as nw
+
+    return frame.implementation is nw.Implementation.POLARS or _speaks_sql(frame)
+
+
+def _valid(rows: nw.LazyFrame[Any]) -> nw.Expr:
+    """Count the rows whose value is there."""
+    import narwhals as nw
+
+    return nw.col("valid").sum() if "valid" in rows.collect_schema() else nw.col("x").count()
 
 
 def _by_budget(rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Add rows up by exact budget: `size` rows, the sum of `x`, those that are `valid`."""
     import narwhals as nw
 
-    totals = [nw.len().alias("size"), nw.col("x").sum(), nw.col("valid").sum()]
+    totals = [nw.len().alias("size"), nw.col("x").sum(), _valid(rows).alias("valid")]
     return rows.group_by("e").agg(*totals)
 
 
@@ -148,7 +190,7 @@ def _by_level(people: nw.LazyFrame[Any], *, grouped: bool, folded: bool) -> nw.L
     import narwhals as nw
 
     size = nw.col("size").sum() if "size" in people.collect_schema() else nw.len()
-    totals = {"people": size, "sums": nw.col("x").sum(), "valid": nw.col("valid").sum()}
+    totals = {"people": size, "sums": nw.col("x").sum(), "valid": _valid(people)}
     if folded:
         totals["rows"] = nw.col("rows").sum()
         totals["most"] = nw.col("rows").max()
@@ -157,11 +199,7 @@ def _by_level(people: nw.LazyFrame[Any], *, grouped: bool, folded: bool) -> nw.L
     named = [total.alias(name) for name, total in totals.items()]
     if grouped:
         budget = nw.col("e")
-        levels = (
-            people.with_columns(key(budget).alias("key"))
-            .group_by("key")
-            .agg(*named, budget.min().alias("level"))
-        )
+        levels = with_key(people).group_by("key").agg(*named, budget.min().alias("level"))
     else:
         levels = people.select(*named)
     wholes = [nw.col(name).cast(nw.Int64) for name in totals]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from epsilons.tally.grid import SPLITTER
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["a_number", "finite", "rounded"]
+__all__ = ["a_number", "finite", "less_itself_is_0", "rounded", "stirred"]
+
+STIR: Final = -1.3530931263017538
+"""A number of 53 significant bits, below -1: different floats times it are different, subnormal
+ones, too."""
 
 
 def finite(number: nw.Expr) -> nw.Expr:
@@ -20,12 +24,26 @@ def finite(number: nw.Expr) -> nw.Expr:
     `is_nan`: DuckDB knows the extremes of a Parquet file, which leave NaN out, and takes `v <= c`,
     and even `isnan(v)`, for decided without a look at the rows.
     """
-    return ((number - number) == 0.0).fill_null(False)
+    return less_itself_is_0(number).fill_null(False)
+
+
+def less_itself_is_0(number: nw.Expr) -> nw.Expr:
+    """Return whether a float is finite, and null for null."""
+    return (number - number) == 0.0
 
 
 def a_number(number: nw.Expr) -> nw.Expr:
     """Return whether a float is there: false for null and NaN, and true for infinities."""
     return finite(number) | (number.abs() == math.inf).fill_null(False)
+
+
+def stirred(number: nw.Expr) -> nw.Expr:
+    """Return another float for each float of at most 2⁹⁰⁰ and few bits, to group by.
+
+    Spark finds a group by the bits of a float that are zero in numbers of few significant bits:
+    all of them would meet in a few places, and be looked for one after another.
+    """
+    return number * STIR
 
 
 def rounded(budget: nw.Expr) -> nw.Expr:

@@ -12,11 +12,10 @@ from epsilons.tally.expressions import (
     belongs_to_nobody,
     budget_and_person,
     floats,
-    key,
 )
 from epsilons.tally.failures import guarded
 from epsilons.tally.grid import HUGE, Floats, Integers
-from epsilons.tally.ieee import finite
+from epsilons.tally.ieee import finite, rounded, stirred
 from epsilons.tally.levels import BAD_BUDGET, Names
 from epsilons.tally.line import (
     LEVEL_SPLITTER,
@@ -96,6 +95,7 @@ def _query(
     totals = [nw.len().alias("people")]
     by = ["cell"]
     if grouped:
+        rows = rows.with_columns(nw.col("e") + 0.0)
         rows = rows.with_columns(_coarse(nw.col("e")).alias("key"))
         by.append("key")
         totals.append(nw.col("e").min().alias("e"))
@@ -143,12 +143,12 @@ def _cell(value: nw.Expr, valid: nw.Expr, window: Window | None) -> nw.Expr:
 
 
 def _coarse(budget: nw.Expr) -> nw.Expr:
-    """The level of a budget: `line.coarse` as an expression."""
+    """What budgets of one level have in common, to group by: `line.coarse`, stirred."""
     import narwhals as nw
 
-    fine = key(budget)
+    fine = rounded(budget)
     product = fine * LEVEL_SPLITTER
-    return nw.when(fine <= HUGE).then(product - (product - fine)).otherwise(fine)
+    return nw.when(budget <= HUGE).then(stirred(product - (product - fine))).otherwise(budget)
 
 
 def _floats(result: nw.DataFrame[Any], name: str) -> Floats:
