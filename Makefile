@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-slow lint bench clean
+.PHONY: demo test test-slow lint bench bench-full clean
 
 demo: $(VENV)/.core
 	$(BIN)/epsilons demo
@@ -22,8 +22,13 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# The quick form: under ten minutes. It writes benchmarks/RESULTS.md and benchmarks/plots/.
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
+
+# More repetitions, and peers up to 10⁸ rows.
+bench-full: $(VENV)/.dev
+	$(BIN)/python -m benchmarks --full
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

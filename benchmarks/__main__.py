@@ -1,37 +1,108 @@
-"""`make bench`: every ratio in one run, written to benchmarks/RESULTS.md."""
+"""`make bench`: everything in one run, written to benchmarks/RESULTS.md.
+
+python -m benchmarks                      the quick form: under ten minutes
+python -m benchmarks --full               the long form
+python -m benchmarks --only speed,growth  some sections, printed; the page is left alone
+"""
 
 from __future__ import annotations
 
-import importlib.metadata
+import argparse
+import importlib
 import os
-import platform
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import allocation, frequencies, gaussian, local, mean, noise
-from benchmarks.timing import Result
+from benchmarks import page, timing
+from benchmarks.page import Section
 
-HEAD = """# Measured
-
-Ratios in one run, medians of alternating repetitions. `make bench` writes this page.
-
-| what | measured | limit | holds | times |
-| --- | --- | --- | --- | --- |
-"""
+FOLDER = Path(__file__).parent
+ROOMS = ("allocation", "noise", "mean", "frequencies", "local", "gaussian")
 
 
-def main() -> int:
-    found: list[Result] = []
-    for room in (allocation, noise, mean, frequencies, local, gaussian):
-        for result in room.results():
-            print(result.row(), flush=True)
-            found.append(result)
-    names = ("numpy", "polars", "narwhals", "opendp", "cvxpy", "clarabel")
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
-    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    page = HEAD + "\n".join(result.row() for result in found) + f"\n\n{machine}; {versions}.\n"
-    Path(__file__).with_name("RESULTS.md").write_text(page, encoding="utf-8")
-    return 0 if all(result.holds for result in found) else 1
+def rooms(*, quick: bool) -> Section:
+    """What every room of the library promises of its own speed."""
+    found = []
+    for name in ROOMS:
+        room = importlib.import_module(f"benchmarks.{name}")
+        lines = room.results(quick=quick) if name == "allocation" else room.results()
+        found += [timing.tell(result) for result in lines]
+    text = "Each room of the library beside the bare arithmetic that it cannot do without."
+    if quick:
+        text += " Left to the long form: the cap against a convex solver (half a minute)."
+    return Section("Rooms", text, tuple(found))
+
+
+def module(name: str) -> Callable[[bool], Section]:
+    """The section of a module, which is imported when it is its turn."""
+    return lambda quick: importlib.import_module(f"benchmarks.{name}").section(quick=quick)
+
+
+SECTIONS: dict[str, Callable[[bool], Section]] = {
+    "speed": module("speed"),
+    "peers": module("peers.section"),
+    "accuracy": module("personal"),
+    "growth": module("growth"),
+    "size": module("size"),
+    "cluster": module("cluster"),
+    "rooms": lambda quick: rooms(quick=quick),
+}
+
+
+def run(name: str, place: str, *, quick: bool) -> Section:
+    """Run one section. One that is stopped by an error is on the page, too, and fails the run."""
+    print(f"[{place}] {name} …", file=sys.stderr, flush=True)
+    start = time.perf_counter()
+    try:
+        section = SECTIONS[name](quick)
+    except Exception as error:
+        words = f"{type(error).__name__}: {error}".splitlines()[0]
+        section = Section(name.capitalize(), "", broken=words)
+    for result in section.results:
+        if not any(result is told for told in timing.TOLD):
+            timing.tell(result)
+    took = time.perf_counter() - start
+    state = "stopped" if section.broken else "done"
+    print(f"[{place}] {name} {state}: {took:.0f} s", file=sys.stderr, flush=True)
+    return section
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--full", action="store_true", help="more repetitions, larger peers")
+    parser.add_argument("--only", default="", help=f"some of {', '.join(SECTIONS)}; no page")
+    given = parser.parse_args(arguments)
+    names = [name.strip() for name in given.only.split(",") if name.strip()] or list(SECTIONS)
+    unknown = [name for name in names if name not in SECTIONS]
+    if unknown:
+        parser.error(f"--only: {', '.join(unknown)}: there are {', '.join(SECTIONS)}")
+    quick = not given.full
+    timing.TOLD.clear()
+    # Others who load the machine make times long and ratios wide: the page tells how it was.
+    load = f"{os.getloadavg()[0]:.1f}"
+    start = time.perf_counter()
+    sections = [
+        run(name, f"{k}/{len(names)}", quick=quick) for k, name in enumerate(names, start=1)
+    ]
+    taken = time.perf_counter() - start
+    about = (
+        f"{page.machine()}; load when the run began: {load}; {time.strftime('%Y-%m-%d')}.\n\n"
+        f"{page.versions()}."
+    )
+    text = page.render(sections, quick=quick, seconds=taken, about=about)
+    if given.only:
+        print(text)
+    else:
+        page.save_plots(sections, FOLDER / "plots")
+        (FOLDER / "RESULTS.md").write_text(text, encoding="utf-8")
+        print(f"benchmarks/RESULTS.md is written, after {taken:.0f} s.", file=sys.stderr)
+    wrong = page.failing(sections)
+    for line in wrong:
+        print(f"DOES NOT HOLD  {line}", flush=True)
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

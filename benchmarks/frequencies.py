@@ -9,7 +9,7 @@ import numpy as np
 
 import epsilons as ep
 from benchmarks import data
-from benchmarks.timing import Result, once, ratio
+from benchmarks.timing import Result, alternate, once
 from epsilons.allocation import Goal, allocate_for
 from epsilons.budgets import Budgets
 from epsilons.central import build_histogram
@@ -32,15 +32,8 @@ def results() -> Iterator[Result]:
         def ours(column: str = column, categories: list[Any] = categories) -> Any:
             return ep.frequencies(column, epsilon="epsilon", categories=categories, data=path)
 
-        figure, note = ratio(ours, bare)
-        yield Result(
-            f"frequencies, 10⁷ rows, 100 {name}, 50 levels, against the bare group-by",
-            figure,
-            "×",
-            1.6,
-            True,
-            note,
-        )
+        words_of_it = f"frequencies, 10⁷ rows, 100 {name}, 50 levels, against the bare group-by"
+        yield alternate(ours, bare).result(words_of_it, 1.6)
     yield from a_million_categories()
 
 
@@ -62,5 +55,5 @@ def a_million_categories() -> Iterator[Result]:
     seconds = sorted(once(after) for _ in range(3))[1]
     yield Result("10⁶ categories, 50 levels, after the tally", seconds, "s", 2, True)
     point = rng.laplace(1e-6, 1e-4, cells)
-    figure, note = ratio(lambda: project(point), lambda: np.sort(point), runs=15)
-    yield Result("projection of 10⁶ cells, against np.sort", figure, "×", 5, True, note)
+    turns = alternate(lambda: project(point), lambda: np.sort(point), runs=15)
+    yield turns.result("projection of 10⁶ cells, against np.sort", 5)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.timing import Result, once, ratio
+from benchmarks.timing import Result, alternate, once
 from epsilons import local
 from epsilons.local.hadamard import order, transform
 
@@ -70,9 +70,9 @@ def frequencies(rng: np.random.Generator, budgets: Any) -> Iterator[Result]:
         sums: Any = np.bincount(rows, weights=budgets, minlength=size)
         return transform(sums)
 
-    figure, note = ratio(lambda: shares.estimate(reports), bare, runs=9)
+    turns = alternate(lambda: shares.estimate(reports), bare, runs=9)
     words = "Hadamard estimate, n = 10⁶, d = 10⁵, against one transform and one bincount"
-    yield Result(words, figure, "×", 5, True, note)
+    yield turns.result(words, 5)
     # The projection takes time n·d: some people stand for all.
     some = 200
     slow = local.Frequencies(cells, "projection")

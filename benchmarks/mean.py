@@ -11,7 +11,7 @@ import numpy as np
 
 import epsilons as ep
 from benchmarks import data
-from benchmarks.timing import Result, once, ratio
+from benchmarks.timing import Result, alternate, once
 
 LO, HI = 0.0, 100.0
 
@@ -50,10 +50,8 @@ def from_parquet() -> Iterator[Result]:
     def ours() -> Any:
         return ep.mean("value", epsilon="epsilon", bounds=(LO, HI), data=path)
 
-    figure, note = ratio(ours, bare)
-    yield Result("mean, 10⁷ Parquet rows, against clip-group-sum", figure, "×", 1.5, True, note)
-    figure, note = ratio(ours, grid)
-    yield Result("the same against clip-grid-group-sum", figure, "×", 1.5, True, note)
+    yield alternate(ours, bare).result("mean, 10⁷ Parquet rows, against clip-group-sum", 1.5)
+    yield alternate(ours, grid).result("the same against clip-grid-group-sum", 1.5)
 
 
 def from_people() -> Iterator[Result]:
@@ -72,17 +70,17 @@ def from_people() -> Iterator[Result]:
     def ours() -> Any:
         return ep.mean("value", epsilon="epsilon", bounds=(LO, HI), data=path, person="person")
 
-    figure, note = ratio(ours, bare, runs=5)
-    yield Result("person=, 3·10⁶ people, against group-by person", figure, "×", 3, True, note)
+    turns = alternate(ours, bare, runs=5)
+    yield turns.result("person=, 3·10⁶ people, against group-by person", 3)
 
 
 def from_arrays() -> Iterator[Result]:
     values, epsilon = data.arrays()
-    figure, note = ratio(
+    turns = alternate(
         lambda: ep.mean(values, epsilon=epsilon, bounds=(LO, HI)),
         lambda: np.clip(values, LO, HI).mean(),
     )
-    yield Result("mean, 10⁷ NumPy rows, against np.clip.mean", figure, "×", 8, True, note)
+    yield turns.result("mean, 10⁷ NumPy rows, against np.clip.mean", 8)
 
 
 def small() -> Iterator[Result]:

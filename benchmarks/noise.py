@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from benchmarks.timing import Result, once, ratio
+from benchmarks.timing import Result, alternate, once
 from epsilons.noise import DiscreteLaplace, Hourglass, System
 
 
@@ -36,10 +36,10 @@ def results() -> Iterator[Result]:
     plain = DiscreteLaplace(2**45)
     for rate in (Fraction(1, 2), Fraction(4)):
         pairs = Hourglass.best(rate, 2**40)
-        figure, note = ratio(
+        turns = alternate(
             lambda pairs=pairs: pairs.draw(source, 10 * size),  # type: ignore[misc]
             lambda: plain.draw(source, 10 * size),
             runs=5,
         )
         name = f"10⁶ hourglass pairs, ε = {float(rate):g}, against 10⁶ discrete Laplace samples"
-        yield Result(name, figure, "×", 6, True, note)
+        yield turns.result(name, 6)

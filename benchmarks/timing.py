@@ -1,17 +1,33 @@
-"""Ratios of times, measured side by side."""
+"""Times side by side: ratios in alternation, with an interval that assumes nothing of the clock."""
 
 from __future__ import annotations
 
+import math
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+CONFIDENCE = 0.9
+"""What an interval aims at. Fewer than five pairs cannot reach it, and say what they reach."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """One line of the page: a figure, and the limit that it must keep."""
+    """One line of the page: a figure, and the limit that it must keep.
+
+    Attributes:
+        name: what was measured.
+        figure: the figure.
+        unit: its unit.
+        limit: what the figure is held to.
+        at_most: whether the limit is from above.
+        note: the times behind a ratio.
+        low: the lower end of the interval, None where there is none.
+        high: its upper end.
+        confidence: how often such an interval holds the median.
+    """
 
     name: str
     figure: float
@@ -19,18 +35,128 @@ class Result:
     limit: float
     at_most: bool
     note: str = ""
+    low: float | None = None
+    high: float | None = None
+    confidence: float | None = None
 
     @property
     def holds(self) -> bool:
         return self.figure <= self.limit if self.at_most else self.figure >= self.limit
 
+    @property
+    def sure(self) -> bool:
+        """Whether the whole interval is on the same side of the limit as the figure."""
+        if self.low is None or self.high is None:
+            return True
+        return (self.low <= self.limit) == (self.high <= self.limit)
+
+    @property
+    def interval(self) -> str:
+        """The interval in words, empty where there is none."""
+        if self.low is None or self.high is None:
+            return ""
+        share = "" if self.confidence is None else f" ({100 * self.confidence:.0f} %)"
+        return f"{self.low:.3g} – {self.high:.3g}{share}"
+
     def row(self) -> str:
         sign = "≤" if self.at_most else "≥"
         verdict = "yes" if self.holds else "**no**"
-        return (
-            f"| {self.name} | {self.figure:.3g} {self.unit} | {sign} {self.limit:g} {self.unit} "
-            f"| {verdict} | {self.note} |"
+        if not self.sure:
+            verdict += ", narrowly"
+        cells = (
+            self.name,
+            f"{self.figure:.3g} {self.unit}",
+            self.interval,
+            f"{sign} {self.limit:g} {self.unit}",
+            verdict,
+            self.note,
         )
+        return "| " + " | ".join(cell.strip() for cell in cells) + " |"
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Times of two works that were run in turns.
+
+    Attributes:
+        ours: seconds of the one, in order.
+        other: seconds of the other, in order.
+    """
+
+    ours: tuple[float, ...]
+    other: tuple[float, ...]
+
+    @property
+    def pairs(self) -> list[float]:
+        """The ratio of each pair."""
+        return [mine / theirs for mine, theirs in zip(self.ours, self.other, strict=True)]
+
+    @property
+    def figure(self) -> float:
+        """The median ratio of the pairs."""
+        return statistics.median(self.pairs)
+
+    @property
+    def interval(self) -> tuple[float, float, float]:
+        """Two order statistics of the pairs and how often they hold the true median."""
+        return order_interval(self.pairs)
+
+    @property
+    def note(self) -> str:
+        """The median times."""
+        mine, theirs = statistics.median(self.ours), statistics.median(self.other)
+        return f"{seconds(mine)} against {seconds(theirs)}"
+
+    def result(self, name: str, limit: float) -> Result:
+        """The line that holds the ratio to an upper limit."""
+        low, high, confidence = self.interval
+        return Result(name, self.figure, "×", limit, True, self.note, low, high, confidence)
+
+    def faster(self, name: str, limit: float, note: str = "") -> Result:
+        """The line that holds how much faster ours is to a lower limit."""
+        low, high, confidence = order_interval([1.0 / pair for pair in self.pairs])
+        figure = statistics.median(1.0 / pair for pair in self.pairs)
+        words = note or self.note
+        return Result(name, figure, "× faster", limit, False, words, low, high, confidence)
+
+
+def order_interval(
+    values: Sequence[float], confidence: float = CONFIDENCE
+) -> tuple[float, float, float]:
+    """Return the interval of order statistics for the median, whatever the distribution.
+
+    The j-th smallest and the j-th largest of k independent values hold the median except with
+    probability 2·P(Binomial(k, ½) < j). The largest j that keeps `confidence` is taken; where none
+    does, it is the whole range, with its own confidence 1 − 2^(1−k).
+
+    Returns:
+        The lower end, the upper end, and the confidence of this very interval.
+    """
+    k, ordered = len(values), sorted(values)
+    below = [math.comb(k, j) / 2.0**k for j in range(k)]
+    best, kept = 1, max(1.0 - 2.0 * below[0], 0.0)
+    for j in range(2, k // 2 + 1):
+        reached = 1.0 - 2.0 * sum(below[:j])
+        if reached < confidence:
+            break
+        best, kept = j, reached
+    return ordered[best - 1], ordered[k - best], kept
+
+
+def seconds(time_taken: float) -> str:
+    """A time in words: four digits, in the unit that suits it."""
+    return f"{1e3 * time_taken:.4g} ms" if time_taken < 10 else f"{time_taken:.4g} s"
+
+
+TOLD: list[Result] = []
+"""What has been printed."""
+
+
+def tell(result: Result) -> Result:
+    """Print a result at once: a long section need not be silent to its end."""
+    print(result.row(), flush=True)
+    TOLD.append(result)
+    return result
 
 
 def once(work: Callable[[], Any]) -> float:
@@ -39,11 +165,20 @@ def once(work: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
-def ratio(ours: Callable[[], Any], other: Callable[[], Any], runs: int = 7) -> tuple[float, str]:
-    """Median time of `ours` over median time of `other`, in alternation, after a warm-up."""
-    ours()
-    other()
-    pairs = [(once(ours), once(other)) for _ in range(runs)]
-    mine = statistics.median(pair[0] for pair in pairs)
-    theirs = statistics.median(pair[1] for pair in pairs)
-    return mine / theirs, f"{1e3 * mine:.4g} ms against {1e3 * theirs:.4g} ms"
+def alternate(
+    ours: Callable[[], Any], other: Callable[[], Any], runs: int = 7, *, warm: bool = True
+) -> Ratio:
+    """Time `ours` and `other` in turns, each first in every second pair, after a warm-up."""
+    if warm:
+        ours()
+        other()
+    pairs = []
+    for turn in range(runs):
+        if turn % 2 == 0:
+            mine = once(ours)
+            theirs = once(other)
+        else:
+            theirs = once(other)
+            mine = once(ours)
+        pairs.append((mine, theirs))
+    return Ratio(tuple(pair[0] for pair in pairs), tuple(pair[1] for pair in pairs))

@@ -1,0 +1,124 @@
+"""The bare queries: by hand, in the language of each engine, down to the same integers.
+
+A bare query knows nothing of privacy. It puts values on the grid of 2³⁰ steps (null, NaN and the
+infinities in its middle), adds 64-bit integers up by budget, and counts: what anyone would write
+who wanted the integers that the noise is added to. Where everyone has a budget of their own it
+groups by budgets rounded to nine bits, as a tally does. Nothing of `epsilons` is imported here.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+LO, HI = 0.0, 100.0
+GRID = 2**30
+HALF = GRID // 2
+SPLITTER = 2.0**44 + 1.0
+STEP = GRID / (HI - LO)
+
+Sums = dict[float, tuple[int, int]]
+"""People and the sum of their integers, by level."""
+Counts = dict[tuple[float, str], int]
+"""People by level and category."""
+
+
+def polars_mean(path: Path, budget: str) -> Any:
+    import polars as pl
+
+    value = pl.col("value")
+    steps = ((value - LO) * STEP + 0.5).clip(0.0, GRID + 0.5).floor()
+    cell = pl.when(value.is_finite()).then(steps).otherwise(HALF).cast(pl.Int64).alias("x")
+    totals = [pl.len(), pl.col("x").sum()]
+    if budget == "own":
+        rows = pl.scan_parquet(path).select(cell, polars_key().alias("key"), "own")
+        query = rows.group_by("key").agg(pl.col("own").min(), *totals).drop("key")
+    else:
+        query = pl.scan_parquet(path).select(budget, cell).group_by(budget).agg(*totals)
+    return query.collect(engine="streaming").rows()
+
+
+def polars_frequencies(path: Path, budget: str) -> Any:
+    import polars as pl
+
+    rows = pl.scan_parquet(path)
+    if budget == "own":
+        rows = rows.select(polars_key().alias("key"), "own", "word")
+        query = rows.group_by("key", "word").agg(pl.col("own").min(), pl.len())
+        query = query.select("own", "word", "len")
+    else:
+        query = rows.group_by(budget, "word").agg(pl.len())
+    return query.collect(engine="streaming").rows()
+
+
+def polars_key() -> Any:
+    import polars as pl
+
+    product = pl.col("own") * SPLITTER
+    return product - (product - pl.col("own"))
+
+
+def sql_mean(budget: str, source: str, *, finite: str, whole: str) -> str:
+    """The query in SQL; `finite` and `whole` are words that dialects differ in."""
+    steps = f"floor(least(greatest((value - {LO!r}) * {STEP!r} + 0.5, 0.0), {GRID + 0.5!r}))"
+    cell = f"CASE WHEN {finite} THEN CAST({steps} AS {whole}) ELSE {HALF} END"
+    if budget == "own":
+        return (
+            f"SELECT min(own), count(*), sum(x) FROM (SELECT own, {sql_key()} AS key, "
+            f"{cell} AS x FROM {source}) AS rows GROUP BY key"
+        )
+    return f"SELECT {budget}, count(*), sum({cell}) FROM {source} GROUP BY {budget}"
+
+
+def sql_frequencies(budget: str, source: str) -> str:
+    if budget == "own":
+        return (
+            f"SELECT min(own), word, count(*) FROM (SELECT own, word, {sql_key()} AS key "
+            f"FROM {source}) AS rows GROUP BY key, word"
+        )
+    return f"SELECT {budget}, word, count(*) FROM {source} GROUP BY {budget}, word"
+
+
+def sql_key() -> str:
+    # In SQL of Spark 1.0 is a decimal: an exponent makes it a double in both dialects.
+    return f"own * {SPLITTER:e} - (own * {SPLITTER:e} - own)"
+
+
+DUCKDB = {"finite": "isfinite(value)", "whole": "BIGINT"}
+SPARK = {"finite": f"abs(value) <= {math.nextafter(math.inf, 0.0)!r}", "whole": "BIGINT"}
+
+
+def duckdb_mean(connection: Any, path: Path, budget: str) -> Any:
+    return connection.sql(sql_mean(budget, f"read_parquet('{path}')", **DUCKDB)).fetchall()
+
+
+def duckdb_frequencies(connection: Any, path: Path, budget: str) -> Any:
+    return connection.sql(sql_frequencies(budget, f"read_parquet('{path}')")).fetchall()
+
+
+def spark_mean(session: Any, path: Path, budget: str) -> Any:
+    return session.sql(sql_mean(budget, f"parquet.`{path}`", **SPARK)).collect()
+
+
+def spark_frequencies(session: Any, path: Path, budget: str) -> Any:
+    return session.sql(sql_frequencies(budget, f"parquet.`{path}`")).collect()
+
+
+def as_sums(rows: Any) -> Sums:
+    return {float(level): (int(count), int(total)) for level, count, total in rows}
+
+
+def as_counts(rows: Any) -> Counts:
+    """Counts by level and word. A level is the least budget of its key, over all words."""
+    found = [(float(level), str(word), int(count)) for level, word, count in rows]
+    least: dict[float, float] = {}
+    for level, _, _ in found:
+        product = level * SPLITTER
+        key = product - (product - level)
+        least[key] = min(level, least.get(key, math.inf))
+    named = {}
+    for level, word, count in found:
+        product = level * SPLITTER
+        named[least[product - (product - level)], word] = count
+    return named

@@ -1,0 +1,239 @@
+"""A model of cost: what a query takes by row, group, byte and task, and on a cluster.
+
+The model is of one group-by in Spark, which is one job of two stages:
+
+    t = start + task·(waves of tasks) + row·rows/cores + group·groups·partitions/cores
+        + byte·shuffled/cores
+
+`rows/cores` counts the rows of the busiest core. Coefficients are fitted by least squares of
+relative errors, none of them negative, and carried to a cluster with the assumptions that `Cluster`
+writes out. `cluster.py` measures and shows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+__all__ = [
+    "COLUMNS",
+    "Cluster",
+    "Model",
+    "Parts",
+    "Query",
+    "fit_model",
+    "predict",
+    "resample",
+    "stops",
+    "waves",
+]
+
+COLUMNS = ("start", "task", "row, bare", "row, ours", "group", "byte")
+"""Coefficients, all in seconds: of a job, a wave of tasks, a row (by the bare query and by ours), a
+group in a partition, and a shuffled byte."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """One query, as the model sees it.
+
+    Attributes:
+        rows: read.
+        partitions: of the input.
+        groups: that each partition sends on.
+        width: bytes of a group that is sent.
+        reducers: tasks after the shuffle.
+        cores: that work at once.
+        ours: whether it is our query, or the bare one.
+    """
+
+    rows: float
+    partitions: int
+    groups: float
+    width: float
+    reducers: int
+    cores: int
+    ours: bool
+
+    @property
+    def shuffled(self) -> float:
+        """Bytes that are sent from the first stage to the second."""
+        return self.groups * self.partitions * self.width
+
+    def terms(self) -> list[float]:
+        """What each coefficient is multiplied by."""
+        busiest = waves(self.partitions, self.cores) * self.rows / self.partitions
+        # Partial sums are written by all cores, and merged by no more than there are reducers.
+        merging = min(self.cores, self.reducers)
+        return [
+            1.0,
+            waves(self.partitions, self.cores) + waves(self.reducers, self.cores),
+            0.0 if self.ours else busiest,
+            busiest if self.ours else 0.0,
+            self.groups * self.partitions / merging,
+            self.shuffled / merging,
+        ]
+
+
+@dataclass(frozen=True)
+class Model:
+    """Fitted coefficients, in the order of `COLUMNS`, and the relative residuals."""
+
+    coefficients: tuple[float, ...]
+    residuals: tuple[float, ...]
+
+    def seconds(self, query: Query) -> float:
+        """The time of a query on machines like this one, with nothing else in its way."""
+        return float(np.dot(self.coefficients, query.terms()))
+
+    @property
+    def typical(self) -> float:
+        """The root mean square of the relative residuals."""
+        return math.sqrt(float(np.mean(np.square(self.residuals))))
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """What is assumed of a cluster. None of it was measured here.
+
+    Attributes:
+        cores: executor cores.
+        bytes_per_row: compressed bytes of the columns that are read.
+        partition_bytes: bytes of input that one task reads (Spark's own default).
+        speed: how fast a core is, one here being 1.
+        per_core_bandwidth: bytes a second that storage gives to one core.
+        aggregate_bandwidth: bytes a second that storage gives to all cores together.
+        network: bytes a second into each machine.
+        machine_cores: cores of one machine, which share its network.
+        dispatch: seconds that the driver takes to send out one task, one after another.
+        straggler: how much longer than the others the last task of a stage takes.
+        reducers: tasks after the shuffle (Spark's own default).
+        merge: seconds in which the driver takes in one group.
+    """
+
+    cores: int
+    bytes_per_row: float = 9.0
+    partition_bytes: float = 128 * 2.0**20
+    speed: float = 1.0
+    per_core_bandwidth: float = 100e6
+    aggregate_bandwidth: float = 100e9
+    network: float = 1.25e9
+    machine_cores: int = 16
+    dispatch: float = 1e-3
+    straggler: float = 1.5
+    reducers: int = 200
+    merge: float = 2e-6
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Where the time of a query goes on a cluster, in seconds."""
+
+    start: float
+    scan: float
+    straggler: float
+    dispatch: float
+    shuffle: float
+    driver: float
+
+    @property
+    def total(self) -> float:
+        return self.start + self.scan + self.straggler + self.dispatch + self.shuffle + self.driver
+
+    @property
+    def serial(self) -> float:
+        """What more cores do not shorten."""
+        return self.start + self.straggler + self.dispatch + self.driver
+
+
+def waves(tasks: int, cores: int) -> int:
+    """How many tasks the busiest core runs."""
+    return -(-tasks // cores)
+
+
+def fit_model(queries: Sequence[Query], times: Sequence[float]) -> Model:
+    """Fit the coefficients by least squares of relative errors, none of them negative.
+
+    Raises:
+        ValueError: there are fewer queries than coefficients.
+    """
+    from scipy.optimize import nnls
+
+    if len(queries) < len(COLUMNS):
+        raise ValueError(f"queries: {len(COLUMNS)} are needed at the least, not {len(queries)}.")
+    measured = np.asarray(times, dtype=float)
+    terms = np.array([query.terms() for query in queries]) / measured[:, None]
+    # Columns differ by ten orders of magnitude: the solver is given each of them at length one.
+    scale = np.linalg.norm(terms, axis=0)
+    scale[scale == 0.0] = 1.0
+    found, _ = nnls(terms / scale, np.ones(len(measured)))
+    coefficients = found / scale
+    residuals = terms @ coefficients - 1.0
+    return Model(tuple(coefficients.tolist()), tuple(residuals.tolist()))
+
+
+def resample(
+    queries: Sequence[Query], times: Sequence[float], draws: int, seed: int = 0
+) -> list[Model]:
+    """Fit again to queries drawn with repetition: how far other runs would have led."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(draws):
+        drawn = rng.integers(0, len(queries), len(queries))
+        found.append(fit_model([queries[k] for k in drawn], [times[k] for k in drawn]))
+    return found
+
+
+def predict(
+    model: Model, rows: float, groups: float, width: float, cluster: Cluster, *, ours: bool
+) -> Parts:
+    """Carry a query to a cluster.
+
+    Args:
+        model: fitted here.
+        rows: of the table.
+        groups: that each partition sends on: levels, or levels × categories.
+        width: bytes of a group.
+        cluster: what is assumed.
+        ours: whether it is our query, or the bare one.
+    """
+    stored = rows * cluster.bytes_per_row
+    partitions = max(math.ceil(stored / cluster.partition_bytes), 1)
+    start, task, bare_row, our_row, group, byte = (c / cluster.speed for c in model.coefficients)
+    cores = cluster.cores
+    each = rows / partitions
+    # A core computes while storage is read ahead, so that the slower of the two counts.
+    busy = min(cores, partitions)
+    computed = each * (our_row if ours else bare_row)
+    alone = max(computed, each * cluster.bytes_per_row / cluster.per_core_bandwidth) + task
+    shared = each * cluster.bytes_per_row * busy / cluster.aggregate_bandwidth + task
+    # Tasks of a long stage do not march in step: no whole waves, but at least one task. The last
+    # of them has storage to itself.
+    scan = max(alone, shared) * partitions / busy
+    last = alone * (cluster.straggler - 1.0)
+    merging = min(cores, cluster.reducers)
+    machines = max(math.ceil(merging / cluster.machine_cores), 1)
+    sent = groups * partitions
+    shuffle = (
+        sent * group / merging
+        + max(sent * width * byte / merging, sent * width / (machines * cluster.network))
+        + task * waves(cluster.reducers, cores)
+    )
+    # Tasks are sent out while others run: of the first stage, what exceeds the work itself shows.
+    dispatch = max(cluster.dispatch * partitions - scan, 0.0) + cluster.dispatch * cluster.reducers
+    return Parts(start, scan, last, dispatch, shuffle, groups * cluster.merge)
+
+
+def stops(model: Model, rows: float, groups: float, width: float, cluster: Cluster) -> int:
+    """Return the cores at which twice as many shorten the query by less than a fifth."""
+    cores = 1
+    while cores < 2**24:
+        now = predict(model, rows, groups, width, replace(cluster, cores=cores), ours=True)
+        twice = predict(model, rows, groups, width, replace(cluster, cores=2 * cores), ours=True)
+        if twice.total > 0.8 * now.total:
+            return cores
+        cores *= 2
+    return cores
