@@ -31,9 +31,9 @@ __all__ = [
     "waves",
 ]
 
-COLUMNS = ("start", "task", "row, bare", "row, ours", "group", "byte")
+COLUMNS = ("start", "task", "row, bare", "row, ours", "group", "byte", "call")
 """Coefficients, all in seconds: of a job, a wave of tasks, a row (by the bare query and by ours), a
-group in a partition, and a shuffled byte."""
+group in a partition, a shuffled byte, and what our call takes besides the job."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,7 @@ class Query:
             busiest if self.ours else 0.0,
             self.groups * self.partitions / merging,
             self.shuffled / merging,
+            1.0 if self.ours else 0.0,
         ]
 
 
@@ -202,7 +203,8 @@ def predict(
     """
     stored = rows * cluster.bytes_per_row
     partitions = max(math.ceil(stored / cluster.partition_bytes), 1)
-    start, task, bare_row, our_row, group, byte = (c / cluster.speed for c in model.coefficients)
+    scaled = (c / cluster.speed for c in model.coefficients)
+    start, task, bare_row, our_row, group, byte, call = scaled
     cores = cluster.cores
     each = rows / partitions
     # A core computes while storage is read ahead, so that the slower of the two counts.
@@ -224,7 +226,7 @@ def predict(
     )
     # Tasks are sent out while others run: of the first stage, what exceeds the work itself shows.
     dispatch = max(cluster.dispatch * partitions - scan, 0.0) + cluster.dispatch * cluster.reducers
-    return Parts(start, scan, last, dispatch, shuffle, groups * cluster.merge)
+    return Parts(start + call * ours, scan, last, dispatch, shuffle, groups * cluster.merge)
 
 
 def stops(model: Model, rows: float, groups: float, width: float, cluster: Cluster) -> int:

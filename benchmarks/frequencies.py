@@ -1,14 +1,11 @@
-"""Frequencies over ten million rows, and of a million categories."""
+"""Frequencies of a million categories, after the tally."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
-import epsilons as ep
-from benchmarks import data
 from benchmarks.timing import Result, alternate, once
 from epsilons.allocation import Goal, allocate_for
 from epsilons.budgets import Budgets
@@ -18,22 +15,6 @@ from epsilons.risk.simplex import project
 
 
 def results() -> Iterator[Result]:
-    import polars as pl
-
-    path = data.categories_parquet()
-    words: list[Any] = [f"category {k:02d}" for k in range(100)]
-    whole: list[Any] = list(range(100))
-    for name, column, categories in (("words", "value", words), ("integers", "number", whole)):
-
-        def bare(column: str = column) -> Any:
-            scan = pl.scan_parquet(path).group_by("epsilon", column).agg(pl.len())
-            return scan.collect(engine="streaming")
-
-        def ours(column: str = column, categories: list[Any] = categories) -> Any:
-            return ep.frequencies(column, epsilon="epsilon", categories=categories, data=path)
-
-        words_of_it = f"frequencies, 10⁷ rows, 100 {name}, 50 levels, against the bare group-by"
-        yield alternate(ours, bare).result(words_of_it, 1.6)
     yield from a_million_categories()
 
 

@@ -99,7 +99,7 @@ class Curve:
 
 
 def section(*, quick: bool) -> Section:
-    runs = 3 if quick else 7
+    runs = 2 if quick else 7
     found: list[Result] = []
     blocks, marks = [], []
     for curve in curves(quick=quick):

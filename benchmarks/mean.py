@@ -1,4 +1,4 @@
-"""A mean over ten million rows against the engine's own bare query."""
+"""Means of people with many rows, of arrays, and of few people."""
 
 from __future__ import annotations
 
@@ -17,41 +17,9 @@ LO, HI = 0.0, 100.0
 
 
 def results() -> Iterator[Result]:
-    yield from from_parquet()
     yield from from_people()
     yield from from_arrays()
     yield from small()
-
-
-def from_parquet() -> Iterator[Result]:
-    import polars as pl
-
-    path = data.people_parquet()
-
-    def bare() -> Any:
-        clipped = pl.col("value").clip(LO, HI)
-        return (
-            pl.scan_parquet(path)
-            .group_by("epsilon")
-            .agg(pl.len(), clipped.sum())
-            .collect(engine="streaming")
-        )
-
-    def grid() -> Any:
-        q = 2**30 / (HI - LO)
-        cell = ((pl.col("value").clip(LO, HI) - LO) * q + 0.5).floor().cast(pl.Int64)
-        return (
-            pl.scan_parquet(path)
-            .group_by("epsilon")
-            .agg(pl.len(), cell.sum())
-            .collect(engine="streaming")
-        )
-
-    def ours() -> Any:
-        return ep.mean("value", epsilon="epsilon", bounds=(LO, HI), data=path)
-
-    yield alternate(ours, bare).result("mean, 10⁷ Parquet rows, against clip-group-sum", 1.5)
-    yield alternate(ours, grid).result("the same against clip-grid-group-sum", 1.5)
 
 
 def from_people() -> Iterator[Result]:

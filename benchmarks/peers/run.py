@@ -27,7 +27,7 @@ __all__ = ["LIMIT", "NoAnswerError", "Outcome", "Process", "in_turns", "measure"
 LIMIT = 60.0
 UP = 120.0
 RUNS = 3
-ENOUGH = 20.0
+ENOUGH = 6.0
 BOUNDS = (0.0, 100.0)
 CATEGORIES = tuple(f"category {k:02d}" for k in range(100))
 
@@ -219,7 +219,7 @@ def plausible(task: str, rows: int, values: list[float], expected: tuple[float, 
 
 
 def measure(tool: Tool, task: str, path: Path, limit: float = LIMIT) -> Outcome:
-    """Ask a tool until there are three runs or 20 s have gone, and return the median.
+    """Ask a tool until there are three runs or 6 s have gone, and return the median.
 
     Args:
         tool: who is asked.

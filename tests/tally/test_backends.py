@@ -280,7 +280,7 @@ def test_numpy_answers_as_plain_python_does(n: int, reference: Count) -> None:
     ("name", "n"),
     [
         *[pytest.param(name, 10**4, id=name) for name in EVERYWHERE[1:] if name != SPARK],
-        # Spark answers fewer questions where its plans are looked at.
+        # The answers of Spark to fewer rows are compared where its plans are looked at.
         *[
             pytest.param(name, 10**6, marks=pytest.mark.slow, id=f"{name}, a million")
             for name in EVERYWHERE[1:]

@@ -92,7 +92,10 @@ def _rows(table: Table, bounds: tuple[float, float]) -> nw.LazyFrame[Any]:
     steps = _clipped(table, (value - lo) * (GRID / (hi - lo)) + 0.5, GRID + 0.5).floor()
     columns: list[nw.Expr]
     if table.person is None and _counts_nulls(table.frame):
-        columns = [nw.when(less_itself_is_0(value)).then(steps.cast(nw.Int64)).alias("x")]
+        # DuckDB's own function is a fifteenth faster, and in Ibis there is none.
+        duckdb = table.frame.implementation is nw.Implementation.DUCKDB
+        there = value.is_finite() if duckdb else less_itself_is_0(value)
+        columns = [nw.when(there).then(steps.cast(nw.Int64)).alias("x")]
     else:
         # Nulls are filled in conditions: an engine need not take null for false.
         valid = finite(value)
