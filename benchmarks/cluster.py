@@ -107,13 +107,12 @@ def measured(*, quick: bool) -> list[Point]:
     found = []
     for rows, parts, column in ((10**6, 1, "epsilon"), (10**6, 1, "own"), (10**7, 10, "own")):
         found += list(_pair(session, rows, parts, column, runs))
-    for parts in (1, 2, 10):
+    for parts in (2, 10) if quick else (1, 2, 10):
         found += list(_pair(session, 10**7, parts, "epsilon", runs))
     found.append(_exact(session, 10**6, 1, 1, runs))
     found.append(_exact(session, 10**6, 1, 50, runs))
-    if not quick:
-        found.append(_exact(session, 10**7, 10, 1, runs))
-    found.append(_exact(session, 10**7, 10, 50, runs))
+    for reducers in (50,) if quick else (1, 50):
+        found.append(_exact(session, 10**7, 10, reducers, runs))
     for records, width, reducers in ((10**5, 16, 2), (10**6, 16, 2), (10**5, 1000, 20)):
         found.append(_shuffle(session, records, width, reducers, runs))
     found += list(_largest(session, quick=quick))
