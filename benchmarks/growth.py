@@ -30,9 +30,9 @@ __all__ = ["Curve", "Fit", "Point", "fit", "section"]
 DECADES = 2.0
 """Decades at the upper end over which an exponent is fitted."""
 
-LINEAR, SORTED = 1.1, 1.25
+LINEAR, SORTED = 1.1, 1.35
 """What is allowed: a pass over rows, and m log m, which over two decades looks like an exponent of
-1.09, and of 1.1 to 1.2 where the larger arrays no longer fit the caches."""
+1.09, and of 1.1 to 1.25 where the larger arrays no longer fit the caches. Two loops would have 2."""
 
 ENOUGH = 4.0
 """Seconds after which a point is not measured again."""
