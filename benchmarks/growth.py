@@ -32,7 +32,7 @@ DECADES = 2.0
 
 LINEAR, SORTED = 1.1, 1.35
 """What is allowed: a pass over rows, and m log m, which over two decades looks like an exponent of
-1.09, and of 1.1 to 1.25 where the larger arrays no longer fit the caches. Two loops would have 2."""
+1.09, and of 1.1 to 1.25 where larger arrays no longer fit the caches. Two loops would have 2."""
 
 ENOUGH = 4.0
 """Seconds after which a point is not measured again."""
