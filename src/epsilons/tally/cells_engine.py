@@ -169,10 +169,13 @@ def _of_people(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
     import narwhals as nw
 
     parts = rows.with_columns(nw.lit(1, dtype=nw.Int64).alias("size"))
-    own = [nw.col("size").sum().over("who").alias("rows")]
-    if budgets:
-        own += [nw.col("e").min().over("who"), nw.col("e").max().over("who").alias("e_max")]
-    parts = parts.with_columns(*own)
+    if rows.implementation is nw.Implementation.PYARROW:
+        parts = _joined(parts, budgets=budgets)
+    else:
+        own = [nw.col("size").sum().over("who").alias("rows")]
+        if budgets:
+            own += [nw.col("e").min().over("who"), nw.col("e").max().over("who").alias("e_max")]
+        parts = parts.with_columns(*own)
     conflict = nw.col("e") != nw.col("e_max") if budgets else nw.col("size") < 0
     parts = parts.with_columns(
         conflict.cast(nw.Int64).alias("conflict"),
@@ -182,6 +185,27 @@ def _of_people(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
     return parts.group_by(*by).agg(
         nw.col("size").sum(), nw.col("conflict").max(), nw.col("nobody").max()
     )
+
+
+def _joined(parts: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
+    """Do in PyArrow by one join what is done elsewhere by windows.
+
+    A window in PyArrow is a join, each of which may put rows in an order of its own.
+    """
+    import narwhals as nw
+
+    own = [nw.len().alias("rows")]
+    if budgets:
+        own += [nw.col("e").min().alias("e_min"), nw.col("e").max().alias("e_max")]
+    people = parts.group_by("who").agg(*own)
+    parts = parts.join(people, on="who", how="left")
+    # Nobody is joined to nobody: what is null then has no meaning, and is refused or left out.
+    parts = parts.with_columns(nw.col("rows").fill_null(1).cast(nw.Int64))
+    if not budgets:
+        return parts
+    least = nw.when(nw.col("e_min").is_null()).then(nw.col("e")).otherwise(nw.col("e_min"))
+    most = nw.when(nw.col("e_max").is_null()).then(nw.col("e")).otherwise(nw.col("e_max"))
+    return parts.with_columns(least.alias("e"), most.alias("e_max")).drop("e_min")
 
 
 def _sorted_out(
