@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from epsilons.errors import ArgumentError
 from epsilons.noise.arguments import natural
 
+SEPARATE = int.from_bytes(b"epsilons", "big")
+"""What keeps `Seeded(seed)` apart from every stream that NumPy makes of the same seed."""
+
 STRETCH = 4096
 """Requests of at least this many bytes are stretched: below it `os.urandom` is the faster one."""
 
@@ -94,10 +97,11 @@ class System(Source):
 class Seeded(Source):
     """A reproducible stream, for simulation: **never private**, for who knows the seed knows all.
 
-    The stream is NumPy's PCG64 from `numpy.random.SeedSequence(seed)`, which NumPy keeps the same
-    on every platform and in every version. Bytes come in whole words: the rest of a word is
-    dropped, so the stream depends on the sizes of the requests. `numpy.random.default_rng(seed)` is
-    the same stream: make data from another seed, or data and noise go together.
+    The stream is NumPy's PCG64 from `numpy.random.SeedSequence(seed, spawn_key=(SEPARATE,))`, which
+    NumPy keeps the same on every platform and in every version. Bytes come in whole words: the rest
+    of a word is dropped, so the stream depends on the sizes of the requests. It is apart from
+    `numpy.random.default_rng(seed)` and all that is spawned from it, so that data which were made
+    from the same seed do not go together with the noise.
 
     Guarantee: two sources of one seed answer the same requests with the same bits. Their
     uniformity is statistical, and no adversary is withstood.
@@ -113,7 +117,7 @@ class Seeded(Source):
 
     def __init__(self, seed: int) -> None:
         self.seed = natural("seed", seed)
-        self._stream = np.random.PCG64(self.seed)
+        self._stream = np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=(SEPARATE,)))
 
     def bytes(self, count: int) -> builtins.bytes:
         """Return the next `count` bytes of the stream.
