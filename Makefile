@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-slow lint bench bench-full clean
+.PHONY: demo test test-slow fuzz mutants lint bench bench-full clean
 
 demo: $(VENV)/.core
 	$(BIN)/epsilons demo
@@ -15,6 +15,15 @@ test: $(VENV)/.dev
 
 test-slow: $(VENV)/.dev
 	$(BIN)/python -m pytest -m slow
+
+# Looks for neighbouring data that can be told apart, for as long as one likes: make fuzz MINUTES=30.
+MINUTES ?= 10
+fuzz: $(VENV)/.dev
+	$(BIN)/python scripts/fuzz.py --minutes $(MINUTES)
+
+# Plants known faults, one at a time, and names those that no test notices.
+mutants: $(VENV)/.dev
+	$(BIN)/python scripts/mutants.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

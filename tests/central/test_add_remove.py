@@ -168,7 +168,8 @@ def silence(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         yield
-    assert not caplog.records
+    # Py4j's threads chat about the objects of a Spark session that another file left in this worker.
+    assert not [record for record in caplog.records if not record.name.startswith("py4j")]
 
 
 # (a) Neighbours.

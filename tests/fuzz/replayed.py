@@ -1,0 +1,105 @@
+"""Releases whose draws are recorded and replayed, and what a person loses by the move of the totals.
+
+Two runs on neighbouring data get the same answers to the same draws. Then every mechanism and every
+field of the release must be equal, and the totals may move by no more than the person's ε allows.
+The loss is computed here from the scale of Laplace noise alone: nothing is asked of the checker or
+of the mechanism's own statement.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from epsilons.central.cell_sums import CellSums
+from epsilons.central.histogram import Histogram
+from epsilons.central.level_counts import LevelCounts
+from epsilons.central.mechanism import Additive
+from epsilons.central.two_sums import TwoSums
+
+DRAWN = (Additive, Histogram, CellSums, TwoSums, LevelCounts)
+
+Drawn = tuple[Any, Any, Any]  # the mechanism, the total, what was drawn
+
+
+def plain(thing: Any) -> Any:
+    """Everything in a thing, deep down, with types: what two releases are compared by."""
+    if isinstance(thing, np.ndarray):
+        whole = thing.tolist() if thing.dtype == object else thing.tobytes()
+        return str(thing.dtype), thing.shape, whole
+    if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
+        parts = {f.name: plain(getattr(thing, f.name)) for f in dataclasses.fields(thing)}
+        return type(thing).__name__, parts
+    if isinstance(thing, dict):
+        return [(plain(key), plain(each)) for key, each in thing.items()]
+    if isinstance(thing, (list, tuple)):
+        return type(thing).__name__, [plain(each) for each in thing]
+    return type(thing).__name__, repr(thing)
+
+
+@contextmanager
+def tape(earlier: list[Drawn] | None = None) -> Iterator[list[Drawn]]:
+    """Record all draws; give the answers of an earlier run, if there is one."""
+    made: list[Drawn] = []
+
+    def recorded(draw: Callable[..., Any]) -> Callable[..., Any]:
+        def answer(self: Any, source: Any, *arguments: Any, **named: Any) -> Any:
+            total = named["total"] if "total" in named else arguments[-1]
+            if earlier is None or len(made) >= len(earlier):
+                drawn = draw(self, source, *arguments, **named)
+            else:
+                drawn = earlier[len(made)][2]
+            made.append((self, total, drawn))
+            return drawn
+
+        return answer
+
+    with pytest.MonkeyPatch.context() as patch:
+        for kind in DRAWN:
+            patch.setattr(kind, "draw", recorded(kind.__dict__["draw"]))
+        yield made
+
+
+def loss(mechanism: Any, first: Any, second: Any) -> Fraction | float:
+    """What a draw tells of who moved its total so far: exact for Laplace noise."""
+    moves = [abs(int(b) - int(a)) for a, b in zip(_list(first), _list(second), strict=True)]
+    if isinstance(mechanism, LevelCounts):
+        rates = mechanism.rates
+        return sum((rate * move for rate, move in zip(rates, moves, strict=True)), Fraction())
+    scale = getattr(mechanism.law, "scale", None)
+    if scale is None:  # a point mass: whatever moves is seen
+        return float("inf") if any(moves) else Fraction(0)
+    return Fraction(sum(moves)) / scale
+
+
+def _list(total: Any) -> list[Any]:
+    return list(np.atleast_1d(np.asarray(total, dtype=object)))
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """What came of a call: a release and its draws, or a refusal."""
+
+    release: Any
+    drawn: list[Drawn]
+    refusal: Exception | None
+
+
+def compared(first: Run, second: Run, epsilon: Fraction | float) -> None:
+    """Fail if neighbouring data can be told apart by more than ε."""
+    assert first.release is not None
+    assert second.release is not None
+    assert len(first.drawn) == len(second.drawn)
+    spent: Fraction | float = Fraction(0)
+    for one, other in zip(first.drawn, second.drawn, strict=True):
+        assert plain(one[0]) == plain(other[0]), "a mechanism depends on one person"
+        spent += loss(one[0], one[1], other[1])
+    assert plain(first.release) == plain(second.release), "a public field depends on one person"
+    assert str(first.release) == str(second.release)
+    assert spent <= epsilon, f"a person loses {float(spent)}, and allows {float(epsilon)}"

@@ -1,0 +1,218 @@
+"""Rows as every form in which a user may hand them in."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+
+NAMES = ("value", "budget", "who")
+
+Columns = dict[str, tuple[str, list[Any]]]  # by name: the kind of its entries, and these
+
+POLARS: dict[str, Any] = {
+    "float": pl.Float64,
+    "int": pl.Int64,
+    "uint": pl.UInt64,
+    "text": pl.String,
+    "bool": pl.Boolean,
+    "decimal": pl.Decimal(20, 6),
+    "category": pl.Categorical,
+}
+
+
+def typed(columns: Columns) -> pl.DataFrame:
+    """A frame with a declared type for each column."""
+    return pl.DataFrame(
+        [pl.Series(name, items, dtype=POLARS[kind]) for name, (kind, items) in columns.items()]
+    )
+
+
+def _numpy(columns: Columns) -> dict[str, Any]:
+    def array(kind: str, items: list[Any]) -> Any:
+        types = {"float": np.float64, "int": np.int64, "uint": np.uint64, "bool": np.bool_}
+        if kind == "float":
+            return np.array([np.nan if i is None else i for i in items], dtype=np.float64)
+        if kind in types and None not in items:
+            return np.array(items, dtype=types[kind])
+        if kind == "text" and None not in items:
+            return np.array(items, dtype=np.str_)
+        return _objects(items)
+
+    return {name: array(*column) for name, column in columns.items()}
+
+
+def _objects(items: Sequence[Any]) -> Any:
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
+    return array
+
+
+def _pandas(columns: Columns) -> pd.DataFrame:
+    """As pandas would hold them: integers with gaps in its own type for these."""
+    types = {"int": "Int64", "uint": "UInt64", "bool": "boolean", "float": "float64"}
+    made = {}
+    for name, (kind, items) in columns.items():
+        if kind in types:
+            made[name] = pd.Series(items, dtype=types[kind])
+        elif kind == "category":
+            made[name] = pd.Series(items, dtype="category")
+        else:
+            made[name] = pd.Series(items, dtype=object)
+    return pd.DataFrame(made)
+
+
+def _pandas_objects(columns: Columns) -> pd.DataFrame:
+    return pd.DataFrame(
+        {name: pd.Series(items, dtype=object) for name, (_, items) in columns.items()}
+    )
+
+
+def _relation(columns: Columns, *, collated: str = "", default: str = "") -> Any:
+    """A table of a connection of its own, perhaps with a collation."""
+    connection = duckdb.connect()
+    connection.register("given", typed(columns).to_arrow())
+    parts = [
+        f'"{name}" COLLATE {collated} AS "{name}"' if collated and kind == "text" else f'"{name}"'
+        for name, (kind, _) in columns.items()
+    ]
+    connection.execute(f"CREATE TABLE rows AS SELECT {', '.join(parts)} FROM given")
+    if default:
+        connection.execute(f"SET default_collation = {default}")
+    return connection.table("rows")
+
+
+def _collated_table(columns: Columns) -> Any:
+    """A table whose text columns were declared with a collation."""
+    connection = duckdb.connect()
+    connection.register("given", typed(columns).to_arrow())
+    types = {
+        "float": "DOUBLE",
+        "int": "BIGINT",
+        "uint": "UBIGINT",
+        "bool": "BOOLEAN",
+        "decimal": "DECIMAL(20, 6)",
+        "text": "VARCHAR COLLATE NOCASE",
+    }
+    declared = ", ".join(f'"{name}" {types[kind]}' for name, (kind, _) in columns.items())
+    connection.execute(f"CREATE TABLE rows ({declared})")
+    connection.execute("INSERT INTO rows SELECT * FROM given")
+    return connection.table("rows")
+
+
+def _ibis(columns: Columns) -> Any:
+    import ibis
+
+    return ibis.duckdb.connect().create_table("rows", typed(columns).to_arrow())
+
+
+def _sqlite(columns: Columns) -> Any:
+    """Ibis on SQLite, with text columns that SQLite compares without case."""
+    import ibis
+
+    connection = ibis.sqlite.connect()
+    types = {"float": "REAL", "int": "INTEGER", "text": "TEXT COLLATE NOCASE", "bool": "BOOLEAN"}
+    declared = ", ".join(f'"{name}" {types[kind]}' for name, (kind, _) in columns.items())
+    connection.raw_sql(f"CREATE TABLE rows ({declared})")
+    lists = zip(*(items for _, items in columns.values()), strict=True)
+    marks = ", ".join("?" * len(columns))
+    connection.con.executemany(f"INSERT INTO rows VALUES ({marks})", list(lists))
+    return connection.table("rows")
+
+
+def _dask(columns: Columns) -> Any:
+    import dask.dataframe as dd
+
+    return dd.from_pandas(_pandas(columns), npartitions=2)
+
+
+def cell(item: Any) -> str:
+    """An entry as a cell of a CSV file."""
+    if item is None:
+        return ""
+    return str(item).lower() if isinstance(item, bool) else str(item)
+
+
+def csv_of(columns: Columns, raw: tuple[int, bytes] | None, file: Path) -> Path:
+    """Write a CSV file, perhaps with one line as it is given."""
+    lines: list[bytes] = []
+    for row in [list(columns), *zip(*(items for _, items in columns.values()), strict=True)]:
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerow([cell(item) for item in row])
+        lines.append(text.getvalue().encode("utf-8", "surrogatepass"))
+    if raw is not None:
+        lines.insert(1 + raw[0], raw[1] + b"\n")
+    file.write_bytes(b"".join(lines))
+    return file
+
+
+FRAMES: dict[str, Callable[[Columns], Any]] = {
+    "pandas": _pandas,
+    "polars": typed,
+    "polars lazy": lambda columns: typed(columns).lazy(),
+    "pyarrow": lambda columns: typed(columns).to_arrow(),
+    "pandas on arrow": lambda columns: typed(columns).to_pandas(use_pyarrow_extension_array=True),
+    "duckdb": _relation,
+    "duckdb, collated column": _collated_table,
+    "duckdb, collated expression": lambda columns: _relation(columns, collated="NOCASE"),
+    "duckdb, default collation": lambda columns: _relation(columns, default="nocase"),
+    "ibis": _ibis,
+    "ibis on sqlite": _sqlite,
+    "dask": _dask,
+}
+"""Engines, whose columns have declared types."""
+
+UNTYPED = ("lists", "series", "pandas of objects", "csv")
+"""Forms in which a type is no more than what entries happen to be."""
+
+COLLATED = tuple(form for form in FRAMES if "collat" in form or "sqlite" in form)
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "arrays": ("arrays", "polars series"),
+    "objects": ("lists", "series", "pandas of objects"),
+    "files": ("csv",),
+    "engines": tuple(form for form in FRAMES if form not in COLLATED),
+    "collations": COLLATED,
+}
+"""Forms that are tried together: each group finds its own mistakes."""
+
+
+def arguments(
+    form: str, columns: Columns, raw: tuple[int, bytes] | None, directory: Path
+) -> dict[str, Any]:
+    """What a user writes for these columns: `values`, `epsilon` and `person`, perhaps `data`."""
+    given: dict[str, Any]
+    if form == "arrays":
+        given = _numpy(columns)
+    elif form == "polars series":
+        given = {s.name: s for s in typed(columns)}
+    elif form == "lists":
+        given = {name: list(items) for name, (_, items) in columns.items()}
+    elif form == "series":
+        given = {
+            name: pd.Series(_objects(items), dtype=object) for name, (_, items) in columns.items()
+        }
+    else:
+        given = {name: name for name in columns}
+        if form == "csv":
+            given["data"] = str(csv_of(columns, raw, directory / "rows.csv"))
+        elif form == "pandas of objects":
+            given["data"] = _pandas_objects(columns)
+        else:
+            given["data"] = FRAMES[form](columns)
+    renamed = {"value": "values", "budget": "epsilon", "who": "person"}
+    return {renamed.get(name, name): each for name, each in given.items()}
+
+
+def exact_decimal(number: float) -> Decimal:
+    """A budget as a decimal with six places."""
+    return Decimal(str(number)).quantize(Decimal("0.000001"))
