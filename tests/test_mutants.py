@@ -1,0 +1,66 @@
+"""The lists of faults fit the source: a fault that cannot be planted would pass unseen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from scripts.mutants import PAGES, Fault, main, noticed, read
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = (
+    "allocation", "central", "local", "noise", "plan", "release", "report", "risk", "tally",
+    "verify", "cli.py",
+)  # fmt: skip
+
+
+def test_every_fault_can_be_planted() -> None:
+    assert [(fault.name, fault.problem(ROOT)) for fault in read() if fault.problem(ROOT)] == []
+
+
+def test_there_are_many_in_every_room() -> None:
+    faults = read()
+    assert len(faults) >= 120
+    assert max(Counter(fault.name for fault in faults).values()) == 1
+    for room in ROOMS:
+        assert any(fault.file.startswith(f"src/epsilons/{room}") for fault in faults), room
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"old": "not there"}, "occurs 0 times"),
+        ({"old": "a"}, "occurs 2 times"),
+        ({"new": "b"}, "changes nothing"),
+        ({"file": "src/none.py"}, "does not exist"),
+        ({"tests": ()}, "names no tests"),
+        ({"tests": (PAGES[0],)}, "does not count"),
+        ({"tests": ("tests/none.py",)}, "does not exist"),
+    ],
+)
+def test_a_fault_that_cannot_be_planted_is_told(
+    tmp_path: Path, change: dict[str, object], problem: str
+) -> None:
+    (tmp_path / "one.py").write_text("a, b = a\n")
+    (tmp_path / "test_one.py").write_text("")
+    whole = {"room": "r", "name": "n", "file": "one.py", "old": "b", "new": "c"}
+    fault = Fault(**{**whole, "tests": ("test_one.py",), **change})  # type: ignore[arg-type]
+    assert problem in (fault.problem(tmp_path) or "")
+
+
+def test_planting_tells_what_is_noticed_and_leaves_the_copy_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/counted.py").write_text("def add(a, b):\n    return a + b\n")
+    test = "from counted import add\n\ndef test_it():\n    assert add(2, 0) == 2\n"
+    (tmp_path / "test_it.py").write_text(test)
+    given = {"room": "r", "file": "src/counted.py", "old": "a + b", "tests": ("test_it.py",)}
+    assert noticed(Fault(name="minus", new="b - a", **given), tmp_path)  # type: ignore[arg-type]
+    assert not noticed(Fault(name="other", new="a - b", **given), tmp_path)  # type: ignore[arg-type]
+    assert (tmp_path / "src/counted.py").read_text().endswith("a + b\n")
+
+
+def test_the_list_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--list"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"{len(read())} faults"
