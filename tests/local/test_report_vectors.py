@@ -31,8 +31,8 @@ def vectors() -> list[dict[str, Any]]:
 
 
 def made(vector: dict[str, Any]) -> tuple[Mechanism, float]:
-    mechanism = MAKERS[vector["mechanism"]](**vector["parameters"])
-    return mechanism, math.inf if vector["epsilon"] == "inf" else float(vector["epsilon"])
+    epsilon = math.inf if vector["epsilon"] == "inf" else float(vector["epsilon"])
+    return MAKERS[vector["mechanism"]](**vector["parameters"], levels=[epsilon]), epsilon
 
 
 @pytest.mark.parametrize("vector", vectors(), ids=lambda v: f"{v['mechanism']} {v['epsilon']}")

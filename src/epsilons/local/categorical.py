@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Final
 
@@ -20,7 +20,8 @@ from epsilons.local.coins import WORD, flips, threshold
 from epsilons.local.hadamard import negative, order, transform
 from epsilons.local.hashing import signs
 from epsilons.local.labels import Labels
-from epsilons.local.mechanism import PROTECTS, Mechanism
+from epsilons.local.mechanism import PROTECTS, Mechanism, honesty
+from epsilons.local.menu import Menu, menu_of
 from epsilons.local.people import count_of
 from epsilons.local.reports import Columns, Reports
 from epsilons.local.state import SpentRows, State
@@ -28,6 +29,7 @@ from epsilons.local.sweep import dot, responses
 from epsilons.local.wire import HADAMARD, PROJECTION, RAPPOR
 from epsilons.noise import Source, below_many
 from epsilons.release.local import LocalFrequencyRelease
+from epsilons.report.text import points
 from epsilons.risk.local import Sums
 from epsilons.risk.simplex import project
 
@@ -56,9 +58,11 @@ class Frequencies(Mechanism):
         public_seed: of the signs of "projection", an integer from 0 to 2⁶⁴ − 1. It is no secret.
         other: the label that catches every value that is not declared; without it these are
             refused.
+        levels: the menu: all budgets that people are offered. A report at any other is refused.
+            Without it, any from 0 to 2²⁰ is taken, and ∞ is not: docs/local.md, *Who can do what*.
 
     Raises:
-        ArgumentError: an argument cannot mean anything.
+        ArgumentError: an argument is invalid (also BudgetError).
 
     Guarantee:
         Pure local privacy at ε, exactly: the row is drawn without looking at the category, and one
@@ -75,9 +79,11 @@ class Frequencies(Mechanism):
     method: str = "auto"
     public_seed: int = 0
     other: Any = None
+    levels: Menu = field(default=None, kw_only=True)
     kind: ClassVar[str] = "frequencies"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "levels", menu_of(self.levels))
         words.choice("method", self.method, ("auto", *METHODS))
         if self.method == "auto":
             object.__setattr__(self, "method", "hadamard")
@@ -93,6 +99,13 @@ class Frequencies(Mechanism):
     def cells(self) -> int:
         """How many categories there are."""
         return len(self.categories)
+
+    @property
+    def middle(self) -> float:
+        """The middle of what one report says of the share of a category."""
+        if self.method == "rappor":
+            return 0.5
+        return 1.0 / order(self.cells) if self.method == "hadamard" else 0.0
 
     @cached_property
     def parameters(self) -> bytes:
@@ -183,8 +196,9 @@ class Frequencies(Mechanism):
         scale = 1.0 / (short * short) if weights == "variance" else 1.0
         mine = {"variance": 4.0, "paper": 1.0, "uniform": 1.0}[weights]
         signed = np.empty(len(epsilon))
-        private = heavy = reach = 0.0
+        private = heavy = reach = most = far = 0.0
         for part, weight, arm in responses(epsilon, weights):
+            most, far = max(most, scale * float(weight.max())), max(far, float(arm.max()))
             private += scale * float(weight.sum())
             heavy += scale * scale * dot(weight, weight)
             reach += (scale * short) ** 2 * dot(arm, arm)
@@ -194,6 +208,8 @@ class Frequencies(Mechanism):
             heavy + mine * mine * opened,
             reach + mine * mine * opened / 4.0,
             reach + mine * mine * opened / 4.0,
+            most=max(most, mine if opened else 0.0),
+            reach=max(scale * short * far, mine * (1.0 - self.middle) if opened else 0.0),
         )
         if self.method == "hadamard":
             if len(index) and not (index.min() >= 1 and index.max() < order(self.cells)):
@@ -229,7 +245,14 @@ class Frequencies(Mechanism):
             part = slice(start, start + size)
             total += arm[part] @ bits[part].astype(np.float64)
         reach = float(arm @ arm) / 4.0
-        return total, Sums(float(weight.sum()), float(weight @ weight), reach, reach)
+        return total, Sums(
+            float(weight.sum()),
+            float(weight @ weight),
+            reach,
+            reach,
+            most=float(weight.max()),
+            reach=0.5 * float(arm.max()),
+        )
 
     def _shares(self, state: State) -> Floats:
         """The raw shares."""
@@ -262,8 +285,9 @@ class Frequencies(Mechanism):
             exact=False,
             spent=SpentRows(state.levels),
             protects=PROTECTS,
-            assumes=_ASSUMES,
+            assumes=_ASSUMES + honesty(state, float(np.abs(raw - self.middle).max()), points),
             private=state.private,
             mechanism=self,
             sums=state.sums,
+            middle=self.middle,
         )

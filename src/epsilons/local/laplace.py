@@ -13,9 +13,6 @@ from epsilons.local.coins import CHUNK
 from epsilons.noise import Source
 from epsilons.noise.enclosure import enclose
 
-LEAST: Final = 2.0**-20
-"""The smallest budget: below it, noise on a grid of 2³⁰ would come near the end of 64 bits."""
-
 BAND: Final = 2.0**-49
 """How far −ln W may be off, relative to 1 + |ln W|: see docs/proofs/local.md.
 
@@ -33,7 +30,8 @@ def noise(source: Source, epsilon: Floats, grid: int) -> Integers:
     Args:
         source: where the bits come from: one word for each of the first counts, then one for each
             of the second, and more only where these cannot decide.
-        epsilon: budgets from `LEAST`; ∞ gives no noise, and uses its words all the same.
+        epsilon: budgets from `menu.LEAST`, so that 64 bits hold the noise; ∞ gives no noise, and
+            uses its words all the same.
         grid: how many steps the range of the values has: a power of two.
 
     Returns:
@@ -52,7 +50,7 @@ def geometric(source: Source, epsilon: Floats, grid: int) -> Integers:
 
     Args:
         source: where the bits come from: one word for each, and more where it cannot decide.
-        epsilon: budgets from `LEAST`.
+        epsilon: budgets from `menu.LEAST`.
         grid: a power of two.
     """
     found = np.empty(len(epsilon), dtype=np.int64)

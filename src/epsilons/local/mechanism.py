@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,13 +14,14 @@ from epsilons.budgets import Floats
 from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.local import wire
 from epsilons.local.frames import state_of
-from epsilons.local.people import budgets_of
+from epsilons.local.menu import Menu, refusal
+from epsilons.local.people import budgets_of, same_people
 from epsilons.local.reports import Columns, Reports, foreign
-from epsilons.local.state import Levels, State
+from epsilons.local.state import Levels, State, Terms
 from epsilons.local.weights import WEIGHTS
 from epsilons.noise import Source, resolve
 from epsilons.release.base import Release
-from epsilons.risk.local import Sums
+from epsilons.risk.local import Sums, influence
 
 PROTECTS = (
     "Each person's value, before it leaves them: whatever their value is, the probability of what "
@@ -33,6 +34,12 @@ class Mechanism(ABC):
     """A randomizer with its estimator. It is fixed, holds no data, and may be published."""
 
     kind: ClassVar[str]
+    levels: Menu
+
+    @property
+    def terms(self) -> Terms:
+        """On which terms reports are let in."""
+        return Terms(self.levels)
 
     @property
     @abstractmethod
@@ -69,7 +76,8 @@ class Mechanism(ABC):
 
         Args:
             value: the person's value.
-            epsilon: their budget, in [0, ∞]. 0 sends pure noise, ∞ the value itself.
+            epsilon: their budget: one of `levels`; where none are declared, from 0 to 2²⁰. 0 sends
+                pure noise, ∞ the value itself.
             source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
 
         Returns:
@@ -78,7 +86,8 @@ class Mechanism(ABC):
         Raises:
             DataError: the value is not of the kind that is asked for. It may depend on the value,
                 so it must stay on the person's device.
-            ArgumentError: the budget or the source cannot mean anything.
+            BudgetError: the budget is negative, NaN, or not one that reports may have.
+            ArgumentError: the source is invalid.
         """
         return self.randomize_many([value], [epsilon], source)
 
@@ -87,7 +96,7 @@ class Mechanism(ABC):
 
         Args:
             values: one for each person.
-            epsilons: their budgets, in [0, ∞], or one for all.
+            epsilons: their budgets, or one for all, as in `randomize`.
             source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
 
         Returns:
@@ -95,11 +104,20 @@ class Mechanism(ABC):
 
         Raises:
             DataError: a value is not of the kind that is asked for.
-            ArgumentError: budgets or source cannot mean anything.
+            BudgetError: a budget is negative, NaN, or not one that reports may have.
+            ArgumentError: the source is invalid, there are more or fewer budgets than people, or
+                values and budgets are labelled and their labels differ.
         """
         entropy = resolve(source)
+        same_people(values, epsilons)
         read, people = self._read(values)
         epsilon = budgets_of(epsilons, people)
+        why = refusal(epsilon, self.levels)
+        if why is not None:
+            raise BudgetError(
+                f"epsilons: somebody's budget {why}. Take the largest that is offered and not "
+                "above it."
+            )
         order = self._order(epsilon)
         if order is not None:
             read, epsilon = read[order], epsilon[order]
@@ -123,14 +141,15 @@ class Mechanism(ABC):
                 the path of a Parquet file. It is read once, in batches; Spark adds up where the
                 rows are.
             weights: "variance": by the inverse of the worst-case variance. "paper": as the papers
-                have them. "uniform": all alike. Reports that are pure noise always weigh nothing.
+                have them. "uniform": all alike. Reports that are pure noise, at ε below 2⁻²⁰,
+                always weigh nothing.
 
         Returns:
             All that `estimate` needs of them.
 
         Raises:
-            DataError: a report is malformed, too long, or of another mechanism, or there is none.
-                Nothing of the batch, or of `data`, is used then.
+            DataError: a report is malformed, too long, of another mechanism, or at a budget that is
+                not on the menu, or there is none. Nothing of the batch, or of `data`, is used then.
             ArgumentError: arguments do not fit together, or `data` has not the columns it needs.
             FileError: `data` is a path, and the file cannot be read.
         """
@@ -144,6 +163,9 @@ class Mechanism(ABC):
             raise foreign(self)
         if len(batch) == 0:
             raise DataError("This batch holds no report.")
+        why = refusal(batch.epsilon, self.levels)
+        if why is not None:
+            raise DataError(f"A report is refused: its budget {why}. Nothing of it is used.")
         total, sums = self._add(batch, weights)
         return State(
             self.kind,
@@ -154,6 +176,7 @@ class Mechanism(ABC):
             total,
             sums,
             Levels(batch.epsilon),
+            self.terms,
         )
 
     def _of_data(self, column: Any, data: Any, weights: str) -> State:
@@ -188,7 +211,8 @@ class Mechanism(ABC):
             The release.
 
         Raises:
-            DataError: a report is malformed or of another mechanism, or there is none.
+            DataError: a report is malformed, of another mechanism, or at a budget that is not on
+                the menu; or there is none.
             BudgetError: all reports are pure noise.
             ArgumentError: weights, confidence, a state or the columns of `data` do not fit.
             FileError: `data` is a path, and the file cannot be read.
@@ -202,7 +226,7 @@ class Mechanism(ABC):
         else:
             found = self._merged(reports, weights)
         if not found.sums.weight > 0.0:
-            raise BudgetError("epsilon is 0 for everyone: all reports are pure noise.")
+            raise BudgetError("epsilon is below 2⁻²⁰ for everyone: all reports are pure noise.")
         return self._release(found, confidence)
 
     def _merged(self, reports: Any, weights: str) -> State:
@@ -211,13 +235,30 @@ class Mechanism(ABC):
         found: State | None = None
         for part in [reports] if single else reports:
             state = part if isinstance(part, State) else self.state(part, weights=weights)
-            if (state.kind, state.parameters, state.weights) != (
-                self.kind,
-                self.parameters,
-                weights,
-            ):
-                raise DataError("A state is of another mechanism, other parameters or weights.")
+            if state.question != (self.kind, self.parameters, weights, self.terms):
+                raise DataError(
+                    "A state is of another mechanism, other parameters, weights or levels, or it "
+                    "took numbers with noise."
+                )
             found = state if found is None else found + state
         if found is None:
             raise DataError("There is no report to estimate from.")
         return found
+
+
+def honesty(state: State, off: float, told: Callable[[float], str], whole: float = 1.0) -> str:
+    """What is assumed of the people who report, in words, with what it costs if it is not so.
+
+    Args:
+        state: of their reports.
+        off: how far the estimate is from the middle of what a report says, on a unit range.
+        told: words for an error on a unit range.
+        whole: an error that is as large as there can be, on a unit range.
+    """
+    lies = max(state.n // 100, 1)
+    far = influence(lies, state.n, state.sums, off)
+    what = f"{lies:,} of these reports" if lies > 1 else "one of these reports"
+    where = f"by up to {told(far)}" if far < whole else "anywhere"
+    were = "were" if lies > 1 else "was"
+    menu = "" if state.terms.levels is not None else " No menu of budgets (levels=) was declared."
+    return f" Reports are honest: if {what} {were} not, that can have moved the estimate {where}.{menu}"

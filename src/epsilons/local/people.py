@@ -40,11 +40,30 @@ def budgets_of(epsilons: Any, people: int) -> Floats:
             f"but has shape {given.shape}."
         )
     budgets = np.ascontiguousarray(np.broadcast_to(given, people), dtype=np.float64)
+    if given.dtype != np.float64:  # more digits than float64 has are rounded down
+        budgets = np.where(budgets > given, np.nextafter(budgets, 0.0), budgets)
     if people and not budgets.min() >= 0.0:  # NaN is the minimum wherever there is one
         raise BudgetError(
             f"epsilons must lie in [0, ∞], but somebody's is negative or NaN. {_HINT}"
         )
     return budgets
+
+
+def same_people(values: Any, epsilons: Any) -> None:
+    """Refuse two labelled columns, as pandas has them, whose labels differ.
+
+    Paired by position they would send a value at somebody else's budget.
+
+    Raises:
+        ArgumentError: labels differ.
+    """
+    mine, theirs = getattr(values, "index", None), getattr(epsilons, "index", None)
+    same = getattr(mine, "equals", None)
+    if same is not None and hasattr(theirs, "equals") and not same(theirs):
+        raise ArgumentError(
+            "values and epsilons are labelled, and their indexes differ. Align them first, or give "
+            "both without labels, as .to_numpy() does."
+        )
 
 
 def array_of(values: Any) -> NDArray[Any]:

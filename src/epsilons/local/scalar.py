@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -16,20 +16,25 @@ from epsilons.errors import DataError, MissingValueError
 from epsilons.local import weights as weighing
 from epsilons.local.channel import Channel, Shifted
 from epsilons.local.coins import WORD, flips, threshold
-from epsilons.local.laplace import LEAST, noise
-from epsilons.local.mechanism import PROTECTS, Mechanism
+from epsilons.local.laplace import noise
+from epsilons.local.mechanism import PROTECTS, Mechanism, honesty
+from epsilons.local.menu import LEAST, Menu, menu_of
 from epsilons.local.people import GRID, array_of, gridded, numbers_of
 from epsilons.local.reports import Columns, Reports
-from epsilons.local.state import SpentRows, State
+from epsilons.local.state import SpentRows, State, Terms
 from epsilons.local.sweep import SIZE, dot, parts, responses
 from epsilons.noise import Source
 from epsilons.release.local import LocalMeanRelease
+from epsilons.report.text import number
 from epsilons.risk.local import Sums
 
 METHODS: Final = ("auto", "laplace", "bit")
 
-_FAR: Final = 100.0
-"""No honest number is further out than this many scales: it happens with probability e^{−100}."""
+_FAR: Final = 50.0
+"""No number is taken that is further out than this many scales.
+
+An honest one is with probability e^{−50}: once in 10²¹.
+"""
 
 _ENOUGH: Final = 1e8
 """Noise at this budget is a hundredth of a step of the grid: ∞ is counted like it."""
@@ -50,9 +55,11 @@ class Bit(Mechanism):
     Args:
         missing: "error" refuses a value that is missing; "midpoint" tosses a fair coin in its
             place, before it is randomized, so that everybody answers.
+        levels: the menu: all budgets that people are offered. A report at any other is refused.
+            Without it, any from 0 to 2²⁰ is taken, and ∞ is not: docs/local.md, *Who can do what*.
 
     Raises:
-        ArgumentError: `missing` is not known.
+        ArgumentError: `missing` is not known (also BudgetError: `levels` are invalid).
 
     Guarantee:
         The answer is flipped with probability F/2⁶⁴, F = ⌈2⁶⁴/(1 + e^ε)⌉, exactly: pure local
@@ -63,9 +70,11 @@ class Bit(Mechanism):
     """
 
     missing: str = "error"
+    levels: Menu = field(default=None, kw_only=True, repr=False)
     kind: ClassVar[str] = "bit"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "levels", menu_of(self.levels))
         words.choice("missing", self.missing)
 
     @property
@@ -118,14 +127,18 @@ class Mean(Mechanism):
     Args:
         bounds: (lo, hi): the range that values can have; what lies outside is cut to it.
         method: "bit" rounds a value at random to one end of the range and sends one bit by
-            randomized response. "laplace" sends the value on an integer grid plus noise (one bit
-            all the same where ε is below 2⁻²⁰). "auto" takes, for each ε, what adds the smaller
-            variance to the worst value: the bit up to ε = 2.3, the number beyond.
+            randomized response; numbers with noise are refused, so that a lie weighs no more than
+            an answer. "laplace" sends the value on an integer grid plus noise (one bit all the same
+            where ε is below 2⁻²⁰), and takes reports of both forms: only for people who are trusted
+            to be honest, since a number may lie 50/ε ranges out. "auto" is "bit": its worst case is
+            the smaller one at every ε.
         missing: "error" refuses a value that is NaN or infinite; "midpoint" sends the middle.
+        levels: the menu: all budgets that people are offered. A report at any other is refused.
+            Without it, any from 0 to 2²⁰ is taken, and ∞ is not: docs/local.md, *Who can do what*.
 
     Raises:
         BoundsError: the bounds are missing, reversed, equal or infinite.
-        ArgumentError: `method` or `missing` is not known.
+        ArgumentError: `method` or `missing` is not known (also BudgetError: `levels` are invalid).
 
     Guarantee:
         Pure local privacy at ε, exactly: one bit is flipped with probability ⌈2⁶⁴/(1 + e^ε)⌉/2⁶⁴;
@@ -140,12 +153,20 @@ class Mean(Mechanism):
     bounds: tuple[float, float]
     method: str = "auto"
     missing: str = "error"
+    levels: Menu = field(default=None, kw_only=True, repr=False)
     kind: ClassVar[str] = "mean"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "bounds", words.bounds(self.bounds))
-        words.choice("method", self.method, METHODS)
+        if words.choice("method", self.method, METHODS) == "auto":
+            object.__setattr__(self, "method", "bit")
         words.choice("missing", self.missing)
+        object.__setattr__(self, "levels", menu_of(self.levels))
+
+    @property
+    def terms(self) -> Terms:
+        """Only where people are trusted are numbers with noise let in."""
+        return Terms(self.levels, numbers=self.method == "laplace")
 
     @property
     def parameters(self) -> bytes:
@@ -168,15 +189,7 @@ class Mean(Mechanism):
 
     def _as_number(self, epsilon: Floats) -> NDArray[np.bool_]:
         """Who sends a number; the others send one bit."""
-        if self.method == "bit":
-            return np.asarray(epsilon == math.inf)
-        if self.method == "laplace":
-            return np.asarray(epsilon >= LEAST)
-        enough = epsilon > 2.0  # below it the bit is better, and nothing need be computed
-        found: NDArray[np.bool_] = enough.copy()
-        some = epsilon[enough]
-        found[enough] = 2.0 * (1.0 / some) ** 2 < 0.25 / np.tanh(0.5 * some) ** 2
-        return found
+        return np.asarray(epsilon >= (LEAST if self.method == "laplace" else math.inf))
 
     def _read(self, values: Any) -> tuple[Integers, int]:
         numbers, absent = numbers_of(values, (), self.missing)
@@ -198,6 +211,11 @@ class Mean(Mechanism):
         bits, numbers = reports.columns
         one = len(bits)
         first, mine = _add_bits(reports.epsilon[:one], bits, weights)
+        if not self.terms.numbers and (reports.epsilon[one:] < math.inf).any():
+            raise DataError(
+                "A report is refused: it is a number with noise, and one bit is asked for. "
+                "Mean(method='laplace') takes such numbers, from people who are trusted."
+            )
         second, theirs = _add_numbers(reports.epsilon[one:], numbers, weights)
         return first + second, mine.merged(theirs)
 
@@ -214,7 +232,7 @@ def _one_bit(values: Integers, epsilon: Floats, source: Source) -> NDArray[np.bo
 
 def _add_bits(epsilon: Floats, bits: NDArray[np.bool_], weights: str) -> tuple[Floats, Sums]:
     """Answers ½ ± c/2 on a unit range, c = 1/tanh(ε/2): each is centred on ½."""
-    total = heavy = square = value = 0.0
+    total = heavy = square = value = most = reach = 0.0
     ones, sides = np.ones(len(bits[:SIZE])), np.empty(len(bits[:SIZE]))
     for part, weight, arm in responses(epsilon, weights):
         side = sides[: len(arm)]
@@ -224,12 +242,13 @@ def _add_bits(epsilon: Floats, bits: NDArray[np.bool_], weights: str) -> tuple[F
         square += far
         total += float(weight.sum()) if weights == "uniform" else far  # (w·c)² is w again
         value += dot(arm, side) - 0.5 * dot(arm, ones[: len(arm)])
-    return np.array([value]), Sums(total, heavy, square / 4.0, square / 4.0)
+        most, reach = max(most, float(weight.max())), max(reach, 0.5 * float(arm.max()))
+    return np.array([value]), Sums(total, heavy, square / 4.0, square / 4.0, most=most, reach=reach)
 
 
 def _add_numbers(epsilon: Floats, numbers: Integers, weights: str) -> tuple[Floats, Sums]:
     """Numbers on the grid with Laplace noise, centred on ½ of a unit range."""
-    total = weight = square = tail = largest = 0.0
+    total = weight = square = tail = largest = most = reach = 0.0
     size = len(numbers[:SIZE])
     steps, ones = np.empty(size), np.ones(size)
     for part in parts(len(epsilon)):
@@ -250,6 +269,8 @@ def _add_numbers(epsilon: Floats, numbers: Integers, weights: str) -> tuple[Floa
             arms = each / budgets
             tail += dot(arms, arms)
             largest = max(largest, float(arms.max()))
+        most = max(most, float(each.max()))
+        reach = max(reach, float((each * _reach(budgets)).max()))
     return np.array([total]), Sums(
         weight=weight,
         square=square,
@@ -257,6 +278,8 @@ def _add_numbers(epsilon: Floats, numbers: Integers, weights: str) -> tuple[Floa
         proxy=square / 4.0,
         tail=tail,
         largest=largest,
+        most=most,
+        reach=reach,
     )
 
 
@@ -265,15 +288,18 @@ def _possible(budgets: Floats, numbers: Integers) -> Floats:
     if not np.minimum.reduce(budgets) >= LEAST:
         raise DataError("A report is malformed: a number was sent at a budget below 2⁻²⁰.")
     most = float(np.maximum.reduce(budgets))
-    if most > _ENOUGH:
-        budgets = np.minimum(budgets, _ENOUGH)
     # Within this everyone's noise may bring a number; only if one is beyond it, look at each.
-    near = int(_FAR * GRID / min(most, _ENOUGH))
+    near = int(_FAR * GRID / most) if most < math.inf else 0
     if np.maximum.reduce(numbers) > near or np.minimum.reduce(numbers) < -near:
         reach = _FAR * GRID / budgets
         if not ((numbers >= -reach) & (numbers <= GRID + reach)).all():
             raise DataError("A report is malformed: its number is further out than noise brings.")
-    return budgets
+    return np.minimum(budgets, _ENOUGH) if most > _ENOUGH else budgets
+
+
+def _reach(budgets: Floats) -> Floats:
+    """How far from the middle of a unit range a number may be at most; ∞ is counted like enough."""
+    return np.where(budgets < _ENOUGH, 0.5 + _FAR / budgets, 0.5)
 
 
 def _release(
@@ -304,7 +330,12 @@ def _release(
         exact=False,
         spent=SpentRows(state.levels),
         protects=PROTECTS,
-        assumes=_ASSUMES.format(what),
+        assumes=_ASSUMES.format(what)
+        + honesty(
+            state,
+            abs(float(state.total[0])) / sums.weight,
+            lambda far: number((hi - lo) * far),
+        ),
         private=state.private,
         mechanism=mechanism,
         sums=sums,

@@ -10,6 +10,7 @@ import numpy as np
 
 from epsilons.budgets import Floats, Integers
 from epsilons.errors import ArgumentError
+from epsilons.local.menu import Menu
 from epsilons.local.sweep import parts
 from epsilons.release.base import Spent
 from epsilons.risk.local import Sums
@@ -118,6 +119,13 @@ def _counted(epsilon: Floats) -> Counted:
     return Counted(keys, people[keys], sums[keys])
 
 
+class Terms(NamedTuple):
+    """On which terms reports are let in. States of different terms do not merge."""
+
+    levels: Menu
+    numbers: bool = False
+
+
 @dataclass(frozen=True, eq=False)
 class State:
     """All that an estimate needs of the reports seen so far. It pickles, and merges with `+`.
@@ -133,6 +141,8 @@ class State:
         total: Σ w·answer: one number, or one for each coordinate, row or cell.
         sums: what intervals and risk need.
         levels: who had which budget.
+        terms: on which terms reports were let in: the declared levels, or None; for means, whether
+            numbers with noise were.
     """
 
     kind: str
@@ -143,18 +153,20 @@ class State:
     total: Floats
     sums: Sums
     levels: Levels
+    terms: Terms
+
+    @property
+    def question(self) -> tuple[str, bytes, str, Terms]:
+        """What two states must agree in to be merged."""
+        return self.kind, self.parameters, self.weights, self.terms
 
     def __add__(self, other: State) -> State:
         if not isinstance(other, State):
             return NotImplemented
-        if (self.kind, self.parameters, self.weights) != (
-            other.kind,
-            other.parameters,
-            other.weights,
-        ):
+        if self.question != other.question:
             raise ArgumentError(
-                "These states are of different mechanisms, parameters or weights: only states of "
-                "one and the same estimate merge."
+                "These states are of different mechanisms, parameters, weights or levels, or one "
+                "took numbers with noise: only states of one and the same estimate merge."
             )
         return State(
             self.kind,
@@ -165,6 +177,7 @@ class State:
             self.total + other.total,
             self.sums.merged(other.sums),
             self.levels.merged(other.levels),
+            self.terms,
         )
 
     def __repr__(self) -> str:

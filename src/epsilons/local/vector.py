@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -18,12 +18,14 @@ from epsilons.local import weights as weighing
 from epsilons.local.channel import Channel
 from epsilons.local.cube import LARGEST_CAP, MOST_SIGNS, ONE, Cap, ladder
 from epsilons.local.hashing import Words, directions
-from epsilons.local.mechanism import PROTECTS, Mechanism
+from epsilons.local.mechanism import PROTECTS, Mechanism, honesty
+from epsilons.local.menu import LEAST, Menu, menu_of
 from epsilons.local.people import count_of, numbers_of, positive
 from epsilons.local.reports import Columns, Reports
 from epsilons.local.state import SpentRows, State
 from epsilons.noise import Source
 from epsilons.release.local import LocalVectorRelease
+from epsilons.report.text import number
 from epsilons.risk.local import Sums, mean_dot, spread
 
 METHODS: Final = ("auto", "duchi")
@@ -51,9 +53,11 @@ class Vector(Mechanism):
             the smallest worst-case variance at each ε: one up to ε = 1.3, several beyond, which
             are answered together from a cap of the cube of signs.
         missing: "error" refuses a vector with NaN or infinity; "midpoint" sends zero.
+        levels: the menu: all budgets that people are offered. A report at any other is refused.
+            Without it, any from 0 to 2²⁰ is taken, and ∞ is not: docs/local.md, *Who can do what*.
 
     Raises:
-        ArgumentError: an argument cannot mean anything.
+        ArgumentError: an argument is invalid (also BudgetError).
 
     Guarantee:
         Pure local privacy at ε, whatever floating point does: the seed is drawn without looking at
@@ -70,6 +74,7 @@ class Vector(Mechanism):
     radius: float = 1.0
     method: str = "auto"
     missing: str = "error"
+    levels: Menu = field(default=None, kw_only=True, repr=False)
     kind: ClassVar[str] = "vector"
 
     def __post_init__(self) -> None:
@@ -77,6 +82,7 @@ class Vector(Mechanism):
         object.__setattr__(self, "radius", positive("radius", self.radius))
         words.choice("method", self.method, METHODS)
         words.choice("missing", self.missing)
+        object.__setattr__(self, "levels", menu_of(self.levels))
 
     @property
     def parameters(self) -> bytes:
@@ -188,7 +194,12 @@ class Vector(Mechanism):
         people = float(len(given))
         spread_out = people * weight * weight
         return weight * (given / self.radius).sum(axis=0), Sums(
-            people * weight, people * weight * weight, spread_out, 0.0, 0.0, spread_out
+            people * weight,
+            people * weight * weight,
+            spread_out,
+            bounded=spread_out,
+            most=weight,
+            reach=weight,
         )
 
     def _add_cap(
@@ -203,6 +214,12 @@ class Vector(Mechanism):
         """Add up (B/j)·Σ ±V in the unit ball, with B = 1/(a·ρ)."""
         budgets = epsilon[rows]
         variance = cap.variance(budgets, self.dimension)
+        worse = variance > (1.0 + 1e-9) * ONE.variance(budgets, self.dimension)
+        if (worse & (budgets >= LEAST)).any():
+            raise DataError(
+                "A report is refused: its signs tell less than one would at its budget, so that "
+                "no honest person sends them, and they would count for many."
+            )
         rho, _ = cap.advantage(budgets)
         weight = weighing.by_variance(weights, budgets, variance)
         arm = np.zeros_like(rho)  # w·B
@@ -228,8 +245,9 @@ class Vector(Mechanism):
             float(weight @ weight),
             float((weight[useful] ** 2) @ variance[useful]),
             proxy,
-            0.0,
-            bounded,
+            bounded=bounded,
+            most=float(weight.max()),
+            reach=float(arm.max()),  # however the directions of a seed lie
         )
 
     def _release(self, state: State, confidence: float) -> LocalVectorRelease:
@@ -254,7 +272,7 @@ class Vector(Mechanism):
             exact=False,
             spent=SpentRows(state.levels),
             protects=PROTECTS,
-            assumes=_ASSUMES,
+            assumes=_ASSUMES + honesty(state, length, lambda far: number(self.radius * far), 2.0),
             private=state.private,
             mechanism=self,
             ball=self.radius,

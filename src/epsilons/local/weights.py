@@ -7,12 +7,10 @@ from typing import Final
 import numpy as np
 
 from epsilons.budgets import Floats
+from epsilons.local.menu import LEAST, MOST
 
 WEIGHTS: Final = ("variance", "paper", "uniform")
 """The words that `weights` takes."""
-
-_MOST = 2.0**20
-"""Budgets above this weigh as this one does in the weights ε², which know no largest one."""
 
 
 def laplace(weights: str, epsilon: Floats) -> Floats:
@@ -36,11 +34,11 @@ def by_variance(weights: str, epsilon: Floats, variance: Floats) -> Floats:
         epsilon: the budgets.
         variance: worst-case variances, infinite where a report is pure noise.
     """
+    useful = epsilon >= LEAST
     if weights == "variance":
-        return np.asarray(1.0 / variance)
-    useful = np.isfinite(variance)
-    if weights == "paper":
-        return np.where(useful, np.minimum(epsilon, _MOST) ** 2, 0.0)
+        return np.where(useful, 1.0 / variance, 0.0)
+    if weights == "paper":  # ∞ weighs as the largest finite budget does: ε² knows no largest one
+        return np.where(useful, np.minimum(epsilon, MOST) ** 2, 0.0)
     return useful.astype(np.float64)
 
 
@@ -50,7 +48,7 @@ def rappor(weights: str, epsilon: Floats) -> tuple[Floats, Floats]:
     By variance 4/c², the inverse of a cell's worst; in paper *correlated* (149), without its ℓ1
     term, 1/(1 + c/ε).
     """
-    slope = np.tanh(epsilon / 4.0)
+    slope = np.where(epsilon >= LEAST, np.tanh(epsilon / 4.0), 0.0)
     useful = slope > 0.0
     inverse = np.zeros_like(slope)
     np.divide(1.0, slope, out=inverse, where=useful)

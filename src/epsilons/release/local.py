@@ -10,6 +10,7 @@ import numpy as np
 
 from epsilons import parameters, report
 from epsilons.budgets import Floats
+from epsilons.errors import ArgumentError
 from epsilons.release.base import Release
 from epsilons.report import local as words
 from epsilons.risk import local as bounds_of
@@ -57,6 +58,24 @@ class LocalMeanRelease(Release):
         reach = self._reach(parameters.confidence(confidence))
         return min(max(self.raw - reach, lo), hi), max(min(self.raw + reach, hi), lo)
 
+    def influence(self, lies: int) -> float:
+        """How far dishonest reports can have moved the mean.
+
+        Args:
+            lies: how many of these reports are dishonest, from 0 to all of them.
+
+        Returns:
+            A proven bound on the distance between `raw` and the estimate from the other reports
+            alone, in data units; ∞ if so many may have all the weight. It is reached
+            where all of them claim the budget that weighs most, and say the same.
+
+        Raises:
+            ArgumentError: `lies` is not a whole number from 0 to n.
+        """
+        lo, hi = self.bounds
+        off = abs(self.raw - (lo + hi) / 2.0) / (hi - lo)
+        return (hi - lo) * _moved(lies, self.n, self.sums, off)
+
     @property
     def error_if_related(self) -> float:
         """The error not exceeded with `confidence` if budgets and values are related."""
@@ -68,7 +87,8 @@ class LocalMeanRelease(Release):
         """Everything that may be published, as plain data."""
         low, high = self.interval(self.confidence)
         mean = {"value": self.value, "raw": self.raw, "interval": [low, high]}
-        return {**mean, "bounds": list(self.bounds), **super().to_dict()}
+        more = {"bounds": list(self.bounds), "influence_of_one": self.influence(1)}
+        return {**mean, **more, **super().to_dict()}
 
     def plot(self) -> altair.VConcatChart:
         """The value with its interval on the range, and who spent what.
@@ -144,6 +164,23 @@ class LocalVectorRelease(Release):
         low, high = self.raw - reach, self.raw + reach
         return np.clip(low, -self.ball, self.ball), np.clip(high, -self.ball, self.ball)
 
+    def influence(self, lies: int) -> float:
+        """How far dishonest reports can have moved the mean vector.
+
+        Args:
+            lies: how many of these reports are dishonest, from 0 to all of them.
+
+        Returns:
+            A proven bound on the distance between `raw` and the estimate from the other reports
+            alone, in ℓ2; ∞ if so many may have all the weight. It is reached
+            where all of them claim the budget that weighs most, and say the same.
+
+        Raises:
+            ArgumentError: `lies` is not a whole number from 0 to n.
+        """
+        off = float(np.linalg.norm(self.raw)) / self.ball
+        return self.ball * _moved(lies, self.n, self.sums, off)
+
     @property
     def error_if_related(self) -> float:
         """The ℓ2 error not exceeded with `confidence` if budgets and values are related."""
@@ -159,6 +196,7 @@ class LocalVectorRelease(Release):
             "interval": [low.tolist(), high.tolist()],
             "ball": self.ball,
             "radius": self.radius(self.confidence),
+            "influence_of_one": self.influence(1),
         }
         return {**vector, **super().to_dict()}
 
@@ -184,6 +222,7 @@ class LocalFrequencyRelease(Release):
     Attributes:
         categories: the labels, in the order of `value` and `raw`.
         sums: sums over people from which intervals come: of budgets and weights alone.
+        middle: of what one report says of the share of a category.
     """
 
     value: Floats
@@ -191,6 +230,7 @@ class LocalFrequencyRelease(Release):
     n: int
     categories: tuple[Any, ...]
     sums: Sums
+    middle: float
 
     def interval(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
         """For each category, a range that holds its share with at least this probability.
@@ -222,6 +262,23 @@ class LocalFrequencyRelease(Release):
         """
         return self._around(self._worst(parameters.confidence(confidence)))
 
+    def influence(self, lies: int) -> float:
+        """How far dishonest reports can have moved the share of any category.
+
+        Args:
+            lies: how many of these reports are dishonest, from 0 to all of them.
+
+        Returns:
+            A proven bound on the distance between `raw` and the estimate from the other reports
+            alone, in the worst category; ∞ if so many may have all the weight. It is reached
+            where all of them claim the budget that weighs most, and say the same.
+
+        Raises:
+            ArgumentError: `lies` is not a whole number from 0 to n.
+        """
+        off = float(np.abs(self.raw - self.middle).max())
+        return _moved(lies, self.n, self.sums, off)
+
     @property
     def error_if_related(self) -> float:
         """The error of the worst category if budgets and categories are related."""
@@ -239,6 +296,7 @@ class LocalFrequencyRelease(Release):
             "interval": [low.tolist(), high.tolist()],
             "band": [band_low.tolist(), band_high.tolist()],
             "error_at_once": min(self._worst(self.confidence), 1.0),
+            "influence_of_one": self.influence(1),
         }
         return {**shares, **super().to_dict()}
 
@@ -264,3 +322,11 @@ class LocalFrequencyRelease(Release):
 
     def _around(self, reach: float) -> tuple[Floats, Floats]:
         return np.clip(self.raw - reach, 0.0, 1.0), np.clip(self.raw + reach, 0.0, 1.0)
+
+
+def _moved(lies: int, people: int, sums: Sums, off: float) -> float:
+    """How far lies can have moved an estimate on a unit range."""
+    whole = isinstance(lies, (int, np.integer)) and not isinstance(lies, bool)
+    if not whole or not 0 <= lies <= people:
+        raise ArgumentError(f"lies={lies!r} must be a whole number from 0 to {people:,}.")
+    return bounds_of.influence(int(lies), people, sums, off)

@@ -30,6 +30,9 @@ class Sums(NamedTuple):
         tail: Σ w²·b², b the scale of Laplace noise.
         bounded: Σ w²·r², r the largest length of the part of an answer that is merely bounded.
         largest: the largest w·b.
+        most: the largest w.
+        reach: the largest w·|answer − middle| that any report may have which was let in at these
+            budgets, whatever it says; in ℓ2 for vectors, in any cell for categories.
     """
 
     weight: float = 0.0
@@ -39,11 +42,41 @@ class Sums(NamedTuple):
     tail: float = 0.0
     bounded: float = 0.0
     largest: float = 0.0
+    most: float = 0.0
+    reach: float = 0.0
 
     def merged(self, other: Sums) -> Sums:
         """Sums over both; the largest of both."""
-        both = [mine + theirs for mine, theirs in zip(self, other, strict=True)]
-        return Sums(*both)._replace(largest=max(self.largest, other.largest))
+        both = Sums(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
+        return both._replace(
+            largest=max(self.largest, other.largest),
+            most=max(self.most, other.most),
+            reach=max(self.reach, other.reach),
+        )
+
+
+def influence(lies: int, people: int, sums: Sums, off: float) -> float:
+    """How far an estimate can be from that of the others if some of its reports are lies.
+
+    With S = Σ w·(answer − middle) and m = S/W, leaving out reports with S′ and W′ moves m by
+    (S′ − m·W′)/(W − W′), and |S′| ≤ k·reach, W′ ≤ k·most. Equal where all lies have the largest
+    weight and reach, and point away from m.
+
+    Args:
+        lies: k, how many reports are dishonest, from 0.
+        people: how many reports there are.
+        sums: of all of them, the lies among them.
+        off: |m|, how far the estimate is from the middle.
+
+    Returns:
+        The bound on a unit range; ∞ if lies may have all the weight.
+    """
+    if lies == 0:
+        return 0.0
+    others = sums.weight - lies * sums.most
+    if lies >= people or others <= 1e-9 * sums.weight:  # rounding is far below that
+        return math.inf
+    return lies * (sums.reach + off * sums.most) / others
 
 
 def chernoff(proxy: float, tail: float, largest: float, beta: float) -> float:
