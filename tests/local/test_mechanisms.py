@@ -18,7 +18,7 @@ from epsilons.local.reports import Reports
 RNG = np.random.default_rng(1)
 PEOPLE = 300
 BUDGETS = np.concatenate([RNG.uniform(0.05, 9.0, PEOPLE - 4), [0.0, math.inf, math.inf, 40.0]])
-MENU = [*BUDGETS.tolist(), 0.5, 1.0, 1.5, 2.0, 3.0, 6.0]
+MENU = [*BUDGETS.tolist(), 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]
 CASES: dict[str, tuple[Mechanism, Any]] = {
     "bit": (local.Bit(levels=MENU), RNG.random(PEOPLE) < 0.3),
     "mean": (local.Mean((-2, 6), "laplace", levels=MENU), RNG.uniform(-2, 6, PEOPLE)),

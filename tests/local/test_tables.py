@@ -358,7 +358,7 @@ def test_any_reports_survive_a_table(budgets: list[float], name: str, seed: int)
 
 def test_dask_and_ibis() -> None:
     dd, ibis = pytest.importorskip("dask.dataframe"), pytest.importorskip("ibis")
-    bit, reports = local.Bit(), reports_of("bit")
+    (bit, _), reports = CASES["bit"], reports_of("bit")
     table = pl.DataFrame(reports.to_columns())
     same(bit.state(data=dd.from_pandas(table.to_pandas(), npartitions=3)), bit.state(reports))
     refused(bit, dd.from_pandas(at_70("epsilon", -SECRET).to_pandas(), npartitions=3))
@@ -374,7 +374,7 @@ def check_on_spark(spark: Any) -> None:
     def held(table: pl.DataFrame) -> Any:
         return spark.createDataFrame(table.to_arrow())
 
-    bit, (mean, _), rows = local.Bit(), CASES["mean"], entries("mean")
+    (bit, _), (mean, _), rows = CASES["bit"], CASES["mean"], entries("mean")
     data = held(pl.DataFrame(shuffled("bit")))
     kind = type(data)
     collect, seen = kind.collect, []

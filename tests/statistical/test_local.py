@@ -104,6 +104,7 @@ def errors(name: str, weights: str, runs: int, seed: int) -> tuple[np.ndarray, A
     rng = np.random.default_rng(seed)
     n = len(MIXED)
     found = []
+    menu = MIXED.tolist()
     release: Any = None
     for run in range(runs):
         source = ep.Seeded(1000 * seed + run)
@@ -111,19 +112,21 @@ def errors(name: str, weights: str, runs: int, seed: int) -> tuple[np.ndarray, A
         values: Any
         truth: Any
         if name == "bit":
-            mechanism, values, truth = local.Bit(), rng.random(n) < 0.5, 0.5
+            mechanism, values, truth = local.Bit(levels=menu), rng.random(n) < 0.5, 0.5
         elif name == "mean":
-            mechanism, values, truth = local.Mean((0, 1)), (rng.random(n) < 0.5) * 1.0, 0.5
+            mechanism = local.Mean((0, 1), levels=menu)
+            values, truth = (rng.random(n) < 0.5) * 1.0, 0.5
         elif name == "laplace":
-            mechanism = local.Mean((0, 1), method="laplace")
+            mechanism = local.Mean((0, 1), method="laplace", levels=menu)
             values, truth = (rng.random(n) < 0.5) * 1.0, 0.5
         elif name == "vector":
-            mechanism, truth = local.Vector(4), np.array([0.2, 0, 0, 0])
+            mechanism, truth = local.Vector(4, levels=menu), np.array([0.2, 0, 0, 0])
             values = np.zeros((n, 4))
             values[np.arange(n), rng.integers(0, 4, n)] = rng.choice([-1.0, 1.0], n)
             values[rng.random(n) < 0.2] = [1.0, 0, 0, 0]
         else:
-            mechanism, truth = local.Frequencies(4, name), np.array([0.5, 0.5, 0.0, 0.0])
+            mechanism = local.Frequencies(4, name, levels=menu)
+            truth = np.array([0.5, 0.5, 0.0, 0.0])
             values = rng.integers(0, 2, n)
         reports = mechanism.randomize_many(values, MIXED, source)
         release = mechanism.estimate(reports, weights=weights)

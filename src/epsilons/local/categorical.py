@@ -21,7 +21,7 @@ from epsilons.local.hadamard import negative, order, transform
 from epsilons.local.hashing import signs
 from epsilons.local.labels import Labels
 from epsilons.local.mechanism import PROTECTS, Mechanism, honesty
-from epsilons.local.menu import Menu, menu_of
+from epsilons.local.menu import menu_of
 from epsilons.local.people import count_of
 from epsilons.local.reports import Columns, Reports
 from epsilons.local.state import SpentRows, State
@@ -79,7 +79,7 @@ class Frequencies(Mechanism):
     method: str = "auto"
     public_seed: int = 0
     other: Any = None
-    levels: Menu = field(default=None, kw_only=True)
+    levels: Any = field(default=None, kw_only=True)
     kind: ClassVar[str] = "frequencies"
 
     def __post_init__(self) -> None:

@@ -14,7 +14,7 @@ from epsilons.budgets import Floats
 from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.local import wire
 from epsilons.local.frames import state_of
-from epsilons.local.menu import Menu, refusal
+from epsilons.local.menu import refusal
 from epsilons.local.people import budgets_of, same_people
 from epsilons.local.reports import Columns, Reports, foreign
 from epsilons.local.state import Levels, State, Terms
@@ -34,7 +34,7 @@ class Mechanism(ABC):
     """A randomizer with its estimator. It is fixed, holds no data, and may be published."""
 
     kind: ClassVar[str]
-    levels: Menu
+    levels: Any
 
     @property
     def terms(self) -> Terms:
@@ -257,8 +257,7 @@ def honesty(state: State, off: float, told: Callable[[float], str], whole: float
     """
     lies = max(state.n // 100, 1)
     far = influence(lies, state.n, state.sums, off)
-    what = f"{lies:,} of these reports" if lies > 1 else "one of these reports"
+    what = f"{lies:,} of these reports were" if lies > 1 else "one of these reports was"
     where = f"by up to {told(far)}" if far < whole else "anywhere"
-    were = "were" if lies > 1 else "was"
     menu = "" if state.terms.levels is not None else " No menu of budgets (levels=) was declared."
-    return f" Reports are honest: if {what} {were} not, that can have moved the estimate {where}.{menu}"
+    return f" Reports are honest: if {what} not, that can have moved the estimate {where}.{menu}"

@@ -18,7 +18,7 @@ from epsilons.local.channel import Channel, Shifted
 from epsilons.local.coins import WORD, flips, threshold
 from epsilons.local.laplace import noise
 from epsilons.local.mechanism import PROTECTS, Mechanism, honesty
-from epsilons.local.menu import LEAST, Menu, menu_of
+from epsilons.local.menu import LEAST, menu_of
 from epsilons.local.people import GRID, array_of, gridded, numbers_of
 from epsilons.local.reports import Columns, Reports
 from epsilons.local.state import SpentRows, State, Terms
@@ -70,7 +70,7 @@ class Bit(Mechanism):
     """
 
     missing: str = "error"
-    levels: Menu = field(default=None, kw_only=True, repr=False)
+    levels: Any = field(default=None, kw_only=True, repr=False)
     kind: ClassVar[str] = "bit"
 
     def __post_init__(self) -> None:
@@ -153,7 +153,7 @@ class Mean(Mechanism):
     bounds: tuple[float, float]
     method: str = "auto"
     missing: str = "error"
-    levels: Menu = field(default=None, kw_only=True, repr=False)
+    levels: Any = field(default=None, kw_only=True, repr=False)
     kind: ClassVar[str] = "mean"
 
     def __post_init__(self) -> None:

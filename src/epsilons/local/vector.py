@@ -19,7 +19,7 @@ from epsilons.local.channel import Channel
 from epsilons.local.cube import LARGEST_CAP, MOST_SIGNS, ONE, Cap, ladder
 from epsilons.local.hashing import Words, directions
 from epsilons.local.mechanism import PROTECTS, Mechanism, honesty
-from epsilons.local.menu import LEAST, Menu, menu_of
+from epsilons.local.menu import LEAST, menu_of
 from epsilons.local.people import count_of, numbers_of, positive
 from epsilons.local.reports import Columns, Reports
 from epsilons.local.state import SpentRows, State
@@ -74,7 +74,7 @@ class Vector(Mechanism):
     radius: float = 1.0
     method: str = "auto"
     missing: str = "error"
-    levels: Menu = field(default=None, kw_only=True, repr=False)
+    levels: Any = field(default=None, kw_only=True, repr=False)
     kind: ClassVar[str] = "vector"
 
     def __post_init__(self) -> None:
@@ -187,7 +187,8 @@ class Vector(Mechanism):
     def _add_public(self, given: Floats, weights: str) -> tuple[Floats, Sums]:
         if len(given) == 0:
             return np.zeros(self.dimension), Sums()
-        lengths = np.sqrt(np.square(given / self.radius).sum(axis=1))
+        with np.errstate(over="ignore"):  # what overflows is not in the ball
+            lengths = np.sqrt(np.square(given / self.radius).sum(axis=1))
         if not (lengths <= 1.0 + 1e-9).all():
             raise DataError("A report is malformed: its vector is not in the ball.")
         weight = float(weighing.by_variance(weights, np.array([math.inf]), np.ones(1))[0])

@@ -1,0 +1,412 @@
+"""Dishonest reports: what is refused, what no report can do, and how far the others are moved."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+from collections.abc import Iterator
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import epsilons as ep
+from epsilons import local
+from epsilons.errors import ArgumentError, BudgetError, DataError
+from epsilons.local.hashing import directions
+from epsilons.local.mechanism import Mechanism
+from epsilons.local.people import GRID
+from epsilons.local.reports import Reports
+from tests.local.engines import ENGINES, frame
+
+MENU = (0.0, 0.25, 1.0, 3.0)
+WEIGHTS = ("variance", "paper", "uniform")
+RNG = np.random.default_rng(8)
+MAKERS: dict[str, Any] = {
+    "bit": (local.Bit, RNG.random(120) < 0.3),
+    "mean": (lambda **k: local.Mean((-1, 3), **k), RNG.uniform(-1, 3, 120)),
+    "laplace": (lambda **k: local.Mean((-1, 3), "laplace", **k), RNG.uniform(-1, 3, 120)),
+    "vector": (lambda **k: local.Vector(2, 2.0, **k), RNG.normal(size=(120, 2))),
+    "line": (lambda **k: local.Vector(1, **k), RNG.uniform(-1, 1, (120, 1))),
+    "duchi": (lambda **k: local.Vector(2, 2.0, "duchi", **k), RNG.normal(size=(120, 2))),
+    "hadamard": (lambda **k: local.Frequencies(3, **k), RNG.integers(0, 3, 120)),
+    "projection": (lambda **k: local.Frequencies(3, "projection", **k), RNG.integers(0, 3, 120)),
+    "rappor": (lambda **k: local.Frequencies(3, "rappor", **k), RNG.integers(0, 3, 120)),
+}
+
+
+def claimed(report: Reports, epsilon: float) -> Reports:
+    """The same answers, at a budget that is a lie."""
+    budgets = np.full(len(report), epsilon)
+    return Reports(report.kind, report.parameters, report.private, budgets, report.columns)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_only_budgets_of_the_menu_are_taken(name: str) -> None:
+    make, values = MAKERS[name]
+    mechanism = make(levels=MENU)
+    assert mechanism.levels == MENU
+    honest = mechanism.randomize_many(values, np.tile(MENU, 30), ep.Seeded(1))
+    before = mechanism.state(honest)
+    for bad in (0.5, math.nextafter(1.0, 2.0), 1e-310, 2.9, 1e300, math.inf):
+        with pytest.raises(BudgetError, match=r"not one of the declared levels \(0, 0.25, 1, 3\)"):
+            mechanism.randomize(values[0], bad)
+        lie = claimed(mechanism.randomize(values[0], 1.0, ep.Seeded(2)), bad)
+        for sent in (lie, lie.to_bytes()):
+            with pytest.raises(DataError, match="not one of the declared levels"):
+                before + mechanism.state(sent)
+            with pytest.raises(DataError, match="not one of the declared levels"):
+                mechanism.estimate([honest, sent])
+    assert mechanism.estimate(before).n == 120
+    everyone = make(levels=(*MENU, math.inf))
+    assert everyone.estimate(everyone.randomize_many(values, math.inf)).n == 120
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("bad", [0.5, 1e-310, math.inf])
+def test_tables_are_held_to_the_menu_on_every_engine(
+    engine: str, bad: float, tmp_path: Path
+) -> None:
+    bit = local.Bit(levels=[1.0, 2.0])
+    good = bit.randomize_many([True] * 60, [1.0, 2.0] * 30, ep.Seeded(1))
+    table = pl.DataFrame(good.to_columns())
+    assert bit.state(data=frame(engine, table, tmp_path)).n == 60
+    here = pl.int_range(pl.len()) == 41
+    broken = table.with_columns(
+        pl.when(here).then(pl.lit(bad)).otherwise(pl.col("epsilon")).alias("epsilon")
+    )
+    sent = [bit.randomize(True, 1.0).to_bytes() for _ in range(20)]
+    sent.insert(7, claimed(bit.randomize(True, 1.0), bad).to_bytes())
+    for column, rows in ((None, broken), ("sent", pl.DataFrame({"sent": sent}))):
+        with pytest.raises(DataError, match="not one of the declared levels"):
+            bit.estimate(column, data=frame(engine, rows, tmp_path))
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_what_is_not_declared_is_never_public(name: str) -> None:
+    make, values = MAKERS[name]
+    with pytest.raises(BudgetError, match=r"only where it is declared: give levels="):
+        make().randomize(values[0], math.inf)
+    opened = make(levels=[math.inf]).randomize(values[0], math.inf)
+    with pytest.raises(DataError, match=r"only where it is declared: give levels="):
+        make().estimate(opened)
+    with pytest.raises(DataError, match="above 2²⁰"):
+        make().state(claimed(make().randomize(values[0], 1.0), 1e300))
+
+
+def test_a_claim_of_infinity_no_longer_takes_over_a_mean_of_vectors() -> None:
+    vector = local.Vector(100)
+    values = np.zeros((1000, 100))
+    reports = vector.randomize_many(values, 1.0, ep.Seeded(3))
+    push = np.zeros((1, 100))
+    push[0, 0] = 1.0
+    lie = local.Vector(100, levels=[math.inf]).randomize_many(push, math.inf)
+    with pytest.raises(DataError, match="declared"):
+        vector.estimate([reports, lie])
+    # Had it been declared, the release would say what it can do.
+    declared = local.Vector(100, levels=[1.0, math.inf])
+    release = declared.estimate([reports, lie])
+    alone = vector.estimate(reports)
+    moved = float(np.linalg.norm(release.raw - alone.raw))
+    assert moved > 0.3
+    assert moved <= release.influence(1)
+    assert "anywhere" in release.assumes or "by up to" in release.assumes
+
+
+@pytest.mark.parametrize(
+    "levels", ["0.1", 1.0, [], [0.0], [-1.0], [math.nan], [1e-9, 1.0], [1e300], [True], [None]]
+)
+def test_menus_that_are_invalid_are_refused(levels: Any) -> None:
+    for make, _ in MAKERS.values():
+        with pytest.raises(BudgetError, match="levels"):
+            make(levels=levels)
+
+
+def test_a_menu_is_a_set() -> None:
+    assert local.Bit(levels=[2, 1.0, np.float64(2.0), -0.0]).levels == (0.0, 1.0, 2.0)
+    assert local.Bit(levels={0.5: 10, math.inf: 1}).levels == (0.5, math.inf)
+    many = local.Bit(levels=np.arange(1, 40) / 8)
+    with pytest.raises(BudgetError, match=r"0.875, 1 and 31 more\)"):
+        many.randomize(True, 7.0)
+
+
+def test_states_of_other_menus_do_not_merge() -> None:
+    one, two = local.Bit(levels=[1.0, 2.0]), local.Bit(levels=[1.0])
+    for a, b in itertools.permutations([one, two, local.Bit()], 2):
+        mine, theirs = (m.state(m.randomize(True, 1.0)) for m in (a, b))
+        with pytest.raises(ArgumentError, match="levels"):
+            mine + theirs
+        with pytest.raises(DataError, match="levels"):
+            a.estimate(theirs)
+        assert a.estimate(mine + mine).n == 2
+
+
+EXTREMES = [0.0, 5e-324, 1e-310, 2.3e-308, 1e-160, 1e-9, 2.0**-21, 2.0**-20, 60.0, 2.0**20]
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("name", MAKERS)
+def test_no_report_makes_an_estimate_infinite(name: str, weights: str) -> None:
+    """Whatever budget it claims: it is refused, or all that comes of it is finite."""
+    make, values = MAKERS[name]
+    mechanism = make()
+    honest = mechanism.state(mechanism.randomize_many(values, 1.0, ep.Seeded(1)), weights=weights)
+    report = mechanism.randomize(values[0], 1.0, ep.Seeded(2))
+    states = [honest]
+    with np.errstate(divide="raise", invalid="raise", over="raise"):
+        for epsilon in EXTREMES:
+            for sent in (
+                mechanism.randomize(values[0], epsilon, ep.Seeded(4)),
+                claimed(report, epsilon),
+            ):
+                try:
+                    states.append(mechanism.state(sent, weights=weights))
+                except DataError:
+                    assert name in ("laplace", "vector"), "only what no honest person sends"
+        for state in [*states, reduce(operator.add, states)]:
+            assert np.isfinite(state.total).all()
+            assert np.isfinite(state.sums).all()
+            assert np.isfinite(state.levels.counted.budgets).all()
+            release = mechanism.estimate(honest + state, weights=weights)
+            low, high = release.interval(0.9)
+            for found in (release.raw, release.risk, low, high, release.error_if_related):
+                assert np.isfinite(found).all()
+            # ε² as a weight knows no largest one: there a claim may outweigh everyone.
+            assert release.influence(1) < math.inf or weights == "paper"
+            assert str(release)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_no_row_of_a_table_makes_an_estimate_infinite(engine: str, tmp_path: Path) -> None:
+    bit = local.Bit()
+    good = bit.randomize_many([True, False] * 30, 1.0, ep.Seeded(1)).to_columns()
+    for epsilon in EXTREMES:
+        budgets = np.where(np.arange(60) == 33, epsilon, 1.0)
+        table = frame(engine, pl.DataFrame(good | {"epsilon": budgets}), tmp_path)
+        assert math.isfinite(bit.estimate(data=table, weights="uniform").raw)
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_reports_that_are_nearly_noise_weigh_nothing(weights: str) -> None:
+    for make, values in MAKERS.values():
+        mechanism = make()
+        report = mechanism.randomize(values[0], 2.0, ep.Seeded(1))
+        noise = mechanism.randomize_many(values, math.nextafter(2.0**-20, 0.0), ep.Seeded(2))
+        alone = mechanism.estimate(report, weights=weights)
+        both = mechanism.estimate([report, noise], weights=weights)
+        assert np.array_equal(alone.raw, both.raw)
+        with pytest.raises(BudgetError, match="pure noise"):
+            mechanism.estimate(noise, weights=weights)
+        least = mechanism.randomize_many(values, 2.0**-20, ep.Seeded(2))
+        assert mechanism.state(least, weights=weights).sums.weight > 0.0
+
+
+def numbers_of(mean: local.Mean, numbers: list[int], epsilon: float) -> Reports:
+    columns = (np.empty(0, dtype=np.bool_), np.array(numbers, dtype=np.int64))
+    return Reports("mean", mean.parameters, True, np.full(len(numbers), epsilon), columns)
+
+
+def test_numbers_with_noise_are_taken_from_trusted_people_only() -> None:
+    mean, trusting = local.Mean((0, 1)), local.Mean((0, 1), method="laplace")
+    number = trusting.randomize(0.5, 1.0, ep.Seeded(1))
+    with pytest.raises(DataError, match=r"one bit is asked for. Mean\(method='laplace'\)"):
+        mean.estimate(number)
+    with pytest.raises(DataError, match="numbers with noise"):
+        mean.estimate(trusting.state(number))
+    with pytest.raises(ArgumentError, match="numbers with noise"):
+        mean.state(mean.randomize(0.5, 1.0)) + trusting.state(number)
+    # Both forms go together where numbers are taken.
+    bits = mean.randomize_many(np.full(4000, 0.5), 1.0, ep.Seeded(2))
+    both = trusting.estimate([bits, number])
+    assert both.n == 4001
+    weight = 4000 * math.tanh(0.5) ** 2 + 1.0 / 9.0
+    assert both.sums.weight == pytest.approx(weight, rel=1e-12)
+
+
+def test_open_numbers_are_on_the_grid() -> None:
+    for method in ("bit", "laplace"):
+        mean = local.Mean((0, 1), method=method, levels=[1.0, math.inf])
+        assert mean.estimate(numbers_of(mean, [0, GRID], math.inf)).raw == pytest.approx(0.5)
+        for bad in (-1, GRID + 1, 2**62):
+            with pytest.raises(DataError, match="further out"):
+                mean.state(numbers_of(mean, [3, bad], math.inf))
+
+
+def test_open_vectors_are_in_the_ball() -> None:
+    vector = local.Vector(2, radius=2.0, levels=[math.inf])
+    opened = vector.randomize_many([[1.2, 1.6]], math.inf)
+    vector.state(opened)
+    for bad in ([1.21, 1.6], [0.0, -2.1], [math.nan, 0.0], [math.inf, 0.0], [1e308, 1e308]):
+        columns = (*opened.columns[:4], np.array([bad]))
+        with pytest.raises(DataError, match="not in the ball"):
+            vector.state(Reports("vector", vector.parameters, True, opened.epsilon, columns))
+
+
+def test_signs_that_are_worth_less_than_one_are_refused() -> None:
+    """Where reports weigh alike, a report of 32 signs at ε = 1 would count for millions."""
+    vector = local.Vector(3)
+    for signs, distance in ((32, 0), (32, 2), (16, 0), (5, 0)):
+        lie = Reports(
+            "vector",
+            vector.parameters,
+            True,
+            np.ones(1),
+            (
+                np.array([signs], dtype=np.uint8),
+                np.array([distance], dtype=np.uint8),
+                np.array([5], dtype=np.uint64),
+                np.array([0], dtype=np.uint32),
+                np.empty((0, 3)),
+            ),
+        )
+        with pytest.raises(DataError, match="less than one would"):
+            vector.state(lie, weights="uniform")
+        vector.state(claimed(lie, 30.0))
+
+
+def lies(mechanism: Any, epsilon: float, k: int) -> Iterator[Reports]:
+    """Whatever k dishonest people may send at a budget, all of them the same."""
+    columns: list[tuple[Any, ...]]
+    if mechanism.kind == "bit":
+        columns = [(np.full(k, bit),) for bit in (False, True)]
+    elif mechanism.kind == "mean":
+        none = np.empty(0, dtype=np.int64)
+        columns = [(np.full(k, bit), none) for bit in (False, True)]
+        if mechanism.method == "laplace" and epsilon > 0.0:
+            far = int(50 * GRID / epsilon)
+            no = np.empty(0, dtype=np.bool_)
+            columns += [(no, np.full(k, end)) for end in (-far, GRID + far)]
+    elif mechanism.kind == "vector":
+        cap = mechanism.cap(epsilon)
+        seeds = np.arange(100, dtype=np.uint64)
+        sums = directions(seeds, cap.signs, mechanism.dimension)
+        for answer in (0, (1 << cap.signs) - 1):
+            side = (1.0 if answer else -1.0) * sums.sum(axis=1)
+            for axis in np.eye(mechanism.dimension):
+                for seed in (int(np.argmax(side @ axis)), int(np.argmin(side @ axis))):
+                    yield Reports(
+                        "vector",
+                        mechanism.parameters,
+                        True,
+                        np.full(k, epsilon),
+                        (
+                            np.full(k, cap.signs, dtype=np.uint8),
+                            np.full(k, cap.distance, dtype=np.uint8),
+                            np.full(k, seed, dtype=np.uint64),
+                            np.full(k, answer, dtype=np.uint32),
+                            np.empty((0, mechanism.dimension)),
+                        ),
+                    )
+        return
+    elif mechanism.method == "rappor":
+        columns = [(np.tile(bits, (k, 1)),) for bits in itertools.product((False, True), repeat=3)]
+    else:
+        dtype = np.uint32 if mechanism.method == "hadamard" else np.uint64
+        rows = range(1, 4) if mechanism.method == "hadamard" else range(6)
+        columns = [
+            (np.full(k, row, dtype=dtype), np.full(k, bit)) for row in rows for bit in (False, True)
+        ]
+    for each in columns:
+        yield Reports(mechanism.kind, mechanism.parameters, True, np.full(k, epsilon), tuple(each))
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("name", MAKERS)
+def test_influence_by_attack(name: str, weights: str) -> None:
+    """No lies that are taken move an estimate further, and the best ones move it that far.
+
+    For several signs the directions of a seed are not aligned, so that less is reached in a plane.
+    """
+    make, values = MAKERS[name]
+    mechanism: Mechanism = make(levels=MENU)
+    # All at one end: lies do most where they contradict the others.
+    end = {"bit": 0, "mean": -1.0, "vector": np.eye(values.shape[-1])[0] * -2.0}
+    one = np.asarray(end.get(mechanism.kind, 0))
+    honest = mechanism.randomize_many(
+        np.tile(one, (1200, 1) if one.ndim else 1200), np.tile(MENU, 300), ep.Seeded(6)
+    )
+    before = mechanism.state(honest, weights=weights)
+    alone = mechanism.estimate(before, weights=weights)
+    for k in (1, 5):
+        shares = []
+        for epsilon in MENU:
+            for lie in lies(mechanism, epsilon, k):
+                after = before + mechanism.state(lie, weights=weights)
+                release = mechanism.estimate(after, weights=weights)
+                far = np.abs(np.asarray(release.raw) - alone.raw)
+                moved = float(np.linalg.norm(far) if mechanism.kind == "vector" else far.max())
+                bound = release.influence(k)
+                assert moved <= bound * (1.0 + 1e-6)
+                shares.append(moved / bound)
+        # Numbers: the budget that reaches furthest is not the one that weighs most.
+        assert max(shares) > {"vector": 0.5, "duchi": 0.97, "laplace": 0.98}.get(name, 0.999)
+
+
+def test_influence_is_that_of_the_theory_for_one_bit() -> None:
+    """One report moves a one-bit estimate by at most tanh(ε/2)/Σtanh²(ε/2), about."""
+    bit = local.Bit(levels=[0.5, 2.0])
+    budgets = np.repeat([0.5, 2.0], 5000)
+    release = bit.estimate(bit.randomize_many(np.zeros(10_000), budgets, ep.Seeded(1)))
+    total = float(np.sum(np.tanh(budgets / 2) ** 2))
+    assert release.influence(1) <= 1.01 * math.tanh(1.0) / total
+    assert release.influence(1) > 0.5 * math.tanh(1.0) / total
+    assert release.influence(0) == 0.0
+    assert release.influence(10_000) == math.inf
+    assert release.influence(100) > 100 * release.influence(1)
+    for bad in (-1, 10_001, 1.0, True, None):
+        with pytest.raises(ArgumentError, match="lies="):
+            release.influence(bad)
+    assert f'"influence_of_one": {release.influence(1)!r}'[:30] in release.to_json()
+    assert "if 100 of these reports were not, that can have moved" in release.assumes
+
+
+def test_ten_liars_among_ten_thousand_move_one_bit_little() -> None:
+    """By numbers they moved a mean by 6.7 % of its range."""
+    mean = local.Mean((0, 1))
+    honest = mean.randomize_many(np.full(10_000, 0.5), 1.5, ep.Seeded(1))
+    lie = claimed(mean.randomize_many(np.ones(10), 1.5, ep.Seeded(2)), 1.5)
+    worst = Reports(
+        lie.kind, lie.parameters, True, lie.epsilon, (np.ones(10, dtype=np.bool_), lie.columns[1])
+    )
+    release = mean.estimate([honest, worst])
+    moved = abs(release.raw - mean.estimate(honest).raw)
+    assert moved <= release.influence(10) < 0.002
+
+
+def test_a_release_says_what_lies_can_do() -> None:
+    for make, values in MAKERS.values():
+        for levels in (None, [1.0]):
+            mechanism = make(levels=levels)
+            release = mechanism.estimate(mechanism.randomize_many(values, 1.0, ep.Seeded(1)))
+            text = " ".join(str(release).split())
+            assert "Reports are honest: if one of these reports was not, that can have" in text
+            assert ("No menu of budgets" in text) == (levels is None)
+            assert release.to_dict()["influence_of_one"] == release.influence(1)
+
+
+def test_labelled_columns_that_differ_are_refused() -> None:
+    values = pd.Series([1.0, 0.0, 1.0], index=["a", "b", "c"])
+    budgets = pd.Series([1.0, 2.0, 0.0], index=["b", "c", "a"])
+    bit = local.Bit()
+    with pytest.raises(ArgumentError, match="indexes differ"):
+        bit.randomize_many(values, budgets)
+    with pytest.raises(ArgumentError, match="indexes differ"):
+        local.Vector(1).randomize_many(values.to_frame(), budgets)
+    aligned = bit.randomize_many(values, budgets[values.index], ep.Seeded(1))
+    assert aligned.epsilon.tolist() == [0.0, 1.0, 2.0]
+    assert len(bit.randomize_many(values, [1.0, 1.0, 1.0])) == 3
+    assert len(bit.randomize_many(values.to_numpy(), budgets)) == 3
+
+
+def test_budgets_with_more_digits_are_rounded_down() -> None:
+    third = np.longdouble(1) / 3
+    if np.longdouble(float(third)) == third:
+        pytest.skip("long double is float64 here")
+    for given in (third, 2 * third):
+        (budget,) = local.Bit().randomize_many([True], np.array([given])).epsilon.tolist()
+        assert budget <= given < np.nextafter(budget, 1.0)
