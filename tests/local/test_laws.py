@@ -16,7 +16,7 @@ import pytest
 
 import epsilons as ep
 from epsilons import local
-from epsilons.errors import DataError
+from epsilons.errors import ArgumentError, DataError
 from epsilons.local.hashing import directions
 from epsilons.local.people import GRID
 from epsilons.local.reports import Reports
@@ -346,9 +346,22 @@ def test_one_simulated_report_marks_every_merged_state() -> None:
 def test_states_know_the_furthest_of_both() -> None:
     """Largest weights and reaches are kept when states merge, in either order."""
     mean = local.Mean((0, 1), method="laplace")
-    a, b = (mean.state(mean.randomize(0.5, e, ep.Seeded(1))) for e in (0.5, 6.0))
-    same(a + b, b + a)
-    both = (a + b).sums
-    for name in ("largest", "most", "reach"):
-        assert getattr(both, name) == max(getattr(a.sums, name), getattr(b.sums, name))
-    assert both.weight == pytest.approx(a.sums.weight + b.sums.weight)
+    for weights in ("variance", "uniform"):
+        a, b = (
+            mean.state(mean.randomize(0.5, e, ep.Seeded(1)), weights=weights) for e in (0.5, 6.0)
+        )
+        same(a + b, b + a)
+        both = (a + b).sums
+        for name in ("largest", "most", "reach"):
+            assert getattr(both, name) == max(getattr(a.sums, name), getattr(b.sums, name))
+        assert both.weight == pytest.approx(a.sums.weight + b.sums.weight)
+
+
+def test_states_of_other_weights_do_not_merge() -> None:
+    bit = local.Bit()
+    report = bit.randomize(True, 1.0)
+    states = [bit.state(report, weights=weights) for weights in ("variance", "uniform")]
+    with pytest.raises(ArgumentError, match="weights"):
+        states[0] + states[1]
+    with pytest.raises(DataError, match="weights"):
+        bit.estimate(states[1])
