@@ -12,6 +12,7 @@ from decimal import ROUND_CEILING, Decimal, localcontext
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import epsilons as ep
@@ -341,6 +342,15 @@ def test_one_simulated_report_marks_every_merged_state() -> None:
         assert not bit.estimate(state).private
         assert str(bit.estimate(batches)).startswith("NOT PRIVATE")
     assert bit.estimate([real, real]).private
+
+
+def test_one_simulated_batch_marks_a_whole_column() -> None:
+    bit = local.Bit()
+    real = bit.randomize_many([True, False], 1.0).to_bytes()
+    seeded = bit.randomize_many([True, False, True], 1.0, ep.Seeded(1)).to_bytes()
+    for sent in ([real, seeded], [seeded, real, real], [real, real, real, seeded]):
+        assert not bit.estimate("sent", data=pl.DataFrame({"sent": sent})).private
+    assert bit.estimate("sent", data=pl.DataFrame({"sent": [real, real]})).private
 
 
 def test_states_know_the_furthest_of_both() -> None:
