@@ -356,14 +356,19 @@ def test_one_simulated_batch_marks_a_whole_column() -> None:
 def test_states_know_the_furthest_of_both() -> None:
     """Largest weights and reaches are kept when states merge, in either order."""
     mean = local.Mean((0, 1), method="laplace")
-    for weights in ("variance", "uniform"):
+    # w/ε, w and w·(½ + 50/ε), the largest of ε = ½ and ε = 6.
+    heavy = 36 / 44
+    expected = {
+        "variance": (math.sqrt(2) / 8, heavy, heavy * (0.5 + 50 / 6)),
+        "uniform": (2.0, 1.0, 100.5),
+    }
+    for weights, largest in expected.items():
         a, b = (
             mean.state(mean.randomize(0.5, e, ep.Seeded(1)), weights=weights) for e in (0.5, 6.0)
         )
         same(a + b, b + a)
         both = (a + b).sums
-        for name in ("largest", "most", "reach"):
-            assert getattr(both, name) == max(getattr(a.sums, name), getattr(b.sums, name))
+        assert (both.largest, both.most, both.reach) == pytest.approx(largest, rel=1e-12)
         assert both.weight == pytest.approx(a.sums.weight + b.sums.weight)
 
 

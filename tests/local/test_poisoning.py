@@ -284,6 +284,8 @@ def test_budgets_with_more_digits_are_rounded_down() -> None:
     third = np.longdouble(1) / 3
     if np.longdouble(float(third)) == third:
         pytest.skip("long double is float64 here")
-    for given in (third, 2 * third):
+    tenth = np.longdouble(1) / 10
+    assert float(tenth) > tenth, "the nearest float64 is above it"
+    for given in (third, tenth):
         (budget,) = local.Bit().randomize_many([True], np.array([given])).epsilon.tolist()
         assert budget <= given < np.nextafter(budget, 1.0)
