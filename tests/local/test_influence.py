@@ -167,3 +167,20 @@ def test_influence_of_people_who_claim_to_be_public(name: str, weights: str) -> 
     # Where reports at ε = 1 weigh as much, or are numbers, these reach further.
     if weights == "variance" and name != "laplace":
         assert max(shares) > (0.3 if name == "projection" else 0.6)
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_batch_reaches_as_far_as_the_furthest_of_it(name: str, weights: str) -> None:
+    make, values = MAKERS[name]
+    menu = [*MENU, 7.0, math.inf]
+    mechanism = make(levels=menu)
+    batch = mechanism.randomize_many(values[:6], menu, ep.Seeded(1))
+    alone = [
+        mechanism.state(mechanism.randomize(value, epsilon, ep.Seeded(1)), weights=weights).sums
+        for value, epsilon in zip(values[:6], menu, strict=True)
+    ]
+    found = mechanism.state(batch, weights=weights).sums
+    assert found.reach == pytest.approx(max(sums.reach for sums in alone), rel=1e-12)
+    assert found.most == pytest.approx(max(sums.most for sums in alone), rel=1e-12)
+    assert found.reach > 0.0
