@@ -92,7 +92,7 @@ def test_frequencies_of_a_file(tmp_path: Path) -> None:
     data = json.loads(run(*words, "--value", "w", "--integers", "1", "3", "--json").stdout)
     assert data["categories"] == [1, 2, 3]
     assert sum(data["value"]) == pytest.approx(1.0)
-    edges = ("--edge", "0", "--edge", "2", "--edge", "4")
+    edges = ("--edges", "0,2,4")
     data = json.loads(run(*words, "--value", "w", *edges, "--json").stdout)
     assert data["categories"] == [[0.0, 2.0], [2.0, 4.0]]
     neither = run(*words, "--value", "c")

@@ -143,9 +143,7 @@ def demo(save: str | None, as_json: bool) -> None:
 @click.option(
     "--missing",
     type=click.Choice(CHOICES["missing"]),
-    default="error",
-    show_default=True,
-    help="What a value that is missing gets.",
+    help="What a value that is missing gets: error, or under add-remove midpoint, if not given.",
 )
 @_NEIGHBOURS
 @_LEVELS
@@ -162,7 +160,7 @@ def mean(
     bounds: tuple[float, float] | None,
     unknown_range: bool,
     person: str | None,
-    missing: str,
+    missing: str | None,
     neighbours: str,
     levels: tuple[tuple[float, int | None], ...],
     cap: float | None,
@@ -208,13 +206,7 @@ def mean(
     metavar="FIRST LAST",
     help="Whole numbers are categories, from FIRST to LAST.",
 )
-@click.option(
-    "--edge",
-    "edges",
-    type=float,
-    multiple=True,
-    help="An edge of bins for numbers; give it once for each, ascending.",
-)
+@click.option("--edges", help="The edges of bins for numbers, such as 0,18,65.")
 @click.option("--other", help="The category of every value that is missing or not declared.")
 @click.option("--person", help="The column that says whose row it is.")
 @_NEIGHBOURS
@@ -236,7 +228,7 @@ def frequencies(
     epsilon: str,
     words: tuple[str, ...],
     integers: tuple[int, int] | None,
-    edges: tuple[float, ...],
+    edges: str | None,
     other: str | None,
     person: str | None,
     neighbours: str,
@@ -252,15 +244,13 @@ def frequencies(
     whole = tuple(range(integers[0], integers[1] + 1)) if integers else ()
     if integers and not whole:
         raise click.UsageError("--integers FIRST LAST: FIRST must not be above LAST.")
-    given: list[Any] = [list(each) for each in (words, whole, edges) if each]
-    if len(given) != 1:
-        raise click.UsageError(
-            "Give one of --category (repeated), --integers or --edge (repeated)."
-        )
+    if (len(words) > 0) + (integers is not None) + (edges is not None) != 1:
+        raise click.UsageError("Give one of --category (repeated), --integers or --edges.")
     release = frequencies_of(
         value,
         epsilon=_number_or_column(epsilon),
-        categories=given[0],
+        categories=words or whole or None,
+        edges=None if edges is None else _edges(edges),
         other=other,
         data=file,
         person=person,
@@ -390,6 +380,13 @@ def _offered(levels: tuple[tuple[float, int | None], ...]) -> Any:
     if guesses and len(guesses) < len(levels):
         raise click.UsageError("--level: say for all levels how many people you expect, or none.")
     return guesses or [level for level, _ in levels]
+
+
+def _edges(text: str) -> list[float]:
+    try:
+        return [float(edge) for edge in text.split(",")]
+    except ValueError:
+        raise click.UsageError("--edges: give numbers and commas, such as 0,18,65.") from None
 
 
 def _number_or_column(text: str) -> float | str:

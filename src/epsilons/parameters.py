@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import difflib
 import math
-import numbers
-from collections.abc import Collection
-from typing import Final
+from collections.abc import Collection, Iterable, Mapping, Set, Sized
+from itertools import pairwise
+from typing import Any, Final
 
 from epsilons.errors import ArgumentError, BoundsError
 
@@ -18,6 +18,12 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "statistic": ("mean", "frequencies"),
 }
 """The words that a parameter takes."""
+
+MOST_CATEGORIES: Final = 10**6
+"""The most categories."""
+
+_CATEGORIES: Final = "Give distinct strings, integers or booleans; for bins of numbers give edges."
+_EDGES: Final = "Give numbers that ascend, such as [0, 18, 65], or pairs [(0, 18), (30, 65)]."
 
 
 def choice(name: str, value: object, allowed: Collection[str] | None = None) -> str:
@@ -41,6 +47,24 @@ def choice(name: str, value: object, allowed: Collection[str] | None = None) -> 
     )
 
 
+def missing(value: object, neighbours: str) -> str | None:
+    """Return what the caller wants done with missing values, if they said so.
+
+    Raises:
+        ArgumentError: it is not known; or it is a refusal, and who takes part is private.
+    """
+    if value is None:
+        return None
+    word = choice("missing", value)
+    if word == "error" and neighbours == "add-remove":
+        raise ArgumentError(
+            'missing="error" is for neighbours="replace": under add-remove a refusal would tell '
+            "that somebody is there. Leave missing out: a missing value of a mean is put in the "
+            "middle of the range, and one of frequencies is in other, or in no category."
+        )
+    return word
+
+
 def confidence(value: object) -> float:
     """Return `value` as a confidence strictly between 0 and 1."""
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0.0 < value < 1.0:
@@ -50,35 +74,139 @@ def confidence(value: object) -> float:
     )
 
 
-def cells(statistic: object, categories: object) -> int:
+def cells(statistic: object, categories: object, edges: object = None) -> int:
     """How many categories `statistic` has: 0 for a mean.
 
     Args:
         statistic: "mean" or "frequencies".
-        categories: for frequencies, the categories or how many there are. Floats are edges of
-            bins, of which there is one less.
+        categories: for frequencies, the categories or how many there are; or
+        edges: the edges of bins, or pairs (lo, hi).
 
     Raises:
-        ArgumentError: the two do not fit together.
+        ArgumentError: they do not fit together.
     """
     if choice("statistic", statistic) == "mean":
-        if categories is not None:
-            raise ArgumentError("categories is for frequencies: leave it out for a mean.")
+        for name, given in (("categories", categories), ("edges", edges)):
+            if given is not None:
+                raise ArgumentError(f"{name} is for frequencies: leave it out for a mean.")
         return 0
-    count = categories
-    if isinstance(categories, Collection) and not isinstance(categories, (str, bytes)):
-        edges = any(
-            isinstance(each, numbers.Real) and not isinstance(each, numbers.Integral)
-            for each in categories
-        )
-        count = len(categories) - edges
-    if not isinstance(count, int) or isinstance(count, bool) or not 2 <= count <= 10**6:
+    if isinstance(categories, int) and not isinstance(categories, bool) and edges is None:
+        count = categories
+    else:
+        one_of(categories, edges)
+        count = len(labels(categories) if edges is None else bins(edges))
+    if not 2 <= count <= MOST_CATEGORIES:
+        name = "categories" if edges is None else "edges"
         raise ArgumentError(
-            "categories must be the categories or how many there are, from 2 to 1,000,000, "
-            "since frequencies are asked for. "
-            + ("It is not given." if categories is None else f"It stands for {count!r}.")
+            f"{name} must stand for 2 to {MOST_CATEGORIES:,} categories, since frequencies are "
+            f"asked for; it stands for {count:,}."
         )
     return count
+
+
+def one_of(categories: object, edges: object) -> None:
+    """Check that either categories or edges are given.
+
+    Raises:
+        ArgumentError: none of them is given, or both are.
+    """
+    if (categories is None) == (edges is None):
+        what = "none of them is" if edges is None else "both are"
+        raise ArgumentError(
+            f"categories or edges must be given, and {what}. Write categories=[…] for strings, "
+            "integers or booleans, or edges=[…] for bins of numbers."
+        )
+
+
+def labels(categories: object) -> list[Any]:
+    """Return declared categories: distinct strings, or integers, or booleans.
+
+    Raises:
+        ArgumentError: they are something else. The message shows none of them.
+    """
+    items = _listed("categories", categories, _CATEGORIES)
+    types = set(map(type, items))
+    if any(issubclass(type_, (float, tuple, list)) for type_ in types):
+        what = "floats" if any(issubclass(type_, float) for type_ in types) else "pairs"
+        raise ArgumentError(
+            f"categories has {what}, which are bins of numbers and no categories: write edges=[…] "
+            "in place of categories=[…]."
+        )
+    if not (all(issubclass(type_, str) for type_ in types) or types in ({bool}, {int})):
+        raise ArgumentError(f"categories are not all of one type. {_CATEGORIES}")
+    if len(set(items)) < len(items):
+        raise ArgumentError("categories has duplicates: declare each category once.")
+    return items
+
+
+def bins(edges: object) -> tuple[tuple[Any, Any], ...]:
+    """Return the bins (lo, hi) that edges stand for; they ascend and do not overlap.
+
+    Args:
+        edges: numbers that ascend, each the end of one bin and the beginning of the next; or
+            pairs (lo, hi), which may leave gaps.
+
+    Raises:
+        ArgumentError: they are something else. The message shows none of them.
+    """
+    items = _listed("edges", edges, _EDGES)
+    types = set(map(type, items))
+    if types <= {tuple, list} and set(map(len, items)) == {2}:
+        pairs = tuple((_plain(lo), _plain(hi)) for lo, hi in items)
+        ends = [_floats([end[side] for end in pairs]) for side in (0, 1)]
+        apart = all(hi <= lo for hi, lo in zip(ends[1][:-1], ends[0][1:], strict=True))
+        if not (apart and all(lo < hi for lo, hi in zip(*ends, strict=True))):
+            raise ArgumentError(
+                "edges has pairs, which are bins (lo, hi): lo must be below hi, and bins must "
+                "ascend and not overlap."
+            )
+        return pairs
+    ascending = _floats(items)
+    if len(items) < 2 or not all(a < b for a, b in pairwise(ascending)):
+        raise ArgumentError("edges must be at least two, ascending.")
+    return tuple(pairwise(items))
+
+
+def _floats(items: list[Any]) -> list[float]:
+    """Return ends of bins as float64."""
+    problem = "not all numbers"
+    if set(map(type, items)) <= {int, float}:
+        try:
+            ends = [float(item) for item in items]
+        except OverflowError:
+            problem = "too large for float64"
+        else:
+            if not any(map(math.isnan, ends)):
+                return ends
+            problem = "NaN"
+    raise ArgumentError(f"edges has ends of bins that are {problem}. {_EDGES}")
+
+
+def _plain(item: Any) -> Any:
+    """Return a Python object in place of a scalar of NumPy."""
+    return item.item() if hasattr(item, "dtype") and hasattr(item, "item") else item
+
+
+def _listed(name: str, given: object, how: str) -> list[Any]:
+    """Return what is declared as a list of Python objects."""
+    if (
+        isinstance(given, (str, bytes, Mapping, Set))
+        or not (isinstance(given, Sized) and isinstance(given, Iterable))
+        or getattr(given, "ndim", 1) not in (1, 2)
+    ):
+        raise ArgumentError(
+            f"{name} must be a list, in the order of the result; it is of type "
+            f"{type(given).__name__}. {how}"
+        )
+    most = MOST_CATEGORIES + (name == "edges")
+    if not 1 <= len(given) <= most:
+        what = "none" if len(given) == 0 else f"more than {most:,}"
+        raise ArgumentError(f"{name} are {what}. {how}")
+    for method in ("tolist", "to_list", "to_pylist"):  # NumPy; pandas and Polars; PyArrow
+        if hasattr(given, method):
+            items: list[Any] = getattr(given, method)()
+            return items
+    return [_plain(item) for item in given]
 
 
 def bounds(value: object) -> tuple[float, float]:

@@ -45,7 +45,7 @@ BAD: dict[str, tuple[type[EpsilonsError], str, dict[str, Any]]] = {
     "missing": (MissingValueError, "other", {"values": ["a", None, "b", "c"]}),
     "undeclared": (DataError, "other", {"values": ["a", "z", "b", "c"]}),
     "numbers for words": (EpsilonsError, "values", {"values": [1, 2, 3, 4]}),
-    "words for bins": (EpsilonsError, "values", {"categories": [(0, 1), (1, 2)]}),
+    "words for bins": (EpsilonsError, "values", {"categories": None, "edges": [(0, 1), (1, 2)]}),
     "wrong column type": (
         ColumnError,
         "number",
@@ -58,12 +58,24 @@ BAD: dict[str, tuple[type[EpsilonsError], str, dict[str, Any]]] = {
     "categories a word": (ArgumentError, "categories", {"categories": "abc"}),
     "bins overlap": (
         ArgumentError,
-        "categories",
-        {"values": E, "categories": [(0, 2), (1, 3)]},
+        "edges",
+        {"values": E, "categories": None, "edges": [(0, 2), (1, 3)]},
     ),
-    "bin reversed": (ArgumentError, "categories", {"values": E, "categories": [(2, 0), (3, 4)]}),
-    "edges fall": (ArgumentError, "categories", {"values": E, "categories": [1.0, 0.5, 2.0]}),
-    "edge NaN": (ArgumentError, "categories", {"values": E, "categories": [0.0, math.nan, 2.0]}),
+    "bin reversed": (
+        ArgumentError,
+        "edges",
+        {"values": E, "categories": None, "edges": [(2, 0), (3, 4)]},
+    ),
+    "edges fall": (
+        ArgumentError,
+        "edges",
+        {"values": E, "categories": None, "edges": [1.0, 0.5, 2.0]},
+    ),
+    "edge NaN": (
+        ArgumentError,
+        "edges",
+        {"values": E, "categories": None, "edges": [0.0, math.nan, 2.0]},
+    ),
     "ε negative": (BudgetError, "epsilon", {"epsilon": [0.1, -0.5, 1.0, 2.0]}),
     "ε NaN": (BudgetError, "epsilon", {"epsilon": [0.1, math.nan, 1.0, 2.0]}),
     "all at zero": (BudgetError, "0", {"epsilon": [0.0] * 4}),
@@ -128,8 +140,8 @@ def test_other_catches_what_is_missing_or_not_declared() -> None:
 
 def test_bins_and_edges_are_half_open_and_the_last_one_closed() -> None:
     numbers = [0.0, 9.99, 10.0, 20.0]
-    bins = ep.frequencies(numbers, epsilon=math.inf, categories=[(0, 10), (10, 20)])
-    edges = ep.frequencies(numbers, epsilon=math.inf, categories=[0.0, 10.0, 20.0])
+    bins = ep.frequencies(numbers, epsilon=math.inf, edges=[(0, 10), (10, 20)])
+    edges = ep.frequencies(numbers, epsilon=math.inf, edges=[0.0, 10.0, 20.0])
     assert bins.value.tolist() == edges.value.tolist() == [0.5, 0.5]
     assert bins.categories == ((0, 10), (10, 20))
 
@@ -253,5 +265,34 @@ def test_the_printed_reach_is_that_of_the_whole_band() -> None:
 
 def test_edges_are_one_more_than_bins() -> None:
     budgets = ep.Budgets({0.1: 300, 1.0: 200})
-    assert ep.plan(budgets, statistic="frequencies", categories=[0.0, 10.0, 20.0]).cells == 2
-    assert ep.plan(budgets, statistic="frequencies", categories=[(0, 10), (10, 20)]).cells == 2
+    for edges in ([0, 10, 20], [0.0, 10.0, 20.0], [(0, 10), (10, 20)]):
+        words: dict[str, Any] = {"statistic": "frequencies", "edges": edges}
+        assert ep.plan(budgets, **words).cells == 2
+        assert ep.allocate(budgets, **words).goal.cells == 2
+        assert ep.theory.least_error(budgets, **words) > 0.0
+
+
+def test_whole_numbers_are_edges_only_where_edges_are_said() -> None:
+    ages = [3, 17, 18, 30, 64, 65, 90, 12]
+    bins = ep.frequencies(ages, epsilon=math.inf, edges=[0, 18, 65], other="older")
+    assert bins.categories == ((0, 18), (18, 65), "older")
+    assert bins.value.tolist() == [3 / 8, 4 / 8, 1 / 8]
+    gaps = ep.frequencies(ages, epsilon=math.inf, edges=[(0, 18), (60, 100)], other="between")
+    assert gaps.value.tolist() == [3 / 8, 3 / 8, 2 / 8]
+    whole = ep.frequencies(ages, epsilon=math.inf, categories=[0, 18, 65], other="none")
+    assert whole.categories == (0, 18, 65, "none")
+    for neighbours in ("replace", "add-remove"):
+        for wrong in ([0.0, 18.0, 65.0], [0, 18.0, 65], [(0, 18), (18, 65)]):
+            with pytest.raises(ArgumentError, match=r"categories has .*edges=\["):
+                ep.frequencies(ages, epsilon=1.0, categories=wrong, neighbours=neighbours)
+        with pytest.raises(ArgumentError, match="both are"):
+            ep.frequencies(
+                ages, epsilon=1.0, categories=[1, 2], edges=[0, 1, 2], neighbours=neighbours
+            )
+        with pytest.raises(ArgumentError, match="none of them is"):
+            ep.frequencies(ages, epsilon=1.0, neighbours=neighbours)
+    for call in (ep.plan, ep.allocate, ep.theory.least_error):
+        with pytest.raises(ArgumentError, match=r"edges=\["):
+            call({1.0: 10}, statistic="frequencies", categories=[0.0, 1.0, 2.0])
+        with pytest.raises(ArgumentError, match="edges is for frequencies"):
+            call({1.0: 10}, edges=[0, 1, 2])

@@ -38,6 +38,11 @@ Rows = tuple[list[float | None], list[float], list[str]]  # values, budgets, peo
 Counted = tuple[list[float], list[int], list[int]]  # levels, counts, sums
 
 
+def declared_as(cells: list[Any]) -> dict[str, Any]:
+    """Cells as the argument that takes them: floats and pairs are edges of bins."""
+    return {"edges" if isinstance(cells[0], (float, tuple)) else "categories": cells}
+
+
 def as_lists(tally: Tally) -> Counted:
     return tally.levels.tolist(), tally.counts.tolist(), tally.sums.tolist()
 

@@ -52,7 +52,7 @@ def asked(given: Callable[..., dict[str, Any]]) -> dict[str, Callable[[], Any]]:
     """
     declared, fine = Ladder.declare(np.array([0.1, 1.0, 7.5])), Ladder.up_to(7.5)
     some: dict[str, Any] = {"categories": ["a", "b", "ü", ""]}
-    bins: dict[str, Any] = {"categories": [(-math.inf, -5), (-5, 0), (0.5, 25.15), (30, 70.3)]}
+    bins: dict[str, Any] = {"edges": [(-math.inf, -5), (-5, 0), (0.5, 25.15), (30, 70.3)]}
     one, many = given("value", "epsilon"), given("value", "own")
     people = given("value", "epsilon", "who")
     return {

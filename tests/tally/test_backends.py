@@ -34,7 +34,7 @@ from epsilons.tally import (
 from epsilons.tally.engine import _fold
 from tests.local import test_tables
 from tests.tally import questions, test_cells, test_ladder
-from tests.tally.conftest import EVERYWHERE, SPARK, on_engine
+from tests.tally.conftest import EVERYWHERE, SPARK, declared_as, on_engine
 
 Rows = tuple[list[float | None], list[float], list[Any]]
 Count = Callable[..., tuple[list[float], list[int], list[int]]]
@@ -343,7 +343,7 @@ def test_only_the_tally_comes_back(
         tally_mean("number", bounds=(0.0, 1000.0), **on)
         some = tally_frequencies("word", categories=["word 3", "word 5"], other="?", **on)
         many = tally_frequencies("word", categories=["word 3", "word 5", "word 7"], other="?", **on)
-        bins = tally_frequencies("number", categories=edges, other="?", **on)
+        bins = tally_frequencies("number", edges=edges, other="?", **on)
         assert some.cells.sum(axis=0).tolist() == [some.unit, some.unit, (n - 2) * some.unit]
         assert many.cells.sum(axis=0).tolist()[-1] == (n - 3) * many.unit
         assert bins.cells.sum(axis=0).tolist() == [10 * bins.unit] * 249 + [510 * bins.unit]
@@ -361,7 +361,7 @@ def test_dask_has_no_way_to_fold_people_in_very_many_bins(tmp_path: Path) -> Non
     edges = [float(k) for k in range(300)]
     with pytest.raises(ArgumentError, match="fewer bins"):
         tally_frequencies(
-            "value", epsilon="epsilon", categories=edges, other="?", data=data, person="who"
+            "value", epsilon="epsilon", edges=edges, other="?", data=data, person="who"
         )
 
 
@@ -402,7 +402,7 @@ def test_spark_looks_many_categories_up_by_itself(spark: Any, tmp_path: Path) ->
     words = [f"word {k}" for k in range(4100)] + ["a", "b"]
     edges = [k / 4.0 for k in range(-120, 280)]
     for values, categories in (("word", words), ("value", edges)):
-        on: dict[str, Any] = {"epsilon": "epsilon", "categories": categories, "other": "?"}
+        on: dict[str, Any] = {"epsilon": "epsilon", "other": "?"} | declared_as(categories)
         found = tally_frequencies(values, data=data, **on)
         assert found.cells.tolist() == tally_frequencies(values, data=table, **on).cells.tolist()
 

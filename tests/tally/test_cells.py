@@ -19,7 +19,7 @@ from epsilons.errors import (
     MissingValueError,
 )
 from epsilons.tally import SHARES, CellTally, columns, tally_frequencies
-from tests.tally.conftest import BACKENDS, nine_bits, on_engine
+from tests.tally.conftest import BACKENDS, declared_as, nine_bits, on_engine
 
 Run = Callable[..., Any]
 Rows = tuple[list[Any], list[Any], list[Any]]
@@ -129,7 +129,7 @@ def runner(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
         found = tally_frequencies(
             given[0],
             epsilon=given[1],
-            categories=categories,
+            **declared_as(categories),
             other=other,
             data=given[2],
             person=given[3] if person else None,

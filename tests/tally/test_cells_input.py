@@ -24,6 +24,7 @@ from epsilons.errors import (
 )
 from epsilons.tally import cells, people_cells, tally_frequencies
 from epsilons.tally.categories import declare
+from tests.tally.conftest import declared_as
 
 SECRET = "8675309"
 FRAME = pl.DataFrame(
@@ -41,7 +42,6 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "a set": ({"categories": {"a", "b"}}, ArgumentError, "of type set"),
     "a mapping": ({"categories": {"a": 1}}, ArgumentError, "of type dict"),
     "a number": ({"categories": 3}, ArgumentError, "of type int"),
-    "None": ({"categories": None}, ArgumentError, "categories must be"),
     "a generator": ({"categories": (c for c in "ab")}, ArgumentError, "of type generator"),
     "a scalar array": ({"categories": np.array("a")}, ArgumentError, "categories must be"),
     "a cube": ({"categories": np.zeros((2, 2, 2))}, ArgumentError, "categories must be"),
@@ -57,18 +57,42 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "bytes": ({"categories": [b"a", b"b"]}, ArgumentError, "not all of one type"),
     "surrogates": ({"categories": ["a", "\ud800"]}, ArgumentError, "Unicode"),
     "huge integers": ({"categories": [1, 2**63]}, ArgumentError, "64 bits"),
-    "NaN": ({"categories": [0.0, math.nan]}, ArgumentError, "categories.*NaN"),
-    "one edge": ({"categories": [0.0]}, ArgumentError, "at least two, ascending"),
-    "edges that descend": ({"categories": [1.0, 0.0]}, ArgumentError, "ascending"),
-    "equal edges": ({"categories": [0.0, -0.0, 1.0]}, ArgumentError, "ascending"),
-    "huge edges": ({"categories": [0.0, 10**400]}, ArgumentError, "too large"),
-    "triples": ({"categories": [(0, 1, 2), (3, 4, 5)]}, ArgumentError, "not all of one type"),
-    "pairs of text": ({"categories": [("a", "b"), ("c", "d")]}, ArgumentError, "not all numbers"),
-    "pairs of booleans": ({"categories": [(False, True), (2, 3)]}, ArgumentError, "not all num"),
-    "pairs with NaN": ({"categories": [(0, math.nan), (1, 2)]}, ArgumentError, "NaN"),
-    "an empty bin": ({"categories": [(0, 0), (1, 2)]}, ArgumentError, "lo must be below hi"),
-    "bins that overlap": ({"categories": [(0, 2), (1, 3)]}, ArgumentError, "overlap"),
-    "bins that descend": ({"categories": [(1, 2), (0, 1)]}, ArgumentError, "ascend"),
+    "NaN": ({"categories": None, "edges": [0.0, math.nan]}, ArgumentError, "edges.*NaN"),
+    "one edge": ({"categories": None, "edges": [0.0]}, ArgumentError, "at least two, ascending"),
+    "edges that descend": ({"categories": None, "edges": [1.0, 0.0]}, ArgumentError, "ascending"),
+    "equal edges": ({"categories": None, "edges": [0.0, -0.0, 1.0]}, ArgumentError, "ascending"),
+    "huge edges": ({"categories": None, "edges": [0.0, 10**400]}, ArgumentError, "too large"),
+    "triples": (
+        {"categories": None, "edges": [(0, 1, 2), (3, 4, 5)]},
+        ArgumentError,
+        "not all numbers",
+    ),
+    "pairs of text": (
+        {"categories": None, "edges": [("a", "b"), ("c", "d")]},
+        ArgumentError,
+        "not all numbers",
+    ),
+    "pairs of booleans": (
+        {"categories": None, "edges": [(False, True), (2, 3)]},
+        ArgumentError,
+        "not all num",
+    ),
+    "pairs with NaN": (
+        {"categories": None, "edges": [(0, math.nan), (1, 2)]},
+        ArgumentError,
+        "NaN",
+    ),
+    "an empty bin": (
+        {"categories": None, "edges": [(0, 0), (1, 2)]},
+        ArgumentError,
+        "lo must be below hi",
+    ),
+    "bins that overlap": (
+        {"categories": None, "edges": [(0, 2), (1, 3)]},
+        ArgumentError,
+        "overlap",
+    ),
+    "bins that descend": ({"categories": None, "edges": [(1, 2), (0, 1)]}, ArgumentError, "ascend"),
     "other a list": ({"other": ["a"]}, ArgumentError, "other must be a label"),
     "other NaN": ({"other": math.nan}, ArgumentError, "other must be a label"),
     "other a pair": ({"other": (0, 1)}, ArgumentError, "other is a pair"),
@@ -90,7 +114,7 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "whole floats in NumPy": (
         {"values": np.array([1.0, 2.0]), "categories": [1, 2]},
         ColumnError,
-        "cast it before, or give bins",
+        "cast it before, or declare edges",
     ),
     "booleans for integers": ({"values": [True, False], "categories": [0, 1]}, ColumnError, "int"),
     "integers for booleans": (
@@ -99,11 +123,34 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
         "must be booleans",
     ),
     "booleans for bins": (
-        {"values": [True, False], "categories": [0.0, 0.5, 1.0]},
+        {"values": [True, False], "categories": None, "edges": [0, 0.5, 1]},
         ColumnError,
         "must be numbers",
     ),
-    "text for bins": ({"values": ["1", "2"], "categories": [0.0, 3.0, 4.0]}, ColumnError, "numb"),
+    "text for bins": (
+        {"values": ["1", "2"], "categories": None, "edges": [0, 3, 4]},
+        ColumnError,
+        "numb",
+    ),
+    "neither": ({"categories": None}, ArgumentError, "categories or edges must be given, and none"),
+    "both": ({"edges": [0, 1, 2]}, ArgumentError, "categories or edges must be given, and both"),
+    "floats as categories": ({"categories": [0.0, 1.0, 2.0]}, ArgumentError, r"floats.*edges=\["),
+    "a float among integers": ({"categories": [0, 1.0, 2]}, ArgumentError, r"floats.*edges=\["),
+    "pairs as categories": ({"categories": [(0, 1), (1, 2)]}, ArgumentError, r"pairs.*edges=\["),
+    "text as edges": ({"categories": None, "edges": ["a", "b"]}, ArgumentError, "not all numbers"),
+    "booleans as edges": (
+        {"categories": None, "edges": [False, True]},
+        ArgumentError,
+        "not all numbers",
+    ),
+    "pairs among edges": (
+        {"categories": None, "edges": [(0, 1), 1, 2]},
+        ArgumentError,
+        "not all numbers",
+    ),
+    "one bin": ({"categories": None, "edges": [0, 1]}, ArgumentError, "edges must stand for"),
+    "edges a word": ({"categories": None, "edges": "012"}, ArgumentError, "edges must be a list"),
+    "no edges": ({"categories": None, "edges": []}, ArgumentError, "edges are none"),
     "epsilon negative": ({"epsilon": [1.0, -1.0]}, BudgetError, "negative"),
     "None among values": ({"values": ["a", None]}, MissingValueError, "curator only"),
     "NaN among text": ({"values": ["a", math.nan]}, MissingValueError, "curator only"),
@@ -128,7 +175,7 @@ def test_bad_input_is_refused(function: Any, name: str) -> None:
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
 
 
-FITS = {
+FITS: dict[str, list[Any]] = {
     "text": ["a", "b"],
     "whole": [1, 2],
     "float": [0.0, 1.5, 3.0],
@@ -147,7 +194,7 @@ def test_types_are_judged_from_the_schema(column: str, declared: str, engine: st
         "pyarrow": lambda: arrow,
         "duckdb": lambda: duckdb.from_arrow(arrow),
     }[engine]()
-    given: dict[str, Any] = {"epsilon": 1.0, "categories": FITS[declared], "data": data}
+    given: dict[str, Any] = {"epsilon": 1.0, "data": data} | declared_as(FITS[declared])
     if column == declared or (column, declared) == ("whole", "float"):
         expected = [1, 2] if declared == "flag" else [2, 1]
         assert tally_frequencies(column, **given).cells.tolist() == [expected]
@@ -170,19 +217,29 @@ def test_types_are_judged_from_the_schema(column: str, declared: str, engine: st
     ids=lambda c: type(c).__name__,
 )
 def test_categories_of_many_kinds(categories: Any) -> None:
-    assert declare(categories, None).labels == ("a", "b")
+    assert declare(categories, None, None).labels == ("a", "b")
 
 
 def test_categories_that_are_numbers() -> None:
-    assert declare(range(3), None).labels == (0, 1, 2)
-    assert declare(np.arange(2), "x").labels == (0, 1, "x")
-    assert declare([np.int8(1), 0], None).labels == (1, 0)
-    assert declare(np.array([True, False]), None).kind == "booleans"
-    assert declare([0, 1.0, 2], None).labels == ((0.0, 1.0), (1.0, 2.0))
-    assert declare(np.linspace(0, 1, 3), None).labels == ((0.0, 0.5), (0.5, 1.0))
-    assert declare(np.array([[0, 1], [2, 3]]), None).labels == ((0, 1), (2, 3))
-    assert declare([(0, 1), (1, math.inf)], (0, 1)).other == 0
-    assert declare(["a"], "b").labels == ("a", "b")
+    assert declare(range(3), None, None).labels == (0, 1, 2)
+    assert declare(np.arange(2), None, "x").labels == (0, 1, "x")
+    assert declare([np.int8(1), 0], None, None).labels == (1, 0)
+    assert declare(np.array([True, False]), None, None).kind == "booleans"
+
+
+def test_edges_are_integers_floats_or_pairs() -> None:
+    assert declare(None, [0, 1.0, 2], None).labels == ((0, 1), (1, 2))
+    assert declare(None, range(3), None).labels == ((0, 1), (1, 2))
+    assert declare(None, np.arange(3), None).labels == ((0, 1), (1, 2))
+    assert declare(None, np.linspace(0, 1, 3), None).labels == ((0.0, 0.5), (0.5, 1.0))
+    assert declare(None, np.array([[0, 1], [2, 3]]), None).labels == ((0, 1), (2, 3))
+    assert declare(None, [(np.int64(0), 1), (1, math.inf)], (0, 1)).other == 0
+    assert declare(None, [-0.0, 1], "x").breaks.tolist() == [0.0, math.nextafter(1.0, 2.0)]
+    assert not np.signbit(declare(None, [-0.0, 1], "x").breaks).any()
+
+
+def test_categories_of_one_word() -> None:
+    assert declare(["a"], None, "b").labels == ("a", "b")
 
 
 @pytest.mark.parametrize("engine", ["polars", "enum", "pandas", "pyarrow", "duckdb"])
@@ -268,7 +325,7 @@ def test_nothing_leaks(tmp_path: Path, categories: list[Any]) -> None:
     for data in (file, lazy, relation, *arrays):
         given: Any = ("v", "e", data) if not isinstance(data, list) else (data, 1.0, None)
         with pytest.raises(EpsilonsError) as caught:
-            tally_frequencies(given[0], epsilon=given[1], categories=categories, data=given[2])
+            tally_frequencies(given[0], epsilon=given[1], data=given[2], **declared_as(categories))
         shown = "".join(traceback.format_exception(caught.value, chain=True))
         assert SECRET not in shown
         assert caught.value.__cause__ is None

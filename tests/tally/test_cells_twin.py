@@ -21,6 +21,7 @@ from epsilons.tally import cells_engine, cells_twin, columns, people_cells, tall
 from epsilons.tally.categories import declare
 from epsilons.tally.cells import SHARES, checked_cells
 from epsilons.tally.levels import Names
+from tests.tally.conftest import declared_as
 
 POINTS = [-math.inf, -1.0, -0.0, 0.0, 5e-324, 0.5, 1.0, 2.0, 1e308, math.inf]
 DECLARED: dict[str, tuple[list[Any], Any]] = {
@@ -36,6 +37,7 @@ DECLARED: dict[str, tuple[list[Any], Any]] = {
         st.one_of(st.sampled_from([*POINTS, math.nan]), st.floats(-2.0, 2.0)),
     ),
 }
+NEITHER: dict[str, Any] = {"categories": None, "edges": None}
 BUDGETS = st.sampled_from([0.0, -0.0, 5e-324, 0.1, 1.0, 1.0005, 1.01, 1e308, math.inf])
 BAD = st.sampled_from([math.nan, -1.0, -math.inf])
 
@@ -77,7 +79,7 @@ def test_the_twin_is_the_engine(
     table: tuple[str, list[Any], Any, list[float] | None, str | None], listed: bool
 ) -> None:
     kind, values, epsilon, who, other = table
-    categories = declare(DECLARED[kind][0], other)
+    categories = declare(other=other, **NEITHER | declared_as(DECLARED[kind][0]))
     unit = 1 if who is None else SHARES
     small = outcome(cells_twin.count(values, epsilon, who, categories), categories, unit)
     handed = columns.of_values(values, epsilon, who, categories.kind)
@@ -103,7 +105,7 @@ def test_everyone_apart_adds_up(
     categories = DECLARED[kind][0]
     try:
         tally, level, cell = people_cells(
-            values, epsilon=epsilon, categories=categories, other=other
+            values, epsilon=epsilon, other=other, **declared_as(categories)
         )
     except EpsilonsError:
         return
@@ -156,7 +158,7 @@ def test_people_of_frames(form: str, categories: list[Any]) -> None:
     values = [categories[0], categories[1], categories[1]]
     frame = pl.DataFrame({"v": values, "e": [2.0, 0.5, 2.0]})
     data = {"polars": frame, "pandas": frame.to_pandas(), "pyarrow": frame.to_arrow()}[form]
-    tally, level, cell = people_cells("v", epsilon="e", categories=categories, data=data)
+    tally, level, cell = people_cells("v", epsilon="e", data=data, **declared_as(categories))
     assert level.tolist() == [1, 0, 1]
     assert cell.tolist() == [0, 1, 1]
     assert tally.cells.tolist() == [[0, 1], [1, 1]]
@@ -182,7 +184,7 @@ def test_a_million_categories() -> None:
     assert tally.cells.sum() == 1001
     edges = np.linspace(0.0, 1.0, 10**6 + 1)
     data = pl.DataFrame({"v": edges[::1000]})
-    tally = tally_frequencies("v", epsilon=1.0, categories=edges, data=data)
+    tally = tally_frequencies("v", epsilon=1.0, edges=edges, data=data)
     assert tally.cells[0, ::1000].tolist() == [1] * 1000
     assert tally.cells[0, -1] == 1
 
@@ -191,7 +193,7 @@ def test_small_arrays_import_no_engine() -> None:
     code = (
         "import sys; from epsilons.tally import tally_frequencies;"
         "tally_frequencies(['a', 'b'], epsilon=[1.0, 2.0], categories=['a', 'b']);"
-        "tally_frequencies([1.0, 2.0], epsilon=1.0, categories=[0.0, 5.0, 9.0]);"
+        "tally_frequencies([1.0, 2.0], epsilon=1.0, edges=[0, 5, 9]);"
         "assert not {'polars', 'narwhals', 'pandas', 'pyarrow', 'duckdb'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -23,7 +23,7 @@ from epsilons.tally import GRID, SHARES, Ladder, columns, tally_frequencies, tal
 from epsilons.tally.grid import keys
 from epsilons.tally.ladder import LARGEST, MOST_DECLARED, SMALLEST
 from tests.tally import test_cells
-from tests.tally.conftest import BACKENDS, Rows, frame, grid
+from tests.tally.conftest import BACKENDS, Rows, declared_as, frame, grid
 
 CAPS = [2.0**-40, 1e-9, 0.1, 1.0, 1.0000001, 1.5, 16.0, 1e3, 2.0**20, math.inf]
 DECLARED = [0.1, 0.25, 1.0, 7.5]
@@ -395,7 +395,7 @@ def counted_cells(
         tally = tally_frequencies(
             values,
             epsilon=budgets,
-            categories=categories,
+            **declared_as(categories),
             other=other,
             person=people if person else None,
             ladder=ladder,
@@ -404,7 +404,7 @@ def counted_cells(
         tally = tally_frequencies(
             "v",
             epsilon="e",
-            categories=categories,
+            **declared_as(categories),
             other=other,
             data=test_cells.frame(name, rows, dtype, directory, request),
             person="p" if person else None,

@@ -159,6 +159,7 @@ def allocate(
     *,
     statistic: str = "mean",
     categories: Any = None,
+    edges: Any = None,
     assume: str = "iid",
     loss: str = "mse",
     confidence: float = 0.95,
@@ -170,6 +171,7 @@ def allocate(
         epsilon: one ε for each person, or `Budgets`. 0: leave out; ∞: public.
         statistic: "mean" or "frequencies".
         categories: for frequencies, the categories or how many there are; None for a mean.
+        edges: for frequencies of bins, their edges, in place of categories.
         assume: "iid", "shuffled" or "correlated": see `epsilons.mean`.
         loss: "mse", or "pac": the error not exceeded with probability `confidence`.
         confidence: strictly between 0 and 1.
@@ -186,7 +188,7 @@ def allocate(
     Guarantee:
         For every rule e_i ≤ ε_i, so a mechanism that spends e_i keeps every promise.
     """
-    cells = parameters.cells(statistic, categories)
+    cells = parameters.cells(statistic, categories, edges)
     goal = Goal.of_words(assume, loss, confidence, cells)
     parameters.choice("method", method, ("auto", *rules_for(goal)))
     return allocate_for(as_budgets(epsilon), goal, method)

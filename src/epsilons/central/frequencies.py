@@ -39,7 +39,8 @@ def frequencies(
     values: Any,
     *,
     epsilon: Any,
-    categories: Any,
+    categories: Any = None,
+    edges: Any = None,
     other: Any = None,
     project: bool = True,
     data: Any = None,
@@ -49,7 +50,7 @@ def frequencies(
     loss: str = "mse",
     confidence: float = 0.95,
     method: str = "auto",
-    missing: str = "error",
+    missing: str | None = None,
     levels: Any = None,
     cap: float | None = None,
     source: Source | None = None,
@@ -60,8 +61,10 @@ def frequencies(
         values: an array, or the name of a column of `data`.
         epsilon: each person's budget: an array, the name of a column, or one number for all.
             0 leaves a person out of the counts, ∞ makes their record public.
-        categories: declared without looking at the data: strings, integers or booleans; or for
-            numbers bins [(0, 10), (10, 20), …], or edges, which are floats: [0.0, 10.0, 20.0].
+        categories: declared without looking at the data: distinct strings, integers or booleans.
+            They are always categories: of 0, 18 and 65, those who are 30 are in none.
+        edges: for bins of numbers, in place of categories: edges [0, 18, 65], or pairs that may
+            leave gaps, [(0, 18), (30, 65)]. A bin holds lo ≤ value < hi, the last one hi, too.
         other: the category that catches every value that is missing or not declared; with it no
             data is refused for a value.
         project: whether `.value` is projected to the simplex; otherwise it is cut to [0, 1].
@@ -77,8 +80,9 @@ def frequencies(
         confidence: of the PAC error, and of the intervals that are printed.
         method: "auto" takes the smallest forecast error; or a rule by name. "sampling" draws per
             person and needs data in memory.
-        missing: "error": a missing or undeclared value is refused unless `other` is given. Under
-            add/remove, where a refusal would tell, it is in no category.
+        missing: "error" under replace, also if it is not given: a missing or undeclared value is
+            refused unless `other` is given. Not to be given under add/remove, where a refusal would
+            tell: such a value is in `other`, or in no category.
         levels: for add/remove, as for `epsilons.mean`.
         cap: for add/remove, as for `epsilons.mean`.
         source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
@@ -103,7 +107,7 @@ def frequencies(
         Laplace noise from the system's entropy.
     """
     parameters.choice("neighbours", neighbours)
-    parameters.choice("missing", missing)
+    policy = parameters.missing(missing, neighbours) or "error"
     private = neighbours == "add-remove"
     parameters.choice("method", method, ("auto", *(CELL_METHODS if private else FREQUENCY_RULES)))
     words = Goal.of_words(assume, loss, confidence)
@@ -115,10 +119,12 @@ def frequencies(
             values,
             epsilon=epsilon,
             categories=categories,
+            edges=edges,
             other=other,
             project=project,
             data=data,
             person=person,
+            missing=policy,
             goal=words,
             levels=levels,
             cap=cap,
@@ -130,20 +136,22 @@ def frequencies(
             values,
             epsilon=epsilon,
             categories=categories,
+            edges=edges,
             other=other,
             data=data,
             person=person,
-            missing=missing,
+            missing=policy,
         )
     else:
         counted = tally.tally_frequencies(
             values,
             epsilon=epsilon,
             categories=categories,
+            edges=edges,
             other=other,
             data=data,
             person=person,
-            missing=missing,
+            missing=policy,
         )
     goal = replace(words, cells=len(counted.categories))
     budgets = Budgets.of_levels(counted.levels, counted.counts)

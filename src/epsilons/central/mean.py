@@ -59,7 +59,7 @@ def mean(
     loss: str = "mse",
     confidence: float = 0.95,
     method: str = "auto",
-    missing: str = "error",
+    missing: str | None = None,
     levels: Any = None,
     cap: float | None = None,
     source: Source | None = None,
@@ -87,8 +87,9 @@ def mean(
         confidence: of the PAC error, and of the interval that is printed.
         method: "auto" takes the smallest forecast error; or a rule by name (`epsilons.plan` lists
             them). "sampling" draws per person and needs data in memory.
-        missing: what a value that is null, NaN or infinite gets: "error", or "midpoint", the
-            middle of the range. Under add/remove it is always the middle, for a refusal would tell.
+        missing: what a value that is null, NaN or infinite gets: "error", a refusal, or "midpoint",
+            the middle of the range. Not given, it is "error" under replace, and "midpoint" under
+            add/remove, where "error" is not accepted, for a refusal would tell.
         levels: for add/remove, the budgets that people were offered, or a mapping from these to how
             many people you expect at each: public facts, that cost accuracy if they are wrong and
             never privacy.
@@ -120,7 +121,8 @@ def mean(
         discrete Laplace or staircase noise from the system's entropy.
     """
     parameters.choice("neighbours", neighbours)
-    parameters.choice("missing", missing)
+    private = neighbours == "add-remove"
+    policy = parameters.missing(missing, neighbours) or ("midpoint" if private else "error")
     if bounds is None:
         gaussian.refuse_other_goals(assume, loss)
         return gaussian.mean_unknown_range(
@@ -131,12 +133,11 @@ def mean(
             neighbours=neighbours,
             confidence=confidence,
             method=method,
-            missing=missing,
+            missing=policy,
             levels=levels,
             cap=cap,
             source=source,
         )
-    private = neighbours == "add-remove"
     parameters.choice("method", method, ("auto", *(METHODS if private else RULES)))
     goal = Goal.of_words(assume, loss, confidence)
     if bounds is _NOT_GIVEN:
@@ -162,11 +163,11 @@ def mean(
     refuse_public_facts(levels, cap)
     if method == "sampling":
         counted, level_of, grid_values = tally.people(
-            values, epsilon=epsilon, bounds=limits, data=data, person=person, missing=missing
+            values, epsilon=epsilon, bounds=limits, data=data, person=person, missing=policy
         )
     else:
         counted = tally.tally_mean(
-            values, epsilon=epsilon, bounds=limits, data=data, person=person, missing=missing
+            values, epsilon=epsilon, bounds=limits, data=data, person=person, missing=policy
         )
     budgets = Budgets.of_levels(counted.levels, counted.counts)
     allocation = allocate_for(budgets, goal, method)

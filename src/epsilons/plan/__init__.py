@@ -260,6 +260,7 @@ def plan(
     bounds: Any = (0, 1),
     statistic: str = "mean",
     categories: Any = None,
+    edges: Any = None,
     neighbours: str = "replace",
     assume: str = "iid",
     loss: str = "mse",
@@ -274,6 +275,7 @@ def plan(
         bounds: the range (lo, hi) of the values of a mean.
         statistic: "mean" or "frequencies".
         categories: for frequencies, the categories or how many there are; None for a mean.
+        edges: for frequencies of bins, their edges, in place of categories.
         neighbours: "replace" or "add-remove".
         assume: "iid", "shuffled" or "correlated": see `epsilons.mean`.
         loss: "mse" or "pac": what `auto` makes small.
@@ -288,7 +290,7 @@ def plan(
         DataError: there are fewer than two people.
     """
     parameters.choice("neighbours", neighbours)
-    cells = parameters.cells(statistic, categories)
+    cells = parameters.cells(statistic, categories, edges)
     goal = Goal.of_words(assume, loss, confidence, cells)
     limits = parameters.bounds(bounds)
     if goal.cells and limits != (0.0, 1.0):

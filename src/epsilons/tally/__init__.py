@@ -138,7 +138,8 @@ def tally_frequencies(
     values: Any,
     *,
     epsilon: Any,
-    categories: Any,
+    categories: Any = None,
+    edges: Any = None,
     other: Any = None,
     data: Any = None,
     person: Any = None,
@@ -150,12 +151,12 @@ def tally_frequencies(
     Args:
         values: one value for each row, or the name of a column of `data`.
         epsilon: one budget for each row, one number for everyone, or the name of a column.
-        categories: declared by the caller, never taken from the data. Distinct strings, integers
-            or booleans; or bins for numbers: pairs (lo, hi) that ascend and do not overlap, or
-            edges, at least one of them a float. (Integers are categories, floats are edges.) A bin
-            holds lo <= v < hi, and the last one its upper end too.
+        categories: declared by the caller, never taken from the data: distinct strings, integers or
+            booleans; or None, and
+        edges: the edges of bins of numbers, ascending, or pairs (lo, hi) that ascend and do not
+            overlap. A bin holds lo <= v < hi, and the last one its upper end too.
         other: the category that catches values that are missing (null, NaN) or in no category: one
-            of `categories`, or a further one. Without it such values are refused.
+            of those declared, or a further one. Without it such values are refused.
         data: a frame that Narwhals reads, or the path of a .parquet or .csv file.
         person: who each row belongs to, or the name of a column; None if a row is a person. Each
             of a person's r rows adds floor(SHARES / r) to its cell: nothing if r > SHARES.
@@ -178,7 +179,7 @@ def tally_frequencies(
             only.
         FileError: `data` is a path, and the file cannot be read.
     """
-    declared = _declared(categories, other, missing)
+    declared = _declared(categories, edges, other, missing)
     unit = 1 if person is None else SHARES
     if ladder is not None and len(ladder.levels) * len(declared.labels) > LARGEST_TABLE:
         raise ArgumentError(
@@ -206,7 +207,8 @@ def people_cells(
     values: Any,
     *,
     epsilon: Any,
-    categories: Any,
+    categories: Any = None,
+    edges: Any = None,
     other: Any = None,
     data: Any = None,
     person: Any = None,
@@ -218,6 +220,7 @@ def people_cells(
         values: as for `tally_frequencies`, and so are the others; `data` must be in memory.
         epsilon: see `values`.
         categories: see `values`.
+        edges: see `values`.
         other: see `values`.
         data: see `values`.
         person: must be None: a row is a person.
@@ -230,7 +233,7 @@ def people_cells(
         ArgumentError: `person` is given, or `data` is lazy or a file. And as `tally_frequencies`.
         DataError: as `tally_frequencies`.
     """
-    declared = _declared(categories, other, missing)
+    declared = _declared(categories, edges, other, missing)
     if person is not None:
         raise ArgumentError(
             'person: method "sampling" for frequencies takes one row per person. '
@@ -255,14 +258,14 @@ def people_cells(
     return tally, place[groups.level_of], groups.cell_of
 
 
-def _declared(categories: object, other: object, missing: object) -> Categories:
+def _declared(categories: object, edges: object, other: object, missing: object) -> Categories:
     """Check what was declared before any data are touched."""
     if choice("missing", missing) == "midpoint":
         raise ArgumentError(
             'missing="midpoint" is for means: categories have no middle. '
             'Declare other="…", a category that catches missing values.'
         )
-    return declare(categories, other)
+    return declare(categories, edges, other)
 
 
 def _arrays(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Set, Sized
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import numpy as np
 
 from epsilons.errors import ArgumentError, ColumnError
+from epsilons.parameters import bins, labels, one_of
 from epsilons.tally.grid import Floats, Integers
 
 __all__ = ["MISSING", "UNDECLARED", "Categories", "Kind", "declare", "wrong_type"]
@@ -23,21 +24,14 @@ UNDECLARED: Final = -1
 MISSING: Final = -2
 """The cell of a value that is not there."""
 
-MOST: Final = 10**6
-"""The most categories."""
-
-HOW = (
-    "Give distinct strings, integers or booleans; or bins for numbers: pairs (lo, hi), or edges, "
-    "at least one of them a float. (Integers are categories, floats are edges.)"
-)
 NOTHING: Final[Floats] = np.empty(0)
 
 NEEDED: Final[dict[Kind, str]] = {
     "numbers": "numbers",
-    "bins": "numbers, since categories are bins",
+    "bins": "numbers, since edges are declared",
     "text": "text, since categories are strings",
-    "integers": "integers, since categories are integers: cast it before, or give bins (edges with "
-    "at least one float are bins)",
+    "integers": "integers, since categories are integers: cast it before, or declare edges, which "
+    "make bins of numbers",
     "booleans": "booleans, since categories are booleans",
 }
 
@@ -69,12 +63,12 @@ class Categories:
         return np.where(np.isnan(values), MISSING, found)
 
 
-def declare(categories: object, other: object) -> Categories:
+def declare(categories: object, edges: object, other: object) -> Categories:
     """Check categories.
 
     Args:
-        categories: distinct strings, integers or booleans; or bins: pairs (lo, hi) that ascend and
-            do not overlap, or edges that ascend, at least one of them a float. Bins hold
+        categories: distinct strings, integers or booleans; or None, and
+        edges: numbers that ascend, or pairs (lo, hi) that ascend and do not overlap. Bins hold
             lo <= v < hi, and the last one its upper end too.
         other: the label of what is missing or in no category: one of the categories, or a further
             one; or None, if there must be no such values.
@@ -82,51 +76,38 @@ def declare(categories: object, other: object) -> Categories:
     Raises:
         ArgumentError: they cannot be categories. The message shows none of them.
     """
-    items = _items(categories)
+    one_of(categories, edges)
     declared: tuple[Any, ...] = ()
     breaks, cells = NOTHING, np.empty(0, dtype=np.int64)
-    labels: tuple[Any, ...]
+    found: tuple[Any, ...]
     kind: Kind
-    types = set(map(type, items))
-    if all(issubclass(type_, str) for type_ in types):
-        kind, labels = "text", tuple(items)
-        declared = labels if types == {str} else tuple(map(str.__str__, items))
-        if not _is_unicode(declared):
-            raise ArgumentError("categories has a string that is not valid Unicode (a surrogate).")
-    elif types == {bool}:
-        kind, labels = "booleans", tuple(items)
-        declared = tuple(map(int, items))
-    elif types == {int}:
-        kind, labels, declared = "integers", tuple(items), tuple(items)
-        if not (min(items) >= -(2**63) and max(items) < 2**63):
-            raise ArgumentError("categories has integers that do not fit into 64 bits.")
-    elif types <= {int, float}:
-        kind = "bins"
-        edges = _ends(items)
-        if len(items) < 2 or not (edges[:-1] < edges[1:]).all():
-            raise ArgumentError(
-                "categories has floats, which are the edges of bins: give at least two, ascending."
-            )
-        labels = tuple(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
-        breaks, cells = _bins(edges[:-1], edges[1:])
-    elif types <= {tuple, list} and set(map(len, items)) == {2}:
-        kind = "bins"
-        labels = tuple((_plain(lo), _plain(hi)) for lo, hi in items)
-        lo, hi = _ends([lo for lo, _ in labels]), _ends([hi for _, hi in labels])
-        if not ((lo < hi).all() and (hi[:-1] <= lo[1:]).all()):
-            raise ArgumentError(
-                "categories has pairs, which are bins (lo, hi): lo must be below hi, and bins must "
-                "ascend and not overlap."
-            )
+    if edges is not None:
+        kind, found = "bins", bins(edges)
+        # + 0.0 makes an ordinary zero of -0.0.
+        lo, hi = np.array(found, dtype=np.float64).T + 0.0
         breaks, cells = _bins(lo, hi)
     else:
-        raise ArgumentError(f"categories are not all of one type. {HOW}")
-    if len(labels) > MOST:
-        raise ArgumentError(f"categories are more than {MOST:,}. {HOW}")
-    labels, catches = _with_other(labels, other)
-    if len(labels) < 2:
-        raise ArgumentError("categories must be at least two, counting other.")
-    return Categories(kind, labels, declared, catches, breaks, cells)
+        found = tuple(labels(categories))
+        kind, declared = _written(found)
+    found, catches = _with_other(found, other)
+    if len(found) < 2:
+        name = "categories" if edges is None else "edges"
+        raise ArgumentError(f"{name} must stand for at least two categories, counting other.")
+    return Categories(kind, found, declared, catches, breaks, cells)
+
+
+def _written(items: tuple[Any, ...]) -> tuple[Kind, tuple[Any, ...]]:
+    """Return the kind of categories, and what a value must equal for each."""
+    if isinstance(items[0], str):
+        declared = tuple(map(str.__str__, items))
+        if not _is_unicode(declared):
+            raise ArgumentError("categories has a string that is not valid Unicode (a surrogate).")
+        return "text", declared
+    if isinstance(items[0], bool):
+        return "booleans", tuple(map(int, items))
+    if not (min(items) >= -(2**63) and max(items) < 2**63):
+        raise ArgumentError("categories has integers that do not fit into 64 bits.")
+    return "integers", items
 
 
 def wrong_type(kind: Kind, must: str, dtype: object) -> ColumnError:
@@ -137,52 +118,12 @@ def wrong_type(kind: Kind, must: str, dtype: object) -> ColumnError:
     )
 
 
-def _plain(item: Any) -> Any:
-    return item.item() if isinstance(item, np.generic) else item
-
-
-def _items(categories: object) -> list[Any]:
-    """Return what is declared as a list of Python objects."""
-    if (
-        isinstance(categories, (str, bytes, Mapping, Set))
-        or not (isinstance(categories, Sized) and isinstance(categories, Iterable))
-        or getattr(categories, "ndim", 1) not in (1, 2)
-    ):
-        raise ArgumentError(
-            f"categories must be a list, in the order of the result; it is of type "
-            f"{type(categories).__name__}. {HOW}"
-        )
-    if not 1 <= len(categories) <= MOST + 1:  # so many edges
-        what = "none" if len(categories) == 0 else f"more than {MOST:,}"
-        raise ArgumentError(f"categories are {what}. {HOW}")
-    for method in ("tolist", "to_list", "to_pylist"):  # NumPy; pandas and Polars; PyArrow
-        if hasattr(categories, method):
-            items: list[Any] = getattr(categories, method)()
-            return items
-    return [_plain(item) for item in categories]
-
-
 def _is_unicode(texts: tuple[str, ...]) -> bool:
     try:
         "".join(texts).encode()
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _ends(items: list[Any]) -> Floats:
-    """Return ends of bins in float64."""
-    problem = "not all numbers"
-    if set(map(type, items)) <= {int, float}:
-        try:
-            ends: Floats = np.array(items, dtype=np.float64) + 0.0
-        except OverflowError:
-            problem = "too large for float64"
-        else:
-            if not np.isnan(ends).any():
-                return ends
-            problem = "NaN"
-    raise ArgumentError(f"categories has ends of bins that are {problem}. {HOW}")
 
 
 def _bins(lo: Floats, hi: Floats) -> tuple[Floats, Integers]:
@@ -198,21 +139,19 @@ def _bins(lo: Floats, hi: Floats) -> tuple[Floats, Integers]:
     return breaks[keep], np.concatenate([[UNDECLARED], cells[keep]])
 
 
-def _with_other(labels: tuple[Any, ...], other: object) -> tuple[tuple[Any, ...], int | None]:
+def _with_other(found: tuple[Any, ...], other: object) -> tuple[tuple[Any, ...], int | None]:
     """Return all labels, and the place of `other` among them."""
-    if not isinstance(labels[0], tuple) and len(set(labels)) < len(labels):
-        raise ArgumentError("categories has duplicates: declare each category once.")
     if other is None:
-        return labels, None
-    other = _plain(other)
+        return found, None
+    other = other.item() if isinstance(other, np.generic) else other
     if not isinstance(other, Hashable) or other != other:
         raise ArgumentError("other must be a label: a string or a number.")
     try:
-        place = labels.index(other)
+        place = found.index(other)
     except ValueError:
         if isinstance(other, tuple):
-            raise ArgumentError("other is a pair that is not among the categories.") from None
-        return (*labels, other), len(labels)
-    if isinstance(labels[place], bool) != isinstance(other, bool):
+            raise ArgumentError("other is a pair that is not among the bins.") from None
+        return (*found, other), len(found)
+    if isinstance(found[place], bool) != isinstance(other, bool):
         raise ArgumentError("other is not of the type of categories, and equals one of them.")
-    return labels, place
+    return found, place

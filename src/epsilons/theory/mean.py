@@ -27,6 +27,7 @@ def least_error(
     bounds: Any = (0, 1),
     statistic: str = "mean",
     categories: Any = None,
+    edges: Any = None,
     neighbours: str = "replace",
     assume: str = "iid",
     loss: str = "mse",
@@ -41,6 +42,7 @@ def least_error(
         bounds: the range (lo, hi) of the values of a mean.
         statistic: "mean" or "frequencies".
         categories: for frequencies, the categories or how many there are; None for a mean.
+        edges: for frequencies of bins, their edges, in place of categories.
         neighbours: "replace" or "add-remove". Either way the data are of these very budgets: not to
             know who is there can only add to the error.
         assume: "iid": the mean of the population; "shuffled" or "correlated": of these very people.
@@ -66,7 +68,7 @@ def least_error(
     parameters.choice("assume", assume)
     parameters.choice("loss", loss)
     beta = 1.0 - parameters.confidence(confidence)
-    cells = parameters.cells(statistic, categories)
+    cells = parameters.cells(statistic, categories, edges)
     lo, hi = parameters.bounds(bounds)
     if cells and (lo, hi) != (0.0, 1.0):
         raise ArgumentError("bounds is for a mean: leave it out for frequencies, which are shares.")
