@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
@@ -12,11 +13,21 @@ import numpy as np
 from epsilons import tally
 from epsilons.allocation import Goal
 from epsilons.budgets import Floats, Integers
-from epsilons.central.cell_sums import build_cell_sums
+from epsilons.central.cell_sums import CellSums
 from epsilons.central.composed import Composed
-from epsilons.central.designs import METHODS, Public, best_cap, design, expected, require_levels
+from epsilons.central.designs import (
+    CELL_METHODS,
+    METHODS,
+    Design,
+    Public,
+    cell_design,
+    design,
+    expected,
+    require_levels,
+)
 from epsilons.central.facts import Facts, facts_of
 from epsilons.central.level_counts import LevelCounts, float_down
+from epsilons.central.two_sums import TwoSums
 from epsilons.noise import Source
 from epsilons.release import (
     LevelCount,
@@ -113,8 +124,12 @@ def mean(
     counted = tally.tally_mean(
         values, epsilon=epsilon, bounds=bounds, data=data, person=person, ladder=facts.ladder
     )
-    known = _known(facts, counted.levels, counted.counts, source)
-    chosen = design(known.public, goal, method, bounds=bounds)
+
+    def choose(public: Public) -> Design[TwoSums]:
+        return design(public, goal, method, bounds=bounds)
+
+    known = _known(facts, goal, choose, counted.levels, counted.counts, source)
+    chosen = choose(known.public)
     mechanism = chosen.mechanism
     drawn = mechanism.draw(source, total=mechanism.total(counted))
     t, total = (float(each) for each in mechanism.sums(drawn))
@@ -123,7 +138,7 @@ def mean(
         scheme=mechanism.scheme,
         drawn=(t, total),
         largest=int(mechanism.weights.max()),
-        equal=facts.equal,
+        equal=chosen.equal,
         slack=1.0 / mechanism.grid,
         counted=known.level_count(mechanism.weights),
     )
@@ -131,7 +146,7 @@ def mean(
     raw = lo + (hi - lo) * (t / total if total > 0.0 else 0.5)
     unit = _risk_at(sums, goal, ratio.noise_variance(mechanism.law, mechanism.scheme))
     n = known.people
-    if facts.equal:
+    if chosen.equal:
         n = float(max(round(total / sums.largest), 0)) if sums.largest else 0.0
     return RatioMeanRelease(
         statistic="mean",
@@ -188,28 +203,29 @@ def frequencies(
         missing=missing,
         ladder=facts.ladder,
     )
-    goal = replace(goal, cells=len(counted.categories))
-    known = _known(facts, counted.levels, counted.counts, source)
-    most = best_cap(known.public, goal) if known.public.cap is None else known.public.cap
-    mechanism = build_cell_sums(
-        facts.ladder, known.public.left, most, cells=goal.cells, unit=counted.unit
-    )
+    aim = replace(goal, cells=len(counted.categories))
+
+    def choose(public: Public) -> Design[CellSums]:
+        return cell_design(public, aim, unit=counted.unit)
+
+    known = _known(facts, aim, choose, counted.levels, counted.counts, source)
+    chosen = choose(known.public)
+    mechanism = chosen.mechanism
     drawn = mechanism.counts(mechanism.draw(source, total=mechanism.total(counted)))
     sums = NoisyCells(
         drawn=drawn,
         scale=mechanism.scale,
         largest=float(mechanism.weights.max()),
-        equal=facts.equal,
+        equal=chosen.equal,
         counted=known.level_count(mechanism.weights),
     )
-    raw = drawn / sums.total if sums.total > 0.0 else np.full(goal.cells, 1.0 / goal.cells)
+    raw = drawn / sums.total if sums.total > 0.0 else np.full(aim.cells, 1.0 / aim.cells)
     value = projected(raw) if project else np.clip(raw, 0.0, 1.0)
     for array in (raw, value, drawn):
         array.flags.writeable = False
     n = known.people
-    if facts.equal:
+    if chosen.equal:
         n = float(max(round(sums.total / sums.largest), 0)) if sums.largest else 0.0
-    unit = 1 / mechanism.law.scale * mechanism.reach
     return RatioFrequencyRelease(
         statistic="frequencies",
         value=value,
@@ -221,9 +237,9 @@ def frequencies(
         assume=goal.assume,
         loss=goal.loss,
         confidence=goal.confidence,
-        risk=_cell_risk(sums, goal, value),
+        risk=_cell_risk(sums, aim, value),
         exact=False,
-        spent=known.rule(tuple(unit * k for k in mechanism.weights.tolist())),
+        spent=known.rule(chosen.spent),
         protects=PROTECTS,
         assumes=_ASSUMES[goal.assume],
         private=source.private,
@@ -252,25 +268,24 @@ class Outlook:
 def forecast_designs(
     facts: Facts, goal: Goal, bounds: tuple[float, float], methods: Iterable[str] = METHODS
 ) -> dict[str, Outlook]:
-    """What methods would give, for the people that are expected; one of them may be "auto".
+    """What methods would give, for the people that are expected; one of them may be "auto"."""
+    if goal.cells:
+        methods = ("auto", *CELL_METHODS)
+    outlooks = {}
+    for name in methods:
 
-    The noise of the total of frequencies, which have one method, is forecast for even shares.
-    """
-    public = _public(facts)
-    if not goal.cells:
-        designs = {name: design(public, goal, name, bounds=bounds) for name in methods}
-        return {
-            name: Outlook(each.method, each.weighing, each.spent, each.cap)
-            for name, each in designs.items()
-        }
-    cap = best_cap(public, goal) if public.cap is None else public.cap
-    mechanism = build_cell_sums(facts.ladder, public.left, cap, cells=goal.cells, unit=1)
-    total = float(mechanism.weights.astype(np.float64) @ public.guess)
-    scale = mechanism.scale * (1.0 - 1.0 / goal.cells) ** 0.5 / total
-    weighing = Weighing(mechanism.weights / total, public.guess, scale)
-    spent = tuple(Fraction(k) / mechanism.law.scale for k in mechanism.weights.tolist())
-    outlook = Outlook("transformed", weighing, spent, float(max(spent)))
-    return {"auto": outlook, "transformed": outlook}
+        def choose(public: Public, name: str = name) -> Design[Any]:
+            if goal.cells:
+                return cell_design(public, goal)
+            return design(public, goal, name, bounds=bounds)
+
+        public, stage = _way(facts, goal, choose)
+        each = choose(public)
+        spent = each.spent
+        if stage is not None:
+            spent = tuple(a + b for a, b in zip(stage.spent, spent, strict=True))
+        outlooks[name] = Outlook(each.method, each.weighing, spent, float(max(spent)))
+    return outlooks
 
 
 def _public(facts: Facts) -> Public:
@@ -280,16 +295,48 @@ def _public(facts: Facts) -> Public:
     return Public(facts.ladder, rungs, facts.cap, guess)
 
 
-def _known(facts: Facts, levels: Floats, counts: Integers, source: Source) -> _Counted:
-    """Count people, privately, if nothing else is known of how many have which budget."""
+def _way(
+    facts: Facts, goal: Goal, choose: Callable[[Public], Design[Any]]
+) -> tuple[Public, LevelCounts | None]:
+    """What a choice may look at, and how people are counted before it, if they are.
+
+    People are counted where nothing is known of how many have which budget. Where budgets may say
+    anything about values, weights that differ are worth nothing without a count: no interval could
+    be given. So people are counted there too, or all get the weight of the lowest rung, which
+    needs no count: whichever has the smaller forecast error for the people that are expected.
+    """
     public = _public(facts)
+    lowest = min(facts.ladder.levels[0], math.inf if facts.cap is None else facts.cap)
     if not facts.must_count:
+        related = goal.assume == "correlated" and not facts.ladder.fine
+        if not related or choose(public).equal:
+            return public, None
+    stage = LevelCounts.of(facts.ladder, facts.cap)
+    most = public.left if facts.cap is None else [min(r, Fraction(facts.cap)) for r in public.left]
+    left = tuple(rung - spent for rung, spent in zip(most, stage.spent, strict=True))
+    after = replace(public, left=left)
+    if facts.guess is not None:
+        alike = replace(public, cap=float(lowest))
+        if choose(alike).risk <= choose(after).risk:
+            return alike, None
+    return after, stage
+
+
+def _known(
+    facts: Facts,
+    goal: Goal,
+    choose: Callable[[Public], Design[Any]],
+    levels: Floats,
+    counts: Integers,
+    source: Source,
+) -> _Counted:
+    """Count people, privately, if that is the way."""
+    public, stage = _way(facts, goal, choose)
+    if stage is None:
         return _Counted(public, None, ())
-    stage = LevelCounts.of(facts.ladder)
     drawn = stage.draw(source, stage.total(levels, counts))
-    left = tuple(rung - spent for rung, spent in zip(public.left, stage.spent, strict=True))
     guess = expected(stage.guess(drawn))
-    return _Counted(replace(public, left=left, guess=guess), stage, drawn)
+    return _Counted(replace(public, guess=guess), stage, drawn)
 
 
 def _risk_at(sums: NoisySums, goal: Goal, variance: float) -> float:

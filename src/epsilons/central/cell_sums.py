@@ -13,6 +13,7 @@ import numpy.typing as npt
 from epsilons.budgets import Floats, Integers
 from epsilons.central.mechanism import lattice, noisy_cells
 from epsilons.noise import DiscreteLaplace, Source
+from epsilons.risk import Weighing
 from epsilons.tally import CellTally, Ladder
 
 _SAFE = 2**62
@@ -87,6 +88,17 @@ class CellSums:
     def scale(self) -> float:
         """The scale of the noise in units of weight."""
         return float(self.law.scale / self.reach)
+
+    def weighing(self, counts: Integers) -> Weighing:
+        """The leading term of the estimator if so many people stand on each rung.
+
+        The noise of the total, which all cells share, is forecast for even shares.
+        """
+        total = float(self.weights.astype(np.float64) @ counts)
+        if total <= 0.0:
+            return Weighing(np.full(len(counts), 1.0 / max(int(counts.sum()), 1)), counts, math.inf)
+        scale = self.scale * math.sqrt(1.0 - 1.0 / self.cells) / total
+        return Weighing(self.weights / total, counts, scale)
 
 
 def build_cell_sums(

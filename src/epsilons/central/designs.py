@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from epsilons.allocation import Goal, allocate_for
 from epsilons.allocation.caps import capped, searched_cap
 from epsilons.allocation.rule import Answer, weighing_of
 from epsilons.budgets import Budgets, Floats, Integers
+from epsilons.central.cell_sums import CellSums, build_cell_sums
 from epsilons.central.level_counts import rounded_down
 from epsilons.central.mechanism import lattice
 from epsilons.central.two_sums import TwoSums
@@ -22,6 +23,8 @@ from epsilons.errors import ArgumentError
 from epsilons.noise import Hourglass, Laplaces, PairLaw, Staircase2D, least_variance
 from epsilons.risk import Weighing, ratio
 from epsilons.tally import GRID, Ladder
+
+Sums = TypeVar("Sums", TwoSums, CellSums)
 
 METHODS: Final = ("transformed", "hourglass", "staircase2d", "shifted", "independent")
 """The methods for a mean under add/remove."""
@@ -77,7 +80,7 @@ class Public:
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class Design(Generic[Sums]):
     """A mechanism, its name and its forecast.
 
     Attributes:
@@ -90,16 +93,22 @@ class Design:
     """
 
     method: str
-    mechanism: TwoSums
+    mechanism: Sums
     spent: tuple[Fraction, ...]
     weighing: Weighing
     risk: float
     cap: float
 
+    @property
+    def equal(self) -> bool:
+        """Whether everyone who counts has the same weight, whoever is there."""
+        weights = self.mechanism.weights
+        return bool(weights.max() > 0) and bool((weights == weights.max()).all())
+
 
 def design(
     public: Public, goal: Goal, method: str, *, bounds: tuple[float, float], grid: int = GRID
-) -> Design:
+) -> Design[TwoSums]:
     """The best mechanism of a method; with "auto", the best of Laplace noise and the hourglass.
 
     Raises:
@@ -133,6 +142,23 @@ def design(
     weighing = mechanism.weighing(public.guess)
     spent = tuple(rate * k for k in weights)
     return Design(method, mechanism, spent, weighing, goal.risk(weighing), float(max(spent)))
+
+
+def cell_design(public: Public, goal: Goal, *, unit: int = 1) -> Design[CellSums]:
+    """The best mechanism for frequencies.
+
+    Args:
+        public: what is known.
+        goal: with the number of cells.
+        unit: what a person of weight 1 adds in all.
+    """
+    cap = best_cap(public, goal) if public.cap is None else public.cap
+    mechanism = build_cell_sums(public.ladder, public.left, cap, cells=goal.cells, unit=unit)
+    weighing = mechanism.weighing(public.guess)
+    rate = mechanism.reach / mechanism.law.scale
+    spent = tuple(rate * k for k in mechanism.weights.tolist())
+    risk = goal.risk(weighing)
+    return Design("transformed", mechanism, spent, weighing, risk, float(max(spent)))
 
 
 def require_levels(ladder: Ladder, method: str) -> None:

@@ -26,7 +26,7 @@ class Facts:
         ladder: the rungs that people stand on, each on the highest that is not above their ε.
         cap: the most that anyone spends, if the caller says so.
         guess: how many people are expected on each rung, if the caller says so.
-        equal: whether everyone surely has the same budget.
+        equal: whether everyone who counts surely stands on the same rung.
     """
 
     ladder: Ladder
@@ -76,12 +76,13 @@ def facts_of(epsilon: Any, levels: Any, cap: Any) -> Facts:
     people = _guess(levels) if guessed else dict.fromkeys(_each(levels), 0)
     offered = np.array([level for level in people if level != 0.0], dtype=np.float64)
     ladder = Ladder.declare(offered)
+    alone = len(ladder.levels) == 1
     if not guessed:
-        return Facts(ladder, limit)
+        return Facts(ladder, limit, equal=alone)
     counts = np.zeros(len(ladder.levels), dtype=np.int64)
     rungs = np.searchsorted(ladder.levels, ladder.of(offered))
     np.add.at(counts, rungs, [people[level] for level in offered.tolist()])
-    return Facts(ladder, limit, counts)
+    return Facts(ladder, limit, counts, equal=alone)
 
 
 def _one(epsilon: Any) -> float | None:

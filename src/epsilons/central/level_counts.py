@@ -48,8 +48,13 @@ class LevelCounts:
     rates: tuple[Fraction, ...]
 
     @classmethod
-    def of(cls, ladder: Ladder) -> LevelCounts:
-        """A cell for each declared rung, or one for each octave of a fine ladder."""
+    def of(cls, ladder: Ladder, cap: float | None = None) -> LevelCounts:
+        """A cell for each declared rung, or one for each octave of a fine ladder.
+
+        Args:
+            ladder: the public ladder.
+            cap: the most that anyone spends in all: counting spends an eighth of it at most.
+        """
         if ladder.fine:
             octave = np.frexp(ladder.levels)[1] - 1
             cell_of = np.where(octave >= _LOWEST, octave - _LOWEST, -1).astype(np.int64)
@@ -57,7 +62,8 @@ class LevelCounts:
         else:
             cell_of = np.arange(len(ladder.levels))
             lowest = ladder.levels.tolist()
-        rates = (rounded_down(SHARE * Fraction(min(level, _ENOUGH))) for level in lowest)
+        most = _ENOUGH if cap is None else min(_ENOUGH, cap)
+        rates = (rounded_down(SHARE * Fraction(min(level, most))) for level in lowest)
         return cls(ladder.levels, cell_of, tuple(rates))
 
     @property

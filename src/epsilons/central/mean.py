@@ -95,7 +95,8 @@ def mean(
             never privacy.
         cap: for add/remove, the most that anyone spends. Without it it is chosen for the people
             that you expect, or, if levels says nothing of that, from a private count of people
-            that spends an eighth of everyone's budget.
+            that spends an eighth of everyone's budget. With assume="correlated" people are counted
+            wherever levels are declared and weights differ, for no interval could be given else.
         source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
 
     Returns:

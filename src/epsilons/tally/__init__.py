@@ -181,7 +181,9 @@ def tally_frequencies(
     """
     declared = _declared(categories, edges, other, missing)
     unit = 1 if person is None else SHARES
-    if ladder is not None and len(ladder.levels) * len(declared.labels) > LARGEST_TABLE:
+    # Beside its rungs, data have at most two levels: on no rung, and no budget. So no table that
+    # passes here is refused later, whoever is there.
+    if ladder is not None and (len(ladder.levels) + 2) * len(declared.labels) > LARGEST_TABLE:
         raise ArgumentError(
             f"categories: {len(declared.labels):,} cells for each of {len(ladder.levels):,} public "
             "budget levels are too many. Declare fewer categories, or a few levels."

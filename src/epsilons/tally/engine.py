@@ -23,7 +23,7 @@ from epsilons.tally.expressions import (
 from epsilons.tally.failures import guarded
 from epsilons.tally.grid import GRID, HALF, Integers
 from epsilons.tally.ieee import finite, less_itself_is_0
-from epsilons.tally.levels import BAD_BUDGET, Groups
+from epsilons.tally.levels import BAD_BUDGET, MOST_ROWS, Groups
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -162,8 +162,10 @@ def _fold(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
         of_person += [nw.col("e").min().alias("e"), nw.col("e").max().alias("e_max")]
     people = rows.group_by("who").agg(*of_person)
     # A cast after the aggregate: DuckDB adds 64-bit integers up in 128 bits.
-    r = nw.when(nw.col("valid") > 0).then(nw.col("valid")).otherwise(1).cast(nw.Int64)
-    total = nw.when(nw.col("valid") > 0).then(nw.col("sum")).otherwise(HALF).cast(nw.Int64)
+    # Sums of very many rows do not fit: such a person is in the middle, and never a failure.
+    usable = (nw.col("valid") > 0) & (nw.col("rows") < MOST_ROWS)
+    r = nw.when(usable).then(nw.col("valid")).otherwise(1).cast(nw.Int64)
+    total = nw.when(usable).then(nw.col("sum")).otherwise(HALF).cast(nw.Int64)
     nobody = belongs_to_nobody(rows)
     conflict = nw.col("e") != nw.col("e_max") if budgets else nw.col("rows") < 0
     people = people.select(

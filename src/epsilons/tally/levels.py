@@ -26,7 +26,8 @@ BAD_BUDGET = -1.0
 """What a budget that is null, NaN or negative is written as while people are counted."""
 
 MOST_ROWS = 2**31
-"""Rows of one person that can be averaged in 64-bit integers."""
+"""Rows of one person that cannot be averaged in 64-bit integers: then they count as the middle,
+and where that may be told, they are refused."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,8 +144,8 @@ def checked(groups: Groups, names: Names, missing: str) -> Tally:
 def on_rungs(groups: Groups, names: Names) -> Tally:
     """Return the tally of budgets on a public ladder: whatever the data, it can be used.
 
-    Those who stand on no rung are left out. A missing value is in the middle, and of two budgets
-    of one person the smaller counts.
+    Those who stand on no rung are left out. A missing value is in the middle, so is a person of
+    very many rows, and of two budgets of one person the smaller counts.
     """
     check_size(groups, names, GRID)
     order = np.argsort(groups.levels)
@@ -166,6 +167,11 @@ def check_people(groups: Counted, names: Names, unit: int) -> None:
         DataError: there are too few people, too many, or rows that belong to no one.
     """
     n = check_size(groups, names, unit)
+    if groups.most.max(initial=0) >= MOST_ROWS:
+        raise DataError(
+            f"{names.person} has too many rows for sums in 64-bit integers: at most "
+            f"{MOST_ROWS - 1:,} for each person."
+        )
     if n == 0:
         raise DataError(f"{names.values} is empty: there is nobody in it.")
     if not (groups.levels >= 0.0).all():
@@ -199,14 +205,17 @@ def check_people(groups: Counted, names: Names, unit: int) -> None:
 def check_size(groups: Counted, names: Names, unit: int) -> int:
     """Return how many people there are, if their sums fit 64-bit integers.
 
+    This is the one check that stays where the number of people is private: where a row is a person
+    of a mean, more than 8.6 billion of them are needed to fail it.
+
     Raises:
         DataError: there are too many.
     """
     people = [int(count) for count in groups.people]  # Python integers do not wrap
     n = sum(people)
-    if n * unit >= 2**63 or min(people, default=0) < 0 or groups.most.max(initial=0) >= MOST_ROWS:
+    if n * unit >= 2**63 or min(people, default=0) < 0:
         raise DataError(
-            f"{names.values} has too many rows for sums in 64-bit integers: at most "
-            f"{(2**63 - 1) // unit:,} people and {MOST_ROWS - 1:,} rows for each."
+            f"{names.values} has too many people for sums in 64-bit integers: at most "
+            f"{(2**63 - 1) // unit:,}."
         )
     return n
