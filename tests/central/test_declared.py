@@ -31,7 +31,11 @@ def rows(people: dict[float, int]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any
 
 def mean_of(people: dict[float, int], seed: int = 3, **words: Any) -> RatioMeanRelease:
     values, epsilon = rows(people)
-    given = {"epsilon": epsilon, "bounds": (0, 60), "source": ep.Seeded(seed)} | words
+    given: dict[str, Any] = {
+        "epsilon": epsilon,
+        "bounds": (0, 60),
+        "source": ep.Seeded(seed),
+    } | words
     release = ep.mean(values, neighbours="add-remove", **given)
     assert isinstance(release, RatioMeanRelease)
     return release
@@ -39,7 +43,11 @@ def mean_of(people: dict[float, int], seed: int = 3, **words: Any) -> RatioMeanR
 
 def cells_of(people: dict[float, int], seed: int = 3, **words: Any) -> RatioFrequencyRelease:
     values, epsilon = rows(people)
-    given = {"epsilon": epsilon, "edges": [0, 15, 30, 60], "source": ep.Seeded(seed)} | words
+    given: dict[str, Any] = {
+        "epsilon": epsilon,
+        "edges": [0, 15, 30, 60],
+        "source": ep.Seeded(seed),
+    } | words
     release = ep.frequencies(values, neighbours="add-remove", **given)
     assert isinstance(release, RatioFrequencyRelease)
     return release

@@ -1,0 +1,193 @@
+"""Every argument is used or refused, for each statistic, neighbours and kind of bounds."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import epsilons as ep
+from epsilons.errors import ArgumentError, EpsilonsError
+from tests.central.test_add_remove import plain
+
+N = 600
+_rng = np.random.default_rng(5)
+VALUES = _rng.normal(0.5, 0.1, N)
+EPSILON = np.where(np.arange(N) % 2 == 0, 2.0, 8.0)
+WORDS = np.where(VALUES < 0.5, "low", "high")
+GAPS = VALUES.copy()
+GAPS[3] = np.nan
+PEOPLE = np.arange(N) // 2 * 2 + (np.arange(N) % 2) * 1000  # two rows of one budget make a person
+PEOPLE[:8] = [0, 1, 0, 1, 0, 1, 0, 1]
+
+PUBLIC: dict[str, Any] = {"neighbours": "add-remove", "levels": {2.0: 300, 8.0: 300}}
+CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "mean": (ep.mean, {"bounds": (0, 1)}),
+    "mean, add-remove": (ep.mean, {"bounds": (0, 1), **PUBLIC}),
+    "mean, unknown range": (ep.mean, {"bounds": None}),
+    "mean, unknown range, add-remove": (ep.mean, {"bounds": None, **PUBLIC}),
+    "frequencies": (ep.frequencies, {"categories": ["low", "high"]}),
+    "frequencies, add-remove": (ep.frequencies, {"categories": ["low", "high"], **PUBLIC}),
+    "bins": (ep.frequencies, {"edges": [0, 0.5, 1], "other": "beyond"}),
+    "bins, add-remove": (ep.frequencies, {"edges": [0, 0.5, 1], **PUBLIC}),
+}
+OTHERS: dict[str, list[Any]] = {
+    "values": [VALUES + 0.2, WORDS[::-1]],
+    "epsilon": [EPSILON / 2.0],
+    "bounds": [(0, 2)],
+    "data": [pl.DataFrame({"x": [1.0]})],
+    "person": [PEOPLE],
+    "neighbours": ["add-remove", "replace"],
+    "assume": ["shuffled", "correlated"],
+    "loss": ["pac"],
+    "confidence": [0.5],
+    "method": ["uniform", "minimax", "shifted", "diffusion"],
+    "missing": ["error", "midpoint"],
+    "levels": [[2.0, 8.0], {1.0: 600}],
+    "cap": [0.7],
+    "source": [ep.Seeded(8)],
+    "categories": [["low", "high", "none"], [1, 2]],
+    "edges": [[0, 0.4, 1]],
+    "other": ["else"],
+    "project": [False, "yes"],
+    "separator": [";"],
+}
+"""Other values of each argument: ones that mean something else, if they mean anything."""
+
+
+def outcome(call: str, **changes: Any) -> Any:
+    """All that is released, or how it was refused."""
+    function, arguments = CALLS[call]
+    values = WORDS if "categories" in arguments else VALUES
+    given = {"values": values, "epsilon": EPSILON, "source": ep.Seeded(7)} | arguments | changes
+    try:
+        release = function(given.pop("values"), **given)
+    except EpsilonsError as error:
+        return type(error).__name__, str(error)
+    return plain(release)
+
+
+@pytest.fixture(scope="module")
+def usual() -> dict[str, Any]:
+    return {call: outcome(call) for call in CALLS}
+
+
+def arguments_of(call: str) -> list[str]:
+    return list(inspect.signature(CALLS[call][0]).parameters)
+
+
+@pytest.mark.parametrize(("call", "name"), [(c, n) for c in CALLS for n in arguments_of(c)])
+def test_no_argument_is_dropped(call: str, name: str, usual: dict[str, Any]) -> None:
+    """For each argument some other value changes the release, or is refused."""
+    assert "Release" in usual[call][0]  # and no error
+    if name == "missing":  # the default is one of its two words
+        data = {"values": GAPS} if "mean" in call else {}
+        first, second = (outcome(call, missing=word, **data) for word in OTHERS[name])
+        assert first != second
+        return
+    found = [outcome(call, **{name: other}) for other in OTHERS[name]]
+    assert any(each != usual[call] for each in found)
+    if name not in ("neighbours", "method", "values", "project"):
+        assert all(each != usual[call] for each in found)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_wrong_word_is_refused(call: str) -> None:
+    for name in ("neighbours", "assume", "loss", "method", "missing"):
+        kind, message = outcome(call, **{name: "nonsense"})
+        assert kind in ("ArgumentError",)
+        assert name in message
+    for name, wrong in (("confidence", 1.5), ("source", 42)):
+        assert name in outcome(call, **{name: wrong})[1]
+
+
+def test_missing_under_replace() -> None:
+    for values in ({"values": GAPS}, {"values": [None, *WORDS[1:]], "categories": ["low", "high"]}):
+        call = "frequencies" if "categories" in values else "mean"
+        assert outcome(call, **values)[0] == "MissingValueError"
+        assert outcome(call, **values, missing="error") == outcome(call, **values)
+    kept = outcome("mean", values=GAPS, missing="midpoint")
+    assert kept == outcome("mean", values=np.where(np.isnan(GAPS), 0.5, GAPS))
+    assert "no middle" in outcome("frequencies", missing="midpoint")[1]
+
+
+@pytest.mark.parametrize("call", [call for call in CALLS if "add-remove" in call])
+def test_missing_under_add_remove(call: str) -> None:
+    """A refusal would tell: "error" is not accepted, and what happens instead has a name."""
+    kind, message = outcome(call, missing="error")
+    assert kind == "ArgumentError"
+    assert "would tell" in message
+    told = outcome(call, missing="midpoint")
+    if call.startswith("mean"):
+        assert told == outcome(call)
+        assert told != outcome(call, values=GAPS, missing="midpoint")
+    else:
+        assert told[0] == "ArgumentError"
+        assert "no middle" in told[1]
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+def test_projection_is_to_the_simplex_or_not_done(neighbours: str) -> None:
+    given: dict[str, Any] = {"epsilon": 0.2, "categories": range(6), "neighbours": neighbours}
+    for seed in range(4):
+        shares, cut = (
+            ep.frequencies([0] * 30, project=project, source=ep.Seeded(seed), **given)
+            for project in (True, False)
+        )
+        assert shares.raw.tolist() == cut.raw.tolist()
+        assert shares.raw.min() < 0.0
+        assert shares.value.sum() == pytest.approx(1.0)
+        assert cut.value.tolist() == np.clip(cut.raw, 0.0, 1.0).tolist()
+        assert shares.value.tolist() != cut.value.tolist()
+
+
+PLANS: dict[str, dict[str, Any]] = {
+    "mean": {},
+    "mean, add-remove": {"neighbours": "add-remove"},
+    "frequencies": {"statistic": "frequencies", "categories": 3},
+    "bins, add-remove": {
+        "statistic": "frequencies",
+        "edges": [0, 1, 2, 3],
+        "neighbours": "add-remove",
+    },
+}
+
+
+@pytest.mark.parametrize("call", PLANS)
+@pytest.mark.parametrize("make", [ep.plan, ep.allocate])
+def test_no_argument_of_a_forecast_is_dropped(make: Callable[..., Any], call: str) -> None:
+    names = list(inspect.signature(make).parameters)
+    others: dict[str, Any] = {
+        "epsilon": {0.1: 50, 0.5: 70},
+        "bounds": (0, 2),
+        "statistic": "mean" if "statistic" in PLANS[call] else "frequencies",
+        "categories": 5,
+        "edges": [0, 1, 2],
+        "neighbours": "replace" if "neighbours" in PLANS[call] else "add-remove",
+        "assume": "correlated",
+        "loss": "pac",
+        "confidence": 0.5,
+        "cap": 0.2,
+        "method": "uniform",
+    }
+    given = {"epsilon": {0.1: 60, 1.0: 60}} | PLANS[call]
+    if "neighbours" not in names:
+        given.pop("neighbours", None)
+    if "confidence" in names:  # which matters for this loss alone
+        given["loss"], others["loss"] = "pac", "mse"
+
+    def shown(**changes: Any) -> Any:
+        try:
+            found = make(**{**given, **changes})
+        except ArgumentError as error:
+            return str(error)
+        return plain((found.loss, found.forecasts) if make is ep.plan else found)
+
+    first = shown()
+    assert not isinstance(first, str)
+    dropped = [name for name in names if shown(**{name: others[name]}) == first]
+    assert dropped == []

@@ -1,0 +1,126 @@
+"""Intervals of releases, against sums that are written out here."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+from epsilons.release import LevelCount, RatioFrequencyRelease, RatioMeanRelease, SpendingRule
+from epsilons.risk import ratio
+
+N, EPSILON, BETA = 400, 0.5, 0.05
+
+
+def test_the_interval_of_a_mean_is_the_quantile_of_its_noise() -> None:
+    """Everyone at one ε, and budgets may say anything: the noise is all there is."""
+    values = [20.0] * N
+    release = ep.mean(
+        values, epsilon=EPSILON, bounds=(0, 60), assume="correlated", method="uniform"
+    )
+    low, high = release.interval(1.0 - BETA)
+    reach = 60.0 / (EPSILON * N) * math.log(1.0 / BETA)
+    assert high - release.raw == pytest.approx(reach, rel=1e-6)
+    assert release.raw - low == pytest.approx(reach, rel=1e-6)
+    assert release.error_if_related == pytest.approx(reach, rel=1e-6)
+
+
+def test_the_intervals_of_shares_are_quantiles_of_their_noise() -> None:
+    """Two cells move, so the scale is 2/(ε·n); a band holds k of them at once."""
+    release = ep.frequencies(
+        [0, 1, 2, 3] * (N // 4), epsilon=EPSILON, categories=range(4), assume="correlated"
+    )
+    scale = 2.0 / (EPSILON * N)
+    low, high = release.interval(1.0 - BETA)
+    for reach in (high - release.raw, release.raw - low):
+        assert reach.tolist() == pytest.approx([scale * math.log(1.0 / BETA)] * 4, rel=1e-6)
+    low, high = release.band(1.0 - BETA)
+    at_once = -math.log(1.0 - (1.0 - BETA) ** (1 / 4))
+    for reach in (high - release.raw, release.raw - low):
+        assert reach.tolist() == pytest.approx([scale * at_once] * 4, rel=1e-2)
+        assert (reach > scale * math.log(1.0 / BETA)).all()
+
+
+@pytest.mark.parametrize("weights", [(1, 4), (1, 2, 8), (0, 1, 1), (3, 3)])
+def test_the_bias_is_the_largest_over_all_counts_that_the_noise_allows(
+    weights: tuple[int, ...],
+) -> None:
+    """Every combination of ends and some in between: none has a larger distance, and one has it."""
+    rates = (0.8, 1.0, 2.0)[: len(weights)]
+    noisy = (60, 45, 70)[: len(weights)]
+    counted = LevelCount(noisy, rates, np.array(weights))
+    bias = counted.bias(BETA)
+    reach = [math.log(len(weights) / BETA) / rate + 1.0 for rate in rates]
+    spans = [np.linspace(n - r, n + r, 9) for n, r in zip(noisy, reach, strict=True)]
+    k = np.array(weights, dtype=float)
+    worst = 0.0
+    for counts in itertools.product(*spans):
+        n = np.array(counts)
+        worst = max(worst, 0.5 * float(np.abs(n * k / (n @ k) - n / n.sum()).sum()))
+    assert bias >= worst - 1e-12
+    # Of more than two rungs the averages below and above are each taken at their worst.
+    assert bias <= (1.001 if len(weights) == 2 else 1.3) * worst + 1e-12
+
+
+PEOPLE = {0.5: 300, 1.0: 300}
+BUDGETS = np.repeat([0.5, 1.0], 300)
+
+
+def related(make: Any, values: Any, **words: Any) -> Any:
+    return make(
+        values,
+        epsilon=BUDGETS,
+        neighbours="add-remove",
+        levels=[0.5, 1.0],
+        cap=1.0,
+        assume="correlated",
+        source=ep.Seeded(4),
+        **words,
+    )
+
+
+def test_an_interval_for_related_budgets_shares_its_error_between_count_and_noise() -> None:
+    release = related(ep.mean, np.linspace(0.2, 0.6, 600), bounds=(0, 1), method="transformed")
+    assert isinstance(release, RatioMeanRelease)
+    sums = release.sums
+    assert sums.counted is not None
+    assert not sums.equal
+    apart = sums.counted.bias(BETA / 2.0) + sums.slack
+    low, high = ratio.interval(
+        sums.law, sums.scheme, sums.drawn, largest=0.0, confidence=1.0 - BETA / 2.0
+    )
+    assert release.interval(1.0 - BETA) == (max(low - apart, 0.0), min(high + apart, 1.0))
+
+
+def test_a_band_under_add_remove_speaks_of_all_categories() -> None:
+    release = related(ep.frequencies, [0, 1, 2] * 200, categories=range(3))
+    assert isinstance(release, RatioFrequencyRelease)
+    for confidence in (0.5, 0.95):
+        each = 1.0 - (1.0 - confidence) / 3.0
+        for found, wanted in zip(release.band(confidence), release.interval(each), strict=True):
+            assert found.tolist() == wanted.tolist()
+        (low, high), (inner_low, inner_high) = (
+            release.band(confidence),
+            release.interval(confidence),
+        )
+        assert (high - low > inner_high - inner_low).all()
+    sums = release.sums
+    assert sums.counted is not None
+    apart = sums.counted.bias(BETA / 2.0)
+    low, high = ratio.share_intervals(
+        sums.drawn, sums.scale, largest=0.0, confidence=1.0 - BETA / 2.0
+    )
+    found_low, found_high = release.interval(1.0 - BETA)
+    assert found_low.tolist() == np.maximum(low - apart, 0.0).tolist()
+    assert found_high.tolist() == np.minimum(high + apart, 1.0).tolist()
+
+
+def test_a_person_spends_what_the_highest_rung_below_their_budget_spends() -> None:
+    rule = SpendingRule(np.array([0.1, 0.5, 2.0]), np.array([0.1, 0.4, 0.7]))
+    found = [rule(e) for e in (0.0, 0.09, 0.1, 0.3, 0.5, 0.6, 2.0, 50.0, math.inf, math.nan, -1.0)]
+    assert found == [0.0, 0.0, 0.1, 0.1, 0.4, 0.4, 0.7, 0.7, 0.7, 0.0, 0.0]
+    assert [row.kept for row in rule] == pytest.approx([0.0, 0.1, 1.3])
