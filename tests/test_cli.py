@@ -95,6 +95,9 @@ def test_frequencies_of_a_file(tmp_path: Path) -> None:
     edges = ("--edges", "0,2,4")
     data = json.loads(run(*words, "--value", "w", *edges, "--json").stdout)
     assert data["categories"] == [[0.0, 2.0], [2.0, 4.0]]
+    wrong = run(*words, "--value", "w", "--edges", "0,old")
+    assert wrong.returncode == 2
+    assert "such as 0,18,65" in wrong.stderr
     neither = run(*words, "--value", "c")
     assert neither.returncode == 2
     assert "--category" in neither.stderr
