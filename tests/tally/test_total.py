@@ -114,3 +114,14 @@ def test_frequencies_have_no_limit_of_rows(monkeypatch: pytest.MonkeyPatch) -> N
     assert tally.cells.tolist() == [[3 * SHARES // 4, SHARES // 4 + SHARES]]
     with pytest.raises(DataError, match="too many rows"):
         tally_frequencies([*"aaab", "b"], **given)
+
+
+@pytest.mark.slow
+def test_so_it_is_with_more_rows_than_sums_can_hold() -> None:
+    import duckdb
+
+    query = "select 7 as p, 1.0::double as x, 1.0::double as e from range({})"
+    data = duckdb.sql(query.format(2**31 + 5))
+    tally = tally_mean("x", epsilon="e", bounds=(0.0, 1.0), data=data, person="p", ladder=LADDER)
+    assert tally.counts.tolist() == [1]
+    assert tally.sums.tolist() == [HALF]
