@@ -84,6 +84,16 @@ def test_what_is_said_to_be_spent_is_what_the_checker_finds(statistic: str, name
         assert release.spent(math.nan) == release.spent(0.01 if "one" not in name else 0.1) == 0.0
 
 
+@pytest.mark.parametrize("make", ["mean", "frequencies"])
+def test_beside_public_people_who_are_used_alone_nobody_spends(make: str) -> None:
+    words: dict[str, Any] = {"bounds": (0, 1)} if make == "mean" else {"categories": [0, 1]}
+    release = getattr(ep, make)(
+        [0, 1] * 12, epsilon=[0.5] * 20 + [math.inf] * 4, method="proportional", **words
+    )
+    assert ep.verify.exact(release.mechanism).losses[0] == 0
+    assert next((row.spent, row.kept) for row in release.spent) == (0.0, 0.5)
+
+
 def counted_mean(ladder: Ladder | None, epsilon: Any) -> tally.Tally:
     return tally.tally_mean(VALUES, epsilon=epsilon, bounds=(0.0, 10.0), ladder=ladder)
 

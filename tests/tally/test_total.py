@@ -80,7 +80,7 @@ def test_a_person_of_very_many_rows_is_in_the_middle(
     monkeypatch.setattr("epsilons.tally.engine.MOST_ROWS", 3, raising=False)
     frame = pl.DataFrame(
         {
-            "x": [0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0],
+            "x": [0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0],
             "e": [1.0] * 7,
             "p": [1, 2, 2, 3, 3, 3, 3],
         }
