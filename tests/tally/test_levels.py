@@ -82,5 +82,5 @@ def test_sums_that_could_wrap_are_refused(people: list[int], most: int) -> None:
     zeros = np.zeros(len(people), dtype=np.int64)
     levels = np.arange(1.0, len(people) + 1)
     groups = Groups(levels, np.array(people), zeros, zeros, zeros, zeros, np.array([most]))
-    with pytest.raises(DataError, match="too many (people|rows)"):
+    with pytest.raises(DataError, match=r"too many (people|rows)"):
         checked(groups, Names(), "midpoint")
