@@ -11,12 +11,12 @@ import numpy as np
 
 from epsilons import tally
 from epsilons.allocation import Goal
-from epsilons.budgets import Floats, Integers
+from epsilons.budgets import Floats, Integers, float_down
 from epsilons.central.cell_sums import build_cell_sums
 from epsilons.central.composed import Composed
 from epsilons.central.designs import METHODS, Public, best_cap, design, expected, require_levels
 from epsilons.central.facts import Facts, facts_of
-from epsilons.central.level_counts import LevelCounts, float_down
+from epsilons.central.level_counts import LevelCounts
 from epsilons.noise import Source
 from epsilons.release import (
     LevelCount,

@@ -10,9 +10,18 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from epsilons.errors import ArgumentError, ColumnError
+from epsilons.tally.given import TIMES, family, is_time
 from epsilons.tally.grid import Floats, Integers
 
-__all__ = ["MISSING", "UNDECLARED", "Categories", "Kind", "declare", "wrong_type"]
+__all__ = [
+    "MISSING",
+    "UNDECLARED",
+    "Categories",
+    "Kind",
+    "declare",
+    "wrong_entry",
+    "wrong_type",
+]
 
 Kind = Literal["numbers", "bins", "text", "integers", "booleans"]
 """What a column of values must be: "numbers" for a mean, the others for categories."""
@@ -30,6 +39,7 @@ HOW = (
     "Give distinct strings, integers or booleans; or bins for numbers: pairs (lo, hi), or edges, "
     "at least one of them a float. (Integers are categories, floats are edges.)"
 )
+AS_TEXT: Final = "Convert it before: text is never read as numbers here."
 NOTHING: Final[Floats] = np.empty(0)
 
 NEEDED: Final[dict[Kind, str]] = {
@@ -131,9 +141,20 @@ def declare(categories: object, other: object) -> Categories:
 
 def wrong_type(kind: Kind, must: str, dtype: object) -> ColumnError:
     """Say that something, which `must` be of the type that `kind` needs, is not."""
+    what = TIMES if family(dtype) == "time" else AS_TEXT
+    return ColumnError(f"{must} {NEEDED[kind]}; its type is {dtype}. {what}")
+
+
+def wrong_entry(kind: Kind, must: str, type_: type) -> ColumnError:
+    """Say that something, which `must` be of the type that `kind` needs, has an entry that is not.
+
+    Of the entry nothing is shown but its type.
+    """
+    what = TIMES if is_time(type_) else AS_TEXT
+    if issubclass(type_, (list, tuple, np.ndarray)):
+        what = "One column is meant, with one entry for each row."
     return ColumnError(
-        f"{must} {NEEDED[kind]}; its type is {dtype}. "
-        "Convert it before: text is never read as numbers here."
+        f"{must} {NEEDED[kind]}; it holds something of type {type_.__name__}. {what}"
     )
 
 

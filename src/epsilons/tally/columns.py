@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from epsilons.errors import ArgumentError, ColumnError, DataError, EpsilonsError, FileError
-from epsilons.tally import arrays
+from epsilons.tally import arrays, given
 from epsilons.tally.categories import Kind, wrong_type
-from epsilons.tally.cells_twin import entries
+from epsilons.tally.cells_twin import declared_kind
 from epsilons.tally.failures import guarded
 from epsilons.tally.files import rows_of, scan
 from epsilons.tally.grid import Floats
@@ -273,8 +273,16 @@ def read_in_memory(
     return table
 
 
-def in_memory(values: object, epsilon: object, data: object, person: object) -> arrays.Arrays:
-    """Return the columns of a frame in memory as arrays.
+def in_memory(
+    values: object,
+    epsilon: object,
+    data: object,
+    person: object,
+    ladder: Ladder | None = None,
+    *,
+    lenient: bool,
+) -> arrays.Arrays:
+    """Return the columns of a frame in memory as arrays, as `arrays.read` does.
 
     Raises:
         ArgumentError: the frame is lazy, or is a file. And as `read`.
@@ -284,11 +292,11 @@ def in_memory(values: object, epsilon: object, data: object, person: object) -> 
     def take() -> list[Any]:
         wanted = [table.values, table.epsilon, table.person]
         eager = table.frame.collect()
-        return [eager[c].to_numpy() if isinstance(c, str) else c for c in wanted]
+        # As series: in NumPy integers with gaps are floats, and so may ids be.
+        return [eager[c].to_native() if isinstance(c, str) else c for c in wanted]
 
-    names = table.names
     v, e, p = guarded(take, *table.failure)
-    return arrays.read(v, e, p, (names.values, names.epsilon, names.person))
+    return arrays.read(v, e, p, table.names, ladder, lenient=lenient)
 
 
 def of_arrays(rows: arrays.Arrays) -> Table:
@@ -299,9 +307,18 @@ def of_arrays(rows: arrays.Arrays) -> Table:
 
 
 def of_values(
-    values: object, epsilon: object, person: object, kind: Kind, ladder: Ladder | None = None
-) -> Table:
+    values: object,
+    epsilon: object,
+    person: object,
+    kind: Kind,
+    names: Names,
+    ladder: Ladder | None = None,
+) -> Table | None:
     """Hand arrays of values of any kind to Polars, without a copy where that can be.
+
+    Returns:
+        None where the type of values declares nothing, or Polars does not take them: then their
+        entries are looked at one by one, in `cells_twin.py`.
 
     Raises:
         ArgumentError: something is not one column, or the lengths differ.
@@ -312,33 +329,25 @@ def of_values(
     import polars as pl
 
     series: pl.Series | None = None
+    column = given.opened(values, names.values)
+    if column.family is None or (kind != "bins" and isinstance(values, np.ma.MaskedArray)):
+        return None
     if kind == "bins":
-        series = pl.Series("values", arrays.floats(values, "values", booleans=False))
-    elif hasattr(values, "to_list") or hasattr(values, "to_pylist"):
+        numbers = arrays.floats(values, names.values, lenient=False, kind="bins")
+        series = pl.Series("values", numbers)
+    else:
+        declared_kind(column, kind, names.values)
 
         def convert() -> pl.Series:
-            given: Any = values
-            return pl.Series("values", given)
+            typed: Any = values
+            return pl.Series("values", typed)
 
-        with contextlib.suppress(EpsilonsError):  # then entry by entry, below
+        with contextlib.suppress(EpsilonsError):
             series = guarded(convert, DataError, UNUSABLE)
-    if series is None:
-        types = {"text": pl.String, "integers": pl.Int64, "booleans": pl.Boolean}
-        items = entries(values, kind)
-        if kind == "integers" and any(i is not None and not -(2**63) <= i < 2**63 for i in items):
-            # No category is beyond 64 bits: what is stays out of all of them, and is not refused.
-            types["integers"] = pl.Int128
-            items = [None if i is None else min(max(int(i), -(2**127)), 2**127 - 1) for i in items]
-
-        def build() -> pl.Series:
-            return pl.Series("values", items, dtype=types[kind])
-
-        series = guarded(build, ColumnError, "values could not be handed to Polars ({kind}).")
-    names = ("values", "epsilon", "person")
+        if series is None or given.family(series.dtype) != column.family:
+            return None
     budgets, who = arrays.budgets_and_people(epsilon, person, names, len(series), ladder)
-    table = _of_series(series, budgets, who)
-    _check_types(table, None, kind)
-    return table
+    return _of_series(series, budgets, who)
 
 
 def _of_series(

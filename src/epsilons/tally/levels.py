@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -58,11 +58,12 @@ class Names:
     person: str = "person"
 
     @classmethod
-    def of_columns(cls, values: str, epsilon: str | float, person: str | None) -> Names:
-        """Name the columns that the user named."""
+    def of_columns(cls, values: Any, epsilon: Any, person: Any) -> Names:
+        """Name the columns that the user named, which pandas allows to be more than text."""
+        number = isinstance(epsilon, (int, float, np.number))
         return cls(
             f"values={values!r}",
-            f"epsilon={epsilon!r}" if isinstance(epsilon, str) else "epsilon",
+            "epsilon" if number else f"epsilon={epsilon!r}",
             f"person={person!r}",
         )
 
