@@ -21,6 +21,7 @@ from epsilons.local.weights import WEIGHTS
 from epsilons.noise import Source, resolve
 from epsilons.release.base import Release
 from epsilons.risk.local import Sums
+from epsilons.tally.given import same_labels
 
 PROTECTS = (
     "Each person's value, before it leaves them: whatever their value is, the probability of what "
@@ -95,9 +96,11 @@ class Mechanism(ABC):
 
         Raises:
             DataError: a value is not of the kind that is asked for.
-            ArgumentError: budgets or source cannot mean anything.
+            ArgumentError: budgets or source cannot mean anything, or the labels of two Series of
+                pandas differ.
         """
         entropy = resolve(source)
+        same_labels(values=values, epsilons=epsilons)
         read, people = self._read(values)
         epsilon = budgets_of(epsilons, people)
         order = self._order(epsilon)

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilons.budgets import Floats, Integers
+from epsilons.budgets import Floats, Integers, floats_down, is_number, numbers_given
 from epsilons.errors import ArgumentError, BudgetError, DataError, MissingValueError
 
 _HINT = "0 sends pure noise and math.inf the value itself."
@@ -18,7 +18,7 @@ GRID: Final = 1 << 30
 
 
 def budgets_of(epsilons: Any, people: int) -> Floats:
-    """The budget of each person: one number for all, or one for each.
+    """The budget of each person: one number for all, or one for each, rounded down to a float64.
 
     Args:
         epsilons: what the user gave.
@@ -29,17 +29,18 @@ def budgets_of(epsilons: Any, people: int) -> Floats:
         ArgumentError: there are more or fewer budgets than people.
     """
     try:
-        given = np.asarray(epsilons)
+        given = numbers_given(epsilons)
     except (ValueError, TypeError):
         raise BudgetError(f"epsilons must be numbers, one for each person. {_HINT}") from None
-    if given.dtype.kind not in "fiu":
+    objects = given.dtype.kind == "O" and all(map(is_number, given.ravel().tolist()))
+    if given.dtype.kind not in "fiu" and not objects:
         raise BudgetError(f"epsilons must be numbers, but is of type {given.dtype}. {_HINT}")
     if given.ndim > 1 or (given.ndim == 1 and len(given) != people):
         raise ArgumentError(
             f"epsilons must be one number for all or one for each of the {people:,} people, "
             f"but has shape {given.shape}."
         )
-    budgets = np.ascontiguousarray(np.broadcast_to(given, people), dtype=np.float64)
+    budgets = np.ascontiguousarray(np.broadcast_to(floats_down(given), people))
     if people and not budgets.min() >= 0.0:  # NaN is the minimum wherever there is one
         raise BudgetError(
             f"epsilons must lie in [0, ∞], but somebody's is negative or NaN. {_HINT}"

@@ -129,9 +129,8 @@ def people(
     else:
         from epsilons.tally import columns
 
-        rows = columns.in_memory(
-            given.values, given.epsilon, given.data, given.person, lenient=missing == "midpoint"
-        )
+        own, lenient = (given.values, given.epsilon, given.data), missing == "midpoint"
+        rows = columns.in_memory(*own, given.person, given.names, lenient=lenient)
     counted = twin.count(rows, bounds)
     tally = checked(counted.groups, given.names, missing)
     # `checked` sorted the levels: a group's place among them is its level.

@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from epsilons.errors import ArgumentError, ColumnError, DataError, EpsilonsError, FileError
+from epsilons.errors import (
+    ArgumentError,
+    ColumnError,
+    DataError,
+    EpsilonsError,
+    FileError,
+)
 from epsilons.tally import arrays, given
+from epsilons.tally.budget_columns import on_ladder, rounded_down
 from epsilons.tally.categories import Kind, wrong_type
 from epsilons.tally.cells_twin import declared_kind
 from epsilons.tally.failures import guarded
@@ -27,9 +34,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["Table", "in_memory", "of_arrays", "of_values", "read", "read_in_memory"]
-
-BUDGET = "the budget of all"
-"""A column of one number, where a budget is needed for each row."""
 
 UNUSABLE = (
     "data could not be read by its engine ({kind}). "
@@ -73,11 +77,6 @@ class Table:
             for start in range(0, max(self.size, 1), rows)
         ]
 
-    @property
-    def names(self) -> Names:
-        """What messages call the columns."""
-        return Names.of_columns(self.values, self.epsilon, self.person)
-
 
 def read(
     values: object,
@@ -118,20 +117,8 @@ def read(
     table = replace(table, frame=_into_polars(table))
     if kind == "text":
         _check_dictionary(table)
-    return table if ladder is None else _on_ladder(table, ladder)
-
-
-def _on_ladder(table: Table, ladder: Ladder) -> Table:
-    """Put budgets on a ladder. One budget for all becomes a column where some rows have nobody."""
-    import narwhals as nw
-
-    if isinstance(table.epsilon, str):
-        return replace(table, ladder=ladder)
-    rung = float(ladder.of(np.array([table.epsilon]))[0])
-    if table.person is None:
-        return replace(table, epsilon=rung, ladder=ladder)
-    frame = table.frame.with_columns(nw.lit(rung).alias(BUDGET))
-    return replace(table, frame=frame, epsilon=BUDGET, ladder=ladder)
+    table = rounded_down(table, ladder)
+    return table if ladder is None else on_ladder(table, ladder)
 
 
 def _open(data: object, values: str, epsilon: str | float, person: str | None, kind: Kind) -> Table:
@@ -278,6 +265,7 @@ def in_memory(
     epsilon: object,
     data: object,
     person: object,
+    names: Names,
     ladder: Ladder | None = None,
     *,
     lenient: bool,
@@ -296,7 +284,7 @@ def in_memory(
         return [eager[c].to_native() if isinstance(c, str) else c for c in wanted]
 
     v, e, p = guarded(take, *table.failure)
-    return arrays.read(v, e, p, table.names, ladder, lenient=lenient)
+    return arrays.read(v, e, p, names, ladder, lenient=lenient)
 
 
 def of_arrays(rows: arrays.Arrays) -> Table:

@@ -332,7 +332,8 @@ def in_memory(
             'method "diffusion" draws for each person and needs data in memory: '
             "give arrays or an eager frame, not a file or a lazy frame."
         )
-    return fold(columns.in_memory(*own, given.data, given.person, ladder, lenient=True))
+    rows = columns.in_memory(*own, given.data, given.person, given.names, ladder, lenient=True)
+    return fold(rows)
 
 
 def coarse(epsilon: Floats) -> Floats:
