@@ -159,7 +159,7 @@ def test_levels_caps_and_keys() -> None:
     assert declared.guess.tolist() == [7, 1]
     assert declared.cap == math.nextafter(0.9, 0.0)
     assert facts_of(TENTH, None, None).ladder.levels.tolist() == [BELOW]
-    assert ep.allocate({0.1: 2, BELOW: 2}).for_each([TENTH]) <= BELOW
+    assert ep.allocate({0.1: 2, BELOW: 2}).for_each(np.array([TENTH])) <= BELOW
 
 
 def test_a_tiny_budget_leaves_out() -> None:

@@ -17,12 +17,12 @@ from epsilons.tally.categories import (
     wrong_type,
 )
 from epsilons.tally.cells import CellGroups, Parts, add_up
-from epsilons.tally.given import Column, Family, is_null, opened
+from epsilons.tally.given import Family, declared, is_null, opened
 from epsilons.tally.grid import Integers
 from epsilons.tally.ladder import Ladder
 from epsilons.tally.levels import Names
 
-__all__ = ["count", "declared_kind"]
+__all__ = ["check_declared", "count"]
 
 FAMILY: Final[dict[Kind, Family]] = {"text": "text", "integers": "integer", "booleans": "boolean"}
 """What the type of a column must declare for categories of a kind."""
@@ -80,14 +80,15 @@ def count(
     return add_up(parts, categories)
 
 
-def declared_kind(column: Column, kind: Kind, name: str) -> None:
+def check_declared(values: object, kind: Kind, name: str) -> None:
     """Refuse a column whose type declares that it holds something else than the kind needs.
 
     Raises:
         ColumnError: it does.
     """
-    if column.family not in (FAMILY[kind], None):
-        raise wrong_type(kind, f"{name} must be", column.dtype)
+    held, dtype = declared(values)
+    if held not in (FAMILY[kind], None):
+        raise wrong_type(kind, f"{name} must be", dtype)
 
 
 def _cells(values: object, categories: Categories, name: str, *, lenient: bool) -> Integers:
@@ -99,9 +100,9 @@ def _cells(values: object, categories: Categories, name: str, *, lenient: bool) 
     kind = categories.kind
     if kind == "bins":
         return categories.of_floats(floats(values, name, lenient=lenient, kind="bins"))
-    column = opened(values, name)
-    declared_kind(column, kind, name)
-    entries = column.entries if isinstance(column.entries, list) else column.entries.tolist()
+    entries = opened(values, name).entries
+    check_declared(values, kind, name)
+    entries = entries if isinstance(entries, list) else entries.tolist()
     unfit = {type_ for type_ in set(map(type, entries)) if not _fits(type_, kind)}
     places: dict[Any, int] = {label: place for place, label in enumerate(categories.declared)}
 

@@ -20,7 +20,7 @@ from epsilons.errors import (
 from epsilons.tally import arrays, given
 from epsilons.tally.budget_columns import on_ladder, rounded_down
 from epsilons.tally.categories import Kind, wrong_type
-from epsilons.tally.cells_twin import declared_kind
+from epsilons.tally.cells_twin import check_declared
 from epsilons.tally.failures import guarded
 from epsilons.tally.files import rows_of, scan
 from epsilons.tally.grid import Floats
@@ -317,14 +317,14 @@ def of_values(
     import polars as pl
 
     series: pl.Series | None = None
-    column = given.opened(values, names.values)
-    if column.family is None or (kind != "bins" and isinstance(values, np.ma.MaskedArray)):
+    held, _ = given.declared(values)
+    if held is None or (kind != "bins" and isinstance(values, np.ma.MaskedArray)):
         return None
     if kind == "bins":
         numbers = arrays.floats(values, names.values, lenient=False, kind="bins")
         series = pl.Series("values", numbers)
     else:
-        declared_kind(column, kind, names.values)
+        check_declared(values, kind, names.values)
 
         def convert() -> pl.Series:
             typed: Any = values
@@ -332,7 +332,7 @@ def of_values(
 
         with contextlib.suppress(EpsilonsError):
             series = guarded(convert, DataError, UNUSABLE)
-        if series is None or given.family(series.dtype) != column.family:
+        if series is None or given.family(series.dtype) != held:
             return None
     budgets, who = arrays.budgets_and_people(epsilon, person, names, len(series), ladder)
     return _of_series(series, budgets, who)

@@ -20,7 +20,17 @@ import numpy.typing as npt
 
 from epsilons.errors import ArgumentError
 
-__all__ = ["TIMES", "Column", "Family", "family", "is_null", "is_time", "opened", "same_labels"]
+__all__ = [
+    "TIMES",
+    "Column",
+    "Family",
+    "declared",
+    "family",
+    "is_null",
+    "is_time",
+    "opened",
+    "same_labels",
+]
 
 Family = Literal["integer", "float", "decimal", "boolean", "text", "time", "nested"]
 """What a declared type holds."""
@@ -77,6 +87,14 @@ def family(dtype: object) -> Family | None:
     return next(found, None)
 
 
+def declared(given: Any) -> tuple[Family | None, str]:
+    """What the type of a column declares to hold, and its name, without a look at the entries."""
+    if isinstance(given, np.ndarray):
+        return _OF_KIND.get(given.dtype.kind), str(given.dtype)
+    dtype = getattr(given, "dtype", getattr(given, "type", None))  # `type` in PyArrow
+    return (None, type(given).__name__) if dtype is None else (family(dtype), str(dtype))
+
+
 def opened(given: object, name: str) -> Column:
     """Return what the user gave as one column.
 
@@ -106,7 +124,7 @@ def _array(given: npt.NDArray[Any]) -> Column | None:
     """A column of an array of NumPy; None if it has no rows."""
     if given.ndim == 0:
         return None
-    held, dtype = _OF_KIND.get(given.dtype.kind), str(given.dtype)
+    held, dtype = declared(given)
     if given.ndim == 1 and (given.dtype.kind in "OT" or isinstance(given, np.ma.MaskedArray)):
         # What is behind a mask is not a value: a list says None there.
         return Column(_listed(given), held, dtype)
@@ -125,17 +143,16 @@ def _other(given: Any) -> Column | None:
     """A column of anything else; None if it is not one."""
     if isinstance(given, (str, bytes, Mapping, Set)):
         return None
-    dtype = getattr(given, "dtype", getattr(given, "type", None))
     lister = getattr(given, "to_pylist", getattr(given, "to_list", None))  # PyArrow; other series
-    if dtype is not None and callable(lister):
-        held = family(dtype)
+    if callable(lister):
+        held, dtype = declared(given)
         # With gaps, NumPy would make floats of integers; it has none beyond 64 bits.
-        whole = held in ("integer", "boolean") and "128" not in str(dtype) and not _gaps(given)
+        whole = held in ("integer", "boolean") and "128" not in dtype and not _gaps(given)
         if whole or held in ("float", "time"):
             array = np.asarray(given)
             if array.dtype.kind in "iufbmM":
-                return Column(array, held, str(dtype))
-        return Column(list(lister()), held, str(dtype))
+                return Column(array, held, dtype)
+        return Column(list(lister()), held, dtype)
     if hasattr(given, "__array__"):
         return _array(np.asarray(given))
     if isinstance(given, Sequence) or (
@@ -183,11 +200,9 @@ def same_labels(**given: object) -> None:
     Raises:
         ArgumentError: labels differ.
     """
-    labelled = [
-        (name, index)
-        for name, index in ((name, getattr(one, "index", None)) for name, one in given.items())
-        if hasattr(index, "equals")  # a list has an `index`, too
-    ]
+    indexes: dict[str, Any] = {name: getattr(one, "index", None) for name, one in given.items()}
+    # A list has an `index`, too.
+    labelled = [(name, index) for name, index in indexes.items() if hasattr(index, "equals")]
     for name, index in labelled[1:]:
         first, labels = labelled[0]
         if len(index) == len(labels) and not labels.equals(index):

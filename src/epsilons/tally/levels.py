@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from epsilons.budgets import is_number
 from epsilons.errors import BudgetError, ConflictingBudgetsError, DataError, MissingValueError
 from epsilons.tally.grid import GRID, Floats, Integers
 
@@ -60,10 +61,9 @@ class Names:
     @classmethod
     def of_columns(cls, values: Any, epsilon: Any, person: Any) -> Names:
         """Name the columns that the user named, which pandas allows to be more than text."""
-        number = isinstance(epsilon, (int, float, np.number))
         return cls(
             f"values={values!r}",
-            "epsilon" if number else f"epsilon={epsilon!r}",
+            "epsilon" if is_number(epsilon) else f"epsilon={epsilon!r}",
             f"person={person!r}",
         )
 
