@@ -6,6 +6,7 @@ import math
 import sys
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -24,6 +25,7 @@ from epsilons.errors import BudgetError
 from epsilons.local.people import budgets_of
 from epsilons.tally import Ladder, tally_frequencies, tally_mean
 from epsilons.tally.line import in_memory, open_rows
+from tests.tally.conftest import SPARK, on_engine
 
 BOUNDS = (0.0, 1.0)
 TENTH = Decimal("0.1")
@@ -209,24 +211,32 @@ def test_decimals_on_engines(engine: str, digits: tuple[int, int]) -> None:
             assert level == float_down(number)
 
 
+def nine_digits() -> tuple[pa.Table, list[float]]:
+    """Random decimals, for which Polars would multiply by the inverse of 10⁹; and their floats."""
+    source = np.random.default_rng(4)
+    wholes = (10 ** source.uniform(0, 13, 400)).astype(np.int64).tolist()
+    budgets = [Decimal(whole).scaleb(-9) for whole in wholes]
+    table = pa.table({"v": np.zeros(400), "e": pa.array(budgets, pa.decimal128(18, 9))})
+    return table, [float_down(budget) for budget in budgets]
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_random_decimals_on_engines(engine: str) -> None:
-    """Nine digits after the point, where Polars would divide by a product with the inverse."""
-    source = np.random.default_rng(4)
-    unit = Decimal("1e-9")
-    given_ = [int(k) * unit for k in np.sort(10 ** source.uniform(0, 13, 400)).tolist()]
-    people = [Decimal(k).quantize(unit) for k in given_]
-    table = pa.table({"v": np.zeros(400), "e": pa.array(people, pa.decimal128(18, 9))})
-    rows = (
-        in_memory("v", "e", ENGINES[engine](table), None)
-        if engine not in ("lazy", "duckdb")
-        else None
-    )
-    if rows is not None:
-        assert rows.budgets.tolist() == [float_down(each) for each in people]
+    table, exact = nine_digits()
     counted = tally_mean("v", epsilon="e", bounds=BOUNDS, data=ENGINES[engine](table))
-    exact = np.array([float_down(each) for each in people])
-    assert set(counted.levels.tolist()) <= set(exact.tolist())
+    assert set(counted.levels.tolist()) <= set(exact)
+    if engine not in ("lazy", "duckdb"):
+        assert in_memory("v", "e", ENGINES[engine](table), None).budgets.tolist() == exact
+
+
+@pytest.mark.parametrize("name", ["ibis", pytest.param(SPARK, marks=pytest.mark.slow)])
+def test_decimals_on_engines_that_are_slow_to_answer(
+    name: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    table, exact = nine_digits()
+    data = on_engine(name, pl.DataFrame(table), tmp_path, request)
+    counted = tally_mean("v", epsilon="e", bounds=BOUNDS, data=data)
+    assert set(counted.levels.tolist()) <= set(exact)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
