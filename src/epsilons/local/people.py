@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from epsilons.budgets import Floats, Integers, floats_down, is_number, numbers_given
 from epsilons.errors import ArgumentError, BudgetError, DataError, MissingValueError
+from epsilons.tally.arrays import floats
 
 _HINT = "0 sends pure noise and math.inf the value itself."
 
@@ -77,7 +78,11 @@ def numbers_of(values: Any, shape: tuple[int, ...], missing: str) -> tuple[Float
         DataError: these are not numbers of that shape.
         MissingValueError: one is missing. On the person's own device: do not send it on.
     """
-    given = array_of(values)
+    if missing == "midpoint" and not shape and isinstance(values, (list, tuple)):
+        # In a list the type of a value is data: one that is no number is a missing one.
+        given: NDArray[Any] = floats(values, "values", lenient=True)
+    else:
+        given = array_of(values)
     if given.dtype.kind not in "fiub":
         raise DataError(f"values must be numbers, but are of type {given.dtype}.")
     if given.ndim != 1 + len(shape) or given.shape[1:] != shape:
