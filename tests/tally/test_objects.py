@@ -263,6 +263,10 @@ def test_names_that_are_integers() -> None:
         tally_mean([0], epsilon=0.5, bounds=BOUNDS, data=data)
     with pytest.raises(ArgumentError, match="values must be the name of a column"):
         tally_mean(0, epsilon=0.5, bounds=BOUNDS, data=pl.DataFrame({"0": [1.0, 2.0]}))
+    for odd in (pl.col("v"), pd.NA, data[0], np.ones(3), {0}, None):
+        for frame_ in (data, pa.table({"v": [1.0, 2.0]})):
+            with pytest.raises(ArgumentError, match="values must be the name of a column"):
+                tally_mean(odd, epsilon=0.5, bounds=BOUNDS, data=frame_)
     with pytest.raises(DataError, match="person=2 has rows without a person"):
         tally_mean(0, epsilon=0.5, bounds=BOUNDS, data=data.replace(7, np.nan), person=2)
 

@@ -345,7 +345,7 @@ def _of_series(
     import narwhals as nw
     import polars as pl
 
-    series = [values]
+    series = [values.alias("values")]
     if not isinstance(epsilon, float):
         series.append(pl.Series("epsilon", epsilon))
     if person is not None:

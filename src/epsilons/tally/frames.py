@@ -7,9 +7,9 @@ So are columns whose names are not text, which other libraries do not know.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import datetime
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from epsilons.tally.arrays import unnamed
 from epsilons.tally.levels import Names
 
 __all__ = ["Asked", "asked"]
+
+LABELS: Final = (str, int, float, tuple, datetime.date, np.generic)
+"""What the columns of a frame of pandas are called."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,11 +101,7 @@ def _named(given: Asked) -> dict[str, Any]:
     named = {"values": given.values, "person": given.person}
     if not is_number(given.epsilon):
         named["epsilon"] = given.epsilon
-    return {
-        parameter: column
-        for parameter, column in named.items()
-        if column is not None and isinstance(column, Hashable)
-    }
+    return {parameter: column for parameter, column in named.items() if isinstance(column, LABELS)}
 
 
 def _wanted(given: Asked, columns: list[Any]) -> list[Any] | None:
