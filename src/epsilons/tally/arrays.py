@@ -208,11 +208,13 @@ def _numbers(
         for type_ in set(map(type, entries))
         if not (is_number_type(type_) or issubclass(type_, truth))
     }
+    if not unfit:
+        return entries
     if not lenient:
         for item in entries:
             if type(item) in unfit and not is_null(item):
                 raise wrong_entry(kind, f"{name} must be", type(item))
-    return [None if type(item) in unfit else item for item in entries] if unfit else entries
+    return [None if type(item) in unfit else item for item in entries]
 
 
 def _plain(entries: list[Any]) -> Floats | None:

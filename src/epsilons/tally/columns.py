@@ -328,6 +328,8 @@ def of_values(
 
         def convert() -> pl.Series:
             typed: Any = values
+            if isinstance(typed, np.ndarray) and held == "text":  # twice as fast from a list
+                return pl.Series("values", typed.tolist(), dtype=pl.String)
             return pl.Series("values", typed)
 
         with contextlib.suppress(EpsilonsError):
