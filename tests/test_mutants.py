@@ -6,7 +6,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-
 from scripts.mutants import PAGES, Fault, main, noticed, read
 
 ROOT = Path(__file__).resolve().parent.parent

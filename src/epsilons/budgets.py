@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,6 +18,9 @@ Integers: TypeAlias = npt.NDArray[np.int64]
 
 _MOST = 2**63 - 1
 
+_EXACT = 2**53
+"""Integers up to this size are floats."""
+
 _HINT = "0 leaves a person out of the sum and math.inf makes their record public."
 
 
@@ -24,7 +28,8 @@ class Budgets:
     """How many people chose each ε, in [0, ∞].
 
     ε = 0 means "leave me out of the sum", ε = ∞ means "my record is public". The float64 that is
-    given *is* the budget; equal budgets merge into one level.
+    given *is* the budget, and any other number (Decimal, Fraction, long double, an integer above
+    2⁵³) is rounded down to one; equal budgets merge into one level.
 
     Args:
         epsilon: a mapping from ε to the number of people who chose it, or one ε for each person.
@@ -99,6 +104,72 @@ def as_budgets(epsilon: Budgets | Mapping[float, int] | npt.ArrayLike) -> Budget
     return epsilon if isinstance(epsilon, Budgets) else Budgets(epsilon)
 
 
+def is_number(item: object) -> bool:
+    """Whether an object is a real number: of Python, NumPy or `decimal`, and no truth value."""
+    return is_number_type(type(item))
+
+
+def is_number_type(type_: type) -> bool:
+    """Whether objects of a type are real numbers."""
+    return issubclass(type_, (numbers.Real, Decimal)) and not issubclass(type_, (bool, np.bool_))
+
+
+def float_down(number: Any) -> float:
+    """The largest float64 that is not above a number, for which `is_number` holds.
+
+    The nearest one may be above it, and a budget that is above what was given is a broken promise.
+    A positive number below all floats becomes 0, a negative one stays negative; NaN is NaN.
+    """
+    if isinstance(number, float):
+        return float(number)
+    if isinstance(number, np.integer):
+        number = int(number)  # which Python compares with floats exactly, and NumPy does not
+    if isinstance(number, Decimal) and number.is_nan():
+        return math.nan  # a signalling one is not even converted
+    try:
+        near = float(number)
+    except OverflowError:  # of an integer or a fraction
+        near = math.inf if number > 0 else -math.inf
+    if isinstance(number, Decimal):
+        above = Decimal.from_float(near) > number
+    elif isinstance(number, np.floating):
+        above = bool(np.longdouble(near) > number)
+    else:
+        above = near > number
+    return math.nextafter(near, -math.inf) if above else near
+
+
+def floats_down(array: npt.NDArray[Any]) -> Floats:
+    """Numbers as float64, each the largest that is not above it.
+
+    Args:
+        array: of integers or floats of any size, or of objects for which `is_number` holds.
+    """
+    if array.dtype.kind == "O":
+        found = np.fromiter(map(float_down, array.ravel().tolist()), np.float64, array.size)
+        return found.reshape(array.shape)
+    with np.errstate(over="ignore", invalid="ignore"):
+        near: Floats = array.astype(np.float64, copy=False)
+        if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+            above = near > array
+            near[above] = np.nextafter(near[above], -np.inf)
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
+        for row in np.flatnonzero(np.abs(near) >= _EXACT).tolist():
+            near.flat[row] = float_down(array.flat[row])
+    return near
+
+
+def numbers_given(given: Any) -> npt.NDArray[Any]:
+    """Numbers as an array in which none of them was rounded.
+
+    NumPy makes floats of a list in which there are integers beyond 64 bits, or floats, too.
+    """
+    plain = not isinstance(given, (list, tuple)) or set(map(type, given)) <= {float, np.float64}
+    if not plain and all(map(is_number, given)):
+        return np.fromiter(given, dtype=object, count=len(given))
+    return np.asarray(given)
+
+
 def summed(counts: Integers, values: Floats, n: int) -> float:
     """Σ count·value over levels that hold n people; levels of one person each need no product."""
     return float(values.sum() if len(counts) == n else counts @ values)
@@ -107,12 +178,9 @@ def summed(counts: Integers, values: Floats, n: int) -> float:
 def _from_mapping(epsilon: Mapping[Any, Any]) -> tuple[Floats, Integers]:
     totals: dict[float, int] = {}
     for level, count in epsilon.items():
-        if type(level) is bool or not isinstance(level, numbers.Real):
+        if not is_number(level):
             raise BudgetError(f"epsilon: {level!r} is not a number. {_HINT}")
-        try:
-            budget = float(level)
-        except OverflowError:
-            raise BudgetError(f"epsilon: a level is larger than any float64. {_HINT}") from None
+        budget = float_down(level)
         whole = isinstance(count, (int, np.integer)) and not isinstance(count, bool)
         if not whole or not 0 <= count <= 2**53:
             raise ArgumentError(
@@ -131,8 +199,9 @@ def _from_mapping(epsilon: Mapping[Any, Any]) -> tuple[Floats, Integers]:
 
 
 def _from_people(epsilon: npt.ArrayLike) -> tuple[Floats, Integers]:
-    given = np.asarray(epsilon)
-    if given.dtype.kind not in "fiu" and given.size:
+    given = numbers_given(epsilon)
+    objects = given.dtype.kind == "O" and all(map(is_number, given.ravel().tolist()))
+    if given.dtype.kind not in "fiu" and given.size and not objects:
         raise BudgetError(
             f"epsilon must be numbers, one for each person, but is of type {given.dtype}. {_HINT}"
         )
@@ -143,7 +212,7 @@ def _from_people(epsilon: npt.ArrayLike) -> tuple[Floats, Integers]:
         )
     # A fresh, sorted copy: NaN sorts to the end and the smallest comes first, so the checks on
     # values cost nothing more than looking at both ends.
-    ordered = np.sort(given.astype(np.float64, copy=False))
+    ordered = np.sort(floats_down(given))
     ordered += 0.0  # −0.0 and 0.0 are one level
     if len(ordered) == 0:
         return ordered, np.zeros(0, dtype=np.int64)

@@ -168,7 +168,7 @@ def silence(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         yield
-    # Py4j's threads chat about the objects of a Spark session that another file left in this worker.
+    # Py4j's threads chat about the Spark session that another file left in this worker.
     assert not [record for record in caplog.records if not record.name.startswith("py4j")]
 
 

@@ -1,4 +1,4 @@
-"""Releases whose draws are recorded and replayed, and what a person loses by the move of the totals.
+"""Releases whose draws are recorded and replayed, and what a person loses by how totals move.
 
 Two runs on neighbouring data get the same answers to the same draws. Then every mechanism and every
 field of the release must be equal, and the totals may move by no more than the person's ε allows.

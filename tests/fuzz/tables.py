@@ -13,7 +13,6 @@ import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 
 NAMES = ("value", "budget", "who")
 

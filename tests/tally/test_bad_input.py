@@ -43,10 +43,10 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "values of mixed objects": ({"values": [1.0, "x"]}, ColumnError, "values must be numbers"),
     "values of objects": ({"values": [object(), 1]}, ColumnError, "of type object"),
     "values of dates": ({"values": DAY}, ColumnError, "datetime64"),
-    "values complex": ({"values": [1j, 2.0]}, ColumnError, "complex128"),
+    "values complex": ({"values": [1j, 2.0]}, ColumnError, "of type complex"),
     "values of text in pandas": ({"values": pd.Series(["1", "2"])}, ColumnError, "values must"),
-    "values two-dimensional": ({"values": [[1.0], [2.0]]}, ArgumentError, "one column is meant"),
-    "values ragged": ({"values": [[1.0], [2.0, 3.0]]}, ArgumentError, "values must be a list"),
+    "values two-dimensional": ({"values": np.ones((2, 1))}, ArgumentError, "one column is meant"),
+    "values of lists": ({"values": [[1.0], [2.0, 3.0]]}, ColumnError, "One column is meant"),
     "values a number": ({"values": 3.0}, ArgumentError, "values must be a list"),
     "values a set": ({"values": {1.0, 2.0}}, ArgumentError, "of type set"),
     "values too long": ({"values": [1.0] * 3}, ArgumentError, "3 rows and epsilon has 2"),
@@ -176,7 +176,7 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
             "data": pd.DataFrame({"v": pd.Series([1.0, "x"], dtype=object)}),
         },
         ColumnError,
-        "values='v' must be a column of numbers",
+        "values='v' must be numbers; it holds something of type str",
     ),
 }
 

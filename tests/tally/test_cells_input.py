@@ -103,9 +103,10 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "values a name": ({"values": "v"}, ArgumentError, "data is not given"),
     "values of numbers": ({"values": [1.0, 2.0]}, ColumnError, "values must be text"),
     "values of integers": ({"values": np.array([1, 2])}, ColumnError, "values must be text"),
-    "values of mixed objects": ({"values": ["a", 1]}, ColumnError, "some are int"),
+    "values of mixed objects": ({"values": ["a", 1]}, ColumnError, "something of type int"),
     "values too long": ({"values": [*"aab"]}, ArgumentError, "3 rows and epsilon has 2"),
-    "values two-dimensional": ({"values": [["a"], ["b"]]}, ArgumentError, "one column"),
+    "values two-dimensional": ({"values": np.array([["a"]])}, ArgumentError, "one column"),
+    "values of lists": ({"values": [["a"], ["b"]]}, ColumnError, "One column is meant"),
     "values a scalar": ({"values": np.array("a")}, ArgumentError, "values must be a list"),
     "values a number": ({"values": 3}, ArgumentError, "values must be a list"),
     "values empty": ({"values": [], "epsilon": []}, DataError, "empty"),
@@ -199,7 +200,7 @@ def test_types_are_judged_from_the_schema(column: str, declared: str, engine: st
         expected = [1, 2] if declared == "flag" else [2, 1]
         assert tally_frequencies(column, **given).cells.tolist() == [expected]
         return
-    with pytest.raises(ColumnError, match=f"values='{column}' must be a column of"):
+    with pytest.raises(ColumnError, match=f"values='{column}' must be "):
         tally_frequencies(column, **given)
 
 

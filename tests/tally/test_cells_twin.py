@@ -38,6 +38,12 @@ DECLARED: dict[str, tuple[list[Any], Any]] = {
     ),
 }
 NEITHER: dict[str, Any] = {"categories": None, "edges": None}
+TYPES: dict[str, Any] = {
+    "text": pl.String,
+    "integers": pl.Int64,
+    "booleans": pl.Boolean,
+    "bins": pl.Float64,
+}
 BUDGETS = st.sampled_from([0.0, -0.0, 5e-324, 0.1, 1.0, 1.0005, 1.01, 1e308, math.inf])
 BAD = st.sampled_from([math.nan, -1.0, -math.inf])
 
@@ -81,8 +87,10 @@ def test_the_twin_is_the_engine(
     kind, values, epsilon, who, other = table
     categories = declare(other=other, **NEITHER | declared_as(DECLARED[kind][0]))
     unit = 1 if who is None else SHARES
-    small = outcome(cells_twin.count(values, epsilon, who, categories), categories, unit)
-    handed = columns.of_values(values, epsilon, who, categories.kind)
+    small = outcome(cells_twin.count(values, epsilon, who, categories, Names()), categories, unit)
+    typed = pl.Series(values, dtype=TYPES[categories.kind])
+    handed = columns.of_values(typed, epsilon, who, categories.kind, Names())
+    assert handed is not None
     with pytest.MonkeyPatch.context() as patch:
         if not listed:
             patch.setattr(cells_engine, "MOST_LISTED", 0)

@@ -72,7 +72,7 @@ def test_the_twin_is_the_engine(
     table: tuple[list[float], Any, list[float] | None], bounds: tuple[float, float], missing: str
 ) -> None:
     values, epsilon, who = table
-    rows = arrays.read(values, epsilon, who, ("values", "epsilon", "person"))
+    rows = arrays.read(values, epsilon, who, Names(), lenient=False)
     small = outcome(twin.count(rows, bounds).groups, missing)
     large = outcome(engine.count(columns.of_arrays(rows), bounds), missing)
     assert small == large

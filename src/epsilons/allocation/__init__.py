@@ -19,7 +19,7 @@ from epsilons.allocation.minimax import minimax
 from epsilons.allocation.optimal import affine, optimal
 from epsilons.allocation.rule import Answer, Goal, Rule, weighing_of
 from epsilons.allocation.staircase import MARGIN, promising, staircase
-from epsilons.budgets import Budgets, Floats, Integers, as_budgets
+from epsilons.budgets import Budgets, Floats, Integers, as_budgets, floats_down, numbers_given
 from epsilons.errors import BudgetError
 from epsilons.risk import Stairs, Weighing, is_exact
 
@@ -138,7 +138,7 @@ class Allocation:
         Raises:
             BudgetError: somebody's budget is below every level of this allocation.
         """
-        people = np.asarray(epsilon, dtype=np.float64)
+        people = floats_down(numbers_given(epsilon))
         index = np.searchsorted(self.levels, people, side="right") - 1
         if np.isnan(people).any() or (index < 0).any():
             raise BudgetError(

@@ -12,7 +12,7 @@ import numpy as np
 
 from epsilons import tally
 from epsilons.allocation import Goal
-from epsilons.budgets import Floats, Integers
+from epsilons.budgets import Floats, Integers, float_down
 from epsilons.central.cell_sums import CellSums
 from epsilons.central.composed import Composed
 from epsilons.central.designs import (
@@ -26,7 +26,7 @@ from epsilons.central.designs import (
     require_levels,
 )
 from epsilons.central.facts import Facts, facts_of
-from epsilons.central.level_counts import LevelCounts, float_down
+from epsilons.central.level_counts import LevelCounts
 from epsilons.central.two_sums import TwoSums
 from epsilons.noise import Source
 from epsilons.release import (

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from epsilons.budgets import Budgets, Integers
+from epsilons.budgets import Budgets, Integers, float_down, is_number
 from epsilons.errors import ArgumentError, BudgetError
 from epsilons.tally import Ladder
 from epsilons.tally.ladder import SMALLEST
@@ -88,20 +88,20 @@ def facts_of(epsilon: Any, levels: Any, cap: Any) -> Facts:
 def _one(epsilon: Any) -> float | None:
     if isinstance(epsilon, np.ndarray) and epsilon.ndim == 0:
         epsilon = epsilon[()]
-    number = isinstance(epsilon, (int, float, np.integer, np.floating))
-    if not number or isinstance(epsilon, bool) or not epsilon > 0:
-        return None  # not a number, or one that is refused where all numbers are checked
-    return float(min(epsilon, 1e300))
+    if not is_number(epsilon):
+        return None
+    one = float_down(epsilon)
+    return min(one, 1e300) if one > 0.0 else None  # which is refused where all numbers are checked
 
 
 def _cap(cap: Any) -> float:
-    number = isinstance(cap, (int, float, np.integer, np.floating)) and not isinstance(cap, bool)
-    if not number or not cap >= SMALLEST:
+    limit = float_down(cap) if is_number(cap) else math.nan
+    if not limit >= SMALLEST:
         raise BudgetError(
             f"cap={cap!r} must be a number above 0 (at least {SMALLEST:.2g}): the most that anyone "
             "spends."
         )
-    return float(min(cap, 2.0**20))
+    return min(limit, 2.0**20)
 
 
 def _each(levels: Any) -> list[float]:
@@ -124,12 +124,13 @@ def _guess(levels: Mapping[Any, Any] | Budgets) -> dict[float, int]:
                 f"levels: the number of people expected at {level!r} must be a whole number from "
                 f"0, but is {people!r}."
             )
-        guess[_level(level)] = int(people)
+        budget = _level(level)
+        guess[budget] = guess.get(budget, 0) + int(people)  # two numbers may be one float
     return guess
 
 
 def _level(level: Any) -> float:
-    number = isinstance(level, (int, float, np.integer, np.floating))
-    if not number or isinstance(level, bool) or not level >= 0:
+    budget = float_down(level) if is_number(level) else math.nan
+    if not budget >= 0.0:
         raise BudgetError(f"levels: {level!r} is not a budget: budgets are numbers from 0.")
-    return float(min(level, math.inf))
+    return budget

@@ -104,9 +104,3 @@ def rounded_down(number: Fraction) -> Fraction:
     places = _BITS - (number.numerator.bit_length() - number.denominator.bit_length())
     unit = Fraction(2) ** places
     return Fraction((number * unit).__floor__()) / unit
-
-
-def float_down(number: Fraction) -> float:
-    """The float nearest to a number of at most its size."""
-    near = float(number)
-    return near if Fraction(near) <= number else float(np.nextafter(near, 0.0))

@@ -67,8 +67,13 @@ class Labels:
             DataError: these are not one label for each person, or one is not declared. On the
                 person's own device: `other` is the alternative that never refuses.
         """
+        given: NDArray[Any]
         try:
-            given = np.asarray(values)
+            if isinstance(values, (list, tuple)):
+                # NumPy would make text, or floats, of all because of one of them.
+                given = np.fromiter(values, dtype=object, count=len(values))
+            else:
+                given = np.asarray(values)
         except (ValueError, TypeError):
             raise DataError("values must be one label for each person.") from None
         if given.ndim != 1:
@@ -96,8 +101,18 @@ class Labels:
         if given.dtype.kind not in "OUSiub":
             return np.full(len(given), -1, dtype=np.int64)
         if given.dtype.kind == "O":  # labels of several types, or something missing
-            found = [place.get((type(value), value), -1) for value in given.tolist()]
+            found = [_place(place, value) for value in given.tolist()]
             return np.array(found, dtype=np.int64)
         distinct, back = np.unique(given, return_inverse=True)
         cells = [place.get((type(value), value), -1) for value in distinct.tolist()]
         return np.array(cells, dtype=np.int64)[back]
+
+
+def _place(places: dict[tuple[type, Any], int], value: Any) -> int:
+    """The place of one value among labels of its own type, −1 if it is not declared."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    try:
+        return places.get((type(value), value), -1)
+    except TypeError:  # a list, which is no label
+        return -1

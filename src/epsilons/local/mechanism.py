@@ -15,13 +15,14 @@ from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.local import wire
 from epsilons.local.frames import state_of
 from epsilons.local.menu import refusal
-from epsilons.local.people import budgets_of, same_people
+from epsilons.local.people import budgets_of
 from epsilons.local.reports import Columns, Reports, foreign
 from epsilons.local.state import Levels, State, Terms
 from epsilons.local.weights import WEIGHTS
 from epsilons.noise import Source, resolve
 from epsilons.release.base import Release
 from epsilons.risk.local import Sums, influence
+from epsilons.tally.given import same_labels
 
 PROTECTS = (
     "Each person's value, before it leaves them: whatever their value is, the probability of what "
@@ -109,7 +110,7 @@ class Mechanism(ABC):
                 values and budgets are labelled and their labels differ.
         """
         entropy = resolve(source)
-        same_people(values, epsilons)
+        same_labels(values=values, epsilons=epsilons)
         read, people = self._read(values)
         epsilon = budgets_of(epsilons, people)
         why = refusal(epsilon, self.levels)

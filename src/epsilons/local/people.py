@@ -8,8 +8,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilons.budgets import Floats, Integers
+from epsilons.budgets import Floats, Integers, floats_down, is_number, numbers_given
 from epsilons.errors import ArgumentError, BudgetError, DataError, MissingValueError
+from epsilons.tally.arrays import floats
 
 _HINT = "0 sends pure noise and math.inf the value itself."
 
@@ -18,7 +19,7 @@ GRID: Final = 1 << 30
 
 
 def budgets_of(epsilons: Any, people: int) -> Floats:
-    """The budget of each person: one number for all, or one for each.
+    """The budget of each person: one number for all, or one for each, rounded down to a float64.
 
     Args:
         epsilons: what the user gave.
@@ -29,41 +30,23 @@ def budgets_of(epsilons: Any, people: int) -> Floats:
         ArgumentError: there are more or fewer budgets than people.
     """
     try:
-        given = np.asarray(epsilons)
+        given = numbers_given(epsilons)
     except (ValueError, TypeError):
         raise BudgetError(f"epsilons must be numbers, one for each person. {_HINT}") from None
-    if given.dtype.kind not in "fiu":
+    objects = given.dtype.kind == "O" and all(map(is_number, given.ravel().tolist()))
+    if given.dtype.kind not in "fiu" and not objects:
         raise BudgetError(f"epsilons must be numbers, but is of type {given.dtype}. {_HINT}")
     if given.ndim > 1 or (given.ndim == 1 and len(given) != people):
         raise ArgumentError(
             f"epsilons must be one number for all or one for each of the {people:,} people, "
             f"but has shape {given.shape}."
         )
-    budgets = np.ascontiguousarray(np.broadcast_to(given, people), dtype=np.float64)
-    if given.dtype != np.float64:  # more digits than float64 has are rounded down
-        budgets = np.where(budgets > given, np.nextafter(budgets, 0.0), budgets)
+    budgets = np.ascontiguousarray(np.broadcast_to(floats_down(given), people))
     if people and not budgets.min() >= 0.0:  # NaN is the minimum wherever there is one
         raise BudgetError(
             f"epsilons must lie in [0, ∞], but somebody's is negative or NaN. {_HINT}"
         )
     return budgets
-
-
-def same_people(values: Any, epsilons: Any) -> None:
-    """Refuse two labelled columns, as pandas has them, whose labels differ.
-
-    Paired by position they would send a value at somebody else's budget.
-
-    Raises:
-        ArgumentError: labels differ.
-    """
-    mine, theirs = getattr(values, "index", None), getattr(epsilons, "index", None)
-    same = getattr(mine, "equals", None)
-    if same is not None and hasattr(theirs, "equals") and not same(theirs):
-        raise ArgumentError(
-            "values and epsilons are labelled, and their indexes differ. Align them first, or give "
-            "both without labels, as .to_numpy() does."
-        )
 
 
 def array_of(values: Any) -> NDArray[Any]:
@@ -95,7 +78,11 @@ def numbers_of(values: Any, shape: tuple[int, ...], missing: str) -> tuple[Float
         DataError: these are not numbers of that shape.
         MissingValueError: one is missing. On the person's own device: do not send it on.
     """
-    given = array_of(values)
+    if missing == "midpoint" and not shape and isinstance(values, (list, tuple)):
+        # In a list the type of a value is data: one that is no number is a missing one.
+        given: NDArray[Any] = floats(values, "values", lenient=True)
+    else:
+        given = array_of(values)
     if given.dtype.kind not in "fiub":
         raise DataError(f"values must be numbers, but are of type {given.dtype}.")
     if given.ndim != 1 + len(shape) or given.shape[1:] != shape:

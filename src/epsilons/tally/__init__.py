@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from epsilons.errors import ArgumentError
 from epsilons.parameters import choice
@@ -15,9 +15,13 @@ from epsilons.tally.cells import (
     cells_on_rungs,
     checked_cells,
 )
+from epsilons.tally.frames import Asked, asked
 from epsilons.tally.grid import GRID, Integers
 from epsilons.tally.ladder import Ladder
 from epsilons.tally.levels import Groups, Names, Tally, checked, on_rungs
+
+if TYPE_CHECKING:
+    from epsilons.tally.columns import Table
 
 __all__ = [
     "GRID",
@@ -77,19 +81,19 @@ def tally_mean(
     def usable(groups: Groups, names: Names) -> Tally:
         return checked(groups, names, missing) if ladder is None else on_rungs(groups, names)
 
-    if data is None:
-        rows = _arrays(values, epsilon, person, ladder)
+    given = asked(values, epsilon, data, person)
+    if given.data is None:
+        rows = _arrays(given, missing, ladder)
         if rows.values.size <= SMALL:
-            return usable(twin.count(rows, bounds).groups, Names())
+            return usable(twin.count(rows, bounds).groups, given.names)
     # Narwhals and Polars are imported only when there is something for them to do.
     from epsilons.tally import columns, engine
 
-    if data is None:
-        table, names = columns.of_arrays(rows), Names()
+    if given.data is None:
+        table = columns.of_arrays(rows)
     else:
-        table = columns.read(values, epsilon, data, person, ladder=ladder)
-        names = Names.of_columns(values, epsilon, person)
-    return usable(engine.count(table, bounds), names)
+        table = columns.read(given.values, given.epsilon, given.data, given.person, ladder=ladder)
+    return usable(engine.count(table, bounds), given.names)
 
 
 def people(
@@ -119,16 +123,16 @@ def people(
         DataError: as `tally_mean`.
     """
     choice("missing", missing)
-    names = Names()
-    if data is None:
-        rows = _arrays(values, epsilon, person)
+    given = asked(values, epsilon, data, person)
+    if given.data is None:
+        rows = _arrays(given, missing)
     else:
         from epsilons.tally import columns
 
-        rows = columns.in_memory(values, epsilon, data, person)
-        names = Names.of_columns(values, epsilon, person)
+        own, lenient = (given.values, given.epsilon, given.data), missing == "midpoint"
+        rows = columns.in_memory(*own, given.person, given.names, lenient=lenient)
     counted = twin.count(rows, bounds)
-    tally = checked(counted.groups, names, missing)
+    tally = checked(counted.groups, given.names, missing)
     # `checked` sorted the levels: a group's place among them is its level.
     place = counted.groups.levels.argsort().argsort()
     return tally, place[counted.group_of], counted.grid
@@ -189,20 +193,16 @@ def tally_frequencies(
             "budget levels are too many. Declare fewer categories, or a few levels."
         )
     usable = checked_cells if ladder is None else cells_on_rungs
-    if data is None:
-        _refuse_names(values, epsilon, person)
-        if arrays.length(values, "values") <= SMALL:
-            groups = cells_twin.count(values, epsilon, person, declared, ladder)
-            return usable(groups, Names(), declared, unit=unit)
-    from epsilons.tally import cells_engine, columns
-
-    if data is None:
-        table = columns.of_values(values, epsilon, person, declared.kind, ladder)
-        names = Names()
+    given = asked(values, epsilon, data, person)
+    table = _table(given, declared, ladder)
+    if table is None:
+        own = (given.values, given.epsilon, given.person)
+        groups = cells_twin.count(*own, declared, given.names, ladder)
     else:
-        table = columns.read(values, epsilon, data, person, declared.kind, ladder)
-        names = Names.of_columns(values, epsilon, person)
-    return usable(cells_engine.count(table, declared), names, declared, unit=unit)
+        from epsilons.tally import cells_engine
+
+        groups = cells_engine.count(table, declared)
+    return usable(groups, given.names, declared, unit=unit)
 
 
 def people_cells(
@@ -241,21 +241,15 @@ def people_cells(
             'person: method "sampling" for frequencies takes one row per person. '
             "Leave person out, or choose another method."
         )
-    names = Names()
-    if data is None:
-        _refuse_names(values, epsilon, person)
-    if data is None and arrays.length(values, "values") <= SMALL:
-        groups = cells_twin.count(values, epsilon, None, declared)
+    given = asked(values, epsilon, data, None)
+    table = _table(given, declared, in_memory=True)
+    if table is None:
+        groups = cells_twin.count(given.values, given.epsilon, None, declared, given.names)
     else:
-        from epsilons.tally import cells_engine, columns
+        from epsilons.tally import cells_engine
 
-        if data is None:
-            table = columns.of_values(values, epsilon, None, declared.kind)
-        else:
-            table = columns.read_in_memory(values, epsilon, data, None, declared.kind)
-            names = table.names
         groups = cells_engine.each(table, declared)
-    tally = checked_cells(groups, names, declared, unit=1)
+    tally = checked_cells(groups, given.names, declared, unit=1)
     place = groups.levels.argsort().argsort()
     return tally, place[groups.level_of], groups.cell_of
 
@@ -270,19 +264,27 @@ def _declared(categories: object, edges: object, other: object, missing: object)
     return declare(categories, edges, other)
 
 
-def _arrays(
-    values: object, epsilon: object, person: object, ladder: Ladder | None = None
-) -> arrays.Arrays:
+def _arrays(given: Asked, missing: str, ladder: Ladder | None = None) -> arrays.Arrays:
     """Check arrays of numbers."""
-    _refuse_names(values, epsilon, person)
-    return arrays.read(values, epsilon, person, ("values", "epsilon", "person"), ladder)
+    lenient = missing == "midpoint"
+    own = (given.values, given.epsilon, given.person)
+    return arrays.read(*own, given.names, ladder, lenient=lenient)
 
 
-def _refuse_names(values: object, epsilon: object, person: object) -> None:
-    """Refuse names of columns, since there is no data."""
-    for name, given in (("values", values), ("epsilon", epsilon), ("person", person)):
-        if isinstance(given, str):
-            raise ArgumentError(
-                f"{name}={given!r} names a column, but data is not given: "
-                "give data=, a frame or the path of a file."
-            )
+def _table(
+    given: Asked, declared: Categories, ladder: Ladder | None = None, *, in_memory: bool = False
+) -> Table | None:
+    """Return the rows as a table for an engine; None where NumPy counts them.
+
+    NumPy counts small data, and columns whose entries have to be looked at one by one.
+    """
+    if given.data is None and arrays.length(given.values, given.names.values) <= SMALL:
+        return None
+    from epsilons.tally import columns
+
+    own, kind = (given.values, given.epsilon), declared.kind
+    if given.data is None:
+        return columns.of_values(*own, given.person, kind, given.names, ladder)
+    if in_memory:
+        return columns.read_in_memory(*own, given.data, given.person, kind)
+    return columns.read(*own, given.data, given.person, kind, ladder)

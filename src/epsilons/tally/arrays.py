@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import math
+import contextlib
 import numbers
 from collections.abc import Mapping, Sized
 from dataclasses import dataclass
-from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from epsilons.errors import ArgumentError, BudgetError, ColumnError, DataError
-from epsilons.tally.grid import LARGEST, Floats, Integers
+from epsilons.budgets import float_down, floats_down, is_number, is_number_type
+from epsilons.errors import ArgumentError, BudgetError, DataError
+from epsilons.tally.categories import Kind, wrong_entry, wrong_type
+from epsilons.tally.given import Column, is_null, opened, same_labels
+from epsilons.tally.grid import LARGEST, Floats
+from epsilons.tally.identity import people
 from epsilons.tally.ladder import Ladder
+from epsilons.tally.levels import Names
 
-__all__ = [
-    "Arrays",
-    "budgets_and_people",
-    "column",
-    "floats",
-    "is_null",
-    "length",
-    "one_budget",
-    "read",
-]
-
-REAL_KINDS = "iuf"
+__all__ = ["Arrays", "budgets_and_people", "floats", "length", "one_budget", "read", "unnamed"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,15 +29,17 @@ class Arrays:
 
     values: Floats
     epsilon: Floats | float
-    person: npt.NDArray[np.generic] | None
+    person: npt.NDArray[Any] | None
 
 
 def read(
     values: object,
     epsilon: object,
     person: object,
-    names: tuple[str, str, str],
+    names: Names,
     ladder: Ladder | None = None,
+    *,
+    lenient: bool,
 ) -> Arrays:
     """Check arrays.
 
@@ -53,40 +49,62 @@ def read(
         person: who each row belongs to, anything that can be compared; or None.
         names: what messages call the three.
         ladder: the public ladder that budgets stand on, if they are private. Then rows that belong
-            to no one are left out of the sum, and nothing is refused because of a value.
+            to no one are left out of the sum, and nothing is refused because of an entry.
+        lenient: whether an entry of values that is no number is a missing value, in a list or a
+            column of objects; it is refused otherwise.
 
     Raises:
-        ArgumentError: something is not one column, or the lengths differ.
+        ArgumentError: something is not one column, the lengths differ, or labels do.
         ColumnError: something is not made of numbers.
         BudgetError: `epsilon` is one number that cannot be a budget.
         DataError: a row has no person.
     """
-    numbers_ = floats(values, names[0], booleans=True)
+    unnamed(values, epsilon, person)
+    numbers_ = floats(values, names.values, lenient=lenient or ladder is not None)
     budgets, who = budgets_and_people(epsilon, person, names, numbers_.size, ladder)
     return Arrays(numbers_, budgets, who)
+
+
+def unnamed(values: object, epsilon: object, person: object) -> None:
+    """Refuse names of columns, since there is no data, and columns whose labels differ.
+
+    Raises:
+        ArgumentError: there are such.
+    """
+    for name, given in (("values", values), ("epsilon", epsilon), ("person", person)):
+        if isinstance(given, str):
+            raise ArgumentError(
+                f"{name}={given!r} names a column, but data is not given: "
+                "give data=, a frame or the path of a file."
+            )
+    same_labels(values=values, epsilon=epsilon, person=person)
 
 
 def budgets_and_people(
     epsilon: object,
     person: object,
-    names: tuple[str, str, str],
+    names: Names,
     rows: int,
     ladder: Ladder | None = None,
-) -> tuple[Floats | float, npt.NDArray[np.generic] | None]:
+) -> tuple[Floats | float, npt.NDArray[Any] | None]:
     """Check the budgets and the people of so many rows, as `read` does."""
-    scalar = one_budget(epsilon)
-    budgets = scalar if scalar is not None else floats(epsilon, names[1], booleans=False)
-    who, nobody = (None, None) if person is None else _people(person, names[2])
-    for name, other in ((names[1], budgets), (names[2], who)):
+    lenient = ladder is not None
+    budgets: Floats | float | None = one_budget(epsilon)
+    if budgets is None:
+        budgets = _budgets(epsilon, names.epsilon, lenient=lenient)
+    who = nobody = None
+    if person is not None:
+        who, nobody = people(person, names.person, lenient=lenient)
+    for name, other in ((names.epsilon, budgets), (names.person, who)):
         if isinstance(other, np.ndarray) and other.size != rows:
             raise ArgumentError(
-                f"{names[0]} has {rows} rows and {name} has {other.size}: "
+                f"{names.values} has {rows} rows and {name} has {other.size}: "
                 "they must be equally long."
             )
     if ladder is None:
         if nobody is not None and nobody.any():
             raise DataError(
-                f"{names[2]} has rows without a person (null or NaN). "
+                f"{names.person} has rows without a person (null or NaN). "
                 "Drop these rows, or give each its own person."
             )
         return budgets, who
@@ -99,7 +117,10 @@ def budgets_and_people(
 
 
 def one_budget(epsilon: object) -> float | None:
-    """Return `epsilon` if it is one number for everyone, and None if it is something else."""
+    """Return `epsilon` if it is one number for everyone, and None if it is something else.
+
+    What is not a float64 is rounded down to one.
+    """
     if isinstance(epsilon, Mapping) or (hasattr(epsilon, "levels") and hasattr(epsilon, "counts")):
         raise ArgumentError(
             "epsilon says how many people chose each level but not who: "
@@ -107,19 +128,14 @@ def one_budget(epsilon: object) -> float | None:
         )
     if isinstance(epsilon, np.ndarray) and epsilon.ndim == 0:
         epsilon = epsilon[()]
-    if isinstance(epsilon, (bool, np.bool_)) or not isinstance(
-        epsilon, (int, float, np.integer, np.floating)
-    ):
+    if not is_number(epsilon):
         if epsilon is None or isinstance(epsilon, (bool, np.bool_, numbers.Number)):
             raise BudgetError(
                 f"epsilon={epsilon!r} is not a budget: give a number from 0 to infinity, "
                 "or one for each person."
             )
         return None
-    try:
-        budget = float(epsilon) + 0.0
-    except OverflowError:  # an integer beyond float64: rounded down, if it is positive
-        budget = LARGEST if epsilon > 0 else -LARGEST
+    budget = float_down(epsilon) + 0.0
     if not budget >= 0.0:
         raise BudgetError(
             f"epsilon={budget!r} must not be negative or NaN: a budget is a number from 0 to "
@@ -134,107 +150,87 @@ def length(given: object, name: str) -> int:
     """Return how many rows `given` has, without making an array of it where it says so itself."""
     if isinstance(given, Sized) and not isinstance(given, np.ndarray):
         return len(given)
-    return column(given, name).size
+    return len(opened(given, name))
 
 
-def column(given: object, name: str) -> npt.NDArray[np.generic]:
-    """Return `given` as a one-dimensional array of whatever type it has."""
-    array: npt.NDArray[np.generic] | None
-    try:
-        array = np.asarray(given)
-    except Exception:
-        array = None  # the message of NumPy or of a library might show a value: it is not kept
-    if array is None or array.ndim == 0:
-        raise ArgumentError(
-            f"{name} must be a list, an array or a series, one entry for each row; "
-            f"it is of type {type(given).__name__}."
-        )
-    if array.ndim != 1:
-        raise ArgumentError(f"{name} has shape {array.shape}: one column is meant.")
-    return array
+def floats(given: object, name: str, *, lenient: bool, kind: Kind = "numbers") -> Floats:
+    """Return values in float64, with NaN wherever there is no number.
 
+    Args:
+        given: a list, an array or a series.
+        name: what messages call it.
+        lenient: whether an entry that is no number is a missing value, in a list or a column of
+            objects; it is refused otherwise.
+        kind: "numbers", among which truth values are 0 and 1, or "bins", which have none.
 
-def floats(given: object, name: str, *, booleans: bool) -> Floats:
-    """Return `given` in float64, with NaN wherever it has no number."""
-    array = column(given, name)
-    kinds = REAL_KINDS + ("b" if booleans else "")
-    if array.dtype.kind == "O":
-        return _floats_of_objects(array, name, booleans=booleans)
-    if array.dtype.kind not in kinds:
-        raise ColumnError(
-            f"{name} must be numbers; its type is {array.dtype}. "
-            "Convert it before: text is never read as numbers here."
-        )
+    Raises:
+        ArgumentError: it is not one column.
+        ColumnError: its type declares something else than numbers, or an entry is no number.
+    """
+    entries = _numbers(opened(given, name), name, kind, booleans=kind == "numbers", lenient=lenient)
+    if isinstance(entries, list):
+        plain = _plain(entries)
+        if plain is not None:
+            return plain
+        return np.fromiter(map(_nearest, entries), np.float64, len(entries))
     with np.errstate(over="ignore", invalid="ignore"):
-        result: Floats = np.ascontiguousarray(array, dtype=np.float64)
-    if isinstance(given, np.ma.MaskedArray):
-        # np.asarray forgets the mask, and what is behind a mask is not a value.
-        result = np.where(np.ma.getmaskarray(given), np.nan, result)
-    return result
+        return np.ascontiguousarray(entries, dtype=np.float64)
 
 
-def _floats_of_objects(array: npt.NDArray[np.generic], name: str, *, booleans: bool) -> Floats:
-    """Return Python objects in float64: numbers, and None (or pandas' NA) for missing."""
-    result = np.empty(array.size, dtype=np.float64)
-    for row, item in enumerate(array.tolist()):
-        if is_null(item):
-            result[row] = math.nan
-        elif isinstance(item, (numbers.Real, Decimal, np.bool_)) and (
-            booleans or not isinstance(item, (bool, np.bool_))
-        ):
-            try:
-                result[row] = float(item)
-            except OverflowError:
-                result[row] = LARGEST if item > 0 else -LARGEST  # type: ignore[operator]
-            except ValueError:  # a signalling NaN of decimal
-                result[row] = math.nan
-        else:
-            raise ColumnError(
-                f"{name} must be numbers; it holds something of type {type(item).__name__}. "
-                "Convert it before: text is never read as numbers here."
-            )
-    return result
+def _budgets(given: object, name: str, *, lenient: bool) -> Floats:
+    """Return budgets in float64, rounded down, with NaN wherever there is no number."""
+    entries = _numbers(opened(given, name), name, "numbers", booleans=False, lenient=lenient)
+    if isinstance(entries, list):
+        plain = _plain(entries)
+        if plain is not None and not (np.abs(plain) >= 2.0**53).any():
+            return plain
+        entries = np.fromiter((np.nan if e is None else e for e in entries), object, len(entries))
+    return np.ascontiguousarray(floats_down(entries))
 
 
-def is_null(item: object) -> bool:
-    """Whether an entry of an array of Python objects stands for no value."""
-    if isinstance(item, (float, np.floating)):
-        return bool(item != item)
-    # pandas is not imported here, so its NA and NaT are known by name.
-    return item is None or type(item).__name__ in ("NAType", "NaTType")
+def _numbers(
+    column: Column, name: str, kind: Kind, *, booleans: bool, lenient: bool
+) -> npt.NDArray[Any] | list[Any]:
+    """Return the entries of a column of numbers, None for those of a list that are missing.
+
+    Raises:
+        ColumnError: the type declares something else, or an entry that is no number is refused.
+    """
+    held = column.family
+    if held in ("text", "time", "nested") or (held == "boolean" and not booleans):
+        raise wrong_type(kind, f"{name} must be", column.dtype)
+    entries = column.entries
+    if isinstance(entries, np.ndarray):
+        return entries
+    truth = (bool, np.bool_) if booleans else ()
+    unfit = {
+        type_
+        for type_ in set(map(type, entries))
+        if not (is_number_type(type_) or issubclass(type_, truth))
+    }
+    if not unfit:
+        return entries
+    if not lenient:
+        for item in entries:
+            if type(item) in unfit and not is_null(item):
+                raise wrong_entry(kind, f"{name} must be", type(item))
+    return [None if type(item) in unfit else item for item in entries]
 
 
-def _people(given: object, name: str) -> tuple[npt.NDArray[np.generic], npt.NDArray[np.bool_]]:
-    """Return people as numbers, the same number for the same person, and which rows have none."""
-    array = column(given, name)
-    if array.dtype.kind in "USO" and not isinstance(given, np.ndarray):
-        # A list of text and NaN would become all text, and NaN a person called "nan".
-        array = np.asarray(given, dtype=object)
-    if isinstance(given, np.ma.MaskedArray) and np.ma.getmaskarray(given).any():
-        # What is behind a mask may be somebody's name, but the row is nobody's.
-        array = np.array(given.tolist(), dtype=object)  # which says None where it is masked
-    kind = array.dtype.kind
-    if kind == "f":
-        array = array.astype(np.float64) + 0.0  # one zero
-        nobody = np.isnan(array)
-    elif kind in "mM":
-        nobody = np.isnat(array)
-    elif kind == "O":
-        nobody = np.fromiter(map(is_null, array.tolist()), bool, array.size)
-    else:
-        nobody = np.zeros(array.size, dtype=bool)
-    if kind in "iufb":
-        return np.ascontiguousarray(array), nobody
-    if kind in "mM":
-        return np.ascontiguousarray(array.view(np.int64)), nobody
-    codes: dict[object, int] = {}
-    found: Integers | None
+def _plain(entries: list[Any]) -> Floats | None:
+    """Return a list of Python's own numbers, and None, in float64; None if it is another."""
+    if set(map(type, entries)) <= {float, int, bool, type(None)}:
+        with contextlib.suppress(OverflowError):  # an integer beyond all floats
+            return np.array(entries, dtype=np.float64)
+    return None
+
+
+def _nearest(item: Any) -> float:
+    """The float64 nearest to a number, at most the largest in size; NaN for None."""
+    if item is None or is_null(item):
+        return np.nan
     try:
-        found = np.fromiter(
-            (codes.setdefault(item, len(codes)) for item in array.tolist()), dtype=np.int64
-        )
-    except TypeError:
-        found = None
-    if found is None:
-        raise ColumnError(f"{name} must be text or numbers: some entries cannot be compared.")
-    return found, nobody
+        near = float(item)
+    except OverflowError:
+        near = np.inf if item > 0 else -np.inf
+    return min(max(near, -LARGEST), LARGEST) if near != item else near

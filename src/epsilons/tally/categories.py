@@ -11,9 +11,18 @@ import numpy as np
 
 from epsilons.errors import ArgumentError, ColumnError
 from epsilons.parameters import bins, labels, one_of
+from epsilons.tally.given import TIMES, family, is_time
 from epsilons.tally.grid import Floats, Integers
 
-__all__ = ["MISSING", "UNDECLARED", "Categories", "Kind", "declare", "wrong_type"]
+__all__ = [
+    "MISSING",
+    "UNDECLARED",
+    "Categories",
+    "Kind",
+    "declare",
+    "wrong_entry",
+    "wrong_type",
+]
 
 Kind = Literal["numbers", "bins", "text", "integers", "booleans"]
 """What a column of values must be: "numbers" for a mean, the others for categories."""
@@ -24,6 +33,7 @@ UNDECLARED: Final = -1
 MISSING: Final = -2
 """The cell of a value that is not there."""
 
+AS_TEXT: Final = "Convert it before: text is never read as numbers here."
 NOTHING: Final[Floats] = np.empty(0)
 
 NEEDED: Final[dict[Kind, str]] = {
@@ -112,9 +122,20 @@ def _written(items: tuple[Any, ...]) -> tuple[Kind, tuple[Any, ...]]:
 
 def wrong_type(kind: Kind, must: str, dtype: object) -> ColumnError:
     """Say that something, which `must` be of the type that `kind` needs, is not."""
+    what = TIMES if family(dtype) == "time" else AS_TEXT
+    return ColumnError(f"{must} {NEEDED[kind]}; its type is {dtype}. {what}")
+
+
+def wrong_entry(kind: Kind, must: str, type_: type) -> ColumnError:
+    """Say that something, which `must` be of the type that `kind` needs, has an entry that is not.
+
+    Of the entry nothing is shown but its type.
+    """
+    what = TIMES if is_time(type_) else AS_TEXT
+    if issubclass(type_, (list, tuple, np.ndarray)):
+        what = "One column is meant, with one entry for each row."
     return ColumnError(
-        f"{must} {NEEDED[kind]}; its type is {dtype}. "
-        "Convert it before: text is never read as numbers here."
+        f"{must} {NEEDED[kind]}; it holds something of type {type_.__name__}. {what}"
     )
 
 

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from epsilons.errors import ColumnError
-from epsilons.tally.arrays import budgets_and_people, column, floats, is_null
-from epsilons.tally.categories import MISSING, UNDECLARED, Categories, Kind, wrong_type
+from epsilons.tally.arrays import budgets_and_people, floats
+from epsilons.tally.categories import (
+    MISSING,
+    UNDECLARED,
+    Categories,
+    Kind,
+    wrong_entry,
+    wrong_type,
+)
 from epsilons.tally.cells import CellGroups, Parts, add_up
+from epsilons.tally.given import Family, declared, is_null, opened
 from epsilons.tally.grid import Integers
 from epsilons.tally.ladder import Ladder
+from epsilons.tally.levels import Names
 
-__all__ = ["count", "entries"]
+__all__ = ["check_declared", "count"]
 
-NAMES = ("values", "epsilon", "person")
-TYPED = {"text": "U", "integers": "iu", "booleans": "b"}
+FAMILY: Final[dict[Kind, Family]] = {"text": "text", "integers": "integer", "booleans": "boolean"}
+"""What the type of a column must declare for categories of a kind."""
 
 
 def count(
@@ -25,6 +33,7 @@ def count(
     epsilon: object,
     person: object,
     categories: Categories,
+    names: Names,
     ladder: Ladder | None = None,
 ) -> CellGroups:
     """Count people and add up their shares by budget level and cell.
@@ -33,7 +42,8 @@ def count(
         values: one value for each row.
         epsilon: one budget for each row, or one number for all.
         person: who each row belongs to, or None.
-        categories: what was declared.
+        categories: what was declared. With `other`, no entry is refused.
+        names: what messages call the three.
         ladder: the public ladder that budgets stand on, if they are private.
 
     Raises:
@@ -42,8 +52,9 @@ def count(
         BudgetError: `epsilon` is one number that cannot be a budget.
         DataError: a row has no person.
     """
-    cell = _cells(values, categories)
-    budgets, who = budgets_and_people(epsilon, person, NAMES, cell.size, ladder)
+    lenient = ladder is not None or categories.other is not None
+    cell = _cells(values, categories, names.values, lenient=lenient)
+    budgets, who = budgets_and_people(epsilon, person, names, cell.size, ladder)
     rows: Integers | None = None
     conflicts = np.zeros(1, dtype=np.int64)
     if who is not None:
@@ -69,44 +80,42 @@ def count(
     return add_up(parts, categories)
 
 
-def _cells(values: object, categories: Categories) -> Integers:
-    """Return the cell of each value."""
-    if categories.kind == "bins":
-        return categories.of_floats(floats(values, "values", booleans=False))
-    given = entries(values, categories.kind)
-    places: dict[Any, int] = {label: place for place, label in enumerate(categories.declared)}
-    places[None] = MISSING
-    return np.fromiter((places.get(item, UNDECLARED) for item in given), np.int64, len(given))
-
-
-def entries(values: object, kind: Kind) -> list[Any]:
-    """Return values of text, integers or booleans as Python objects, None where one is missing.
+def check_declared(values: object, kind: Kind, name: str) -> None:
+    """Refuse a column whose type declares that it holds something else than the kind needs.
 
     Raises:
-        ArgumentError: it is not one column.
-        ColumnError: it holds something of another type.
+        ColumnError: it does.
     """
-    array = column(values, "values")
-    if array.dtype.kind in TYPED[kind] and isinstance(values, np.ndarray):
-        return list(values.tolist())  # which says None where a masked array is masked
-    if isinstance(values, np.ndarray) and array.dtype.kind != "O":
-        raise wrong_type(kind, "values must be", array.dtype)
-    # A list of text and None would become all text, and integers with nulls floats.
-    items: list[Any]
-    for method in ("to_pylist", "to_list"):  # PyArrow; pandas and Polars
-        if hasattr(values, method):
-            items = getattr(values, method)()
-            break
-    else:
-        items = values.tolist() if isinstance(values, np.ndarray) else list(values)  # type: ignore[call-overload]
-    types = set(map(type, items))
-    if all(_fits(type_, kind) for type_ in types):
-        return items
-    items = [None if is_null(item) else item for item in items]
-    for type_ in set(map(type, items)) - {type(None)}:
-        if not _fits(type_, kind):
-            raise _holds(type_, kind)
-    return items
+    held, dtype = declared(values)
+    if held not in (FAMILY[kind], None):
+        raise wrong_type(kind, f"{name} must be", dtype)
+
+
+def _cells(values: object, categories: Categories, name: str, *, lenient: bool) -> Integers:
+    """Return the cell of each value.
+
+    In a list or a column of objects the type of an entry is data: one of another type is in no
+    category. If that is refused, it is with its type, which is kinder than "in no category".
+    """
+    kind = categories.kind
+    if kind == "bins":
+        return categories.of_floats(floats(values, name, lenient=lenient, kind="bins"))
+    entries = opened(values, name).entries
+    check_declared(values, kind, name)
+    entries = entries if isinstance(entries, list) else entries.tolist()
+    unfit = {type_ for type_ in set(map(type, entries)) if not _fits(type_, kind)}
+    places: dict[Any, int] = {label: place for place, label in enumerate(categories.declared)}
+
+    def cell(item: Any) -> int:
+        if type(item) not in unfit:
+            return places.get(item, UNDECLARED)
+        if is_null(item):
+            return MISSING
+        if not lenient:
+            raise wrong_entry(kind, f"{name} must be", type(item))
+        return UNDECLARED
+
+    return np.fromiter(map(cell, entries), np.int64, len(entries))
 
 
 def _fits(type_: type, kind: Kind) -> bool:
@@ -115,7 +124,3 @@ def _fits(type_: type, kind: Kind) -> bool:
         return issubclass(type_, str)
     boolean = issubclass(type_, (bool, np.bool_))
     return boolean if kind == "booleans" else issubclass(type_, numbers.Integral) and not boolean
-
-
-def _holds(type_: type, kind: Kind) -> ColumnError:
-    return wrong_type(kind, "values must be", f"object, and some are {type_.__name__}")

@@ -10,10 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from epsilons.errors import ArgumentError, ColumnError, DataError, EpsilonsError, FileError
-from epsilons.tally import arrays
+from epsilons.errors import (
+    ArgumentError,
+    ColumnError,
+    DataError,
+    EpsilonsError,
+    FileError,
+)
+from epsilons.tally import arrays, given
+from epsilons.tally.budget_columns import on_ladder, rounded_down
 from epsilons.tally.categories import Kind, wrong_type
-from epsilons.tally.cells_twin import entries
+from epsilons.tally.cells_twin import check_declared
 from epsilons.tally.failures import guarded
 from epsilons.tally.files import rows_of, scan
 from epsilons.tally.grid import Floats
@@ -27,9 +34,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["Table", "in_memory", "of_arrays", "of_values", "read", "read_in_memory"]
-
-BUDGET = "the budget of all"
-"""A column of one number, where a budget is needed for each row."""
 
 UNUSABLE = (
     "data could not be read by its engine ({kind}). "
@@ -73,11 +77,6 @@ class Table:
             for start in range(0, max(self.size, 1), rows)
         ]
 
-    @property
-    def names(self) -> Names:
-        """What messages call the columns."""
-        return Names.of_columns(self.values, self.epsilon, self.person)
-
 
 def read(
     values: object,
@@ -118,20 +117,8 @@ def read(
     table = replace(table, frame=_into_polars(table))
     if kind == "text":
         _check_dictionary(table)
-    return table if ladder is None else _on_ladder(table, ladder)
-
-
-def _on_ladder(table: Table, ladder: Ladder) -> Table:
-    """Put budgets on a ladder. One budget for all becomes a column where some rows have nobody."""
-    import narwhals as nw
-
-    if isinstance(table.epsilon, str):
-        return replace(table, ladder=ladder)
-    rung = float(ladder.of(np.array([table.epsilon]))[0])
-    if table.person is None:
-        return replace(table, epsilon=rung, ladder=ladder)
-    frame = table.frame.with_columns(nw.lit(rung).alias(BUDGET))
-    return replace(table, frame=frame, epsilon=BUDGET, ladder=ladder)
+    table = rounded_down(table, ladder)
+    return table if ladder is None else on_ladder(table, ladder)
 
 
 def _open(data: object, values: str, epsilon: str | float, person: str | None, kind: Kind) -> Table:
@@ -273,8 +260,17 @@ def read_in_memory(
     return table
 
 
-def in_memory(values: object, epsilon: object, data: object, person: object) -> arrays.Arrays:
-    """Return the columns of a frame in memory as arrays.
+def in_memory(
+    values: object,
+    epsilon: object,
+    data: object,
+    person: object,
+    names: Names,
+    ladder: Ladder | None = None,
+    *,
+    lenient: bool,
+) -> arrays.Arrays:
+    """Return the columns of a frame in memory as arrays, as `arrays.read` does.
 
     Raises:
         ArgumentError: the frame is lazy, or is a file. And as `read`.
@@ -284,11 +280,11 @@ def in_memory(values: object, epsilon: object, data: object, person: object) -> 
     def take() -> list[Any]:
         wanted = [table.values, table.epsilon, table.person]
         eager = table.frame.collect()
-        return [eager[c].to_numpy() if isinstance(c, str) else c for c in wanted]
+        # As series: in NumPy integers with gaps are floats, and so may ids be.
+        return [eager[c].to_native() if isinstance(c, str) else c for c in wanted]
 
-    names = table.names
     v, e, p = guarded(take, *table.failure)
-    return arrays.read(v, e, p, (names.values, names.epsilon, names.person))
+    return arrays.read(v, e, p, names, ladder, lenient=lenient)
 
 
 def of_arrays(rows: arrays.Arrays) -> Table:
@@ -299,9 +295,18 @@ def of_arrays(rows: arrays.Arrays) -> Table:
 
 
 def of_values(
-    values: object, epsilon: object, person: object, kind: Kind, ladder: Ladder | None = None
-) -> Table:
+    values: object,
+    epsilon: object,
+    person: object,
+    kind: Kind,
+    names: Names,
+    ladder: Ladder | None = None,
+) -> Table | None:
     """Hand arrays of values of any kind to Polars, without a copy where that can be.
+
+    Returns:
+        None where the type of values declares nothing, or Polars does not take them: then their
+        entries are looked at one by one, in `cells_twin.py`.
 
     Raises:
         ArgumentError: something is not one column, or the lengths differ.
@@ -312,33 +317,27 @@ def of_values(
     import polars as pl
 
     series: pl.Series | None = None
+    held, _ = given.declared(values)
+    if held is None or (kind != "bins" and isinstance(values, np.ma.MaskedArray)):
+        return None
     if kind == "bins":
-        series = pl.Series("values", arrays.floats(values, "values", booleans=False))
-    elif hasattr(values, "to_list") or hasattr(values, "to_pylist"):
+        numbers = arrays.floats(values, names.values, lenient=False, kind="bins")
+        series = pl.Series("values", numbers)
+    else:
+        check_declared(values, kind, names.values)
 
         def convert() -> pl.Series:
-            given: Any = values
-            return pl.Series("values", given)
+            typed: Any = values
+            if isinstance(typed, np.ndarray) and held == "text":  # twice as fast from a list
+                return pl.Series("values", typed.tolist(), dtype=pl.String)
+            return pl.Series("values", typed)
 
-        with contextlib.suppress(EpsilonsError):  # then entry by entry, below
+        with contextlib.suppress(EpsilonsError):
             series = guarded(convert, DataError, UNUSABLE)
-    if series is None:
-        types = {"text": pl.String, "integers": pl.Int64, "booleans": pl.Boolean}
-        items = entries(values, kind)
-        if kind == "integers" and any(i is not None and not -(2**63) <= i < 2**63 for i in items):
-            # No category is beyond 64 bits: what is stays out of all of them, and is not refused.
-            types["integers"] = pl.Int128
-            items = [None if i is None else min(max(int(i), -(2**127)), 2**127 - 1) for i in items]
-
-        def build() -> pl.Series:
-            return pl.Series("values", items, dtype=types[kind])
-
-        series = guarded(build, ColumnError, "values could not be handed to Polars ({kind}).")
-    names = ("values", "epsilon", "person")
+        if series is None or given.family(series.dtype) != held:
+            return None
     budgets, who = arrays.budgets_and_people(epsilon, person, names, len(series), ladder)
-    table = _of_series(series, budgets, who)
-    _check_types(table, None, kind)
-    return table
+    return _of_series(series, budgets, who)
 
 
 def _of_series(
@@ -348,7 +347,7 @@ def _of_series(
     import narwhals as nw
     import polars as pl
 
-    series = [values]
+    series = [values.alias("values")]
     if not isinstance(epsilon, float):
         series.append(pl.Series("epsilon", epsilon))
     if person is not None:

@@ -10,7 +10,25 @@ from epsilons.tally.grid import SPLITTER
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["a_number", "finite", "less_itself_is_0", "rounded", "stirred"]
+__all__ = [
+    "MOST_DIGITS",
+    "a_number",
+    "decimal_down",
+    "finite",
+    "integer_down",
+    "less_itself_is_0",
+    "rounded",
+    "stirred",
+]
+
+SAFE: Final = 1.0 - 2.0**-48
+"""No engine is so far off when it makes a float of a number that is none."""
+
+MOST_DIGITS: Final = 2.0**45
+"""A decimal whose digits are a number below it is found from a float near it."""
+
+HALVES: Final = 2.0**27 + 1.0
+"""Veltkamp's constant that leaves 26 significant bits: products of halves are exact."""
 
 STIR: Final = -1.3530931263017538
 """A number of 53 significant bits, below -1: different floats times it are different, subnormal
@@ -50,3 +68,53 @@ def rounded(budget: nw.Expr) -> nw.Expr:
     """A budget of at most 2⁹⁰⁰ to 9 significant bits: `grid.keys` as an expression."""
     product = budget * SPLITTER
     return product - (product - budget)
+
+
+def integer_down(near: nw.Expr) -> nw.Expr:
+    """The float of an integer, made less where it may be above it: integers to 2⁵³ are floats."""
+    import narwhals as nw
+
+    return nw.when(near <= 2.0**53).then(near).otherwise(near * SAFE)
+
+
+def decimal_down(near: nw.Expr, scale: int | None) -> nw.Expr:
+    """The largest float that is not above a decimal, from a float `near` it.
+
+    A decimal is a whole number over 10^scale. Where that number is below `MOST_DIGITS` it is found
+    from `near`, however the engine rounded. Their quotient is the nearest float, which may be
+    above; then the float below is taken, which is 1 − 2⁻⁵³ times it. Whether a float is above is
+    asked in sums and products alone, without an error. Larger decimals, and those whose scale is
+    not known, become `near` times `SAFE`: less by some ulps, and not above.
+
+    Args:
+        near: the decimal as a float, with a relative error of at most 2⁻⁴⁸.
+        scale: the digits after the point; None if they are not known.
+    """
+    import narwhals as nw
+
+    less = near * SAFE
+    if scale is None or scale > 22:  # 10²² is the last power that is a float
+        return less
+    power = 10.0**scale
+    whole = (near * power + 0.5).floor()
+    # Polars makes a product with the inverse of a quotient by a constant, and that rounds twice.
+    quotient = whole / (near - near + power)
+    below = quotient * (1.0 - 2.0**-53)
+    down = nw.when(_excess(below, power, whole) <= 0.0).then(below).otherwise(less)
+    down = nw.when(_excess(quotient, power, whole) <= 0.0).then(quotient).otherwise(down)
+    return nw.when(near < MOST_DIGITS / power).then(down).otherwise(less)
+
+
+def _excess(number: nw.Expr, power: float, whole: nw.Expr) -> nw.Expr:
+    """What number · power, which is near `whole`, exceeds it by: its sign is right.
+
+    Dekker's product: halves of 26 bits multiply without an error, and so does the whole as two
+    floats. The first of them less `whole` is exact, since they are near each other.
+    """
+    high = number * HALVES - (number * HALVES - number)
+    low = number - high
+    power_high = power * HALVES - (power * HALVES - power)
+    power_low = power - power_high
+    product = number * power
+    rest = high * power_high - product + high * power_low + low * power_high + low * power_low
+    return product - whole + rest

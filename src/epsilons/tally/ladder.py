@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from epsilons.errors import BudgetError
 from epsilons.tally.grid import Floats, keys
-from epsilons.tally.ieee import a_number, rounded
+from epsilons.tally.ieee import MOST_DIGITS, a_number, rounded
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -100,6 +101,23 @@ class Ladder:
             return _down(capped)
         place = np.searchsorted(self.levels, capped, side="right")
         return np.concatenate([[0.0], self.levels])[place]
+
+    def misses_decimals(self, scale: int | None) -> bool:
+        """Whether someone at a declared level in decimals, rounded down, stands below its rung.
+
+        The float 0.1 is above the decimal 0.1, and nobody is put on a rung that is above their ε.
+
+        Args:
+            scale: the digits of the decimals after the point; None if they are not known.
+        """
+        if self.fine or scale is None:
+            return not self.fine
+        for level in self.levels.tolist():
+            whole = round(Fraction(level) * 10**scale)
+            decimal = Fraction(whole, 10**scale)
+            if float(decimal) == level and (decimal < level or whole >= MOST_DIGITS):
+                return True
+        return False
 
     def expression(self, epsilon: nw.Expr) -> nw.Expr:
         """`of`, as an expression of an engine."""

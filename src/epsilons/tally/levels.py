@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from epsilons.budgets import is_number
 from epsilons.errors import BudgetError, ConflictingBudgetsError, DataError, MissingValueError
 from epsilons.tally.grid import GRID, Floats, Integers
 
@@ -59,11 +60,11 @@ class Names:
     person: str = "person"
 
     @classmethod
-    def of_columns(cls, values: str, epsilon: str | float, person: str | None) -> Names:
-        """Name the columns that the user named."""
+    def of_columns(cls, values: Any, epsilon: Any, person: Any) -> Names:
+        """Name the columns that the user named, which pandas allows to be more than text."""
         return cls(
             f"values={values!r}",
-            f"epsilon={epsilon!r}" if isinstance(epsilon, str) else "epsilon",
+            "epsilon" if is_number(epsilon) else f"epsilon={epsilon!r}",
             f"person={person!r}",
         )
 

@@ -12,7 +12,7 @@ range what its smallest budget may; the rest is there for the mean. Fewer groups
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
@@ -21,6 +21,7 @@ from epsilons.errors import ArgumentError, DataError, MissingValueError
 from epsilons.parameters import choice
 from epsilons.tally import arrays
 from epsilons.tally.failures import guarded
+from epsilons.tally.frames import asked
 from epsilons.tally.grid import HUGE, Floats, Integers, keys
 from epsilons.tally.ladder import Ladder
 from epsilons.tally.levels import Names, check_people
@@ -282,26 +283,24 @@ def open_rows(
         FileError: `data` is a path, and the file cannot be read.
     """
     choice("missing", missing)
-    if data is None:
-        for name, given in (("values", values), ("epsilon", epsilon), ("person", person)):
-            if isinstance(given, str):
-                raise ArgumentError(
-                    f"{name}={given!r} names a column, but data is not given: "
-                    "give data=, a frame or the path of a file."
-                )
-        rows = arrays.read(values, epsilon, person, ("values", "epsilon", "person"), ladder)
+    given = asked(values, epsilon, data, person)
+    own = (given.values, given.epsilon)
+    if given.data is None:
+        lenient = missing == "midpoint"
+        rows = arrays.read(*own, given.person, given.names, ladder, lenient=lenient)
         if rows.values.size <= small:
             from epsilons.tally.line_twin import ArrayReader
 
-            return Rows(ArrayReader(rows), missing, ladder)
+            return Rows(ArrayReader(rows, given.names), missing, ladder)
     # Narwhals and Polars are imported only when there is something for them to do.
     from epsilons.tally import columns
     from epsilons.tally.line_engine import TableReader
 
-    if data is None:
-        return Rows(TableReader(columns.of_arrays(rows), Names()), missing, ladder)
-    table = columns.read(values, epsilon, data, person, ladder=ladder)
-    return Rows(TableReader(table, table.names), missing, ladder)
+    if given.data is None:
+        table = columns.of_arrays(rows)
+    else:
+        table = columns.read(*own, given.data, given.person, ladder=ladder)
+    return Rows(TableReader(table, given.names), missing, ladder)
 
 
 def in_memory(
@@ -309,27 +308,31 @@ def in_memory(
 ) -> Folded:
     """Everyone's value and budget, for methods that draw for each person.
 
+    An entry that is no number is a missing value here: whether that is refused is decided where
+    rows are opened.
+
     Raises:
         ArgumentError: `data` is lazy or a file, or the arguments do not fit together.
     """
     from epsilons.tally.line_twin import fold
 
-    if data is None:
-        return fold(arrays.read(values, epsilon, person, ("values", "epsilon", "person"), ladder))
+    given = asked(values, epsilon, data, person)
+    own = (given.values, given.epsilon)
+    if given.data is None:
+        return fold(arrays.read(*own, given.person, given.names, ladder, lenient=True))
     import narwhals as nw
 
     from epsilons.tally import columns
 
-    wrapped = guarded(lambda: nw.from_native(data, pass_through=True), DataError, columns.UNUSABLE)
+    wrapped = guarded(
+        lambda: nw.from_native(given.data, pass_through=True), DataError, columns.UNUSABLE
+    )
     if not isinstance(wrapped, nw.DataFrame):
         raise ArgumentError(
             'method "diffusion" draws for each person and needs data in memory: '
             "give arrays or an eager frame, not a file or a lazy frame."
         )
-    rows = columns.in_memory(values, epsilon, data, person)
-    if ladder is not None:
-        budgets = np.broadcast_to(np.asarray(rows.epsilon, dtype=np.float64), rows.values.shape)
-        rows = replace(rows, epsilon=ladder.of(budgets))
+    rows = columns.in_memory(*own, given.data, given.person, given.names, ladder, lenient=True)
     return fold(rows)
 
 

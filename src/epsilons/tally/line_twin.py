@@ -61,10 +61,11 @@ class ArrayReader:
 
     Args:
         rows: checked arrays.
+        names: what messages call the parameters.
     """
 
-    def __init__(self, rows: Arrays) -> None:
-        self.names = Names()
+    def __init__(self, rows: Arrays, names: Names) -> None:
+        self.names = names
         self._people = fold(rows)
         budgets = self._people.budgets
         self._keys = np.where(budgets >= 0.0, coarse(np.maximum(budgets, 0.0)), BAD_BUDGET)

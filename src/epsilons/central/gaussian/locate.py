@@ -15,11 +15,10 @@ from typing import Final
 
 import numpy as np
 
-from epsilons.budgets import Floats, Integers
+from epsilons.budgets import Floats, Integers, float_down
 from epsilons.central.gaussian.candidates import Candidates, Cells, TheLine, radii
 from epsilons.central.gaussian.selection import Selection
 from epsilons.central.gaussian.split import CENTRE_ODDS, TOO_OFTEN, Split, best_split
-from epsilons.central.level_counts import float_down
 from epsilons.noise import Source
 from epsilons.tally import line
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from epsilons import parameters, tally
-from epsilons.budgets import Floats, Integers
+from epsilons.budgets import Floats, Integers, float_down
 from epsilons.central.facts import facts_of
 from epsilons.central.gaussian.diffusion import diffuse, find_range
 from epsilons.central.gaussian.locate import Found, locate
@@ -36,7 +36,6 @@ from epsilons.central.gaussian.staged import (
     on_levels,
     range_of,
 )
-from epsilons.central.level_counts import float_down
 from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.noise import Source, resolve
 from epsilons.release import SpendingRule, Spent

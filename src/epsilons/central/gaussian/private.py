@@ -13,7 +13,7 @@ import numpy as np
 from epsilons import parameters, tally
 from epsilons.allocation import Goal
 from epsilons.allocation.caps import square_cap
-from epsilons.budgets import Floats, Integers
+from epsilons.budgets import Floats, Integers, float_down
 from epsilons.central.composed import Composed
 from epsilons.central.designs import Public, design, expected
 from epsilons.central.facts import Facts, facts_of
@@ -25,7 +25,7 @@ from epsilons.central.gaussian.normal import (
 )
 from epsilons.central.gaussian.release import KIND, SIDE, Picture, picture_of, reach_over_sigmas
 from epsilons.central.gaussian.staged import SIGMA, budgets_left, on_levels, range_of
-from epsilons.central.level_counts import SHARE, LevelCounts, float_down, rounded_down
+from epsilons.central.level_counts import SHARE, LevelCounts, rounded_down
 from epsilons.noise import Source
 from epsilons.release import NoisySums, RatioMeanRelease, SpendingRule
 from epsilons.tally import line

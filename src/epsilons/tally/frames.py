@@ -1,0 +1,128 @@
+"""What is asked for: columns as arrays, or by their names in a frame.
+
+A frame of pandas may have columns of Python objects, whose type is data: pandas and Narwhals tell
+it from the entries. Such columns are taken out of the frame, and read entry by entry as a list is.
+So are columns whose names are not text, which other libraries do not know.
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from epsilons.budgets import is_number
+from epsilons.errors import ArgumentError, ColumnError
+from epsilons.tally.arrays import unnamed
+from epsilons.tally.levels import Names
+
+__all__ = ["Asked", "asked"]
+
+LABELS: Final = (str, int, float, tuple, datetime.date, np.generic)
+"""What the columns of a frame of pandas are called."""
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What the user gave, without what only frames of pandas have.
+
+    Attributes:
+        values: an array; or the name of a column, if there is data.
+        epsilon: an array, or the name of a column; or one number.
+        data: a frame or the path of a file; or None, if the others are arrays.
+        person: an array, or the name of a column; or None.
+        names: what messages call them.
+    """
+
+    values: Any
+    epsilon: Any
+    data: Any
+    person: Any
+    names: Names
+
+
+def asked(values: Any, epsilon: Any, data: Any, person: Any) -> Asked:
+    """Find out whether arrays are given, or names of columns.
+
+    Raises:
+        ArgumentError: names are given without data; or the labels of arrays differ; or one number
+            as a budget is also the name of a column.
+        ColumnError: a name stands for two columns, or, if it is not text, for none.
+    """
+    if data is None:
+        unnamed(values, epsilon, person)
+        return Asked(values, epsilon, None, person, Names())
+    from narwhals import dependencies
+
+    names = Names.of_columns(values, epsilon, person)
+    given = Asked(values, epsilon, data, person, names)
+    if dependencies.is_pandas_like_dataframe(data):
+        return _of_pandas(given, list(data.columns))
+    if dependencies.is_pyarrow_table(data):
+        wanted = _wanted(given, list(data.column_names))
+        return replace(given, data=data.select(wanted)) if wanted else given
+    if dependencies.is_duckdb_relation(data) or dependencies.is_pyspark_dataframe(data):
+        _wanted(given, list(data.columns))
+    return given
+
+
+def _of_pandas(given: Asked, columns: list[Any]) -> Asked:
+    """Take columns of objects, and those whose names are not text, out of a frame of pandas."""
+    data, epsilon = given.data, given.epsilon
+    if isinstance(epsilon, (int, np.integer)) and epsilon in columns:
+        raise ArgumentError(
+            f"epsilon={epsilon!r} is the name of a column of data, and a number that may be meant "
+            f"as the budget of everyone. Rename the columns (data.rename(columns=str)); or, if "
+            f"the number is meant, write epsilon={float(epsilon)!r}."
+        )
+    for parameter, column in _named(given).items():
+        if not isinstance(column, str) and column not in columns:
+            raise ColumnError(f"{parameter}={column!r} is not a column of data.")
+    wanted = _wanted(given, columns)
+    if wanted is None:
+        return given
+    if all(isinstance(column, str) and not _of_objects(data[column].dtype) for column in wanted):
+        # Narwhals refuses a frame in which any name comes twice: the others are left behind.
+        return replace(given, data=data[wanted])
+    named = _named(given)
+    return replace(
+        given,
+        values=data[given.values],
+        epsilon=data[epsilon] if "epsilon" in named else epsilon,
+        data=None,
+        person=data[given.person] if "person" in named else None,
+    )
+
+
+def _named(given: Asked) -> dict[str, Any]:
+    """The parameters that name columns. What is no name at all is refused where it is read."""
+    named = {"values": given.values, "person": given.person}
+    if not is_number(given.epsilon):
+        named["epsilon"] = given.epsilon
+    return {parameter: column for parameter, column in named.items() if isinstance(column, LABELS)}
+
+
+def _wanted(given: Asked, columns: list[Any]) -> list[Any] | None:
+    """The columns that are named, each once; None if they are not all there.
+
+    Raises:
+        ColumnError: a name stands for more than one of them.
+    """
+    named = _named(given)
+    for parameter, column in named.items():
+        if columns.count(column) > 1:
+            raise ColumnError(
+                f"{parameter}={column!r} is the name of {columns.count(column)} columns of data. "
+                "Rename one of them, or leave it out."
+            )
+    # A parameter that names nothing (a list, say) is refused where names are looked up.
+    complete = "values" in named and all(column in columns for column in named.values())
+    return list(dict.fromkeys(named.values())) if complete else None
+
+
+def _of_objects(dtype: Any) -> bool:
+    """Whether a type of pandas is that of objects, or of categories that are objects."""
+    categories = getattr(dtype, "categories", None)
+    return str(dtype if categories is None else categories.dtype) == "object"

@@ -1,0 +1,214 @@
+"""One column that the user hands in: what type it declares, and its entries, none of them rounded.
+
+A typed array (of NumPy, Arrow, Polars, or a typed Series of pandas) declares what it holds: that is
+a schema, which may be refused. In a list or a column of Python objects the type of an entry is
+data. There nothing is inferred from the entries together: NumPy would make floats of integers, and
+text of everything, because of one entry among them.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilons.errors import ArgumentError
+
+__all__ = [
+    "TIMES",
+    "Column",
+    "Family",
+    "declared",
+    "family",
+    "is_null",
+    "is_time",
+    "opened",
+    "same_labels",
+]
+
+Family = Literal["integer", "float", "decimal", "boolean", "text", "time", "nested"]
+"""What a declared type holds."""
+
+_OF_KIND: Final[dict[str, Family]] = {
+    **dict.fromkeys("iu", "integer"),
+    **dict.fromkeys("mM", "time"),
+    **dict.fromkeys("UT", "text"),
+    **dict.fromkeys("cSV", "nested"),
+    "f": "float",
+    "b": "boolean",
+}
+_OF_NAME: Final[dict[str, Family]] = {
+    r"u?int\d+": "integer",
+    r"half_?float|float|double": "float",
+    r"decimal": "decimal",
+    r"bool": "boolean",
+    r"(large_)?(string|utf8)|str\b|categorical|enum": "text",
+    r"date|time|duration|period|(year|month|day)\w*interval": "time",
+    r"(large_)?(list|binary)|array|struct|fixed_size|map|interval": "nested",
+}
+"""How names of types begin, in Arrow, Polars, pandas and Narwhals. All others, objects, columns of
+null, and pandas' categories among them, declare nothing: their entries are looked at one by one."""
+
+TIMES: Final = (
+    "These are dates or times, which have no mean and no categories of their own here: make "
+    "numbers or text of them before, such as days since a fixed day, or the year."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column.
+
+    Attributes:
+        entries: an array of NumPy in which nothing is missing but NaN and NaT, or else a list of
+            Python objects.
+        family: what its type declares; None if it declares nothing.
+        dtype: the name of the type, for messages.
+    """
+
+    entries: npt.NDArray[Any] | list[Any]
+    family: Family | None
+    dtype: str
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+
+def family(dtype: object) -> Family | None:
+    """What a type declares to hold, by its name; None if it declares nothing."""
+    name = str(dtype).lower()
+    found = (held for begins, held in _OF_NAME.items() if re.match(begins, name))
+    return next(found, None)
+
+
+def declared(given: Any) -> tuple[Family | None, str]:
+    """What the type of a column declares to hold, and its name, without a look at the entries."""
+    if isinstance(given, np.ndarray):
+        return _OF_KIND.get(given.dtype.kind), str(given.dtype)
+    dtype = getattr(given, "dtype", getattr(given, "type", None))  # `type` in PyArrow
+    return (None, type(given).__name__) if dtype is None else (family(dtype), str(dtype))
+
+
+def opened(given: object, name: str) -> Column:
+    """Return what the user gave as one column.
+
+    Args:
+        given: a list, an array or a series.
+        name: what messages call it.
+
+    Raises:
+        ArgumentError: it is not one column.
+    """
+    column: Column | None
+    try:
+        column = _array(given) if isinstance(given, np.ndarray) else _other(given)
+    except Exception:
+        column = None  # the message of NumPy or of a library might show a value: it is not kept
+    if column is None:
+        raise ArgumentError(
+            f"{name} must be a list, an array or a series, one entry for each row; "
+            f"it is of type {type(given).__name__}."
+        )
+    if isinstance(column.entries, np.ndarray) and column.entries.ndim != 1:
+        raise ArgumentError(f"{name} has shape {column.entries.shape}: one column is meant.")
+    return column
+
+
+def _array(given: npt.NDArray[Any]) -> Column | None:
+    """A column of an array of NumPy; None if it has no rows."""
+    if given.ndim == 0:
+        return None
+    held, dtype = declared(given)
+    if given.ndim == 1 and (given.dtype.kind in "OT" or isinstance(given, np.ma.MaskedArray)):
+        # What is behind a mask is not a value: a list says None there.
+        return Column(_listed(given), held, dtype)
+    return Column(np.asarray(given), held, dtype)
+
+
+def _listed(given: npt.NDArray[Any]) -> list[Any]:
+    """The entries of an array, as they are: `tolist` would make integers of some dates."""
+    if given.dtype.kind in "mMf" and isinstance(given, np.ma.MaskedArray):
+        gone = np.ma.getmaskarray(given)
+        return [None if no else item for no, item in zip(gone, given.data, strict=True)]
+    return list(given.tolist())
+
+
+def _other(given: Any) -> Column | None:
+    """A column of anything else; None if it is not one."""
+    if isinstance(given, (str, bytes, Mapping, Set)):
+        return None
+    lister = getattr(given, "to_pylist", getattr(given, "to_list", None))  # PyArrow; other series
+    if callable(lister):
+        held, dtype = declared(given)
+        # With gaps, NumPy would make floats of integers; it has none beyond 64 bits.
+        whole = held in ("integer", "boolean") and "128" not in dtype and not _gaps(given)
+        if whole or held in ("float", "time"):
+            array = np.asarray(given)
+            if array.dtype.kind in "iufbmM":
+                return Column(array, held, dtype)
+        return Column(list(lister()), held, dtype)
+    if hasattr(given, "__array__"):
+        return _array(np.asarray(given))
+    if isinstance(given, Sequence) or (
+        hasattr(given, "__len__") and hasattr(given, "__getitem__") and not isinstance(given, type)
+    ):
+        return Column(list(given), None, type(given).__name__)
+    return None
+
+
+def _gaps(given: Any) -> bool:
+    """Whether a series may have entries that are null."""
+    count = getattr(given, "null_count", None)  # PyArrow says it; Polars and Narwhals are asked
+    if count is not None:
+        return bool(count() if callable(count) else count)
+    return bool(getattr(given, "hasnans", True))  # pandas
+
+
+def is_null(item: object) -> bool:
+    """Whether a Python object stands for no value."""
+    if isinstance(item, (float, np.floating)):
+        return bool(item != item)
+    if isinstance(item, Decimal):
+        return item.is_nan()
+    if isinstance(item, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(item))
+    # pandas is not imported here, so its NA and NaT are known by name; so is a masked entry.
+    return item is None or type(item).__name__ in ("NAType", "NaTType", "MaskedConstant")
+
+
+def is_time(item: type) -> bool:
+    """Whether objects of a type are dates or times."""
+    times = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+    return issubclass(item, times)
+
+
+def same_labels(**given: object) -> None:
+    """Refuse labelled columns (Series of pandas) whose labels differ.
+
+    Columns are paired by their order, and whoever gives labels means them: paired by order, one
+    person's value would be used with the budget of another.
+
+    Args:
+        given: columns by the names of their parameters. What has no labels fits everything.
+
+    Raises:
+        ArgumentError: labels differ.
+    """
+    indexes: dict[str, Any] = {name: getattr(one, "index", None) for name, one in given.items()}
+    # A list has an `index`, too.
+    labelled = [(name, index) for name, index in indexes.items() if hasattr(index, "equals")]
+    for name, index in labelled[1:]:
+        first, labels = labelled[0]
+        if len(index) == len(labels) and not labels.equals(index):
+            raise ArgumentError(
+                f"{first} and {name} have different labels (their .index): paired by position, a "
+                "value would meet the budget of another person. Bring them into the same order, "
+                f"for example {name}.reindex({first}.index); or, if positions are meant, give "
+                f"{name}.to_numpy()."
+            )

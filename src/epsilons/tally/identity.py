@@ -1,0 +1,113 @@
+"""Who a row belongs to: ids compared exactly as they were given, never through floats."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilons.errors import ColumnError
+from epsilons.tally.given import is_null, opened
+from epsilons.tally.grid import Integers
+
+__all__ = ["people"]
+
+_SECONDS: Final = {
+    "W": Fraction(604800),
+    "D": Fraction(86400),
+    "h": Fraction(3600),
+    "m": Fraction(60),
+    **{f"{prefix}s": Fraction(1, 1000**k) for k, prefix in enumerate(["", *"munpfa"])},
+}
+"""The units of NumPy's dates and times that have a length."""
+
+
+def people(
+    given: object, name: str, *, lenient: bool
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+    """Return people as numbers, the same number for the same person, and which rows have none.
+
+    Two ids of a list or a column of objects are one person if they are equal in Python: 1, 1.0 and
+    True are, "1" and 1 are not. Numbers of NumPy are compared as the numbers that they are, which
+    NumPy itself does not do (it takes 2**53 + 1 for the float 2.0**53).
+
+    Args:
+        given: a list, an array or a series.
+        name: what messages call it.
+        lenient: whether an id that cannot be compared belongs to no one; it is refused otherwise.
+
+    Raises:
+        ArgumentError: it is not one column.
+        ColumnError: some ids cannot be compared.
+    """
+    entries = opened(given, name).entries
+    if isinstance(entries, np.ndarray):
+        kind = entries.dtype.kind
+        if kind in "iub":
+            return np.ascontiguousarray(entries), np.zeros(len(entries), dtype=bool)
+        if kind == "f" and entries.dtype.itemsize <= 8:
+            return _of_floats(entries)
+        if kind in "mM":
+            return np.ascontiguousarray(entries).view(np.int64), np.isnat(entries)
+        entries = list(entries)
+    types = set(map(type, entries))
+    if types == {float}:
+        return _of_floats(np.array(entries))
+    if types == {int}:
+        try:
+            return np.array(entries, dtype=np.int64), np.zeros(len(entries), dtype=bool)
+        except OverflowError:
+            pass  # beyond 64 bits: numbered, below
+    if not types <= {str, bytes, int, bool, type(None)}:
+        entries = [None if is_null(item) else _plain(item) for item in entries]
+        unfit = [row for row, item in enumerate(entries) if not _can_be_compared(item)]
+        if unfit and not lenient:
+            raise ColumnError(f"{name} must be text or numbers: some entries cannot be compared.")
+        for row in unfit:
+            entries[row] = None
+    codes: dict[object, int] = {None: -1}
+    numbered = (codes.setdefault(item, len(codes)) for item in entries)
+    found: Integers = np.fromiter(numbered, np.int64, len(entries))
+    return found, found < 0
+
+
+def _of_floats(array: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+    """People that floats of at most 64 bits stand for."""
+    array = array.astype(np.float64) + 0.0  # one zero
+    return array, np.isnan(array)
+
+
+def _can_be_compared(item: object) -> bool:
+    try:
+        hash(item)
+    except Exception:  # a list, a dictionary
+        return False
+    return True
+
+
+def _plain(item: Any) -> object:
+    """Return a Python object that equals others exactly if the items are the same."""
+    if isinstance(item, tuple):
+        return tuple(map(_plain, item))
+    if not isinstance(item, np.generic):
+        return item
+    if isinstance(item, (np.datetime64, np.timedelta64)):
+        return _instant(item)
+    if isinstance(item, np.longdouble):
+        return Fraction(*item.as_integer_ratio()) if np.isfinite(item) else float(item)
+    return item.item()
+
+
+def _instant(item: Any) -> object:
+    """A date or time of NumPy: equal ones in different units are one."""
+    unit, steps = np.datetime_data(item.dtype)
+    count = int(item.astype(np.int64)) * steps
+    if unit in _SECONDS:
+        return type(item), count * _SECONDS[unit]
+    if isinstance(item, np.timedelta64):  # months and years have no length
+        return type(item), unit == "generic", count * (12 if unit == "Y" else 1)
+    year, month = divmod(count, 12) if unit == "M" else (count, 0)
+    days = int(np.datetime64(f"{1970 + year % 400:04d}-{month + 1:02d}", "D").astype(np.int64))
+    return type(item), (days + (year - year % 400) // 400 * 146097) * _SECONDS["D"]
