@@ -273,8 +273,14 @@ def read_in_memory(
     return table
 
 
-def in_memory(values: object, epsilon: object, data: object, person: object) -> arrays.Arrays:
-    """Return the columns of a frame in memory as arrays.
+def in_memory(
+    values: object,
+    epsilon: object,
+    data: object,
+    person: object,
+    ladder: Ladder | None = None,
+) -> arrays.Arrays:
+    """Return the columns of a frame in memory as arrays, with budgets on a ladder if there is one.
 
     Raises:
         ArgumentError: the frame is lazy, or is a file. And as `read`.
@@ -288,7 +294,7 @@ def in_memory(values: object, epsilon: object, data: object, person: object) -> 
 
     names = table.names
     v, e, p = guarded(take, *table.failure)
-    return arrays.read(v, e, p, (names.values, names.epsilon, names.person))
+    return arrays.read(v, e, p, (names.values, names.epsilon, names.person), ladder)
 
 
 def of_arrays(rows: arrays.Arrays) -> Table:

@@ -12,7 +12,7 @@ range what its smallest budget may; the rest is there for the mean. Fewer groups
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
@@ -326,11 +326,7 @@ def in_memory(
             'method "diffusion" draws for each person and needs data in memory: '
             "give arrays or an eager frame, not a file or a lazy frame."
         )
-    rows = columns.in_memory(values, epsilon, data, person)
-    if ladder is not None:
-        budgets = np.broadcast_to(np.asarray(rows.epsilon, dtype=np.float64), rows.values.shape)
-        rows = replace(rows, epsilon=ladder.of(budgets))
-    return fold(rows)
+    return fold(columns.in_memory(values, epsilon, data, person, ladder))
 
 
 def coarse(epsilon: Floats) -> Floats:

@@ -41,6 +41,7 @@ from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.noise import Source, resolve
 from epsilons.release import SpendingRule, Spent
 from epsilons.tally import line
+from epsilons.tally.ladder import SMALLEST
 from epsilons.tally.line_twin import Folded
 
 __all__ = ["METHODS", "mean_unknown_range", "refuse_other_goals"]
@@ -198,6 +199,11 @@ def _weighted(rows: line.Rows, sums: Sums, source: Source) -> Drawn:
 def _diffusion(people: Folded, sums: Sums, source: Source) -> Drawn:
     """Coins for everyone, the stages of the paper, then the mean."""
     levels, counts, level_of = people.levels()
+    if levels[-1] < SMALLEST:
+        raise BudgetError(
+            f"epsilon is below {SMALLEST:.2g} for everyone: too small for any result. "
+            "Nothing was drawn."
+        )
     first = diffuse(levels, counts)
     spread = find_range(first, people.values, level_of, source)
     lo, hi = spread.centre - spread.radius, spread.centre + spread.radius
