@@ -23,6 +23,7 @@ from epsilons.central.gaussian.reduction import reduce
 from epsilons.central.gaussian.release import (
     GaussianRelease,
     Picture,
+    finite,
     gaussian_mse,
     picture_of,
     picture_of_spread,
@@ -309,7 +310,7 @@ def _release(
     private: bool,
 ) -> GaussianRelease:
     lo, hi = mechanism.last.bounds
-    raw = mechanism.last.estimate(drawn)
+    raw = finite(mechanism.last.estimate(drawn))
     spent = np.array([float(loss) for loss in mechanism.losses])
     sigma = SIGMA * picture.deviation
     return GaussianRelease(
