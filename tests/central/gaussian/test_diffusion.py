@@ -356,14 +356,13 @@ def crossed(queries: tuple[int, ...], threshold: float, query: float) -> np.ndar
         weight = np.exp(-np.abs(points) / scale)
         return np.asarray(weight / weight.sum())
 
-    total = np.zeros(3)
-    for bar, p in zip(points, law(threshold), strict=True):
-        alive = p
-        for index, each in enumerate(queries):
-            fires = law(query)[points + each > bar].sum()
-            total[index] += alive * fires
-            alive *= 1.0 - fires
-        total[2] += alive
+    noise, total = law(query), np.zeros(3)
+    alive = law(threshold)  # by the place of the threshold, as long as nothing fired
+    for index, each in enumerate(queries):
+        fires = (points[None, :] + each > points[:, None]) @ noise
+        total[index] += alive @ fires
+        alive = alive * (1.0 - fires)
+    total[2] += alive.sum()
     return total
 
 

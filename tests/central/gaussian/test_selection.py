@@ -108,8 +108,8 @@ def test_draws_follow_the_law() -> None:
         drawn = np.bincount([mechanism.draw(source, cells, sums) for _ in range(1500)], minlength=4)
         expected = np.array(law(people, scale)) * 1500
         assert chisquare(drawn, expected).pvalue > 1e-7
-    # A sampler with a fifth of the scale would be noticed.
-    assert chisquare(drawn, np.array(law(people, 5)) * 1500).pvalue < 1e-7
+    # A sampler with a tenth of the scale would be noticed.
+    assert chisquare(drawn, np.array(law(people, 3)) * 1500).pvalue < 1e-7
 
 
 def test_far_candidates_are_drawn_as_seldom_as_they_should_be() -> None:

@@ -13,9 +13,10 @@ from epsilons.allocation.caps import square_cap
 from epsilons.budgets import Budgets, Floats, Integers
 from epsilons.central.gaussian.candidates import Cells
 from epsilons.central.gaussian.crossing import Crossing
-from epsilons.central.gaussian.rates import KEEP_BITS, rate
+from epsilons.central.gaussian.rates import rate
 from epsilons.central.gaussian.selection import Selection
-from epsilons.noise import Source, below_many, permutation
+from epsilons.central.mechanism import stays
+from epsilons.noise import Source, permutation
 
 __all__ = ["Diffused", "Spread", "diffuse", "find_range"]
 
@@ -163,8 +164,7 @@ def find_range(mechanism: Diffused, values: Floats, level_of: Integers, source: 
     """
     order = permutation(source, len(values))
     values, level_of = values[order], level_of[order]
-    limits = np.array([int(p * 2**KEEP_BITS) for p in mechanism.keep], dtype=np.int64)
-    kept = below_many(source, 2**KEEP_BITS, len(values)) < limits[level_of]
+    kept = stays(source, mechanism.keep, level_of)
     kept &= ~np.isnan(values)  # a missing value is a mark, whoever it belongs to
     octave = _octave_of_differences(mechanism, values, kept, source)
     step = math.ldexp(1.0, octave - 2)
