@@ -279,7 +279,7 @@ def test_people_one_by_one_are_those_that_are_counted(form: str) -> None:
     if form != "arrays":
         kind: Any = pd.DataFrame if form == "pandas" else pl.DataFrame
         given_ = ("v", "e", kind({"v": values, "e": epsilon, "who": person}), "who")
-    people = line.in_memory(*given_, ladder)
+    people = line.in_memory(*given_, ladder=ladder)
     there = people.budgets > 0.0
     found = sorted(zip(people.budgets[there], people.values[there], strict=True), key=str)
     # a is halfway between 1 and 3, and b has the rung of 0.3; f has one value, and g has none.
