@@ -205,7 +205,7 @@ def picture_of_spread(spread: Spread, mechanism: Diffused) -> Picture:
     """The picture that diffusion gives: differences of pairs are √2 times as wide as values."""
     keep = np.array([float(p) for p in mechanism.keep])
     people = float(keep @ mechanism.counts)
-    # Pairs mix levels as they come: a pair is whole with about the square of the mean rate.
+    # Pairs are drawn among all levels: one is whole with about the square of the mean rate.
     pairs = people * people / float(mechanism.counts.sum()) / 2.0
     base = float(mechanism.base)
     return Picture(
