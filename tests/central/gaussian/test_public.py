@@ -207,7 +207,15 @@ def test_what_is_said_to_be_spent_is_what_the_checkers_find(method: str, neighbo
         assert row.spent > 0.9 * min(row.epsilon, rows[1].spent)
 
 
-@pytest.mark.parametrize("declared", [{}, {"cap": 0.5}, {"levels": {0.3: 900, 1.0: 900, 4.0: 9}}])
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {},
+        {"cap": 0.5},
+        {"levels": {0.3: 900, 1.0: 900, 4.0: 9}},
+        {"levels": [0.3, 1.0, 4.0], "cap": 0.05},
+    ],
+)
 def test_so_it_is_for_whatever_is_declared(declared: dict[str, Any]) -> None:
     release = people("weighted", "add-remove", **{"levels": None, **declared})
     # The stages say it of thousands of rungs: a few of them are checked.
@@ -227,6 +235,7 @@ def total(mechanism: Any) -> list[Fraction]:
         elif hasattr(stage, "candidates"):
             parts.append(stage.losses)
         else:
+            assert (stage.weights >= 0).all()
             parts.append(tuple(Fraction(int(k)) / stage.law.scale for k in stage.weights.tolist()))
     return [sum(each, Fraction(0)) for each in zip(*parts, strict=True)]
 
