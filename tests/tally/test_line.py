@@ -275,7 +275,7 @@ def test_people_one_by_one_are_those_that_are_counted(form: str) -> None:
     ]  # fmt: skip
     values, epsilon, person = ([row[i] for row in rows] for i in range(3))
     ladder = Ladder.declare(np.array([0.1, 1.0]))
-    given_: tuple[Any, ...] = (values, epsilon, None, person)
+    given_: tuple[Any, Any, Any, Any] = (values, epsilon, None, person)
     if form != "arrays":
         kind: Any = pd.DataFrame if form == "pandas" else pl.DataFrame
         given_ = ("v", "e", kind({"v": values, "e": epsilon, "who": person}), "who")
