@@ -107,7 +107,7 @@ def mean_unknown_range(
         The release; `.bounds` is the range that was found.
 
     Raises:
-        ArgumentError: an argument cannot mean anything.
+        ArgumentError: an argument is invalid.
         BudgetError: the budgets are too small for so few people; the message says how many would
             do. Nothing was drawn.
         DataError: the data cannot be used. It may depend on values: for the curator alone.
