@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epsilons.errors import ArgumentError
-from epsilons.noise import Seeded, Source, System, below, below_many
+from epsilons.noise import Seeded, Source, System, below, below_many, permutation
 
 Fit = Callable[[Sequence[float], Sequence[float]], float]
 Tape = Callable[[Iterable[int]], Source]
@@ -97,3 +98,28 @@ def test_many_draws_have_limits() -> None:
 def test_numpy_integers_do_not_wrap() -> None:
     assert 0 <= below(Seeded(1), np.int64(2**62)) < 2**62  # type: ignore[arg-type]
     assert isinstance(below(Seeded(1), np.int64(5)), int)  # type: ignore[arg-type]
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_orders_are_uniform(size: int, fit: Fit, alpha: float) -> None:
+    source = Seeded(size)
+    orders = list(itertools.permutations(range(size)))
+    drawn = [tuple(permutation(source, size).tolist()) for _ in range(100 * len(orders))]
+    counts = [drawn.count(order) for order in orders]
+    assert sum(counts) == len(drawn)
+    assert fit(counts, [1 / len(orders)] * len(orders)) > alpha
+
+
+@pytest.mark.parametrize("size", [0, 1, 1000])
+def test_an_order_has_everyone_once(size: int) -> None:
+    for source in (Seeded(1), System()):
+        order = permutation(source, size)
+        assert order.dtype == np.int64
+        assert sorted(order.tolist()) == list(range(size))
+
+
+def test_equal_words_are_drawn_again(tape: Tape) -> None:
+    assert permutation(tape([7, 2**64 - 1, 7, 9, 0, 2**63]), 3).tolist() == [1, 0, 2]
+    with pytest.raises(ArgumentError, match="size"):
+        permutation(Seeded(1), -1)

@@ -260,3 +260,34 @@ def test_a_lazy_frame_cannot_be_drawn_from_one_by_one(tmp_path: Path) -> None:
         line.in_memory("v", "e", lazy, None)
     eager = line.in_memory("v", "e", lazy.collect(), None)
     assert eager.values.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("form", ["arrays", "pandas", "polars"])
+def test_people_one_by_one_are_those_that_are_counted(form: str) -> None:
+    """Under add/remove nothing is refused: of two budgets the smaller counts, and nobody is out."""
+    import pandas as pd
+    import polars as pl
+
+    rows = [
+        (1.0, 1.0, "a"), (3.0, 1.0, "a"), (5.0, 1.0, "b"), (7.0, 0.3, "b"), (9.0, 1.0, None),
+        (2.0, math.nan, "c"), (4.0, -1.0, "d"), (6.0, 1.0, "e"), (8.0, math.nan, "e"),
+        (math.nan, 5.0, "f"), (1e308, 5.0, "f"), (math.inf, 1.0, "g"), (0.0, 0.01, "h"),
+    ]  # fmt: skip
+    values, epsilon, person = ([row[i] for row in rows] for i in range(3))
+    ladder = Ladder.declare(np.array([0.1, 1.0]))
+    given_: tuple[Any, Any, Any, Any] = (values, epsilon, None, person)
+    if form != "arrays":
+        kind: Any = pd.DataFrame if form == "pandas" else pl.DataFrame
+        given_ = ("v", "e", kind({"v": values, "e": epsilon, "who": person}), "who")
+    people = line.in_memory(*given_, ladder=ladder)
+    there = people.budgets > 0.0
+    found = sorted(zip(people.budgets[there], people.values[there], strict=True), key=str)
+    # a is halfway between 1 and 3, and b has the rung of 0.3; f has one value, and g has none.
+    assert [(e, v) for e, v in found if v == v] == [(0.1, 6.0), (1.0, 1e308), (1.0, 2.0)]
+    assert [e for e, v in found if v != v] == [1.0]
+    counted = line.open_rows(
+        given_[0], epsilon=given_[1], data=given_[2], person=given_[3], missing="midpoint",
+        ladder=ladder,
+    ).tally()  # fmt: skip
+    assert counted.counts.tolist() == [1, 3]
+    assert counted.missing.tolist() == [0, 1]

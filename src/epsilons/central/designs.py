@@ -56,6 +56,9 @@ _PARTS: Final = 32
 _WEIGHTS: Final = np.array([1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0])
 """The largest weights that are tried, beside those of the rungs."""
 
+_HEAVIEST: Final = 2.0**45
+"""The largest weight of all: as many bits as weights have under Laplace noise."""
+
 _MOST_CAPS: Final = 12
 _NOBODY_KNOWS: Final = 1000
 """How many people are taken to stand on each rung where nothing is known: it decides which rungs
@@ -227,7 +230,7 @@ def _best_step(public: Public, goal: Goal) -> tuple[Fraction, int]:
     best = (math.inf, float(spends[-1]), 1)
     for unit in sorted({rung / part for rung in _few(spends) for part in range(1, _PARTS + 1)}):
         # A hair above, so that a rung that is a multiple of the unit is one in floats, too.
-        whole = np.floor(spends / unit * (1.0 + 1e-12))
+        whole = np.minimum(np.floor(spends / unit * (1.0 + 1e-12)), _HEAVIEST)
         variance = least_variance(unit)
         for most in sorted({*_few(whole[whole > 0.0]), *_WEIGHTS[whole[-1] >= _WEIGHTS].tolist()}):
             weights = np.minimum(whole, most)

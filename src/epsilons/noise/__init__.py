@@ -12,7 +12,7 @@ from epsilons.noise.pair import PairLaw
 from epsilons.noise.source import Seeded, Source, System, resolve
 from epsilons.noise.staircase import Staircase, least_variance
 from epsilons.noise.staircase2d import Staircase2D
-from epsilons.noise.uniform import below, below_many
+from epsilons.noise.uniform import below, below_many, permutation
 
 __all__ = [
     "DiscreteLaplace",
@@ -34,5 +34,6 @@ __all__ = [
     "exp_minus",
     "exp_minus_many",
     "least_variance",
+    "permutation",
     "resolve",
 ]

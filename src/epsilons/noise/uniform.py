@@ -1,4 +1,4 @@
-"""Uniform integers below any bound, by rejection."""
+"""Uniform integers below any bound, and uniform orders, by rejection."""
 
 from __future__ import annotations
 
@@ -69,3 +69,27 @@ def below_many(source: Source, m: int, size: int) -> NDArray[np.int64]:
     # NumPy divides by a scalar with vector instructions, but has none for the remainder.
     step = np.uint64(m)
     return (words - (words // step) * step).view(np.int64)
+
+
+def permutation(source: Source, size: int) -> NDArray[np.int64]:
+    """Draw an order of 0, ..., size - 1.
+
+    Args:
+        source: where the bits come from.
+        size: how many.
+
+    Returns:
+        Each of 0, ..., size - 1 once.
+
+    Raises:
+        ArgumentError: `size` is not an integer of at least 0.
+
+    Guarantee: uniform on all orders, exactly.
+    """
+    size = natural("size", size)
+    while True:
+        words = source.words(size)
+        order = np.argsort(words)
+        # Equal words would stay in some order of their own: draw again, and all orders are alike.
+        if not (np.diff(words[order]) == 0).any():
+            return order.astype(np.int64, copy=False)

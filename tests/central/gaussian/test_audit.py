@@ -12,8 +12,12 @@ import numpy as np
 import pytest
 
 import epsilons as ep
+from epsilons.central.facts import facts_of
 from epsilons.central.gaussian import mean_unknown_range
 from epsilons.central.gaussian.rates import rate
+from epsilons.central.gaussian.reduction import reduce
+from epsilons.central.mechanism import stays
+from epsilons.tally.line_twin import Folded
 
 pytestmark = pytest.mark.statistical
 
@@ -26,7 +30,9 @@ PAIRS = {
 }
 
 
-def released(first: float, others: np.ndarray, epsilon: np.ndarray) -> Callable[[int], np.ndarray]:
+def released(
+    first: float, others: np.ndarray, epsilon: np.ndarray, method: str
+) -> Callable[[int], np.ndarray]:
     """Outputs of the whole: the value, the range, the centre and the deviation."""
     values = np.append(others, first)
     seeds = iter(range(10**6))
@@ -34,7 +40,9 @@ def released(first: float, others: np.ndarray, epsilon: np.ndarray) -> Callable[
     def sample(size: int) -> np.ndarray:
         rows = []
         for _ in range(size):
-            release = mean_unknown_range(values, epsilon=epsilon, source=ep.Seeded(next(seeds)))
+            release = mean_unknown_range(
+                values, epsilon=epsilon, method=method, source=ep.Seeded(next(seeds))
+            )
             picture = release.picture
             rows.append([release.value, *release.bounds, picture.centre, picture.deviation])
         return np.arcsinh(np.array(rows) * 1e3)
@@ -43,14 +51,15 @@ def released(first: float, others: np.ndarray, epsilon: np.ndarray) -> Callable[
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("method", ["weighted", "diffusion"])
 @pytest.mark.parametrize("name", PAIRS)
-def test_the_whole_release_keeps_a_persons_promise(name: str) -> None:
+def test_the_whole_release_keeps_a_persons_promise(name: str, method: str) -> None:
     before, after = PAIRS[name]
     others = np.resize(np.array([before, after]), 220) if "clusters" in name else np.zeros(220)
     epsilon = np.full(221, 2.5)
     found = ep.verify.audit(
-        released(before, others, epsilon),
-        released(after, others, epsilon),
+        released(before, others, epsilon, method),
+        released(after, others, epsilon, method),
         epsilon=2.5,
         samples=3000,
     )
@@ -63,12 +72,12 @@ def noise(epsilon: float, rng: np.random.Generator, size: int) -> np.ndarray:
     return np.asarray(rng.geometric(fail, size) - rng.geometric(fail, size))
 
 
-def diffused(value: int, keep: float, base: float, seed: int) -> Callable[[int], np.ndarray]:
-    """A count that loses all of the base, of a person who is kept by a coin."""
+def diffused(value: int, keep: Fraction, base: float, seed: int) -> Callable[[int], np.ndarray]:
+    """A count that loses all of the base, of a person who is kept by a coin of the library."""
     rng = np.random.default_rng(seed)
 
     def sample(size: int) -> np.ndarray:
-        kept = (rng.random(size) < keep) & (value > 0)
+        kept = stays(ep.Seeded(seed), (keep,), np.zeros(size, dtype=np.int64)) & (value > 0)
         return np.asarray(kept * STEPS + noise(base, rng, size))
 
     return sample
@@ -76,8 +85,8 @@ def diffused(value: int, keep: float, base: float, seed: int) -> Callable[[int],
 
 def test_printed_algorithm_6_is_caught_and_ours_is_not() -> None:
     epsilon, base = 0.4, 4.0
-    exact = float(rate(Fraction(epsilon), Fraction(base)))
-    for keep, passes in ((epsilon / base, False), (exact, True)):
+    exact = rate(Fraction(epsilon), Fraction(base))
+    for keep, passes in ((Fraction(epsilon / base), False), (exact, True)):
         found = ep.verify.audit(
             diffused(1, keep, base, 1), diffused(0, keep, base, 2), epsilon=epsilon, samples=200_000
         )
@@ -98,10 +107,13 @@ def reduced(present: int, count: float, rest: float, seed: int) -> Callable[[int
 
 def test_printed_algorithm_8_is_caught_and_ours_is_not() -> None:
     lower = 1.0
-    for count, passes in ((lower, False), (lower / 2, True)):
+    people = Folded(np.arange(50.0), np.full(50, lower), np.zeros(1, dtype=np.int64), 1)
+    ours = reduce(people, facts_of(np.full(50, lower), [lower], None), ep.Seeded(1))[0]
+    slot = float(ours.bounded.losses[0])
+    for count, passes in ((lower, False), (float(ours.counts_stage.spent[0]), True)):
         found = ep.verify.audit(
-            reduced(1, count, lower / 2, 1),
-            reduced(0, count, lower / 2, 2),
+            reduced(1, count, slot, 1),
+            reduced(0, count, slot, 2),
             epsilon=lower,
             samples=400_000,
         )

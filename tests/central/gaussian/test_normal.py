@@ -77,3 +77,9 @@ def test_normal_and_laplace(sigma: float, scale: float, alpha: float) -> None:
     assert found == pytest.approx(exact, rel=1e-6, abs=1e-12)
     reach = normal_laplace_quantile(sigma, scale, 0.05)
     assert 2 * normal_laplace_tail(reach, sigma, scale) == pytest.approx(0.05, rel=1e-6)
+
+
+def test_a_quantile_of_almost_nothing_is_found() -> None:
+    """Subnormal numbers cannot be halved for ever."""
+    for sigma, scale in ((5e-324, 1e-322), (1e-323, 0.0), (0.0, 5e-324)):
+        assert 0.0 < normal_laplace_quantile(sigma, scale, 0.05) < 1e-320

@@ -13,15 +13,20 @@ from epsilons.allocation.caps import square_cap
 from epsilons.budgets import Budgets, Floats, Integers
 from epsilons.central.gaussian.candidates import Cells
 from epsilons.central.gaussian.crossing import Crossing
-from epsilons.central.gaussian.rates import KEEP_BITS, rate
+from epsilons.central.gaussian.rates import rate
 from epsilons.central.gaussian.selection import Selection
-from epsilons.noise import Source, below_many
+from epsilons.central.mechanism import stays
+from epsilons.noise import Source, permutation
 
 __all__ = ["Diffused", "Spread", "diffuse", "find_range"]
 
 _BETA = 0.01
-_OCTAVES = 1080
-"""Powers of two from 1 up to all floats, and from 1 down to nothing: the public ends."""
+_UP, _DOWN = 1021, 880
+"""Powers of two from 1 up to all floats, and from 1 down to almost nothing: the public ends. No
+scale is so small that a quotient by it, or what is left of it in floats, would be lost."""
+
+_RADII = _UP + _DOWN + 4
+"""Powers of two of the smallest scale, up to all floats."""
 
 _FINEST = 2**52
 _WEIGHT = 2**24
@@ -39,8 +44,8 @@ class Diffused:
         most (e^ε − 1)/(e^base − 1) for their share ε: docs/proofs/gaussian.md.
 
     Reference:
-        Paper *gaussian*, Algorithms 4 to 6, mended: exact rates, marks in place of zeros, pairs
-        that are fixed before anyone is drawn, a second crossing, the radius that fired.
+        Paper *gaussian*, Algorithms 4 to 6, mended: exact rates, marks in place of zeros, random
+        pairs that know neither values nor coins, a second crossing, the radius that fired.
 
     Attributes:
         levels: the budgets ε.
@@ -120,14 +125,15 @@ def diffuse(levels: Floats, counts: Integers, share: Fraction = Fraction(1, 2)) 
     parts = tuple(
         level if math.isinf(level) else Fraction(level) * share for level in levels.tolist()
     )
-    down = np.array([float(part) for part in parts])
-    found, index = np.unique(down, return_inverse=True)
+    found, index = np.unique(levels, return_inverse=True)
     people = np.zeros(found.size, dtype=np.int64)
     np.add.at(people, index, counts)
-    cap = min(square_cap(Budgets.of_levels(found, people), _CONSTANT), 64.0)
+    # The best cap of a share of all budgets is the share of a cap: no budget is halved to nothing.
+    constant = _CONSTANT / float(share) ** 2
+    cap = min(square_cap(Budgets.of_levels(found, people), constant), 64.0 / float(share))
     # Sixteen bits, rounded down: fractions of it are quick to work with.
     fraction, exponent = math.frexp(cap)
-    base = Fraction(math.floor(fraction * 2**16)) * Fraction(2) ** (exponent - 16)
+    base = share * math.floor(fraction * 2**16) * Fraction(2) ** (exponent - 16)
     quarter = base / 4
     return Diffused(
         levels.copy(),
@@ -135,45 +141,51 @@ def diffuse(levels: Floats, counts: Integers, share: Fraction = Fraction(1, 2)) 
         parts,
         tuple(rate(part, base) for part in parts),
         base,
-        Crossing.of(quarter / 2, step=2, end=_OCTAVES),
-        Crossing.of(quarter / 2, step=2, end=_OCTAVES),
-        Crossing.of(quarter, step=1, end=2 * _OCTAVES),
+        Crossing.of(quarter / 2, step=2, end=_UP),
+        Crossing.of(quarter / 2, step=2, end=_DOWN),
+        Crossing.of(quarter, step=1, end=_RADII),
         math.ceil(4 * _WEIGHT / quarter),
-        Crossing.of(quarter, step=1, end=2 * _OCTAVES),
+        Crossing.of(quarter, step=1, end=_RADII),
     )
 
 
 def find_range(mechanism: Diffused, values: Floats, level_of: Integers, source: Source) -> Spread:
-    """Draw the coins, then every stage in its turn.
+    """Draw an order of the people and their coins, then every stage in its turn.
 
     Args:
         mechanism: from `diffuse`.
-        values: everyone's value, in an order that is public; NaN where it is missing.
+        values: everyone's value, in any order; NaN where it is missing.
         level_of: the level of each.
         source: where the randomness comes from.
+
+    Guarantee:
+        The law of the result depends on who has which value and level, and never on the order in
+        which people come: that order is private, for one person's rows can change all of it.
     """
-    limits = np.array([int(p * 2**KEEP_BITS) for p in mechanism.keep], dtype=np.int64)
-    kept = below_many(source, 2**KEEP_BITS, len(values)) < limits[level_of]
+    order = permutation(source, len(values))
+    values, level_of = values[order], level_of[order]
+    kept = stays(source, mechanism.keep, level_of)
     kept &= ~np.isnan(values)  # a missing value is a mark, whoever it belongs to
     octave = _octave_of_differences(mechanism, values, kept, source)
-    step = math.ldexp(1.0, max(octave - 2, -1070))
+    step = math.ldexp(1.0, octave - 2)
     people = np.clip(values[kept], -_LIMIT, _LIMIT)
     wide = _radius(mechanism.wide, people, step, source)
     # Finer than floats of that size is not finer; and candidates are counted in 64 bits.
     step = max(step, wide / _FINEST)
     half = math.ceil(wide / step)
-    cells = np.clip(np.floor(people / step), -half - 1, half).astype(np.int64) + half
+    with np.errstate(over="ignore"):  # what is beyond all floats is beyond the last cell
+        cells = np.clip(np.floor(people / step), -half - 1, half).astype(np.int64) + half
     centre = (_median(mechanism, cells, 2 * half, source) - half + 0.5) * step
     radius = _radius(mechanism.narrow, people - centre, step, source)
-    return Spread(centre, radius, float(np.ldexp(1.0, min(octave, 1020))), step, 2 * half)
+    return Spread(centre, radius, math.ldexp(1.0, octave), step, 2 * half)
 
 
 def _octave_of_differences(
     mechanism: Diffused, values: Floats, kept: npt.NDArray[np.bool_], source: Source
 ) -> int:
-    """About the exponent of the median difference of fixed pairs: 2^e is the first not below it.
+    """About the exponent of the median difference of pairs: 2^e is the first not below it.
 
-    Pairs are neighbours in the public order, whoever is kept, so that one person touches one pair.
+    Pairs are neighbours in the order that was drawn, whoever is kept: a person touches one pair.
     """
     even = len(values) // 2 * 2
     first, second = values[:even:2], values[1:even:2]
@@ -182,10 +194,9 @@ def _octave_of_differences(
         gaps = np.minimum(np.abs(first[whole] - second[whole]), _LIMIT)
     exponents = np.sort(_exponents(gaps))
     size = int(whole.sum())
-    octaves = np.arange(_OCTAVES)
-    within = np.searchsorted(exponents, octaves, side="right")
+    within = np.searchsorted(exponents, np.arange(_UP), side="right")
     fired = mechanism.up.draw(source, 2 * within - size, 0)
-    without = size - np.searchsorted(exponents, -octaves, side="right")
+    without = size - np.searchsorted(exponents, -np.arange(_DOWN), side="right")
     fell = mechanism.down.draw(source, 2 * without - size, 0)
     # Both were drawn, so that both are paid for. The first that fires at once knows no more.
     return fired if fired > 0 else 1 - fell
@@ -202,7 +213,7 @@ def _radius(crossing: Crossing, values: Floats, step: float, source: Source) -> 
     needed = _exponents(np.abs(values)) - (math.frexp(step)[1] - 1)
     octaves = np.arange(crossing.end)
     outside = len(values) - np.searchsorted(np.sort(needed), octaves, side="right")
-    slack = math.floor(6.0 * math.log(8.0 / _BETA) / float(crossing.loss))
+    slack = math.floor(Fraction(6.0 * math.log(8.0 / _BETA)) / crossing.loss)
     fired = crossing.draw(source, -outside, -slack)
     with np.errstate(over="ignore"):
         return min(float(np.ldexp(step, fired)), _LIMIT)

@@ -213,6 +213,7 @@ def _rings(
 
 def _window(centre: float, reach: float, cells: int) -> line.Window:
     """A window of so many cells around a centre, inside of what floats can hold."""
+    centre = min(max(centre, -_LIMIT), _LIMIT)
     lo, hi = max(centre - reach, -_LIMIT), min(centre + reach, _LIMIT)
     return line.Window(lo, hi, cells)
 

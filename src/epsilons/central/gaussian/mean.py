@@ -23,6 +23,7 @@ from epsilons.central.gaussian.reduction import reduce
 from epsilons.central.gaussian.release import (
     GaussianRelease,
     Picture,
+    finite,
     gaussian_mse,
     picture_of,
     picture_of_spread,
@@ -40,6 +41,7 @@ from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.noise import Source, resolve
 from epsilons.release import SpendingRule, Spent
 from epsilons.tally import line
+from epsilons.tally.ladder import SMALLEST
 from epsilons.tally.line_twin import Folded
 
 __all__ = ["METHODS", "mean_unknown_range", "refuse_other_goals"]
@@ -104,7 +106,7 @@ def mean_unknown_range(
         The release; `.bounds` is the range that was found.
 
     Raises:
-        ArgumentError: an argument cannot mean anything.
+        ArgumentError: an argument is invalid.
         BudgetError: the budgets are too small for so few people; the message says how many would
             do. Nothing was drawn.
         DataError: the data cannot be used. It may depend on values: for the curator alone.
@@ -197,6 +199,11 @@ def _weighted(rows: line.Rows, sums: Sums, source: Source) -> Drawn:
 def _diffusion(people: Folded, sums: Sums, source: Source) -> Drawn:
     """Coins for everyone, the stages of the paper, then the mean."""
     levels, counts, level_of = people.levels()
+    if levels[-1] < SMALLEST:
+        raise BudgetError(
+            f"epsilon is below {SMALLEST:.2g} for everyone: too small for any result. "
+            "Nothing was drawn."
+        )
     first = diffuse(levels, counts)
     spread = find_range(first, people.values, level_of, source)
     lo, hi = spread.centre - spread.radius, spread.centre + spread.radius
@@ -302,7 +309,7 @@ def _release(
     private: bool,
 ) -> GaussianRelease:
     lo, hi = mechanism.last.bounds
-    raw = mechanism.last.estimate(drawn)
+    raw = finite(mechanism.last.estimate(drawn))
     spent = np.array([float(loss) for loss in mechanism.losses])
     sigma = SIGMA * picture.deviation
     return GaussianRelease(

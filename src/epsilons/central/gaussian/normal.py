@@ -54,8 +54,7 @@ def normal_laplace_quantile(sigma: float, scale: float, beta: float) -> float:
     low, high = 0.0, sigma + scale
     while 2.0 * normal_laplace_tail(high, sigma, scale) > beta:
         low, high = high, 2.0 * high
-    while high - low > 1e-10 * high:
-        middle = 0.5 * (low + high)
+    while high - low > 1e-10 * high and low < (middle := 0.5 * (low + high)) < high:
         above = 2.0 * normal_laplace_tail(middle, sigma, scale) > beta
         low, high = (middle, high) if above else (low, middle)
     return high

@@ -23,7 +23,14 @@ from epsilons.central.gaussian.normal import (
     clipping_bias,
     normal_laplace_quantile,
 )
-from epsilons.central.gaussian.release import KIND, SIDE, Picture, picture_of, reach_over_sigmas
+from epsilons.central.gaussian.release import (
+    KIND,
+    SIDE,
+    Picture,
+    finite,
+    picture_of,
+    reach_over_sigmas,
+)
 from epsilons.central.gaussian.staged import SIGMA, budgets_left, on_levels, range_of
 from epsilons.central.level_counts import SHARE, LevelCounts, rounded_down
 from epsilons.noise import Source
@@ -166,7 +173,7 @@ def mean_of_unknown_people(
     return GaussianRatioRelease(
         statistic="mean",
         value=mechanism.estimate(drawn),
-        raw=lo + (hi - lo) * (t / total if total > 0.0 else 0.5),
+        raw=finite(lo + (hi - lo) * (t / total if total > 0.0 else 0.5)),
         bounds=bounds,
         n=counted,
         method="weighted",

@@ -15,7 +15,7 @@ from epsilons.central.facts import Facts
 from epsilons.central.gaussian.diffusion import Spread, diffuse, find_range
 from epsilons.central.gaussian.staged import Staged, around, build_staged
 from epsilons.central.level_counts import LevelCounts
-from epsilons.noise import Source, below_many
+from epsilons.noise import Source, permutation
 from epsilons.tally.grid import GRID, HALF, to_grid
 from epsilons.tally.line_twin import Folded
 
@@ -80,11 +80,8 @@ def reduce(people: Folded, facts: Facts, source: Source) -> tuple[Reduced, int, 
     """
     rungs = facts.ladder.levels
     usable = rungs if facts.cap is None else np.minimum(rungs, facts.cap)
-    octave = np.floor(np.log2(usable / usable[0]) + 1e-9).astype(np.int64)
-    lower = np.array(
-        [float(usable[octave == j].min(initial=math.inf)) for j in range(octave[-1] + 1)]
-    )
-    ends = np.where(np.isinf(lower), 1.0, lower)
+    octave = np.unique(np.floor(np.log2(usable / usable[0]) + 1e-9), return_inverse=True)[1]
+    ends = np.array([float(usable[octave == j].min()) for j in range(octave[-1] + 1)])
     halves = tuple(Fraction(end) / 2 for end in ends.tolist())
     stage = LevelCounts(rungs, octave, halves)
     there = people.budgets > 0.0
@@ -128,12 +125,4 @@ def seats(values: Floats, size: int, source: Source) -> npt.NDArray[np.float64]:
     """
     filled = np.full(max(size, len(values)), np.nan)
     filled[: len(values)] = values
-    while True:
-        keys = below_many(source, 2**62, len(filled))
-        order = np.argsort(keys)
-        # Equal keys would be seated in their old order: draw again, and all orders are alike.
-        if not (np.diff(keys[order]) == 0).any():
-            break
-    if len(values) <= size:
-        return filled[order]
-    return filled[order[:size]]
+    return filled[permutation(source, len(filled))[:size]]

@@ -26,6 +26,7 @@ __all__ = [
     "SIDE",
     "GaussianRelease",
     "Picture",
+    "finite",
     "gaussian_mse",
     "picture_of",
     "picture_of_spread",
@@ -36,6 +37,7 @@ SIDE = 0.1
 """The part of the error probability that the two selections, and what clipping takes, may use."""
 
 _BINS = math.log(64.0)
+_LARGEST = float(np.finfo(np.float64).max)
 
 KIND = "for Gaussian data of the deviation that was found"
 
@@ -203,7 +205,7 @@ def picture_of_spread(spread: Spread, mechanism: Diffused) -> Picture:
     """The picture that diffusion gives: differences of pairs are √2 times as wide as values."""
     keep = np.array([float(p) for p in mechanism.keep])
     people = float(keep @ mechanism.counts)
-    # Pairs mix levels as they come: a pair is whole with about the square of the mean rate.
+    # Pairs are drawn among all levels: one is whole with about the square of the mean rate.
     pairs = people * people / float(mechanism.counts.sum()) / 2.0
     base = float(mechanism.base)
     return Picture(
@@ -215,6 +217,11 @@ def picture_of_spread(spread: Spread, mechanism: Diffused) -> Picture:
         (people * base / 8.0, pairs * base / 32.0),
         (max(people, 1.0), max(pairs, 1.0)),
     )
+
+
+def finite(raw: float) -> float:
+    """An estimate that a float can hold: noise on a range as wide as all floats may leave it."""
+    return min(max(raw, -_LARGEST), _LARGEST)
 
 
 def gaussian_mse(mechanism: Staged, sigma: float) -> float:

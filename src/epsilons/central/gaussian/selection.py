@@ -21,6 +21,9 @@ _FAR = 45
 _ENVELOPE = [enclose(t, 1, _BITS)[1] for t in range(_FAR)] + [1]
 """Whole numbers that are at least 2^64·e^{−t}, for t = 0, ..., and for all that is farther."""
 
+_LARGEST = 2**62
+"""Divisors up to this fit 64 bits, and so do all distances."""
+
 _SPREAD = {"replace": 4, "add-remove": 2}
 
 
@@ -104,7 +107,10 @@ class Selection:
         prior = np.diff(starts)
         far = np.where(prior > 0, far, far.max())
         far = far - far.min()  # the same law: it is the differences that count
-        steps, rest = np.divmod(far, self.scale)
+        if self.scale > _LARGEST:  # no weights add up to as much: the same quotient and rest
+            steps, rest = np.zeros_like(far), far
+        else:
+            steps, rest = np.divmod(far, self.scale)
         group = np.minimum(steps, _FAR)
         grouped = np.zeros(_FAR + 1, dtype=np.int64)
         np.add.at(grouped, group, prior)

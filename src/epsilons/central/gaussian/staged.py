@@ -142,7 +142,11 @@ def budgets_left(found: Found) -> Budgets:
 
 
 def around(centre: float, reach: float) -> tuple[float, float]:
-    """The ends of a range: not so narrow that floats cannot tell them apart, nor too wide."""
+    """The ends of a range: not so narrow that floats cannot tell them apart, nor too wide.
+
+    It lies within ±2^1021, so that sums and differences of its ends are floats.
+    """
+    centre = min(max(centre, -_LIMIT), _LIMIT)
     reach = min(max(reach, _NARROWEST, 2.0**-44 * abs(centre)), _LIMIT)
     return max(centre - reach, -_LIMIT), min(centre + reach, _LIMIT)
 

@@ -1,0 +1,241 @@
+"""The pairs of diffusion: one person changes one of them, whatever that does to the order of rows.
+
+A person's rows decide where everybody else comes out of the tally: ids of text are counted as they
+appear, and a table may be stored in the order of its values. So pairs must not know that order.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import linear_sum_assignment
+
+import epsilons as ep
+from epsilons.central.gaussian import diffusion, reduction
+from epsilons.central.gaussian.crossing import Crossing
+from epsilons.central.gaussian.diffusion import diffuse, find_range
+from epsilons.noise import Source, permutation
+
+N, VICTIM = 400, 0.1
+RUNS = 60
+"""Of either data set. If no event is likelier by more than e^0.1, then the probabilities of one
+differ by at most tanh(0.05) < 0.05, and by Hoeffding's inequality the frequencies of 60 runs each
+differ by 0.55 or more with probability at most 2·e^(−60·0.5²) < 7e−7."""
+
+Rows = tuple[np.ndarray, np.ndarray, Any]
+
+
+def twins() -> np.ndarray:
+    """Values in steps of 100, of which two and two are the same: an order of rows can tell."""
+    return np.repeat(100.0 * np.arange(N // 2), 2)[: N - 1]
+
+
+def with_text_ids(moved: bool) -> Rows:
+    """The victim has a row at the end, or a further one at the front, which shifts all codes."""
+    values = np.append(twins(), 0.0)
+    names = [*(f"p{i}" for i in range(N - 1)), "victim"]
+    epsilon = np.append(np.full(N - 1, 8.0), VICTIM)
+    if not moved:
+        return values, epsilon, names
+    return np.append(0.0, values), np.append(VICTIM, epsilon), ["victim", *names]
+
+
+def stored_by_value(moved: bool) -> Rows:
+    """The victim has the largest value, or the smallest, and rows are sorted by value."""
+    own = -1.0 if moved else 1e6
+    values, epsilon = np.append(twins(), own), np.append(np.full(N - 1, 8.0), VICTIM)
+    order = np.argsort(values, kind="stable")
+    return values[order], epsilon[order], None
+
+
+WAYS: dict[str, Callable[[bool], Rows]] = {
+    "ids of text": with_text_ids,
+    "a table sorted by value": stored_by_value,
+}
+
+
+def how_often(rows: Rows) -> float:
+    """The share of releases that find a deviation below the steps of the values."""
+    values, epsilon, person = rows
+    found = 0
+    for seed in range(RUNS):
+        release: Any = ep.mean(
+            values,
+            epsilon=epsilon,
+            person=person,
+            bounds=None,
+            method="diffusion",
+            source=ep.Seeded(seed),
+        )
+        found += release.sigma < 10.0
+    assert release.n == N
+    assert ep.verify.exact(release.mechanism).holds
+    return found / RUNS
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("way", WAYS)
+def test_one_person_does_not_choose_the_pairs_of_all_others(way: str) -> None:
+    one, other = (how_often(WAYS[way](moved)) for moved in (False, True))
+    assert abs(one - other) < 0.55
+
+
+@pytest.mark.statistical
+def test_pairs_of_neighbouring_rows_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    way = "ids of text"
+    monkeypatch.setattr(diffusion, "permutation", lambda source, size: np.arange(size))
+    one, other = (how_often(WAYS[way](moved)) for moved in (False, True))
+    assert abs(one - other) >= 0.55
+
+
+# Exactly, by all orders of a few people.
+
+
+def questions(
+    values: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """What the first two crossings are asked, over all orders that can be drawn."""
+    asked: list[np.ndarray] = []
+
+    def heard(self: Any, source: Source, queries: np.ndarray, level: int) -> int:
+        asked.append(queries.copy())
+        return 3
+
+    monkeypatch.setattr(Crossing, "draw", heard)
+    mechanism = diffuse(np.array([2.0]), np.array([len(values)]))
+    assert all(p == 1 for p in mechanism.keep)
+    ups, downs = [], []
+    for order in itertools.permutations(range(len(values))):
+        monkeypatch.setattr(diffusion, "permutation", lambda *_, order=order: np.array(order))
+        asked.clear()
+        find_range(mechanism, values, np.zeros(len(values), dtype=np.int64), ep.Seeded(1))
+        ups.append(asked[0])
+        downs.append(asked[1])
+    return ups, downs
+
+
+def as_far(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether a crossing of step 2 may be asked one in place of the other: see the proof."""
+    moved = other - one
+    one_way = moved.min() >= 0 or moved.max() <= 0
+    return bool(np.abs(moved).max() <= (2 if one_way else 1))
+
+
+def coupled(first: list[np.ndarray], second: list[np.ndarray]) -> bool:
+    """Whether some coupling of two uniform draws never moves a crossing farther than it may."""
+    far = np.array([[not as_far(a, b) for b in second] for a in first])
+    rows, columns = linear_sum_assignment(far.astype(int))
+    return not far[rows, columns].any()
+
+
+PEOPLE = np.array([0.0, 3.0, 3.5, 40.0, 700.0])
+
+
+@pytest.mark.parametrize("own", [3.25, 1e6, math.nan])
+@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4], [4, 0, 3, 1, 2]])
+def test_a_replaced_person_moves_a_crossing_by_one_pair(
+    own: float, order: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others come in another order, too: all 120 orders that are drawn, and a coupling."""
+    other = PEOPLE.copy()
+    other[0] = own
+    before = questions(PEOPLE, monkeypatch)
+    after = questions(other[order], monkeypatch)
+    for first, second in zip(before, after, strict=True):
+        assert coupled(first, second)
+    assert not all(map(np.array_equal, before[0] + before[1], after[0] + after[1]))
+
+
+def test_the_order_of_the_people_changes_no_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    laws = []
+    for order in ([0, 1, 2, 3, 4], [4, 0, 3, 1, 2]):
+        asked = questions(PEOPLE[order], monkeypatch)
+        laws.append([sorted(each.tobytes() for each in some) for some in asked])
+    assert laws[0] == laws[1]
+
+
+def test_a_pair_moves_farther_if_rows_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The power of the tests above: without a draw, two orders of the same people are far apart."""
+    ways = (twins(), np.roll(twins(), 1))
+    assert not as_far(*(questions_as_they_come(values, monkeypatch) for values in ways))
+
+
+def questions_as_they_come(values: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
+    monkeypatch.setattr(diffusion, "permutation", lambda source, size: np.arange(size))
+    asked: list[np.ndarray] = []
+
+    def heard(self: Any, source: Source, queries: np.ndarray, level: int) -> int:
+        asked.append(queries.copy())
+        return 3
+
+    monkeypatch.setattr(Crossing, "draw", heard)
+    mechanism = diffuse(np.array([2.0]), np.array([len(values)]))
+    find_range(mechanism, values, np.zeros(len(values), dtype=np.int64), ep.Seeded(1))
+    return asked[0]
+
+
+# Slots.
+
+
+def seatings(people: list[float], slots: int, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Who sits where, over all orders that can be drawn; 0 is a mark."""
+    size = max(slots, len(people))
+    found = []
+    for order in itertools.permutations(range(size)):
+
+        def drawn(source: Source, asked: int, order: Any = order) -> np.ndarray:
+            assert asked == size
+            return np.array(order)
+
+        monkeypatch.setattr(reduction, "permutation", drawn)
+        seated = reduction.seats(np.array(people), slots, ep.Seeded(1))
+        assert seated.shape == (slots,)
+        found.append(np.nan_to_num(seated).astype(int).tolist())
+    return found
+
+
+@pytest.mark.parametrize("slots", [2, 3, 4])
+def test_who_comes_or_goes_changes_one_slot(slots: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    everyone = seatings([1, 2, 3], slots, monkeypatch)
+    for gone in (1, 2, 3):
+        rest = seatings([p for p in (3, 2, 1) if p != gone], slots, monkeypatch)
+        # As many draws of either, so that a coupling of uniform draws is a matching.
+        size = math.lcm(len(everyone), len(rest))
+        left, right = everyone * (size // len(everyone)), rest * (size // len(rest))
+        apart = np.array([[sum(a != b for a, b in zip(x, y, strict=True)) for y in right]
+                          for x in left])  # fmt: skip
+        rows, columns = linear_sum_assignment((apart > 1).astype(int))
+        assert apart[rows, columns].max() == 1
+
+
+def test_every_seating_is_as_likely_as_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    for people, slots in (([1.0, 2.0, 3.0], 2), ([1.0, 2.0], 3)):
+        found = [tuple(seat) for seat in seatings(people, slots, monkeypatch)]
+        everyone = [int(p) for p in people] + [0] * (slots - len(people))
+        assert set(found) == set(itertools.permutations(everyone, slots))
+        assert len({found.count(seat) for seat in set(found)}) == 1
+
+
+def test_diffusion_and_seats_draw_their_orders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everyone may be anywhere: an order of all people is asked for, and nothing else of a kind."""
+    sizes = []
+
+    def watched(source: Source, size: int) -> Any:
+        sizes.append(size)
+        return permutation(source, size)
+
+    monkeypatch.setattr(diffusion, "permutation", watched)
+    ep.mean(
+        np.append(np.arange(9.0), math.nan),
+        epsilon=4.0,
+        bounds=None,
+        method="diffusion",
+        missing="midpoint",
+        source=ep.Seeded(1),
+    )
+    assert sizes == [10]
