@@ -122,7 +122,7 @@ def test_an_entry_that_is_no_number_is_missing(form: str, odd: str) -> None:
     everyone = in_memory(values, epsilon, data, None)
     assert np.isnan(everyone.values).tolist() == [False, False, True]
     bins = tally_frequencies(
-        values, epsilon=epsilon, data=data, categories=[0.0, 0.5, 2.0], other="else"
+        values, epsilon=epsilon, data=data, edges=[0.0, 0.5, 2.0], other="else"
     )
     assert bins.cells.tolist() == [[1, 1, 1]]
 
