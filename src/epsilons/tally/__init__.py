@@ -15,6 +15,7 @@ from epsilons.tally.cells import (
     cells_on_rungs,
     checked_cells,
 )
+from epsilons.tally.files import source
 from epsilons.tally.grid import GRID, Integers
 from epsilons.tally.ladder import Ladder
 from epsilons.tally.levels import Groups, Names, Tally, checked, on_rungs
@@ -27,6 +28,7 @@ __all__ = [
     "Tally",
     "people",
     "people_cells",
+    "source",
     "tally_frequencies",
     "tally_mean",
 ]
@@ -52,7 +54,7 @@ def tally_mean(
             infinities are missing.
         epsilon: one budget for each row, one number for everyone, or the name of a column.
         bounds: the known range, checked by `parameters.bounds`.
-        data: a frame that Narwhals reads, or the path of a .parquet or .csv file.
+        data: a frame that Narwhals reads, or the path of a Parquet or CSV file: see `source`.
         person: who each row belongs to, or the name of a column; None if a row is a person.
             A person counts once, with the mean of their rows on the grid.
         missing: "error" refuses missing values, "midpoint" puts them in the middle of the bounds.
@@ -88,7 +90,7 @@ def tally_mean(
         table, names = columns.of_arrays(rows), Names()
     else:
         table = columns.read(values, epsilon, data, person, ladder=ladder)
-        names = Names.of_columns(values, epsilon, person)
+        names = table.names
     return usable(engine.count(table, bounds), names)
 
 
@@ -156,7 +158,7 @@ def tally_frequencies(
             holds lo <= v < hi, and the last one its upper end too.
         other: the category that catches values that are missing (null, NaN) or in no category: one
             of `categories`, or a further one. Without it such values are refused.
-        data: a frame that Narwhals reads, or the path of a .parquet or .csv file.
+        data: a frame that Narwhals reads, or the path of a Parquet or CSV file: see `source`.
         person: who each row belongs to, or the name of a column; None if a row is a person. Each
             of a person's r rows adds floor(SHARES / r) to its cell: nothing if r > SHARES.
         missing: "error"; a category has no midpoint.
@@ -198,7 +200,7 @@ def tally_frequencies(
         names = Names()
     else:
         table = columns.read(values, epsilon, data, person, declared.kind, ladder)
-        names = Names.of_columns(values, epsilon, person)
+        names = table.names
     return usable(cells_engine.count(table, declared), names, declared, unit=unit)
 
 

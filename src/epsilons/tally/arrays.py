@@ -80,8 +80,7 @@ def budgets_and_people(
     for name, other in ((names[1], budgets), (names[2], who)):
         if isinstance(other, np.ndarray) and other.size != rows:
             raise ArgumentError(
-                f"{names[0]} has {rows} rows and {name} has {other.size}: "
-                "they must be equally long."
+                f"{names[0]} and {name} are not equally long: give one entry for each row in each."
             )
     if ladder is None:
         if nobody is not None and nobody.any():
@@ -150,7 +149,7 @@ def column(given: object, name: str) -> npt.NDArray[np.generic]:
             f"it is of type {type(given).__name__}."
         )
     if array.ndim != 1:
-        raise ArgumentError(f"{name} has shape {array.shape}: one column is meant.")
+        raise ArgumentError(f"{name} has {array.ndim} dimensions: one column is meant.")
     return array
 
 
