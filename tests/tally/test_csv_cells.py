@@ -23,7 +23,7 @@ from epsilons.errors import EpsilonsError
 from epsilons.tally import GRID, SHARES, Ladder, line, tally_frequencies, tally_mean
 
 LADDER = Ladder.declare(np.array([0.5, 1.0]))
-HEADER = b"v,e,p,w\n"
+HEADER = b"v,e,p,w,b\n"
 
 NASTY = [
     b"2.5,0.5,n,2.5",
@@ -35,7 +35,8 @@ NASTY = [
     b"1e999,1e999,n,1e999",
     b"99999999999999999999,0.5,n,99999999999999999999",
     b"true,true,n,true",
-    b"TRUE,1.0,n,FALSE",
+    b"TRUE,1.0,n,FALSE,FALSE",
+    b"1,0.5,n,1,maybe",
     b"2020-01-01,2020-01-01,n,2020-01-01",
     b"text,text,n,text",
     b"0x10,1_0,n,--1",
@@ -94,7 +95,7 @@ ASKED: dict[str, Callable[..., Any]] = {
         "w", epsilon="e", categories=[1, 2, 9], data=data, ladder=LADDER, **k
     ),
     "booleans, other": lambda data, **k: tally_frequencies(
-        "w", epsilon=1.0, categories=[True, False], other="x", data=data, **k
+        "b", epsilon=1.0, categories=[True, False], other="x", data=data, **k
     ),
     "text, add-remove": lambda data, **k: tally_frequencies(
         "w", epsilon="e", categories=["1", "2", "9"], data=data, ladder=LADDER, **k
@@ -106,7 +107,9 @@ ASKED: dict[str, Callable[..., Any]] = {
 
 
 def others(count: int) -> list[bytes]:
-    return [b"%d,%s,p%d,%d" % (i % 4, (b"0.5", b"1")[i % 2], i, 1 + i % 2) for i in range(count)]
+    row = b"%d,%s,p%d,%d,%s"
+    words = (b"0.5", b"1"), (b"true", b"false", b"True")
+    return [row % (i % 4, words[0][i % 2], i, 1 + i % 2, words[1][i % 3]) for i in range(count)]
 
 
 def totals(found: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:

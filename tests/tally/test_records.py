@@ -101,8 +101,8 @@ def test_other_separators(tmp_path: Path) -> None:
 
 
 def test_blocks_are_regular_and_do_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "BLOCK", 2**16)
-    monkeypatch.setattr(records, "LONGEST", 2**18)
+    for name, value in (("FIRST", 2**12), ("BLOCK", 2**16), ("LONGEST", 2**18)):
+        monkeypatch.setattr(records, name, value)
     row = b'"a,""b""\n",1\n'
     stray = b"5'10\",1\n"
     text = row * 20_000 + stray + row * 20_000

@@ -29,8 +29,8 @@ NEWLINE: Final = b"\n"
 BLOCK: Final = 2**22
 """Bytes that are read at a time."""
 
-FIRST: Final = 2**16
-"""Bytes that are read first: enough for the header, and for a look at a few rows."""
+FIRST: Final = 2**18
+"""Bytes that are read first: enough for the header, and for a look at a few thousand rows."""
 
 LONGEST: Final = 2**24
 """Bytes of the longest quoted field. A quote that is not closed within these opens no field, so
@@ -60,7 +60,7 @@ def records(file: Readable, separator: bytes) -> Iterator[bytes]:
         if block:
             yield block
         # A long record is looked through again with each read: each is twice as long.
-        size = max(BLOCK, len(rest))
+        size = max(min(2 * size, BLOCK), len(rest))
     if rest:
         # With an end of line, what follows a last quote is known.
         yield _whole(rest if rest.endswith(NEWLINE) else rest + NEWLINE, separator, final=True)[0]
