@@ -150,3 +150,20 @@ def test_a_mean_of_an_unknown_range(tmp_path: Path) -> None:
         refused = run(*words, *given)
         assert refused.returncode == 2
         assert "--unknown-range" in refused.stderr
+
+
+@pytest.mark.parametrize(("separator", "written"), [(";", ";"), ("\t", r"\t")])
+def test_files_with_another_separator(tmp_path: Path, separator: str, written: str) -> None:
+    people = tmp_path / "people.csv"
+    people.write_text("x,e\n1,1\n0,1\n1,2\n".replace(",", separator))
+    words = [str(people), "--value", "x", "--epsilon", "e"]
+    refused = run("mean", *words, "--bounds", "0", "1")
+    assert refused.returncode == 2
+    assert f"give separator='{written}'" in refused.stderr
+    for command in (
+        ["mean", *words, "--bounds", "0", "1"],
+        ["frequencies", *words, "--integers", "0", "1"],
+    ):
+        done = run(*command, "--separator", written, "--json")
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["n"] == 3

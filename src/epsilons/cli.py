@@ -18,39 +18,34 @@ from epsilons.allocation import FREQUENCY_RULES, RULES
 from epsilons.central import CELL_METHODS, METHODS, RANGE_METHODS, build, build_histogram
 from epsilons.parameters import CHOICES
 
-_DEMO_BOUNDS = (0.0, 120.0)
-
 
 class _Level(click.ParamType[Any]):
-    """EPSILON:PEOPLE, such as 0.1:500 or inf:3."""
+    """EPSILON:PEOPLE, such as 0.1:500 or inf:3; or EPSILON alone, if people need not be given."""
 
     name = "level"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, int]:
-        if isinstance(value, tuple):
-            return value
-        epsilon, _, people = str(value).partition(":")
-        try:
-            return float(epsilon), int(people)
-        except ValueError:
-            self.fail(f"{value!r} is not EPSILON:PEOPLE, such as 0.1:500 or inf:3.", param, ctx)
-
-
-class _Offer(click.ParamType[Any]):
-    """EPSILON, or EPSILON:PEOPLE."""
-
-    name = "offer"
+    def __init__(self, *, alone: bool) -> None:
+        self._alone = alone
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, int | None]:
         if isinstance(value, tuple):
             return value
         epsilon, colon, people = str(value).partition(":")
         try:
-            return float(epsilon), int(people) if colon else None
+            return float(epsilon), int(people) if colon or not self._alone else None
         except ValueError:
-            self.fail(f"{value!r} is not EPSILON or EPSILON:PEOPLE, such as 0.1:500.", param, ctx)
+            form = "EPSILON or EPSILON:PEOPLE" if self._alone else "EPSILON:PEOPLE"
+            self.fail(f"{value!r} is not {form}, such as 0.1:500 or inf:3.", param, ctx)
 
 
+_PEOPLE = click.argument(
+    "levels", type=_Level(alone=False), nargs=-1, required=True, metavar="EPSILON:PEOPLE..."
+)
+_SEPARATOR = click.option(
+    "--separator",
+    callback=lambda _context, _option, given: "\t" if given == r"\t" else given,
+    help="What separates the columns of a CSV file: a comma, or in .tsv files a tab, if not given.",
+)
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _ASSUME = click.option(
     "--assume",
@@ -83,7 +78,7 @@ _NEIGHBOURS = click.option(
 _LEVELS = click.option(
     "--level",
     "levels",
-    type=_Offer(),
+    type=_Level(alone=True),
     multiple=True,
     metavar="EPSILON[:PEOPLE]",
     help="For add-remove: a budget that was offered, and how many people you expect there.",
@@ -113,9 +108,7 @@ def demo(save: str | None, as_json: bool) -> None:
             shutil.copyfile(path, save)
             click.echo(f"Wrote {save}: columns person, minutes and epsilon, 4,000 people.")
             return
-        release = mean_of(
-            "minutes", epsilon="epsilon", bounds=_DEMO_BOUNDS, data=path, person="person"
-        )
+        release = mean_of("minutes", epsilon="epsilon", bounds=(0, 120), data=path, person="person")
     if as_json:
         click.echo(release.to_json())
         return
@@ -140,6 +133,7 @@ def demo(save: str | None, as_json: bool) -> None:
     "--unknown-range", is_flag=True, help="Nobody knows the range: find one privately first."
 )
 @click.option("--person", help="The column that says whose row it is.")
+@_SEPARATOR
 @click.option(
     "--missing",
     type=click.Choice(CHOICES["missing"]),
@@ -160,6 +154,7 @@ def mean(
     bounds: tuple[float, float] | None,
     unknown_range: bool,
     person: str | None,
+    separator: str | None,
     missing: str | None,
     neighbours: str,
     levels: tuple[tuple[float, int | None], ...],
@@ -170,7 +165,7 @@ def mean(
     method: str,
     as_json: bool,
 ) -> None:
-    """Publish the mean of a column of FILE (Parquet or CSV)."""
+    """Publish the mean of a column of FILE (Parquet, CSV or TSV)."""
     if (bounds is None) != unknown_range:
         raise click.UsageError(
             "Give --bounds LO HI, the range that values can have whatever the data, or "
@@ -181,6 +176,7 @@ def mean(
         epsilon=_number_or_column(epsilon),
         bounds=bounds,
         data=file,
+        separator=separator,
         person=person,
         missing=missing,
         neighbours=neighbours,
@@ -209,6 +205,7 @@ def mean(
 @click.option("--edges", help="The edges of bins for numbers, such as 0,18,65.")
 @click.option("--other", help="The category of every value that is missing or not declared.")
 @click.option("--person", help="The column that says whose row it is.")
+@_SEPARATOR
 @_NEIGHBOURS
 @_LEVELS
 @_CAP
@@ -231,6 +228,7 @@ def frequencies(
     edges: str | None,
     other: str | None,
     person: str | None,
+    separator: str | None,
     neighbours: str,
     levels: tuple[tuple[float, int | None], ...],
     cap: float | None,
@@ -240,7 +238,7 @@ def frequencies(
     method: str,
     as_json: bool,
 ) -> None:
-    """Publish which share of the people of FILE (Parquet or CSV) is in each category."""
+    """Publish which share of the people of FILE (Parquet, CSV or TSV) is in each category."""
     whole = tuple(range(integers[0], integers[1] + 1)) if integers else ()
     if integers and not whole:
         raise click.UsageError("--integers FIRST LAST: FIRST must not be above LAST.")
@@ -253,6 +251,7 @@ def frequencies(
         edges=None if edges is None else _edges(edges),
         other=other,
         data=file,
+        separator=separator,
         person=person,
         neighbours=neighbours,
         levels=_offered(levels),
@@ -266,7 +265,7 @@ def frequencies(
 
 
 @cli.command()
-@click.argument("levels", type=_Level(), nargs=-1, required=True, metavar="EPSILON:PEOPLE...")
+@_PEOPLE
 @click.option(
     "--bounds", type=float, nargs=2, default=(0.0, 1.0), metavar="LO HI", show_default=True
 )
@@ -304,7 +303,7 @@ def plan(
 
 
 @cli.command("verify")
-@click.argument("levels", type=_Level(), nargs=-1, required=True, metavar="EPSILON:PEOPLE...")
+@_PEOPLE
 @click.option("--categories", type=int, help="Check frequencies of so many categories.")
 @_NEIGHBOURS
 @click.option("--method", default="auto", show_default=True, help="One method, or auto.")

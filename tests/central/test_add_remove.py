@@ -405,8 +405,12 @@ BAD: dict[str, tuple[type[EpsilonsError], str, dict[str, Any]]] = {
     "ε None": (BudgetError, "epsilon", {"epsilon": None}),
     "ε too small": (BudgetError, "epsilon", {"epsilon": 1e-14}),
     "ε counts": (ArgumentError, "who", {"epsilon": ep.Budgets({1.0: 2})}),
-    "lengths": (ArgumentError, "3", {"epsilon": [1.0, 1.0, 1.0]}),
-    "people": (ArgumentError, "1", {"person": ["a"]}),
+    "lengths": (
+        ArgumentError,
+        "values and epsilon are not equally long",
+        {"epsilon": [1.0, 1.0, 1.0]},
+    ),
+    "people": (ArgumentError, "values and person are not equally long", {"person": ["a"]}),
     "unknown column": (ColumnError, "y", {"values": "y", "epsilon": "e", "data": FRAME}),
     "text column": (ColumnError, "word", {"values": "word", "epsilon": "e", "data": FRAME}),
     "text budgets": (ColumnError, "word", {"values": "x", "epsilon": "word", "data": FRAME}),
@@ -426,6 +430,22 @@ def test_bad_arguments_are_refused_before_anything_is_drawn(case: str) -> None:
     }  # fmt: skip
     with pytest.raises(kind, match=words):
         ep.mean(arguments.pop("values"), **arguments)
+
+
+@pytest.mark.parametrize("changes", [{"epsilon": [1.0] * 7}, {"person": range(7)}, {"shape": 7}])
+def test_how_many_rows_there_are_is_told_by_no_refusal(changes: dict[str, Any]) -> None:
+    """The number of people is private."""
+    values: Any = np.zeros((8, changes["shape"])) if "shape" in changes else np.zeros(8)
+    given: Any = {"epsilon": 1.0, "neighbours": "add-remove"}
+    given |= {name: each for name, each in changes.items() if name != "shape"}
+    for call in (
+        lambda: ep.mean(values, bounds=(0, 1), **given),
+        lambda: ep.frequencies(values, categories=[(0, 1), (1, 2)], **given),
+        lambda: ep.mean(values, bounds=None, **given),
+    ):
+        with pytest.raises(ArgumentError) as caught:
+            call()
+        assert not set("78") & set(str(caught.value))
 
 
 @pytest.mark.parametrize("case", ["levels empty", "cap zero", "method", "ε zero", "lengths"])

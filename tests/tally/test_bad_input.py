@@ -49,8 +49,16 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "values of lists": ({"values": [[1.0], [2.0, 3.0]]}, ColumnError, "One column is meant"),
     "values a number": ({"values": 3.0}, ArgumentError, "values must be a list"),
     "values a set": ({"values": {1.0, 2.0}}, ArgumentError, "of type set"),
-    "values too long": ({"values": [1.0] * 3}, ArgumentError, "3 rows and epsilon has 2"),
-    "person too long": ({"person": [1, 2, 3]}, ArgumentError, "2 rows and person has 3"),
+    "values too long": (
+        {"values": [1.0] * 3},
+        ArgumentError,
+        "values and epsilon are not equally long",
+    ),
+    "person too long": (
+        {"person": [1, 2, 3]},
+        ArgumentError,
+        "values and person are not equally long",
+    ),
     "values empty": ({"values": [], "epsilon": []}, DataError, "empty"),
     "values empty, one budget": ({"values": [], "epsilon": 1.0}, DataError, "empty"),
     "one person": ({"values": [1.0], "epsilon": [1.0]}, DataError, "two people"),

@@ -104,7 +104,11 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "values of numbers": ({"values": [1.0, 2.0]}, ColumnError, "values must be text"),
     "values of integers": ({"values": np.array([1, 2])}, ColumnError, "values must be text"),
     "values of mixed objects": ({"values": ["a", 1]}, ColumnError, "something of type int"),
-    "values too long": ({"values": [*"aab"]}, ArgumentError, "3 rows and epsilon has 2"),
+    "values too long": (
+        {"values": [*"aab"]},
+        ArgumentError,
+        "values and epsilon are not equally long",
+    ),
     "values two-dimensional": ({"values": np.array([["a"]])}, ArgumentError, "one column"),
     "values of lists": ({"values": [["a"], ["b"]]}, ColumnError, "One column is meant"),
     "values a scalar": ({"values": np.array("a")}, ArgumentError, "values must be a list"),

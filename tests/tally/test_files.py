@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+import epsilons as ep
 from epsilons.errors import (
+    ArgumentError,
+    BudgetError,
     ColumnError,
     DataError,
     EpsilonsError,
@@ -18,7 +22,7 @@ from epsilons.errors import (
     MissingExtraError,
     MissingValueError,
 )
-from epsilons.tally import tally_mean
+from epsilons.tally import source, tally_frequencies, tally_mean
 from epsilons.tally.failures import guarded
 
 SECRET = "8675309"
@@ -58,9 +62,9 @@ def test_a_directory(tmp_path: Path) -> None:
         run(str(tmp_path / "d.csv"))
 
 
-@pytest.mark.parametrize("name", ["rows.xlsx", "rows", "rows.csv.gz"])
+@pytest.mark.parametrize("name", ["rows.xlsx", "rows", "rows.csv.bz2", "csv", "rows.gz"])
 def test_another_ending(tmp_path: Path, name: str) -> None:
-    with pytest.raises(FileError, match=r"\.parquet or \.csv"):
+    with pytest.raises(FileError, match=r"ends in \.parquet, \.csv, \.tsv"):
         run(write(tmp_path / name, "v,e\n1,1\n"))
 
 
@@ -89,7 +93,7 @@ def test_parquet_that_is_damaged_inside(tmp_path: Path) -> None:
     "text",
     [
         "",
-        f"v,e\n{SECRET},1,{SECRET},9\n1,2\n",
+        f"v,e\n{SECRET},1,{SECRET},9\n1\n",
         "v,e\n" + "1,1\n" * 20_000 + f"x{SECRET},1\n",
         "v,e\n" + "1,1\n" * 20_000 + f"1,x{SECRET}\n",
         f'v,e\n"{SECRET},1\n1,1\n',
@@ -103,17 +107,125 @@ def test_csv_that_cannot_be_read(tmp_path: Path, text: str) -> None:
 
 def test_csv_in_another_encoding(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_bytes(b"v,e,p\n1,1,\xff\xfe" + SECRET.encode() + b"\n0,1,b\n")
-    without_secret(lambda: run(tmp_path / "rows.csv", person="p"), FileError)
+    without_secret(lambda: run(tmp_path / "rows.csv", person="p"), DataError)
 
 
-def test_csv_of_text(tmp_path: Path) -> None:
-    file = write(tmp_path / "rows.csv", f"v,e\nx{SECRET},1\n1,1\n")
-    assert "values='v'" in without_secret(lambda: run(file), ColumnError)
+@pytest.mark.parametrize("cell", [f"x{SECRET}", "2024-05-01", '"1,5"'])
+def test_a_cell_that_is_no_number_is_missing_and_the_curator_is_told(
+    tmp_path: Path, cell: str
+) -> None:
+    file = write(tmp_path / "rows.csv", f"v,e\n{cell},1\n1,1\n")
+    message = without_secret(lambda: run(file), MissingValueError)
+    assert "values='v'" in message
+    assert "not a number (text, a date, a decimal comma) counts as missing" in message
+    assert run(file, missing="midpoint").sums.tolist() == [3 * 2**29]
+    budgets = write(tmp_path / "budgets.csv", f"v,e\n1,{cell}\n1,1\n")
+    assert "a date" in without_secret(lambda: run(budgets), BudgetError)
+    for categories, what in (([1, 2], "whole number"), ([True, False], "neither true nor false")):
+        with pytest.raises(MissingValueError, match=what):
+            tally_frequencies("v", epsilon=1.0, categories=categories, data=file)
 
 
-def test_csv_without_a_header_does_not_show_its_first_row(tmp_path: Path) -> None:
-    file = write(tmp_path / "rows.csv", f"{SECRET},1\n2,1\n")
-    assert "first line" in without_secret(lambda: run(file), ColumnError)
+@pytest.mark.parametrize("name", ["rows.csv", "rows.tsv"])
+@pytest.mark.parametrize("first", [SECRET, f'"{SECRET}\n"', f"va{SECRET}", "values"])
+def test_the_first_line_is_never_shown(tmp_path: Path, name: str, first: str) -> None:
+    """Without names it is somebody's data, also where it looks like a name that was asked for."""
+    file = write(tmp_path / name, f"{first},1\n2,1\n")
+
+    def call() -> None:
+        tally_mean(f"va{SECRET[:-1]}", epsilon=1.0, bounds=(0.0, 1.0), data=file)
+
+    message = without_secret(call, ColumnError)
+    assert "The first line of a CSV file must name its columns" in message
+    assert "Did you mean" not in message
+    assert "'values'" not in message
+
+
+@pytest.mark.parametrize(
+    ("name", "real", "shown"),
+    [
+        ("rows.csv", ";", "';'"),
+        ("rows.csv", "\t", r"'\t'"),
+        ("rows.csv", "|", "'|'"),
+        ("rows.tsv", ",", "','"),
+    ],
+)
+def test_another_separator_is_recognised_and_taken(
+    tmp_path: Path, name: str, real: str, shown: str
+) -> None:
+    text = f"v,e,p\n1,1,{SECRET}\n0,1,b\n".replace(",", real)
+    file = write(tmp_path / name, text)
+    message = without_secret(lambda: run(file, person="p"), ColumnError)
+    assert f"give separator={shown}" in message
+    assert run(source(file, real), person="p").n == 2
+    given: Any = {"epsilon": "e", "data": file, "separator": real, "source": ep.Seeded(1)}
+    assert ep.mean("v", bounds=(0, 1), **given).n == 2
+    assert ep.mean("v", bounds=(0, 1), neighbours="add-remove", levels=[1.0], **given).value >= 0
+    assert ep.frequencies("v", categories=[0, 1], **given).n == 2
+
+
+def test_a_separator_is_not_recognised_from_a_part_of_the_names(tmp_path: Path) -> None:
+    file = write(tmp_path / "rows.csv", "v;x\n1;1\n")
+    message = without_secret(lambda: run(file), ColumnError)
+    assert "separator" not in message
+
+
+@pytest.mark.parametrize(
+    "separator", ["", ",,", "\n", "\r", '"', "e", "0", ".", "-", "+", "ü", 1, b";"]
+)
+def test_what_is_no_separator(tmp_path: Path, separator: Any) -> None:
+    file = write(tmp_path / "rows.csv", "v,e\n1,1\n0,1\n")
+    with pytest.raises(ArgumentError, match="separator must be one ASCII character"):
+        ep.mean("v", epsilon="e", bounds=(0, 1), data=file, separator=separator)
+
+
+def test_a_separator_is_for_text_alone(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"v": [1.0, 0.0], "e": [1.0, 1.0]})
+    frame.write_parquet(tmp_path / "rows.parquet")
+    for data in (frame, tmp_path / "rows.parquet", None):
+        with pytest.raises(ArgumentError, match=r"separator is for files whose names end in \.csv"):
+            ep.mean("v", epsilon="e", bounds=(0, 1), data=data, separator=";")
+        with pytest.raises(ArgumentError, match=r"separator is for files"):
+            ep.frequencies("v", epsilon="e", categories=[0, 1], data=data, separator=";")
+
+
+def test_a_file_with_a_separator_is_not_in_memory(tmp_path: Path) -> None:
+    file = write(tmp_path / "rows.csv", "v;e\n1;1\n0;1\n")
+    with pytest.raises(ArgumentError, match="not a file"):
+        ep.mean("v", epsilon="e", bounds=(0, 1), data=file, separator=";", method="sampling")
+
+
+@pytest.mark.parametrize("name", ["rows.csv.gz", "rows.tsv.gz", "ROWS.CSV.GZ"])
+def test_files_that_are_compressed(tmp_path: Path, name: str) -> None:
+    text = "v,e\n" + "1,1\n0.5,1\n" * 50_000
+    if "tsv" in name:
+        text = text.replace(",", "\t")
+    (tmp_path / name).write_bytes(gzip.compress(text.encode()))
+    assert run(tmp_path / name).sums.tolist() == [50_000 * 3 * 2**29]
+    (tmp_path / name).write_bytes(gzip.compress(text.encode() * 3)[:-20])
+    assert "could not be read as" in without_secret(lambda: run(tmp_path / name), FileError)
+    (tmp_path / name).write_bytes(text.encode())
+    assert "(BadGzipFile)" in without_secret(lambda: run(tmp_path / name), FileError)
+
+
+def test_names_that_stand_twice(tmp_path: Path) -> None:
+    file = write(tmp_path / "rows.csv", "v,e,v,x,x\n1,1,0,0,0\n1,1,0,0,0\n")
+    with pytest.raises(ColumnError, match=r"values='v' is the name of 2 columns"):
+        run(file)
+    assert tally_mean("e", epsilon=1.0, bounds=(0.0, 1.0), data=file).n == 2
+
+
+@pytest.mark.parametrize("name", ["2020", " v", "ü", "a,b", 'say "v"', "line\nbreak", "1.5", ""])
+def test_names_of_all_kinds(tmp_path: Path, name: str) -> None:
+    pl.DataFrame({"x": [0, 0], name: [1.0, 0.5], "e": [1, 1]}).write_csv(tmp_path / "rows.csv")
+    found = tally_mean(name, epsilon="e", bounds=(0.0, 1.0), data=tmp_path / "rows.csv")
+    assert found.sums.tolist() == [3 * 2**29]
+
+
+def test_names_that_are_not_utf8(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_bytes("größe,e\n1,1\n".encode("latin-1"))
+    with pytest.raises(ColumnError, match="not UTF-8"):
+        tally_mean("größe", epsilon="e", bounds=(0.0, 1.0), data=tmp_path / "rows.csv")
 
 
 def test_csv_whose_later_rows_look_otherwise(tmp_path: Path) -> None:

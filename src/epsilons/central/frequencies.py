@@ -44,6 +44,7 @@ def frequencies(
     other: Any = None,
     project: bool = True,
     data: Any = None,
+    separator: str | None = None,
     person: Any = None,
     neighbours: str = "replace",
     assume: str = "iid",
@@ -68,7 +69,11 @@ def frequencies(
         other: the category that catches every value that is missing or not declared; with it no
             data is refused for a value.
         project: whether `.value` is projected to the simplex; otherwise it is cut to [0, 1].
-        data: any table that Narwhals reads, or the path of a Parquet or CSV file.
+        data: any table that Narwhals reads, or the path of a Parquet or CSV file: .parquet, .csv,
+            .tsv, .csv.gz or .tsv.gz. Of the cells of a CSV file those that are not of the type of
+            the categories are missing.
+        separator: what separates the columns of a CSV file, such as ";". Without it it is a comma
+            in .csv files and a tab in .tsv files.
         person: whose row it is: an array, or the name of a column. One person's rows share one
             unit equally: each of r rows counts floor(720,720/r)/720,720, which is 1/r for up to 16
             rows and short of it by less than 1/720,720 for more. Without it every row is a person.
@@ -108,6 +113,7 @@ def frequencies(
     """
     parameters.choice("neighbours", neighbours)
     policy = parameters.missing(missing, neighbours) or "error"
+    data = tally.source(data, separator)
     private = neighbours == "add-remove"
     parameters.choice("method", method, ("auto", *(CELL_METHODS if private else FREQUENCY_RULES)))
     words = Goal.of_words(assume, loss, confidence)

@@ -53,6 +53,7 @@ def mean(
     epsilon: Any,
     bounds: Any = _NOT_GIVEN,
     data: Any = None,
+    separator: str | None = None,
     person: Any = None,
     neighbours: str = "replace",
     assume: str = "iid",
@@ -74,7 +75,10 @@ def mean(
             outside are clipped. None, written out: nobody knows the range, and part of everyone's
             budget is spent on finding one; the mean of a Gaussian population is estimated.
         data: any table that Narwhals reads (pandas, Polars eager or lazy, PyArrow, DuckDB,
-            PySpark, …), or the path of a Parquet or CSV file.
+            PySpark, …), or the path of a Parquet or CSV file: .parquet, .csv, .tsv, .csv.gz or
+            .tsv.gz. Of the cells of a CSV file those that are no numbers are missing.
+        separator: what separates the columns of a CSV file, such as ";". Without it it is a comma
+            in .csv files and a tab in .tsv files.
         person: whose row it is: an array, or the name of a column. One person's rows become their
             mean first. Without it every row is a person.
         neighbours: "replace": n and the budgets are public, values are private. "add-remove": it is
@@ -124,6 +128,7 @@ def mean(
     parameters.choice("neighbours", neighbours)
     private = neighbours == "add-remove"
     policy = parameters.missing(missing, neighbours) or ("midpoint" if private else "error")
+    data = tally.source(data, separator)
     if bounds is None:
         gaussian.refuse_other_goals(assume, loss)
         return gaussian.mean_unknown_range(

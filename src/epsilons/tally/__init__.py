@@ -15,6 +15,7 @@ from epsilons.tally.cells import (
     cells_on_rungs,
     checked_cells,
 )
+from epsilons.tally.files import source
 from epsilons.tally.frames import Asked, asked
 from epsilons.tally.grid import GRID, Integers
 from epsilons.tally.ladder import Ladder
@@ -31,6 +32,7 @@ __all__ = [
     "Tally",
     "people",
     "people_cells",
+    "source",
     "tally_frequencies",
     "tally_mean",
 ]
@@ -56,7 +58,7 @@ def tally_mean(
             infinities are missing.
         epsilon: one budget for each row, one number for everyone, or the name of a column.
         bounds: the known range, checked by `parameters.bounds`.
-        data: a frame that Narwhals reads, or the path of a .parquet or .csv file.
+        data: a frame that Narwhals reads, or the path of a Parquet or CSV file: see `source`.
         person: who each row belongs to, or the name of a column; None if a row is a person.
             A person counts once, with the mean of their rows on the grid.
         missing: "error" refuses missing values, "midpoint" puts them in the middle of the bounds.
@@ -82,10 +84,11 @@ def tally_mean(
         return checked(groups, names, missing) if ladder is None else on_rungs(groups, names)
 
     given = asked(values, epsilon, data, person)
+    names = given.names
     if given.data is None:
         rows = _arrays(given, missing, ladder)
         if rows.values.size <= SMALL:
-            return usable(twin.count(rows, bounds).groups, given.names)
+            return usable(twin.count(rows, bounds).groups, names)
     # Narwhals and Polars are imported only when there is something for them to do.
     from epsilons.tally import columns, engine
 
@@ -93,7 +96,8 @@ def tally_mean(
         table = columns.of_arrays(rows)
     else:
         table = columns.read(given.values, given.epsilon, given.data, given.person, ladder=ladder)
-    return usable(engine.count(table, bounds), given.names)
+        names = table.called or names
+    return usable(engine.count(table, bounds), names)
 
 
 def people(
@@ -161,7 +165,7 @@ def tally_frequencies(
             overlap. A bin holds lo <= v < hi, and the last one its upper end too.
         other: the category that catches values that are missing (null, NaN) or in no category: one
             of those declared, or a further one. Without it such values are refused.
-        data: a frame that Narwhals reads, or the path of a .parquet or .csv file.
+        data: a frame that Narwhals reads, or the path of a Parquet or CSV file: see `source`.
         person: who each row belongs to, or the name of a column; None if a row is a person. Each
             of a person's r rows adds floor(SHARES / r) to its cell: nothing if r > SHARES.
         missing: "error"; a category has no midpoint.
@@ -194,15 +198,16 @@ def tally_frequencies(
         )
     usable = checked_cells if ladder is None else cells_on_rungs
     given = asked(values, epsilon, data, person)
-    table = _table(given, declared, ladder)
+    table, names = _table(given, declared, ladder), given.names
     if table is None:
         own = (given.values, given.epsilon, given.person)
-        groups = cells_twin.count(*own, declared, given.names, ladder)
+        groups = cells_twin.count(*own, declared, names, ladder)
     else:
         from epsilons.tally import cells_engine
 
         groups = cells_engine.count(table, declared)
-    return usable(groups, given.names, declared, unit=unit)
+        names = table.called or names
+    return usable(groups, names, declared, unit=unit)
 
 
 def people_cells(

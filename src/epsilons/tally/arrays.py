@@ -98,8 +98,8 @@ def budgets_and_people(
     for name, other in ((names.epsilon, budgets), (names.person, who)):
         if isinstance(other, np.ndarray) and other.size != rows:
             raise ArgumentError(
-                f"{names.values} has {rows} rows and {name} has {other.size}: "
-                "they must be equally long."
+                f"{names.values} and {name} are not equally long: give one entry for each row in "
+                "each."
             )
     if ladder is None:
         if nobody is not None and nobody.any():

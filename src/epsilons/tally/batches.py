@@ -30,7 +30,7 @@ from epsilons.tally.chunks import (
     wrong,
 )
 from epsilons.tally.failures import guarded
-from epsilons.tally.files import scan
+from epsilons.tally.files import ParquetFile, open_file
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -91,13 +91,14 @@ def _open(data: object) -> tuple[Any, Failure]:
     import narwhals as nw
 
     if isinstance(data, (str, os.PathLike)):
-        if not os.fspath(data).lower().endswith(".parquet"):
-            raise FileError(
-                f"data={os.fspath(data)!r} must be a Parquet file, whose name ends in .parquet. "
-                "Anything else: read it yourself, and give the frame."
-            )
-        file, message = scan(data, types={}, person=None)
-        return nw.from_native(file), (FileError, message)
+        if os.fspath(data).lower().endswith(".parquet"):
+            file = open_file(data)
+            if isinstance(file, ParquetFile):
+                return nw.from_native(file.scan()), file.failure
+        raise FileError(
+            f"data={os.fspath(data)!r} must be a Parquet file, whose name ends in .parquet. "
+            "Anything else: read it yourself, and give the frame."
+        )
     if hasattr(data, "read_next_batch"):
         return data, (DataError, UNUSABLE)
 

@@ -190,9 +190,9 @@ def checked_cells(
     check_people(groups, names, unit)
     if groups.missing:
         raise MissingValueError(
-            f"{names.values} has missing values (null or NaN). This message depends on private "
-            'data: it is for the curator only. Declare other="…", a category that catches them '
-            "and never refuses; or drop these rows before."
+            f"{names.values} has missing values (null or NaN).{names.missing} This message depends "
+            'on private data: it is for the curator only. Declare other="…", a category that '
+            "catches them and never refuses; or drop these rows before."
         )
     if groups.undeclared:
         raise DataError(

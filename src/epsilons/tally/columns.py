@@ -21,12 +21,14 @@ from epsilons.tally import arrays, given
 from epsilons.tally.budget_columns import on_ladder, rounded_down
 from epsilons.tally.categories import Kind, wrong_type
 from epsilons.tally.cells_twin import check_declared
+from epsilons.tally.csv_files import Role, TextFile
 from epsilons.tally.failures import guarded
-from epsilons.tally.files import rows_of, scan
+from epsilons.tally.files import Separated, is_file, open_file
 from epsilons.tally.grid import Floats
 from epsilons.tally.ladder import Ladder
 from epsilons.tally.levels import Names
 from epsilons.tally.progress import Passed, on_terminal
+from epsilons.tally.spellings import NOTES
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -54,6 +56,7 @@ class Table:
         ladder: the public ladder that budgets stand on, if they are private.
         size: how many rows there are, where that costs nothing to know.
         passed: what counts the rows that are read, where somebody looks on.
+        called: what messages call the columns, where the frame calls them otherwise.
     """
 
     frame: nw.LazyFrame[Any]
@@ -64,6 +67,7 @@ class Table:
     ladder: Ladder | None = None
     size: int | None = None
     passed: Passed | None = None
+    called: Names | None = None
 
     def pieces(self, rows: int) -> list[Table]:
         """Parts of a table in Polars, of so many rows, to be read one after another."""
@@ -113,7 +117,7 @@ def read(
     if not (person is None or isinstance(person, str)):
         raise ArgumentError("person must be the name of a column of data, since data is given.")
     table = _open(data, values, budget, person, kind)
-    _check_types(table, data, kind)
+    _check_types(table, kind)
     table = replace(table, frame=_into_polars(table))
     if kind == "text":
         _check_dictionary(table)
@@ -125,19 +129,16 @@ def _open(data: object, values: str, epsilon: str | float, person: str | None, k
     """Return `data` as a lazy Narwhals frame, whatever it is."""
     import narwhals as nw
 
-    if isinstance(data, (str, os.PathLike)):
-        types: dict[str, Kind] = {values: kind}
-        if isinstance(epsilon, str) and epsilon not in types:
-            types[epsilon] = "numbers"
-        frame, message = scan(data, types=types, person=person)
-        failure = (FileError, message)
-        size = passed = None
-        if os.fspath(data).lower().endswith(".parquet"):
-            size = guarded(lambda: rows_of(frame), *failure)
-            if on_terminal():
-                passed = Passed(size)
-                frame = passed.watched(frame)
-        table = Table(nw.from_native(frame), values, epsilon, person, failure)
+    if isinstance(data, (str, os.PathLike, Separated)):
+        file = open_file(data)
+        if isinstance(file, TextFile):
+            return _open_text(file, values, epsilon, person, kind)
+        frame, size = file.scan(), file.rows()
+        passed = None
+        if on_terminal():
+            passed = Passed(size)
+            frame = passed.watched(frame)
+        table = Table(nw.from_native(frame), values, epsilon, person, file.failure)
         return replace(table, size=size, passed=passed)
 
     def wrap() -> tuple[nw.LazyFrame[Any], int | None] | None:
@@ -146,22 +147,46 @@ def _open(data: object, values: str, epsilon: str | float, person: str | None, k
             return wrapped.lazy(), len(wrapped)
         return (wrapped, None) if isinstance(wrapped, nw.LazyFrame) else None
 
-    opened = guarded(wrap, DataError, UNUSABLE)
-    if opened is None:
+    wrapped = guarded(wrap, DataError, UNUSABLE)
+    if wrapped is None:
         raise ArgumentError(
             f"data is of type {type(data).__name__}, which is not a table: give a frame of pandas, "
             "Polars, PyArrow, DuckDB or PySpark, or the path of a .parquet or .csv file."
         )
-    return Table(opened[0], values, epsilon, person, size=opened[1])
+    return Table(wrapped[0], values, epsilon, person, size=wrapped[1])
 
 
-def _check_types(table: Table, data: object, kind: Kind) -> None:
+def _open_text(
+    file: TextFile, values: str, epsilon: str | float, person: str | None, kind: Kind
+) -> Table:
+    """Return a table of a CSV file. Its columns are called as the parameters that named them.
+
+    So one column may be values and people, of which the first are numbers and the others text.
+    """
+    import narwhals as nw
+
+    what = "In a CSV file a cell that is"
+    called = replace(
+        Names.of_columns(values, epsilon, person),
+        missing=f" {what} {NOTES[kind]} counts as missing.",
+        unusable=f" {what} {NOTES['numbers']} counts as missing.",
+    )
+    roles = [Role("values", values, kind)]
+    if isinstance(epsilon, str):
+        roles.append(Role("epsilon", epsilon, "bins"))
+        epsilon = "epsilon"
+    if person is not None:
+        roles.append(Role("person", person, "text"))
+        person = "person"
+    frame = nw.from_native(file.scan(roles))
+    return Table(frame, "values", epsilon, person, file.failure, called=called)
+
+
+def _check_types(table: Table, kind: Kind) -> None:
     """Refuse columns that are not there or not of their type. No row is read, nothing is cast."""
     import narwhals as nw
 
     schema = guarded(table.frame.collect_schema, *table.failure)
-    # The first line of a CSV file without a header is somebody's data: it is not listed.
-    listed = not (isinstance(data, (str, os.PathLike)) and os.fspath(data).lower().endswith("csv"))
     named = {"values": table.values}
     if isinstance(table.epsilon, str):
         named["epsilon"] = table.epsilon
@@ -169,7 +194,7 @@ def _check_types(table: Table, data: object, kind: Kind) -> None:
         named["person"] = table.person
     for parameter, column in named.items():
         if column not in schema:
-            raise ColumnError(_unknown(parameter, column, list(schema), listed))
+            raise ColumnError(_unknown(parameter, column, list(schema)))
         dtype = schema[column]
         number = dtype.is_numeric()
         if parameter == "epsilon" and not number:
@@ -225,15 +250,12 @@ def _into_polars(table: Table) -> nw.LazyFrame[Any]:
         return frame
 
 
-def _unknown(parameter: str, column: str, columns: list[str], listed: bool) -> str:
-    """Say that a column is not there, and which are."""
+def _unknown(parameter: str, column: str, columns: list[str]) -> str:
+    """Say that a column is not there, and which are: those of a schema, never of a CSV file."""
     close = difflib.get_close_matches(column, columns, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
-    if listed:
-        more = ", …" if len(columns) > 20 else ""
-        hint += f" The columns are {', '.join(map(repr, columns[:20]))}{more}."
-    elif not close:
-        hint = " The first line of a CSV file must name its columns."
+    more = ", …" if len(columns) > 20 else ""
+    hint += f" The columns are {', '.join(map(repr, columns[:20]))}{more}."
     return f"{parameter}={column!r} is not a column of data.{hint}"
 
 
@@ -247,7 +269,7 @@ def read_in_memory(
     """
     import narwhals as nw
 
-    lazy = isinstance(data, (str, os.PathLike)) or not isinstance(
+    lazy = is_file(data) or not isinstance(
         guarded(lambda: nw.from_native(data, pass_through=True), DataError, UNUSABLE),
         nw.DataFrame,
     )

@@ -3,99 +3,141 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from epsilons.errors import FileError
-from epsilons.tally.categories import Kind
+from epsilons.errors import ArgumentError, FileError
+from epsilons.tally.csv_files import Failure, TextFile
 from epsilons.tally.failures import guarded
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["UNREADABLE", "rows_of", "scan"]
+__all__ = ["ParquetFile", "Separated", "is_file", "open_file", "source"]
 
-INFERENCE_ROWS = 10_000
-"""Rows of a CSV file from which the types of its columns are guessed at first."""
+PARQUET: Final = ".parquet"
 
-UNREADABLE = (
+SEPARATORS: Final = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
+"""What files of text are separated by, if nobody says it, by how their names end."""
+
+UNREADABLE: Final = (
     "data={path!r} could not be read as {kind_of_file} ({{kind}}). Is it whole, and is it "
-    "{kind_of_file}? In a CSV file every entry of a column of numbers must be a number or empty. "
+    "{kind_of_file}? "
     "The engine's own message is withheld, because it may show a private value."
 )
 
 
-def scan(
-    path: str | os.PathLike[str], *, types: dict[str, Kind], person: str | None
-) -> tuple[pl.LazyFrame, str]:
-    """Return a lazy frame of the file, and what to say if it cannot be read.
+@dataclass(frozen=True)
+class Separated:
+    """The path of a CSV file, and what separates its columns."""
+
+    path: str | os.PathLike[str]
+    separator: str
+
+
+def source(data: object, separator: object) -> object:
+    """Return `data`, with the separator of its columns if that is given.
 
     Args:
-        path: a file whose name ends in .parquet or .csv.
-        types: what the columns of values and of budgets are to be.
-        person: the column that says who a row belongs to.
+        data: anything; with a separator, the path of a CSV or TSV file.
+        separator: one character, or None for a comma in .csv files and a tab in .tsv files.
 
     Raises:
-        FileError: it is not there, or not what its name says.
+        ArgumentError: the separator cannot be one, or `data` has no use for it.
     """
-    file = Path(os.path.expanduser(os.fspath(path)))
-    kind = {".parquet": "Parquet", ".csv": "CSV"}.get(file.suffix.lower())
-    if kind is None:
-        raise FileError(
-            f"data={str(path)!r} must be a file whose name ends in .parquet or .csv. "
-            "Anything else: read it yourself, and give the frame."
+    if separator is None:
+        return data
+    if not (isinstance(separator, str) and len(separator) == 1 and separator.isascii()) or (
+        separator.isalnum() or separator in '"\r\n.+-'
+    ):
+        raise ArgumentError(
+            "separator must be one ASCII character that is no letter, digit, quote, dot, sign or "
+            r"end of line, such as ';' or '\t'."
         )
+    if not isinstance(data, (str, os.PathLike)) or _ending(data) not in SEPARATORS:
+        raise ArgumentError(
+            "separator is for files whose names end in .csv, .tsv, .csv.gz or .tsv.gz: data is "
+            "none. Leave separator out."
+        )
+    return Separated(data, separator)
+
+
+def is_file(data: object) -> bool:
+    """Whether `data` is a path, and not a frame."""
+    return isinstance(data, (str, os.PathLike, Separated))
+
+
+@dataclass(frozen=True)
+class ParquetFile:
+    """A Parquet file, whose types stand in it.
+
+    Attributes:
+        path: where it is.
+        failure: what to raise if it cannot be read.
+    """
+
+    path: Path
+    failure: Failure
+
+    def scan(self) -> pl.LazyFrame:
+        """Return a lazy frame.
+
+        Raises:
+            FileError: it is no Parquet file.
+        """
+
+        def run() -> pl.LazyFrame:
+            import polars as pl
+
+            return pl.scan_parquet(self.path, glob=False)
+
+        return guarded(run, *self.failure)
+
+    def rows(self) -> int:
+        """Return how many rows the file says that it has.
+
+        Raises:
+            FileError: it is no Parquet file.
+        """
+        import polars as pl
+
+        counted = self.scan().select(pl.len())
+        return int(guarded(lambda: counted.collect().item(), *self.failure))
+
+
+def open_file(data: str | os.PathLike[str] | Separated) -> ParquetFile | TextFile:
+    """Return the file at a path, as what its name says that it is.
+
+    Raises:
+        FileError: it is not there, or its name says that it is something else.
+    """
+    path = data.path if isinstance(data, Separated) else data
+    ending = _ending(path)
+    if ending is None:
+        raise FileError(
+            f"data={str(path)!r} must be a file whose name ends in .parquet, .csv, .tsv, .csv.gz "
+            "or .tsv.gz. Anything else: read it yourself, and give the frame."
+        )
+    if ending == PARQUET:
+        return ParquetFile(*_found(path, "Parquet"))
+    file, failure = _found(path, ending.removeprefix(".").upper())
+    separator = data.separator if isinstance(data, Separated) else SEPARATORS[ending]
+    return TextFile(file, separator, ending.endswith(".gz"), failure)
+
+
+def _found(path: str | os.PathLike[str], kind: str) -> tuple[Path, Failure]:
+    """Return where a file is, and what to raise if it cannot be read."""
+    file = Path(os.path.expanduser(os.fspath(path)))
     if not file.is_file():
         what = "is a directory, not a file" if file.is_dir() else "does not exist"
         raise FileError(f"data={str(path)!r} {what}.")
     # Braces in a path must survive the second formatting, of the kind of failure.
     shown = str(path).replace("{", "{{").replace("}", "}}")
-    unreadable = UNREADABLE.format(path=shown, kind_of_file=kind)
-
-    def open_() -> pl.LazyFrame:
-        import polars as pl
-
-        if kind == "Parquet":
-            return pl.scan_parquet(file, glob=False)
-        return _scan_csv(file, types, person)
-
-    return guarded(open_, FileError, unreadable), unreadable
+    return file, (FileError, UNREADABLE.format(path=shown, kind_of_file=kind))
 
 
-def rows_of(parquet: pl.LazyFrame) -> int:
-    """How many rows a Parquet file says that it has."""
-    import polars as pl
-
-    return int(parquet.select(pl.len()).collect().item())
-
-
-def _scan_csv(file: Path, kinds: dict[str, Kind], person: str | None) -> pl.LazyFrame:
-    """Scan a CSV file with types that no later row can belie silently."""
-    import polars as pl
-
-    def scanned(
-        rows: int | None, types: dict[str, pl.DataType | type[pl.DataType]] | None = None
-    ) -> pl.LazyFrame:
-        return pl.scan_csv(file, glob=False, infer_schema_length=rows, schema_overrides=types)
-
-    schema = scanned(INFERENCE_ROWS).collect_schema()
-    typed = [column for column, kind in kinds.items() if kind != "text"]
-    if any(schema.get(column) == pl.String for column in typed):
-        # Perhaps the first rows were only empty: look at all rows before calling it text.
-        schema = scanned(None).collect_schema()
-    types: dict[str, pl.DataType | type[pl.DataType]] = {}
-    for column in set(kinds) & set(schema):
-        text = schema[column] == pl.String
-        if kinds[column] == "text":
-            types[column] = pl.String  # 007 and 7 are two categories
-        elif kinds[column] in ("integers", "booleans"):
-            types[column] = schema[column]
-        elif schema[column].is_numeric() or (
-            text and scanned(0).select(pl.col(column).count()).collect().item() == 0
-        ):
-            # Whole numbers in the first rows do not promise whole numbers below, and a column
-            # without any entry is called text by Polars.
-            types[column] = pl.Float64
-    if person is not None and person in schema:
-        types[person] = pl.String  # as numbers, 007 and 7 would be one person
-    return scanned(INFERENCE_ROWS, types)
+def _ending(path: str | os.PathLike[str]) -> str | None:
+    """Return how the name of a file ends, if it is one that can be read."""
+    name = os.fspath(path).lower()
+    return next((end for end in (PARQUET, *SEPARATORS) if name.endswith(end)), None)

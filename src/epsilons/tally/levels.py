@@ -53,11 +53,21 @@ class Tally:
 
 @dataclass(frozen=True)
 class Names:
-    """What messages call the three things that the user gave."""
+    """What messages call the three things that the user gave.
+
+    Attributes:
+        values: the values.
+        epsilon: the budgets.
+        person: whose row it is.
+        missing: what else a value may be that is missing, where that is not plain: a sentence.
+        unusable: what else a budget may be that is missing: a sentence.
+    """
 
     values: str = "values"
     epsilon: str = "epsilon"
     person: str = "person"
+    missing: str = ""
+    unusable: str = ""
 
     @classmethod
     def of_columns(cls, values: Any, epsilon: Any, person: Any) -> Names:
@@ -133,9 +143,10 @@ def checked(groups: Groups, names: Names, missing: str) -> Tally:
     check_people(groups, names, GRID)
     if missing == "error" and groups.missing.any():
         raise MissingValueError(
-            f"{names.values} has missing values (null, NaN or infinite). This message depends on "
-            'private data: it is for the curator only. missing="midpoint" puts such values in the '
-            "middle of the bounds and never refuses; or drop these rows before."
+            f"{names.values} has missing values (null, NaN or infinite).{names.missing} This "
+            "message depends on private data: it is for the curator only. "
+            'missing="midpoint" puts such values in the middle of the bounds and never refuses; or '
+            "drop these rows before."
         )
     order = np.argsort(groups.levels)
     # Polars drops the + 0.0 that makes -0.0 an ordinary zero; it groups them together all the same.
@@ -179,6 +190,7 @@ def check_people(groups: Counted, names: Names, unit: int) -> None:
         raise BudgetError(
             f"{names.epsilon} has budgets that are negative, NaN or missing. A budget is a number "
             "from 0 to infinity: 0 leaves a person out, inf makes their value public."
+            f"{names.unusable}"
         )
     if groups.nobody.any():
         raise DataError(

@@ -194,9 +194,10 @@ class Rows:
         np.add.at(lost, level_of[gone], groups.people[gone])
         if self.missing == "error" and lost.any():
             raise MissingValueError(
-                f"{names.values} has missing values (null, NaN or infinite). This message depends "
-                'on private data: it is for the curator only. missing="midpoint" puts such values '
-                "in the middle of the range that is found and never refuses; or drop these rows."
+                f"{names.values} has missing values (null, NaN or infinite).{names.missing} This "
+                "message depends on private data: it is for the curator only. "
+                'missing="midpoint" puts such values in the middle of the range that is found and '
+                "never refuses; or drop these rows."
             )
         cells = groups.cells[~gone]
         return Line(
@@ -268,7 +269,7 @@ def open_rows(
     Args:
         values: one number for each row, or the name of a column of `data`.
         epsilon: one budget for each row, one number for everyone, or the name of a column.
-        data: a frame that Narwhals reads, or the path of a .parquet or .csv file.
+        data: a frame that Narwhals reads, or the path of a Parquet or CSV file.
         person: who each row belongs to, or the name of a column; None if a row is a person. A
             person counts once, halfway between the smallest and the largest of their values: no
             order of rows can change that, as it can change a sum of floats.
