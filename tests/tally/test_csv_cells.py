@@ -21,6 +21,7 @@ import pytest
 import epsilons as ep
 from epsilons.errors import EpsilonsError
 from epsilons.tally import GRID, SHARES, Ladder, line, tally_frequencies, tally_mean
+from tests.tally.conftest import declared_as
 
 LADDER = Ladder.declare(np.array([0.5, 1.0]))
 HEADER = b"v,e,p,w,b\n"
@@ -101,7 +102,7 @@ ASKED: dict[str, Callable[..., Any]] = {
         "w", epsilon="e", categories=["1", "2", "9"], data=data, ladder=LADDER, **k
     ),
     "bins, other": lambda data, **k: tally_frequencies(
-        "v", epsilon=1.0, categories=[0.0, 1.5, 3.0], other="x", data=data, **k
+        "v", epsilon=1.0, edges=[0.0, 1.5, 3.0], other="x", data=data, **k
     ),
 }
 
@@ -184,7 +185,7 @@ def test_integers_with_nobody_in_them_are_no_refusal(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     file.write_bytes(b"w,e\n,1\n,1\n")
     for categories in ([1, 2], [True, False], ["a", "b"], [0.0, 1.0]):
-        found = tally_frequencies("w", epsilon="e", categories=categories, other="x", data=file)
+        found = tally_frequencies("w", epsilon="e", **declared_as(categories), other="x", data=file)
         assert found.cells[0, -1] == 2
 
 
@@ -230,7 +231,7 @@ def test_numbers_are_what_they_say(tmp_path: Path) -> None:
     edges = sorted({abs(as_float(cell)) for cell in cells if math.isfinite(as_float(cell))})
     edges = sorted({*edges, *(-edge for edge in edges), -math.inf, math.inf})
     bins = [*itertools.pairwise(edges)]
-    found = tally_frequencies("v", epsilon=1.0, categories=bins, other="missing", data=file)
+    found = tally_frequencies("v", epsilon=1.0, edges=bins, other="missing", data=file)
     expected = np.zeros(len(bins) + 1, dtype=np.int64)
     for cell in cells:
         value = as_float(cell)

@@ -158,7 +158,7 @@ def test_a_budget_that_is_no_number_is_none(form: str, odd: str) -> None:
     more: dict[str, Any] = {"epsilon": epsilon, "data": data}
     laddered = tally_mean(values, bounds=BOUNDS, ladder=LADDER, **more)
     assert counted(laddered) == ([0.5, 1.0], [1, 1], [2**28, 2**30])
-    cells = tally_frequencies(values, categories=[0.0, 0.5, 2.0], ladder=LADDER, **more)
+    cells = tally_frequencies(values, edges=[0.0, 0.5, 2.0], ladder=LADDER, **more)
     assert cells.counts.tolist() == [1, 1]
     with pytest.raises((ColumnError, BudgetError)):
         tally_mean(values, bounds=BOUNDS, missing="midpoint", **more)
@@ -171,7 +171,7 @@ def test_an_odd_id_refuses_nothing_on_a_ladder(form: str, odd: str) -> None:
     more: dict[str, Any] = {"epsilon": epsilon, "data": data, "person": who}
     found = tally_mean(values, bounds=BOUNDS, ladder=LADDER, **more)
     assert found.counts.tolist() in ([2], [3])
-    cells = tally_frequencies(values, categories=[0.0, 0.5, 2.0], ladder=LADDER, **more)
+    cells = tally_frequencies(values, edges=[0.0, 0.5, 2.0], ladder=LADDER, **more)
     assert cells.counts.tolist() == found.counts.tolist()
 
 
