@@ -150,6 +150,7 @@ def mean(
         protects=PROTECTS,
         assumes=_ASSUMES[goal.assume],
         private=source.private,
+        missing="midpoint",
         mechanism=known.composed(mechanism),
         sums=sums,
     )
@@ -211,6 +212,7 @@ def frequencies(
         value=value,
         raw=raw,
         categories=counted.categories,
+        other=other,
         n=n,
         method="transformed",
         neighbours="add-remove",

@@ -11,6 +11,7 @@ import numpy as np
 from epsilons import parameters, report
 from epsilons.budgets import Floats
 from epsilons.release.base import Release
+from epsilons.release.mean import bounds_words
 from epsilons.report import local as words
 from epsilons.risk import local as bounds_of
 from epsilons.risk.local import Sums
@@ -69,6 +70,11 @@ class LocalMeanRelease(Release):
         low, high = self.interval(self.confidence)
         mean = {"value": self.value, "raw": self.raw, "interval": [low, high]}
         return {**mean, "bounds": list(self.bounds), **super().to_dict()}
+
+    @property
+    def treats(self) -> str:
+        """What became of values that do not fit, in words: of the call, never of the data."""
+        return bounds_words(self.bounds, midpoint=False) if self.statistic == "mean" else ""
 
     def plot(self) -> altair.VConcatChart:
         """The value with its interval on the range, and who spent what.
@@ -161,6 +167,11 @@ class LocalVectorRelease(Release):
             "radius": self.radius(self.confidence),
         }
         return {**vector, **super().to_dict()}
+
+    @property
+    def treats(self) -> str:
+        """What became of vectors that do not fit, in words: of the call, never of the data."""
+        return f"Vectors longer than {report.number(self.ball)} are shortened to that length."
 
     def plot(self) -> altair.LayerChart:
         """Each coordinate with its interval.
