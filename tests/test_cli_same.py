@@ -96,7 +96,7 @@ SHARED: list[tuple[list[str], dict[str, Any]]] = [
     ([*AR, *OFFERED, "--cap", "0.7"], PRIVATE | {"levels": [0.5, 1.0, 2.0], "cap": 0.7}),
     ([*AR, "--person", "who"], PRIVATE | {"person": "who"}),
 ]
-MEANS = [
+MEANS: list[tuple[list[str], dict[str, Any]]] = [
     ([], {}),
     (["--bounds", "1", "6"], {"bounds": (1.0, 6.0)}),
     (["--value", "far", "--bounds", "890", "950"], {"values": "far", "bounds": (890.0, 950.0)}),
@@ -115,7 +115,7 @@ UNKNOWN = [
     (["--method", "weighted", "--person", "who"], {"method": "weighted", "person": "who"}),
     ([*AR, *GUESSED], PRIVATE | {"levels": {0.5: 300, 1.0: 900, 2.0: 200}}),
 ]
-FREQUENCIES = [
+FREQUENCIES: list[tuple[list[str], dict[str, Any]]] = [
     ([], {}),
     (
         ["--value", "whole", "--integers", "1", "3"],
