@@ -128,7 +128,7 @@ def test_levels_that_read_alike_do_not_share_a_bar() -> None:
 X = [1.0, 2.0, 50.0, 99.0, math.nan, math.nan]
 E = [0.5, 1.0, 2.0, 0.5, 1.0, 2.0]
 CLIPPED = "Values outside 0 to 60 count as the nearest bound"
-MIDDLE = "missing values count as 30, the middle"
+MIDDLE = "missing values count as 30, the middle, unless the person has others"
 
 
 @pytest.mark.parametrize("values", [X, [5.0, 6.0, 7.0, 8.0, 9.0, 10.0]], ids=["odd", "tidy"])
@@ -146,6 +146,25 @@ def test_a_mean_says_what_values_that_do_not_fit_count_as(
     release = ep.mean(values, epsilon=E, bounds=(0, 60), **given)
     for name, text in forms(release).items():
         assert f"{CLIPPED}; {MIDDLE}." in text, name
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+def test_missing_values_count_as_it_is_said(neighbours: str) -> None:
+    """Hardly any noise: one person has a value beside a missing one, and one has none at all."""
+    given: dict[str, Any] = {"neighbours": neighbours}
+    if neighbours == "add-remove":
+        given["levels"] = [1e5]
+    release = ep.mean(
+        [10.0, None, None, 99.0],
+        epsilon=[1e5] * 4,
+        bounds=(0, 60),
+        person=[1, 1, 2, 3],
+        missing="midpoint",
+        source=ep.Seeded(1),
+        **given,
+    )
+    assert release.treats == f"{CLIPPED}; {MIDDLE}."
+    assert release.value == pytest.approx((10.0 + 30.0 + 60.0) / 3.0, abs=0.1)
 
 
 def test_where_missing_values_are_refused_nothing_is_said_of_them() -> None:

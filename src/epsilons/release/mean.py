@@ -17,7 +17,8 @@ def bounds_words(bounds: tuple[float, float], *, midpoint: bool) -> str:
     lo, hi = bounds
     words = f"Values outside {report.number(lo)} to {report.number(hi)} count as the nearest bound"
     if midpoint:
-        words += f"; missing values count as {report.number(lo / 2.0 + hi / 2.0)}, the middle"
+        middle = report.number(lo / 2.0 + hi / 2.0)
+        words += f"; missing values count as {middle}, the middle, unless the person has others"
     return words + "."
 
 
