@@ -7,6 +7,7 @@ import json
 import math
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -190,7 +191,18 @@ def test_a_range_that_was_found_is_named(neighbours: str, method: str) -> None:
     outside, middle = found.groups()
     np.testing.assert_allclose(numbers(outside), [lo, hi], rtol=1e-3)
     assert numbers(middle)[0] == pytest.approx((lo + hi) / 2.0, rel=1e-3)
-    assert release.treats in forms(release)["text"]
+    shown = forms(release)
+    assert release.treats in shown["text"]
+    assert shown["text"].startswith("NOT PRIVATE")
+    assert json.loads(shown["json"])["private"] is False
+
+
+def test_no_page_and_no_message_sends_anyone_to_an_index_that_has_no_epsilons() -> None:
+    root = Path(ep.__file__).parents[2]
+    files = [*root.glob("src/**/*.py"), *root.glob("docs/**/*.md"), root / "README.md"]
+    assert len(files) > 100
+    for path in files:
+        assert not re.search(r"pip install\W+epsilons", path.read_text("utf-8")), path
 
 
 def test_shares_say_what_values_that_do_not_fit_count_as() -> None:
