@@ -6,6 +6,7 @@ by search, enumeration or quadrature.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from fractions import Fraction
@@ -220,8 +221,10 @@ def test_a_band_is_where_the_union_over_the_worst_shares_is_beta(
     assert union((1.0 - lost) * a) > beta
 
 
-def lattice(law: Any, most: int) -> tuple[np.ndarray, np.ndarray]:
-    points = np.array(list(itertools.product(range(-most, most + 1), repeat=2)))
+@functools.cache
+def lattice(kind: Any) -> tuple[np.ndarray, np.ndarray]:
+    law = kind.best(Fraction(2), 12)
+    points = np.array(list(itertools.product(range(-108, 109), repeat=2)))
     return points / law.steps, np.exp([law.log_pmf(x, y) for x, y in points.tolist()])
 
 
@@ -231,7 +234,7 @@ def test_tails_of_pairs_are_sums_over_the_lattice(
     kind: Any, combination: tuple[float, float]
 ) -> None:
     law = kind.best(Fraction(2), 12)
-    points, mass = lattice(law, 12 * 9)
+    points, mass = lattice(kind)
     noise = points @ np.array(combination)
     made = ratio.noise_of(law, combination)
     for alpha, sigma in itertools.product((1.0, 2.0, 3.5), (1.0, 2.0)):

@@ -100,9 +100,18 @@ def test_how_many_more(share: float) -> None:
         assert WIDTH * best(fewer, "iid") > wanted * (1.0 - 1e-4)
 
 
-@pytest.mark.parametrize("given", [{}, {"statistic": "frequencies", "categories": 4}])
-@pytest.mark.parametrize("loss", ["mse", "pac"])
-@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+SHARES = {"statistic": "frequencies", "categories": 4}
+
+
+@pytest.mark.parametrize(
+    ("given", "loss", "neighbours"),
+    [
+        (SHARES, "mse", "replace"),
+        ({}, "pac", "replace"),
+        ({}, "mse", "add-remove"),
+        (SHARES, "pac", "add-remove"),
+    ],
+)
 def test_more_people_are_a_plan_for_more_people(
     given: dict[str, Any], loss: str, neighbours: str
 ) -> None:
