@@ -65,6 +65,16 @@ def test_what_is_there_is_not_run_again(tmp_path: Path) -> None:
     assert [(run.quick, run.seed) for run in calls] == [(True, 1), (False, 1), (False, 2)]
 
 
+def test_a_quick_run_does_not_pass_for_a_full_one(tmp_path: Path) -> None:
+    said = {True: "A quick run (fewer trials) with seed 3,", False: "A full run with seed 3,"}
+    for quick in (True, False, True):
+        reproduce([tiny([])], tmp_path, quick=quick, seed=3)
+        for name in ("paper-figure-1.html", "index.html"):
+            text = (tmp_path / name).read_text("utf-8")
+            assert said[quick] in text
+            assert said[not quick] not in text
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".svg", ".png", ".html", ".json"])
 def test_what_was_stopped_half_way_is_run_again(tmp_path: Path, suffix: str) -> None:
     calls: list[Run] = []
@@ -97,7 +107,7 @@ def test_the_command(tmp_path: Path) -> None:
     given = ["reproduce", "limits/example-1", "--quick", "--out", str(tmp_path)]
     said = CliRunner().invoke(cli, given)
     assert said.exit_code == 0
-    assert re.fullmatch(r"1 tables and figures\. Open \S+index\.html\.\n", said.stdout)
+    assert re.fullmatch(r"1 table or figure\. Open \S+index\.html\.\n", said.stdout)
     said = CliRunner().invoke(cli, [*given, "--json"])
     assert json.loads(said.stdout)["pages"] == [str(tmp_path / "limits-example-1.html")]
 

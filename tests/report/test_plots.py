@@ -47,5 +47,5 @@ def test_without_the_extra_the_error_says_how_to_get_it(monkeypatch: pytest.Monk
         return real(name, *rest)
 
     monkeypatch.setattr(importlib, "import_module", without)
-    with pytest.raises(MissingExtraError, match=r"epsilons\[report\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install '\.\[report\]'"):
         ep.plan(BUDGETS).plot()

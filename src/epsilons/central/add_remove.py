@@ -165,6 +165,7 @@ def mean(
         protects=PROTECTS,
         assumes=_ASSUMES[goal.assume],
         private=source.private,
+        missing="midpoint",
         mechanism=known.composed(mechanism),
         sums=sums,
     )
@@ -231,6 +232,7 @@ def frequencies(
         value=value,
         raw=raw,
         categories=counted.categories,
+        other=other,
         n=n,
         method="transformed",
         neighbours="add-remove",

@@ -169,7 +169,8 @@ def frequencies(
         total = mechanism.thin(entropy, level_of, cell_of)
     raw = mechanism.estimates(mechanism.draw(entropy, total=total))
     value = projected(raw) if project else np.clip(raw, 0.0, 1.0)
-    return _release(mechanism, allocation, raw, value, counted.categories, entropy)
+    release = _release(mechanism, allocation, raw, value, counted.categories, entropy)
+    return replace(release, other=other)
 
 
 def _release(

@@ -183,7 +183,7 @@ def mean(
     else:
         total = mechanism.total(counted.sums)
     drawn = mechanism.draw(entropy, total=total)
-    return _release(mechanism, allocation, drawn, private=entropy.private)
+    return _release(mechanism, allocation, drawn, missing=policy, private=entropy.private)
 
 
 def refuse_public_facts(levels: object, cap: object) -> None:
@@ -197,7 +197,7 @@ def refuse_public_facts(levels: object, cap: object) -> None:
 
 
 def _release(
-    mechanism: Additive, allocation: Allocation, drawn: int, *, private: bool
+    mechanism: Additive, allocation: Allocation, drawn: int, *, missing: str, private: bool
 ) -> MeanRelease:
     lo, hi = mechanism.bounds
     raw = mechanism.estimate(drawn)
@@ -219,6 +219,7 @@ def _release(
         spent=Spent.rows(allocation.levels, allocation.counts, allocation.spent),
         protects=PROTECTS,
         assumes=_ASSUMES[goal.assume],
+        missing=missing,
         private=private,
         mechanism=mechanism,
     )

@@ -10,10 +10,11 @@ import click
 
 from epsilons.experiments import ARTEFACTS, chosen
 from epsilons.experiments import reproduce as reproduce_all
+from epsilons.report import table
 
 
 @click.command()
-@click.argument("what", default="all", metavar="[PAPER|TABLE|FIGURE|all]")
+@click.argument("what", required=False, metavar="[PAPER|TABLE|FIGURE|all]")
 @click.option("--quick", is_flag=True, help="Fewer trials: minutes in place of an hour.")
 @click.option(
     "--out",
@@ -24,17 +25,39 @@ from epsilons.experiments import reproduce as reproduce_all
 )
 @click.option("--seed", type=int, default=1, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def reproduce(what: str, quick: bool, out: Path, seed: int, as_json: bool) -> None:
+def reproduce(what: str | None, quick: bool, out: Path, seed: int, as_json: bool) -> None:
     """Reproduce tables and figures of the five papers, each beside what was printed.
+
+    Without an argument nothing is run: what there is is listed.
 
     What is already in the folder for the same settings is kept: a run that was stopped goes on.
     """
+    if what is None:
+        click.echo(_listed(as_json))
+        return
     wanted = chosen(ARTEFACTS, what)
     pages = reproduce_all(wanted, out, quick=quick, seed=seed, progress=_told, left_out=_left_out)
     if as_json:
         click.echo(json.dumps({"index": str(out / "index.html"), "pages": [str(p) for p in pages]}))
     else:
-        click.echo(f"{len(pages)} tables and figures. Open {out / 'index.html'}.")
+        things = "table or figure" if len(pages) == 1 else "tables and figures"
+        click.echo(f"{len(pages)} {things}. Open {out / 'index.html'}.")
+
+
+def _listed(as_json: bool) -> str:
+    """What there is to reproduce."""
+    if as_json:
+        there = [{"name": each.name, "title": each.title} for each in ARTEFACTS]
+        return json.dumps({"artefacts": there}, ensure_ascii=False)
+    papers = ", ".join(sorted({each.paper for each in ARTEFACTS}))
+    return "\n".join(
+        [
+            table(("name", "title"), [(each.name, each.title) for each in ARTEFACTS], words=True),
+            "",
+            f"Name one of them, a paper ({papers}), or all, which takes an hour; with --quick "
+            "minutes.",
+        ]
+    )
 
 
 def _left_out(name: str, why: str) -> None:

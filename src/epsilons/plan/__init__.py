@@ -187,6 +187,7 @@ class Plan:
             "confidence": self.confidence,
             "best": self.best,
             "advice": self.advice,
+            "warnings": report.weak_budgets(self.budgets.levels.tolist()),
             "forecasts": [as_plain(forecast) for forecast in self.forecasts],
             "levels": [
                 {"epsilon": level, "people": people}

@@ -112,6 +112,7 @@ class Release:
             add/remove a rule from ε to what was spent, with such rows for the public levels.
         protects: what is protected, in words.
         assumes: what was assumed, in words.
+        missing: what a missing value got: "error" if it was refused, or "midpoint".
         private: False if it was drawn from a seed.
         mechanism: the frozen object it was drawn from, without data; `epsilons.verify.exact`
             reads it.
@@ -133,6 +134,7 @@ class Release:
     assumes: str
     private: bool
     mechanism: Any = field(repr=False)
+    missing: str = "error"
 
     @abstractmethod
     def interval(self, confidence: float = 0.95) -> tuple[Any, Any]:
@@ -162,6 +164,16 @@ class Release:
         """What `risk` is: the exact worst case, or a proven bound on it."""
         return "worst case over all data" if self.exact else "proven bound over all data"
 
+    @property
+    def treats(self) -> str:
+        """What became of values that do not fit, in words: of the call, never of the data."""
+        return ""
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader must not overlook, from public facts alone: budgets that are very large."""
+        return report.weak_budgets(row.epsilon for row in self.spent)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything that may be published, as plain data."""
         return {
@@ -179,6 +191,8 @@ class Release:
             "spent": [row._asdict() for row in self.spent],
             "protects": self.protects,
             "assumes": self.assumes,
+            "treats": self.treats,
+            "warnings": self.warnings,
             "private": self.private,
         }
 

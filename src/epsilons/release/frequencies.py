@@ -21,11 +21,13 @@ class FrequencyRelease(Release):
 
     Attributes:
         categories: the labels, in the order of `value` and `raw`.
+        other: the category that caught what is missing or not declared; None if there was none.
     """
 
     value: Floats
     raw: Floats
     categories: tuple[Any, ...]
+    other: Any = None
 
     def interval(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
         """For each category, a range that holds its share with at least this probability.
@@ -77,6 +79,15 @@ class FrequencyRelease(Release):
         It speaks of these very people, whatever else was assumed.
         """
         return min(self._worst("correlated", self.confidence), 1.0)
+
+    @property
+    def treats(self) -> str:
+        """What became of values that do not fit, in words: of the call, never of the data."""
+        if self.other is not None:
+            return f"Missing and undeclared values count as {self.other!r}."
+        if self.neighbours == "add-remove":
+            return "Missing and undeclared values are in no category."
+        return ""
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that may be published, as plain data."""

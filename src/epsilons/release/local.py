@@ -12,6 +12,7 @@ from epsilons import parameters, report
 from epsilons.budgets import Floats
 from epsilons.errors import ArgumentError
 from epsilons.release.base import Release
+from epsilons.release.mean import bounds_words
 from epsilons.report import local as words
 from epsilons.risk import local as bounds_of
 from epsilons.risk.local import Sums
@@ -89,6 +90,11 @@ class LocalMeanRelease(Release):
         mean = {"value": self.value, "raw": self.raw, "interval": [low, high]}
         more = {"bounds": list(self.bounds), "influence_of_one": self.influence(1)}
         return {**mean, **more, **super().to_dict()}
+
+    @property
+    def treats(self) -> str:
+        """What became of values that do not fit, in words: of the call, never of the data."""
+        return bounds_words(self.bounds, midpoint=False) if self.statistic == "mean" else ""
 
     def plot(self) -> altair.VConcatChart:
         """The value with its interval on the range, and who spent what.
@@ -199,6 +205,11 @@ class LocalVectorRelease(Release):
             "influence_of_one": self.influence(1),
         }
         return {**vector, **super().to_dict()}
+
+    @property
+    def treats(self) -> str:
+        """What became of vectors that do not fit, in words: of the call, never of the data."""
+        return f"Vectors longer than {report.number(self.ball)} are shortened to that length."
 
     def plot(self) -> altair.LayerChart:
         """Each coordinate with its interval.

@@ -12,6 +12,16 @@ if TYPE_CHECKING:
     import altair
 
 
+def bounds_words(bounds: tuple[float, float], *, midpoint: bool) -> str:
+    """What values outside of the bounds count as and, if any are accepted, missing values."""
+    lo, hi = bounds
+    words = f"Values outside {report.number(lo)} to {report.number(hi)} count as the nearest bound"
+    if midpoint:
+        middle = report.number(lo / 2.0 + hi / 2.0)
+        words += f"; missing values count as {middle}, the middle, unless the person has others"
+    return words + "."
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MeanRelease(Release):
     """A published mean.
@@ -56,6 +66,11 @@ class MeanRelease(Release):
         """
         lo, hi = self.bounds
         return (hi - lo) * min(self._error("correlated", self.confidence), 1.0)
+
+    @property
+    def treats(self) -> str:
+        """What became of values that do not fit, in words: of the call, never of the data."""
+        return bounds_words(self.bounds, midpoint=self.missing == "midpoint")
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that may be published, as plain data."""

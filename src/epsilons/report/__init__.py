@@ -5,7 +5,14 @@ from epsilons.report.page import write_page
 from epsilons.report.pages import plan_page, release_page
 from epsilons.report.plain import to_json
 from epsilons.report.plots import frequencies_plot, plan_plot, release_plot
-from epsilons.report.text import frequencies_text, number, plan_text, release_text, table
+from epsilons.report.text import (
+    frequencies_text,
+    number,
+    plan_text,
+    release_text,
+    table,
+    weak_budgets,
+)
 
 __all__ = [
     "frequencies_html",
@@ -22,5 +29,6 @@ __all__ = [
     "release_text",
     "table",
     "to_json",
+    "weak_budgets",
     "write_page",
 ]

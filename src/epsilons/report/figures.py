@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from epsilons.errors import MissingExtraError
 from epsilons.report.page import legible
 from epsilons.report.plots import altair_module, plan_plot, release_plot
-from epsilons.report.text import budget, merged_rows
+from epsilons.report.text import budget, distinct, merged_rows
 
 if TYPE_CHECKING:
     import altair
@@ -23,7 +23,7 @@ _INK = "#1f4e79"
 _MARK = "#c0504d"
 _KEPT = "#c9d7e6"
 
-_BARS = 12
+BARS = 12
 """Bars of the histogram of budgets."""
 
 MOST = 40
@@ -79,8 +79,8 @@ def spending(rows: Sequence[dict[str, Any]]) -> str:
     Budgets lie between hundredths and hundreds: bars from zero would show the largest alone.
     """
     alt = altair_module()
-    merged = merged_rows(rows, _BARS)
-    names = _distinct([row["epsilon"] for row in merged])
+    merged = merged_rows(rows, BARS)
+    names = distinct([row["epsilon"] for row in merged])
     merged = [row | {"epsilon": name} for row, name in zip(merged, names, strict=True)]
     marks = [
         {"level": row["epsilon"], "what": what, "epsilon": at}
@@ -191,8 +191,8 @@ def budget_bins(levels: Sequence[tuple[float, int]]) -> list[tuple[str, int]]:
     groups = [[each] for each in ordered]
     inner = [each for each in ordered if 0.0 < each[0] < math.inf]
     low, high = (math.log(inner[0][0]), math.log(inner[-1][0])) if inner else (0.0, 0.0)
-    if len(ordered) > _BARS and low < high:
-        count = _BARS - 2
+    if len(ordered) > BARS and low < high:
+        count = BARS - 2
         bins: list[list[tuple[float, int]]] = [[] for _ in range(count)]
         for each in inner:
             place = count * (math.log(each[0]) - low) / (high - low)
@@ -203,12 +203,12 @@ def budget_bins(levels: Sequence[tuple[float, int]]) -> list[tuple[str, int]]:
     ends = [(budget(group[0][0], 3), budget(group[-1][0], 3)) for group in groups]
     names = [first if first == last else f"{first} to {last}" for first, last in ends]
     people = [sum(each[1] for each in group) for group in groups]
-    return list(zip(_distinct(names), people, strict=True))
+    return list(zip(distinct(names), people, strict=True))
 
 
 def _rows(alt: Any, data: dict[str, Any], names: Sequence[str]) -> tuple[Any, Any]:
     """The values with their intervals, one below the other, each with a name of its own."""
-    own = _distinct([legible(name) for name in names[:MOST]])
+    own = distinct([legible(name) for name in names[:MOST]])
     columns = zip(own, data["value"], *data["interval"], strict=False)
     rows = [
         {"name": name, "value": value, "low": low, "high": high}
@@ -216,20 +216,6 @@ def _rows(alt: Any, data: dict[str, Any], names: Sequence[str]) -> tuple[Any, An
     ]
     y = alt.Y("name:N", sort=own, title=None)
     return alt.Chart(alt.Data(values=rows)), y
-
-
-def _distinct(names: Sequence[str]) -> list[str]:
-    """Names of which no two are alike: a plot would put what they name into one place."""
-    own: list[str] = []
-    seen: set[str] = set()
-    for name in names:
-        k, each = 1, name
-        while each in seen:
-            k += 1
-            each = f"{name} ({k})"
-        seen.add(each)
-        own.append(each)
-    return own
 
 
 def _percent(data: dict[str, Any]) -> str:
@@ -241,5 +227,5 @@ def _converter() -> Any:
         return importlib.import_module("vl_convert")
     except ImportError:
         raise MissingExtraError(
-            "Pages need the extra `report`: pip install 'epsilons[report]'."
+            "Pages need the extra `report`: run pip install '.[report]' in the folder of epsilons."
         ) from None

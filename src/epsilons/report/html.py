@@ -11,6 +11,7 @@ from epsilons.report.text import (
     number,
     people_words,
     plan_text,
+    points,
     release_text,
     spending,
 )
@@ -23,11 +24,10 @@ def release_html(data: dict[str, Any]) -> str:
     """A release for a notebook: the number, its interval, who spent what, and the words."""
     text = release_text(data).split("\n")
     headline = text[0] if data["private"] else f"{text[0]} {text[2]}"
-    words = "".join(f"<p>{html.escape(data[key])}</p>" for key in ("protects", "assumes"))
     related = number(data["error_if_related"])
     return (
-        f"<div><p><strong>{html.escape(headline)}</strong></p>"
-        f"{_table(*spending(data))}{words}"
+        f"<div><p><strong>{html.escape(headline)}</strong></p>{_words(data['treats'])}"
+        f"{_table(*spending(data))}{_words(*data['warnings'], data['protects'], data['assumes'])}"
         f"<p>If budgets and values are related, the error can be up to {related}.</p></div>"
     )
 
@@ -43,12 +43,11 @@ def frequencies_html(data: dict[str, Any]) -> str:
     warning = "" if data["private"] else "NOT PRIVATE: drawn from a seed. "
     people = people_words(data["n"])
     title = f"{warning}Shares in {len(data['categories']):,} categories: {people}"
-    words = "".join(f"<p>{html.escape(data[key])}</p>" for key in ("protects", "assumes"))
-    related = f"{100 * data['error_if_related']:.3g} %"
+    related = points(data["error_if_related"])
     return (
-        f"<div><p><strong>{html.escape(title)}</strong></p>"
+        f"<div><p><strong>{html.escape(title)}</strong></p>{_words(data['treats'])}"
         f"{_table(('category', 'share', f'from ({percent})', 'to'), rows)}"
-        f"{_table(*spending(data))}{words}"
+        f"{_table(*spending(data))}{_words(*data['warnings'], data['protects'], data['assumes'])}"
         f"<p>If budgets and categories are related, the error can be up to {related}.</p></div>"
     )
 
@@ -64,8 +63,13 @@ def plan_html(data: dict[str, Any]) -> str:
     heads = ("method", "typical error", f"error at {percent}", "gain")
     return (
         f"<div><p><strong>{html.escape(title)}</strong></p>{_table(heads, rows)}"
-        f"<p>{html.escape(data['advice'])}</p></div>"
+        f"{_words(*data['warnings'], data['advice'])}</div>"
     )
+
+
+def _words(*sentences: str) -> str:
+    """A paragraph for each that says anything."""
+    return "".join(f"<p>{html.escape(each)}</p>" for each in sentences if each)
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from epsilons.report.plots import altair_module
-from epsilons.report.text import aligned, ending, number, table
+from epsilons.report.text import aligned, ending, number, table, treats_lines
 
 if TYPE_CHECKING:
     import altair
@@ -39,6 +39,7 @@ def vector_text(data: dict[str, Any]) -> str:
             "",
             f"  {data['n']:,} people, {len(rows):,} coordinates, vectors of length up to "
             f"{number(data['ball'])}, method {data['method']}",
+            *treats_lines(data),
             f"  Typical error (root mean square, all coordinates together) "
             f"{number(math.sqrt(data['risk']))}, proven bound over all data",
             f"  All coordinates at once: within {number(data['radius'])} (ℓ2) of the raw mean with "

@@ -11,13 +11,16 @@ from epsilons.report.page import Facts, Figure, Part, Section, Table, Words, pag
 from epsilons.report.text import (
     aligned,
     category_name,
+    error_words,
     errors_are,
+    limit_words,
     number,
     people_words,
     plan_title,
     points,
     risk_words,
     spending,
+    times_words,
 )
 
 _NEIGHBOURS = {
@@ -63,11 +66,12 @@ def release_page(data: dict[str, Any]) -> str:
         title,
         [
             *_seeded(data),
+            *_warnings(data),
             *result,
             Section("Who spent what", _spending(data["spent"])),
             Section("What is protected", [Words(data["protects"])]),
             Section("What is assumed", [Words(data["assumes"]), Words(related)]),
-            Section("How it was made", [_made(data)]),
+            Section("How it was made", _made(data)),
         ],
         data=data,
     )
@@ -95,6 +99,7 @@ def plan_page(data: dict[str, Any]) -> str:
     return page(
         plan_title(data),
         [
+            *_warnings(data),
             Words(data["advice"], "advice"),
             Facts(_worth(data, best)),
             Section("The budgets", _budgets(data)),
@@ -124,6 +129,7 @@ def _mean(data: dict[str, Any]) -> tuple[str, list[Part], Any]:
                 ("Error", risk_words(data)),
             ]
         ),
+        *_treats(data),
     ]
     if [low, high] == [lo, hi] or math.isinf(wide):
         parts.append(Words(_NOTHING))
@@ -160,6 +166,7 @@ def _shares(data: dict[str, Any]) -> tuple[str, list[Part], Any]:
     nothing = min(lows) <= 0.0 and max(highs) >= 1.0 and wide >= 1.0
     parts: list[Part] = [
         Facts(facts),
+        *_treats(data),
         *([Words(_NOTHING)] if nothing else []),
         Figure(
             figures.shares(data, names),
@@ -193,6 +200,7 @@ def _vector(data: dict[str, Any]) -> tuple[str, list[Part], Any]:
     label = "Coordinates with intervals: " + "; ".join(f"{r[0]}: {r[1]}" for r in rows[:12])
     parts: list[Part] = [
         Facts(facts),
+        *_treats(data),
         Figure(
             figures.coordinates(data, names),
             label,
@@ -219,17 +227,25 @@ def _seeded(data: dict[str, Any]) -> list[Part]:
     return [Words("NOT PRIVATE: drawn from a seed, for simulation only.", "warning")]
 
 
-def _made(data: dict[str, Any]) -> Part:
+def _warnings(data: dict[str, Any]) -> list[Part]:
+    return [Words(each, "warning") for each in data["warnings"]]
+
+
+def _treats(data: dict[str, Any]) -> list[Part]:
+    """What became of values that do not fit."""
+    return [Words(data["treats"])] if data["treats"] else []
+
+
+def _made(data: dict[str, Any]) -> list[Part]:
     loss = "the mean squared error"
     if data["loss"] != "mse":
         loss = f"the error not exceeded with probability {_percent(data)}"
-    return Facts(
-        [
-            ("Method", data["method"]),
-            ("Made small", loss),
-            ("Neighbours", _NEIGHBOURS.get(data["neighbours"], data["neighbours"])),
-        ]
-    )
+    facts = [
+        ("Method", data["method"]),
+        ("Made small", loss),
+        ("Neighbours", _NEIGHBOURS.get(data["neighbours"], data["neighbours"])),
+    ]
+    return [Facts(facts)]
 
 
 def _spending(rows: list[dict[str, Any]]) -> list[Part]:
@@ -238,10 +254,10 @@ def _spending(rows: list[dict[str, Any]]) -> list[Part]:
     if any(0.0 < row["spent"] < math.inf for row in rows):
         label = "Spent of each budget: " + "; ".join(f"ε {row[0]}: {row[-2]}" for row in cells)
         caption = "What each person spends of the ε that they have; the light bar stays theirs."
+        if len(rows) > figures.BARS:
+            caption += " Levels that share a line are shown by their averages."
         parts.append(Figure(figures.spending(rows), label, caption))
-    shown = ""
-    if len(cells) < len(rows):
-        shown = f"{len(rows):,} levels, neighbouring ones together: spent and kept are averages."
+    shown = f"{len(rows):,} levels, neighbouring ones together." if len(cells) < len(rows) else ""
     return [*parts, Table(heads, cells, shown)]
 
 
@@ -251,8 +267,8 @@ def _worth(data: dict[str, Any], best: dict[str, Any]) -> list[tuple[str, str]]:
         ("People", people_words(data["n"])),
         (
             "Forecast",
-            f"typical error {number(best['rmse'])}; {number(best['pac'])} is not exceeded with "
-            f"probability {_percent(data)}",
+            f"typical error {error_words(data, best['rmse'])}; {error_words(data, best['pac'])} is "
+            f"not exceeded with probability {_percent(data)}",
         ),
     ]
     gains = data.get("gains")
@@ -261,31 +277,18 @@ def _worth(data: dict[str, Any], best: dict[str, Any]) -> list[tuple[str, str]]:
             (
                 "Worth it?",
                 "Against the best single threshold the typical error is "
-                f"{_times(gains['threshold'])}, against everyone at the strictest ε "
-                f"{_times(gains['uniform'])}.",
+                f"{times_words(gains['threshold'])}, against everyone at the strictest ε "
+                f"{times_words(gains['uniform'])}.",
             )
         )
     bound = data.get("lower_bound")
     if bound is not None:
         room = ""
-        if bound > 0.0 and math.isfinite(best["rmse"]):
-            room = (
-                f" The advised method is within a factor {number(best['rmse'] / bound, 3)} of it."
-            )
-        facts.append(
-            ("The limit", f"No method can have a typical error below {number(bound)}.{room}")
-        )
+        error = best["rmse" if data["loss"] == "mse" else "pac"]
+        if bound > 0.0 and math.isfinite(error):
+            room = f" The advised method is within a factor {number(error / bound, 3)} of it."
+        facts.append(("The limit", limit_words(data) + room))
     return facts
-
-
-def _times(gain: float) -> str:
-    if math.isinf(gain):
-        return "zero in place of some"
-    if 0.995 < gain < 1.005:
-        return "the same"
-    if gain < 1.0:
-        return f"{number(1.0 / gain, 3)} times larger"
-    return f"{number(gain, 3)} times smaller"
 
 
 def _budgets(data: dict[str, Any]) -> list[Part]:

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from epsilons.errors import MissingExtraError
-from epsilons.report.text import category_name, merged_rows, number, people_words
+from epsilons.report.text import category_name, distinct, merged_rows, number, people_words
 
 if TYPE_CHECKING:
     import altair
@@ -17,6 +17,9 @@ _MARK = "#c0504d"
 _KEPT = "#c9d7e6"
 _MOST = 60
 """Categories that a plot shows."""
+
+_BARS = 12
+"""Levels that a plot shows; of more, neighbouring ones share a bar."""
 
 
 def release_plot(data: dict[str, Any]) -> altair.VConcatChart:
@@ -42,7 +45,7 @@ def release_plot(data: dict[str, Any]) -> altair.VConcatChart:
 def frequencies_plot(data: dict[str, Any]) -> altair.VConcatChart:
     """Bars with error whiskers, in the order of the categories, and who spent what below."""
     alt = altair_module()
-    names = [category_name(category) for category in data["categories"]]
+    names = distinct([category_name(category) for category in data["categories"]])
     shares = zip(names, data["value"], *data["interval"], strict=True)
     rows = [
         {"category": name, "share": value, "low": low, "high": high}
@@ -106,19 +109,21 @@ def _marks(forecasts: list[dict[str, Any]], loss: str) -> list[dict[str, Any]]:
 
 
 def _spending(alt: Any, spent: list[dict[str, Any]]) -> Any:
-    finite = [row for row in merged_rows(spent, 12) if math.isfinite(row["spent"])]
+    finite = [row for row in merged_rows(spent, _BARS) if math.isfinite(row["spent"])]
+    names = distinct([row["epsilon"] for row in finite])
     bars = [
-        {"level": row["epsilon"], "part": part, "epsilon": row[part]}
-        for row in finite
+        {"level": name, "part": part, "epsilon": row[part]}
+        for name, row in zip(names, finite, strict=True)
         for part in ("spent", "kept")
         if math.isfinite(row[part])
     ]
+    average = ", on average" if len(spent) > _BARS else ""
     return (
         alt.Chart(alt.Data(values=bars))
         .mark_bar()
         .encode(
-            y=alt.Y("level:N", sort=[row["epsilon"] for row in finite], title="budget ε"),
-            x=alt.X("epsilon:Q", title="ε of each person: spent and kept"),
+            y=alt.Y("level:N", sort=names, title="budget ε"),
+            x=alt.X("epsilon:Q", title=f"ε of each person{average}: spent and kept"),
             color=alt.Color(
                 "part:N",
                 title=None,
@@ -145,5 +150,5 @@ def altair_module() -> Any:
         return importlib.import_module("altair")
     except ImportError:
         raise MissingExtraError(
-            "Plots need the extra `report`: pip install 'epsilons[report]'."
+            "Plots need the extra `report`: run pip install '.[report]' in the folder of epsilons."
         ) from None

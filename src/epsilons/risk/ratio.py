@@ -237,7 +237,8 @@ class _Sum:
         exponent -= np.log1p(-np.square(rates * self.a))
         exponent -= self.more * np.log1p(-np.square(rates * self.b))
         best = float(exponent.min())
-        if self.a > self.b and limit * self.a >= 1.0:
+        # The same quotient, for (1/a)·a may be less than 1 in floats.
+        if self.a > self.b and limit >= 1.0 / self.a:
             others = 0.5 * (sigma / self.a) ** 2 - self.more * math.log1p(-((self.b / self.a) ** 2))
             best = min(best, others - alpha / self.a - math.log(2.0))
         return math.exp(min(best, 0.0))

@@ -64,7 +64,7 @@ CHANGED = (
 ASSUMES = (
     "For privacy, nothing. For the error and the interval: the people are a sample, their values "
     "independent draws from one Gaussian population, and budgets say nothing of values. The mean "
-    "of that population is estimated. Values outside of the range that was found were clipped."
+    "of that population is estimated."
 )
 
 
@@ -157,9 +157,10 @@ def mean_unknown_range(
     else:
         mechanism, drawn, picture = _weighted(rows, sums, entropy)
         method = "weighted"
-    return _release(
+    release = _release(
         mechanism, drawn, picture, method, confidence=confidence, private=entropy.private
     )
+    return replace(release, missing=missing)
 
 
 def refuse_other_goals(assume: object, loss: object) -> None:
@@ -244,6 +245,7 @@ def _reduction(
         release,
         n=None if release.n is None else float(release.n),  # the noisy number of slots
         neighbours="add-remove",
+        missing="midpoint",
         spent=SpendingRule(mechanism.levels, spent),
         protects=PRIVATELY,
         mechanism=mechanism,

@@ -186,6 +186,7 @@ def mean_of_unknown_people(
         spent=SpendingRule(rungs, np.array(spends)),
         protects=PROTECTS,
         assumes=assumes,
+        missing="midpoint",
         private=source.private,
         mechanism=Composed(rungs, (*stages, mechanism)),
         sums=NoisySums(

@@ -1,0 +1,156 @@
+"""The numbers of a plan against formulas and searches that are written down here again."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+
+PEOPLE = {0.01: 10, 0.1: 500, 1.0: 490}
+WIDTH = 24.0
+
+
+def rmse(levels: np.ndarray, counts: np.ndarray, spent: np.ndarray, assume: str) -> float:
+    """The typical error on a unit range if people of each level spend that much."""
+    total = float(counts @ spent)
+    if total <= 0.0:
+        return math.inf
+    weights, n = spent / total, counts.sum()
+    data = counts @ weights**2 / 4.0
+    if assume == "correlated":
+        data = (counts @ np.abs(weights - 1.0 / n) / 2.0) ** 2
+    return math.sqrt(float(data) + 2.0 / total**2)
+
+
+def best(people: dict[float, int], assume: str) -> float:
+    """The least error over grids of caps, each around the best of the one before."""
+    levels, counts = np.array(list(people)), np.array(list(people.values()))
+    low, high, least = levels.min() / 2.0, levels.max(), math.inf
+    for _ in range(4):
+        caps = np.geomspace(low, high, 201)
+        errors = [rmse(levels, counts, np.minimum(levels, cap), assume) for cap in caps]
+        at = int(np.argmin(errors))
+        least = min(least, errors[at])
+        low, high = caps[max(at - 1, 0)], caps[min(at + 1, 200)]
+    return least
+
+
+def threshold(people: dict[float, int], assume: str) -> float:
+    levels, counts = np.array(list(people)), np.array(list(people.values()))
+    return min(rmse(levels, counts, np.where(levels >= t, t, 0.0), assume) for t in levels)
+
+
+def uniform(people: dict[float, int], assume: str) -> float:
+    levels, counts = np.array(list(people)), np.array(list(people.values()))
+    return rmse(levels, counts, np.full(len(levels), levels.min()), assume)
+
+
+@pytest.mark.parametrize("assume", ["iid", "correlated"])
+def test_gains_and_errors(assume: str) -> None:
+    plan = ep.plan(PEOPLE, bounds=(-4, -4 + WIDTH), assume=assume)
+    least, alone, alike = (f(PEOPLE, assume) for f in (best, threshold, uniform))
+    assert plan.best == "optimal"
+    assert plan["optimal"].rmse == pytest.approx(WIDTH * least, rel=1e-4)
+    assert plan["threshold"].rmse == pytest.approx(WIDTH * alone, rel=1e-9)
+    assert plan["uniform"].rmse == pytest.approx(WIDTH * alike, rel=1e-9)
+    assert plan.gains["threshold"] == pytest.approx(alone / least, rel=1e-4)
+    assert plan.gains["uniform"] == pytest.approx(alike / least, rel=1e-4)
+    for forecast in plan.forecasts:
+        assert forecast.gain == pytest.approx(WIDTH * alike / forecast.rmse, rel=1e-9)
+    words = " ".join(str(plan).split())
+    assert f"the typical error is {alone / least:.3g} times smaller." in words
+    assert f"the typical error is {alike / least:.3g} times smaller than with everyone" in words
+
+
+CHANGES: list[tuple[str, dict[float, int]]] = [
+    ("10 % more people, with budgets like these", {0.01: 11, 0.1: 550, 1.0: 539}),
+    ("10 % fewer people", {0.01: 9, 0.1: 450, 1.0: 441}),
+    ("10 % of the people go to ε = 0.01", {0.01: 109, 0.1: 450, 1.0: 441}),
+    ("10 % of the people go to ε = 1", {0.01: 9, 0.1: 450, 1.0: 541}),
+    ("ε = 0.01 were 0.015 instead", {0.015: 10, 0.1: 500, 1.0: 490}),
+    ("ε = 0.1 were 0.15 instead", {0.01: 10, 0.15: 500, 1.0: 490}),
+    ("ε = 1 were 1.5 instead", {0.01: 10, 0.1: 500, 1.5: 490}),
+]
+
+
+@pytest.mark.parametrize("assume", ["iid", "correlated"])
+def test_what_if(assume: str) -> None:
+    found = ep.plan(PEOPLE, bounds=(0, WIDTH), assume=assume).sensitivity
+    assert [change.change for change in found] == [words for words, _ in CHANGES]
+    now = best(PEOPLE, assume)
+    for change, (_, people) in zip(found, CHANGES, strict=True):
+        then = best(people, assume)
+        assert change.error == pytest.approx(WIDTH * then, rel=1e-4)
+        assert change.ratio == pytest.approx(then / now, rel=1e-4)
+
+
+@pytest.mark.parametrize("share", [0.9, 0.6])
+def test_how_many_more(share: float) -> None:
+    wanted = share * WIDTH * best(PEOPLE, "iid")
+    for need in ep.plan(PEOPLE, bounds=(0, WIDTH)).need(rmse=wanted):
+        if need.people is None:
+            continue
+        more = {level: n + need.people * (level == need.epsilon) for level, n in PEOPLE.items()}
+        fewer = more | {need.epsilon: int(more[need.epsilon] - max(2, 0.003 * need.people))}
+        assert WIDTH * best(more, "iid") <= wanted * (1.0 + 1e-4)
+        assert WIDTH * best(fewer, "iid") > wanted * (1.0 - 1e-4)
+
+
+SHARES = {"statistic": "frequencies", "categories": 4}
+
+
+@pytest.mark.parametrize(
+    ("given", "loss", "neighbours"),
+    [
+        (SHARES, "mse", "replace"),
+        ({}, "pac", "replace"),
+        ({}, "mse", "add-remove"),
+        (SHARES, "pac", "add-remove"),
+    ],
+)
+def test_more_people_are_a_plan_for_more_people(
+    given: dict[str, Any], loss: str, neighbours: str
+) -> None:
+    kind: dict[str, Any] = {"loss": loss, "neighbours": neighbours, **given}
+    plan = ep.plan({0.1: 500, 1.0: 300}, **kind)
+    key = "rmse" if loss == "mse" else "pac"
+    for change, people in zip(
+        plan.sensitivity, ({0.1: 550, 1.0: 330}, {0.1: 450, 1.0: 270}), strict=False
+    ):
+        then = ep.plan(people, **kind)
+        error = getattr(then[then.best], key)
+        assert change.error == pytest.approx(error, rel=1e-9)
+        assert change.ratio == pytest.approx(error / getattr(plan[plan.best], key), rel=1e-9)
+
+
+def test_the_curve_is_the_error_over_the_cap() -> None:
+    curve = ep.plan(PEOPLE, bounds=(0, WIDTH)).to_dict()["curve"]
+    levels, counts = np.array(list(PEOPLE)), np.array(list(PEOPLE.values()))
+    for cap, error in zip(curve["cap"], curve["error"], strict=True):
+        spent = np.minimum(levels, cap)
+        assert error == pytest.approx(WIDTH * rmse(levels, counts, spent, "iid"), rel=1e-9)
+
+
+def test_who_is_used_and_what_is_kept() -> None:
+    plan = ep.plan(PEOPLE)
+    assert plan["threshold"].used == pytest.approx(0.99)
+    assert plan["optimal"].used == 1.0
+    for forecast in plan.forecasts:
+        for row in forecast.spent:
+            assert row.people == PEOPLE[row.epsilon]
+            assert row.spent <= row.epsilon * (1.0 + 1e-12)
+            assert row.kept == pytest.approx(row.epsilon - row.spent, abs=1e-9)
+
+
+def test_under_add_remove_the_gain_is_over_everyone_at_the_strictest() -> None:
+    """Two sums, each with noise of scale 1/ε: at the ends of the range one of them counts whole."""
+    people = {0.1: 5000, 1.0: 3000}
+    plan = ep.plan(people, neighbours="add-remove", bounds=(0, WIDTH))
+    n = sum(people.values())
+    alike = WIDTH * math.sqrt(0.25 / n + 2.0 / (n * 0.1) ** 2)
+    for forecast in plan.forecasts:
+        assert forecast.gain == pytest.approx(alike / forecast.rmse, rel=1e-3)

@@ -1,0 +1,364 @@
+"""Every command, with every option, says what the same call in Python says."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import json
+import math
+from collections.abc import Callable
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import epsilons as ep
+from epsilons import experiments
+from epsilons.__main__ import cli
+from epsilons.noise import Seeded, System
+
+PEOPLE = 360
+ROWS = 3 * PEOPLE
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Columns that no mistake confuses: three rows for each person, and holes in one column."""
+    rng = np.random.default_rng(13)
+    who = np.arange(ROWS) % PEOPLE
+    x = np.round(rng.gamma(4.0, 1.0, ROWS), 3)
+    columns = {
+        "x": x,
+        "far": 900.0 + x,
+        "holes": [None if k % 9 == 0 else float(each) for k, each in enumerate(x)],
+        "whole": rng.integers(1, 4, ROWS),
+        "word": np.array(["a", "b", "c"])[rng.integers(0, 3, ROWS)],
+        "e": np.array([0.5, 1.0, 2.0])[who % 3],
+        "f": np.array([0.3, 0.7, 3.0])[who % 3],
+        "who": who,
+    }
+    path = tmp_path_factory.mktemp("people") / "people.parquet"
+    pl.DataFrame(columns).write_parquet(path)
+    return path
+
+
+@pytest.fixture
+def again(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """What lets the system's entropy begin once more: two calls then draw the same."""
+    stream = [Seeded(0)]
+
+    def restart() -> None:
+        stream[0] = Seeded(99)
+
+    monkeypatch.setattr(System, "bytes", lambda _, count: stream[0].bytes(count))
+    return restart
+
+
+def told(again: Callable[[], None], words: list[str]) -> dict[str, Any]:
+    again()
+    done = CliRunner().invoke(cli, [*words, "--json"])
+    assert done.exit_code == 0, (done.output, done.exception)
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def called(again: Callable[[], None], call: Callable[..., Any], **arguments: Any) -> dict[str, Any]:
+    again()
+    answer: dict[str, Any] = json.loads(call(**arguments).to_json())
+    return answer
+
+
+AR = ["--neighbours", "add-remove"]
+OFFERED = ["--level", "0.5", "--level", "1", "--level", "2"]
+GUESSED = ["--level", "0.5:300", "--level", "1:900", "--level", "2:200"]
+PRIVATE: dict[str, Any] = {"neighbours": "add-remove"}
+
+# Words, the same in Python, and the option that they are about.
+SHARED: list[tuple[list[str], dict[str, Any]]] = [
+    (["--epsilon", "f"], {"epsilon": "f"}),
+    (["--epsilon", "0.25"], {"epsilon": 0.25}),
+    (["--person", "who"], {"person": "who"}),
+    (["--assume", "shuffled"], {"assume": "shuffled"}),
+    (["--assume", "correlated"], {"assume": "correlated"}),
+    (["--loss", "pac"], {"loss": "pac"}),
+    (["--confidence", "0.8"], {"confidence": 0.8}),
+    (["--loss", "pac", "--confidence", "0.6"], {"loss": "pac", "confidence": 0.6}),
+    (["--method", "threshold"], {"method": "threshold"}),
+    (["--method", "proportional"], {"method": "proportional"}),
+    (AR, PRIVATE),
+    ([*AR, *OFFERED], PRIVATE | {"levels": [0.5, 1.0, 2.0]}),
+    ([*AR, *GUESSED], PRIVATE | {"levels": {0.5: 300, 1.0: 900, 2.0: 200}}),
+    ([*AR, "--cap", "0.4"], PRIVATE | {"cap": 0.4}),
+    ([*AR, *OFFERED, "--cap", "0.7"], PRIVATE | {"levels": [0.5, 1.0, 2.0], "cap": 0.7}),
+    ([*AR, "--person", "who"], PRIVATE | {"person": "who"}),
+]
+MEANS: list[tuple[list[str], dict[str, Any]]] = [
+    ([], {}),
+    (["--bounds", "1", "6"], {"bounds": (1.0, 6.0)}),
+    (["--value", "far", "--bounds", "890", "950"], {"values": "far", "bounds": (890.0, 950.0)}),
+    (
+        ["--value", "holes", "--missing", "midpoint"],
+        {"values": "holes", "missing": "midpoint"},
+    ),
+    (
+        [*AR, "--method", "hourglass", *OFFERED],
+        PRIVATE | {"method": "hourglass", "levels": [0.5, 1.0, 2.0]},
+    ),
+    *SHARED,
+]
+UNKNOWN = [
+    ([], {}),
+    (["--method", "weighted", "--person", "who"], {"method": "weighted", "person": "who"}),
+    ([*AR, *GUESSED], PRIVATE | {"levels": {0.5: 300, 1.0: 900, 2.0: 200}}),
+]
+FREQUENCIES: list[tuple[list[str], dict[str, Any]]] = [
+    ([], {}),
+    (
+        ["--value", "whole", "--integers", "1", "3"],
+        {"values": "whole", "categories": [1, 2, 3]},
+    ),
+    (
+        ["--value", "x", "--edges", "0,2.5,40"],
+        {"values": "x", "categories": None, "edges": [0.0, 2.5, 40.0]},
+    ),
+    (["--category", "b", "--other", "else"], {"categories": ["b"], "other": "else"}),
+    *SHARED,
+]
+
+
+def plain(words: list[str], given: dict[str, str]) -> list[str]:
+    """The given options, but for those that the words say again."""
+    rest = [[name, *value.split()] for name, value in given.items() if name not in words]
+    return [*(word for each in rest for word in each), *words]
+
+
+@pytest.mark.parametrize(("words", "same"), MEANS, ids=lambda each: str(each)[:60])
+def test_a_mean(
+    table: Path, again: Callable[[], None], words: list[str], same: dict[str, Any]
+) -> None:
+    given = {"--value": "x", "--epsilon": "e", "--bounds": "0 40"}
+    usual: dict[str, Any] = {"values": "x", "epsilon": "e", "bounds": (0.0, 40.0), "data": table}
+    found = told(again, ["mean", str(table), *plain(words, given)])
+    assert found == called(again, ep.mean, **usual | same)
+    if words:  # an option that were ignored would not be seen otherwise
+        assert found != called(again, ep.mean, **usual)
+
+
+@pytest.mark.parametrize(("words", "same"), UNKNOWN, ids=lambda each: str(each)[:60])
+def test_a_mean_of_an_unknown_range(
+    table: Path, again: Callable[[], None], words: list[str], same: dict[str, Any]
+) -> None:
+    given = {"--value": "x", "--epsilon": "e", "--unknown-range": ""}
+    usual: dict[str, Any] = {"values": "x", "epsilon": "e", "bounds": None, "data": table}
+    found = told(again, ["mean", str(table), *plain(words, given)])
+    assert found == called(again, ep.mean, **usual | same)
+
+
+@pytest.mark.parametrize(("words", "same"), FREQUENCIES, ids=lambda each: str(each)[:60])
+def test_frequencies(
+    table: Path, again: Callable[[], None], words: list[str], same: dict[str, Any]
+) -> None:
+    given = {"--value": "word", "--epsilon": "e"}
+    chosen = [] if {"--integers", "--edges", "--category"} & {*words} else ["a", "b", "c"]
+    usual: dict[str, Any] = {
+        "values": "word",
+        "epsilon": "e",
+        "categories": ["a", "b", "c"],
+        "data": table,
+    }
+    more = [word for name in chosen for word in ("--category", name)]
+    found = told(again, ["frequencies", str(table), *plain(words, given), *more])
+    assert found == called(again, ep.frequencies, **usual | same)
+    if words:
+        assert found != called(again, ep.frequencies, **usual)
+
+
+@pytest.mark.parametrize(("word", "separator"), [(";", ";"), (r"\t", "\t")])
+def test_files_with_another_separator(
+    table: Path, again: Callable[[], None], tmp_path: Path, word: str, separator: str
+) -> None:
+    file = tmp_path / "people.csv"
+    pl.read_parquet(table).write_csv(file, separator=separator)
+    usual: dict[str, Any] = {"epsilon": "e", "data": file, "separator": separator}
+    words = [str(file), "--epsilon", "e", "--separator", word]
+    found = told(again, ["mean", *words, "--value", "x", "--bounds", "0", "40"])
+    assert found == called(again, ep.mean, values="x", bounds=(0, 40), **usual)
+    more = ["--category", "a", "--category", "b", "--category", "c"]
+    found = told(again, ["frequencies", *words, "--value", "word", *more])
+    assert found == called(again, ep.frequencies, values="word", categories=[*"abc"], **usual)
+
+
+LEVELS = {0.1: 500, 1.0: 200, 4.0: 20, math.inf: 3}
+PLANS: list[tuple[list[str], dict[str, Any]]] = [
+    ([], {}),
+    (["--bounds", "-3", "40"], {"bounds": (-3.0, 40.0)}),
+    (["--categories", "7"], {"statistic": "frequencies", "categories": 7}),
+    (["--assume", "correlated"], {"assume": "correlated"}),
+    (["--loss", "pac"], {"loss": "pac"}),
+    (["--confidence", "0.7"], {"confidence": 0.7}),
+    (AR, PRIVATE),
+    ([*AR, "--cap", "0.3"], PRIVATE | {"cap": 0.3}),
+]
+
+
+@pytest.mark.parametrize(("words", "same"), PLANS, ids=lambda each: str(each)[:60])
+def test_a_plan(again: Callable[[], None], words: list[str], same: dict[str, Any]) -> None:
+    # One level in two pieces: they add up.
+    found = told(again, ["plan", "0.1:400", "1:200", "inf:3", "4:20", "0.1:100", *words])
+    assert found == called(again, ep.plan, epsilon=ep.Budgets(LEVELS), **same)
+    if words:
+        assert found != json.loads(usual_plan())
+
+
+@functools.cache
+def usual_plan() -> str:
+    return ep.plan(ep.Budgets(LEVELS)).to_json()
+
+
+VERIFIED: list[tuple[list[str], dict[str, Any]]] = [
+    ([], {}),
+    (["--method", "threshold"], {"method": "threshold"}),
+    (["--categories", "5"], {"categories": [0, 1, 2, 3, 4]}),
+    (["--categories", "5", "--method", "hpf-a"], {"categories": [*range(5)], "method": "hpf-a"}),
+    (AR, PRIVATE),
+    ([*AR, "--categories", "5"], PRIVATE | {"categories": [0, 1, 2, 3, 4]}),
+]
+
+
+@pytest.mark.parametrize(("words", "same"), VERIFIED, ids=lambda each: str(each)[:60])
+def test_what_is_verified(
+    again: Callable[[], None], words: list[str], same: dict[str, Any]
+) -> None:
+    """The losses are those of a release to such people."""
+    levels = {0.1: 50, 1.0: 20, 4.0: 2}
+    epsilon = np.repeat(list(levels), list(levels.values()))
+    found = told(again, ["verify", "0.1:50", "1:20", "4:2", *words])
+    again()
+    known = same | ({"levels": levels} if "neighbours" in same else {})
+    values = np.zeros(len(epsilon), dtype=np.int64)
+    if "categories" in same:
+        release: Any = ep.frequencies(values, epsilon=epsilon, **known)
+    else:
+        release = ep.mean(values, epsilon=epsilon, bounds=(0, 1), **known)
+    verdict = ep.verify.exact(release.mechanism)
+    assert found["method"] == release.method
+    assert found["neighbours"] == release.neighbours
+    assert found["holds"] is verdict.holds is True
+    assert found["exact"] is verdict.exact
+    rows = [(row["epsilon"], row["loss"]) for row in found["people"]]
+    expected = zip(map(float, verdict.budgets), map(float, verdict.losses), strict=True)
+    np.testing.assert_allclose(rows, list(expected), rtol=1e-6)
+
+
+class Broken:
+    """A mechanism whose noise is half of what it should be."""
+
+    def __init__(self, real: Any) -> None:
+        self.real = real
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "weights":
+            return 2 * self.real.weights
+        return getattr(self.real, name)
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_where_a_budget_is_not_kept_verify_does_not_exit_with_0(
+    monkeypatch: pytest.MonkeyPatch, more: list[str]
+) -> None:
+    from epsilons import cli as module  # the command of this name is another
+
+    real = module._mechanism
+    words = ["verify", "0.1:50", "1:20", "--method", "uniform", *more]
+    assert CliRunner().invoke(cli, words).exit_code == 0
+    monkeypatch.setattr(module, "_mechanism", lambda allocation: Broken(real(allocation)))
+    done = CliRunner().invoke(cli, words)
+    assert done.exit_code != 0
+    if more:
+        assert json.loads(done.stdout)["holds"] is False
+    monkeypatch.setattr("sys.argv", ["epsilons", *words])
+    with pytest.raises(SystemExit) as ended:
+        module.main()
+    assert ended.value.code == 2
+
+
+def test_the_demo(again: Callable[[], None], tmp_path: Path) -> None:
+    with resources.as_file(resources.files("epsilons") / "data" / "commute.csv") as path:
+        same = called(
+            again,
+            ep.mean,
+            values="minutes",
+            epsilon="epsilon",
+            bounds=(0.0, 120.0),
+            data=path,
+            person="person",
+        )
+        assert told(again, ["demo"]) == same
+        copy = tmp_path / "copy.csv"
+        assert CliRunner().invoke(cli, ["demo", "--save", str(copy)]).exit_code == 0
+        assert copy.read_bytes() == path.read_bytes()
+
+
+def test_reproduce_without_a_word_lists_and_runs_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def never(*_: Any, **__: Any) -> Any:
+        raise AssertionError("it was run")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("epsilons.experiments.command.reproduce_all", never)
+    for words in ([], ["--quick"]):
+        done = CliRunner().invoke(cli, ["reproduce", *words])
+        assert done.exit_code == 0, done.output
+        for artefact in experiments.ARTEFACTS:
+            assert artefact.name in done.stdout
+            assert artefact.title in done.stdout
+        assert "an hour" in done.stdout
+    listed = json.loads(CliRunner().invoke(cli, ["reproduce", "--json"]).stdout)["artefacts"]
+    assert listed == [{"name": a.name, "title": a.title} for a in experiments.ARTEFACTS]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_reproduce_takes_its_options(tmp_path: Path) -> None:
+    """A search with a seed: the numbers are those of the call, for the seed and the trials."""
+    name = "limits/two-levels"
+    words = ["reproduce", name, "--out", str(tmp_path), "--seed", "5", "--quick", "--json"]
+    done = CliRunner().invoke(cli, words)
+    assert done.exit_code == 0, done.output
+    page = tmp_path / "limits-two-levels.html"
+    index = tmp_path / "index.html"
+    assert json.loads(done.stdout) == {"index": str(index), "pages": [str(page)]}
+    for each in (page, index):
+        assert "A quick run (fewer trials) with seed 5," in each.read_text("utf-8")
+    with page.with_suffix(".csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    [artefact] = experiments.chosen(experiments.ARTEFACTS, name)
+
+    def direct(seed: int) -> list[dict[str, str]]:
+        found = artefact.run(experiments.Run(True, seed)).rows
+        return [{key: str(value) for key, value in row.items()} for row in found]
+
+    assert rows == direct(5)
+    assert rows != direct(1)
+
+
+def test_every_option_of_every_command_is_compared() -> None:
+    compared: dict[str, list[tuple[list[str], dict[str, Any]]]] = {
+        "mean": [*MEANS, (["--unknown-range", "--separator"], {})],
+        "frequencies": [*FREQUENCIES, (["--separator"], {})],
+        "plan": PLANS,
+        "verify": VERIFIED,
+        "demo": [(["--save"], {})],
+        "reproduce": [(["--quick", "--out", "--seed"], {})],
+    }
+    assert set(cli.commands) == set(compared)
+    for name, command in cli.commands.items():
+        said = {word for words, _ in compared[name] for word in words} | {"--json", "--value"}
+        for option in command.params:
+            if isinstance(option, click.Option):
+                assert {*option.opts} & said, f"{name} {option.opts}"

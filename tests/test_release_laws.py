@@ -1,0 +1,161 @@
+"""Intervals of releases against laws that are written down here again: none is too narrow."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import integrate, optimize, stats
+
+import epsilons as ep
+from epsilons.release import RatioFrequencyRelease, RatioMeanRelease
+
+N = 4000
+EPSILON = 0.3
+
+
+def halves(interval: Any, raw: Any) -> np.ndarray:
+    low, high = interval
+    return np.array([np.max(raw - np.asarray(low)), np.max(np.asarray(high) - raw)])
+
+
+def mean(assume: str, **given: Any) -> ep.Release:
+    values = np.tile([40.0, 60.0], N // 2)
+    kind: dict[str, Any] = {"bounds": (0, 100), "source": ep.Seeded(1), **given}
+    return ep.mean(values, epsilon=EPSILON, assume=assume, **kind)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.999])
+@pytest.mark.parametrize("assume", ["shuffled", "correlated"])
+def test_where_only_the_noise_is_random_an_interval_is_its_quantile(
+    assume: str, confidence: float
+) -> None:
+    """With equal budgets there is nothing but Laplace noise of the scale range/(n·ε)."""
+    release = mean(assume)
+    scale = 100.0 / (N * EPSILON)
+    expected = stats.laplace.ppf(0.5 + confidence / 2.0, scale=scale)
+    np.testing.assert_allclose(halves(release.interval(confidence), release.raw), expected, 1e-4)
+    assert release.error_if_related == pytest.approx(-math.log(0.05) * scale, rel=1e-4)
+    data = release.to_dict()
+    low, high = data["interval"]
+    assert high - low == pytest.approx(-2.0 * math.log(0.05) * scale, rel=1e-4)
+
+
+def hoeffding_and_laplace(sigma: float, scale: float, beta: float) -> float:
+    """The a with 2·E[exp(−(a − L)₊²/2σ²)] = β."""
+
+    def excess(a: float) -> float:
+        def inside(x: float) -> float:
+            far = max(a - x, 0.0) / sigma
+            return math.exp(-far * far / 2.0) * float(stats.laplace.pdf(x, scale=scale))
+
+        spots = sorted({-40.0 * scale, 0.0, a, 40.0 * scale + a})
+        parts = itertools.pairwise(spots)
+        return 2.0 * sum(integrate.quad(inside, u, v, limit=200)[0] for u, v in parts) - beta
+
+    return float(optimize.brentq(excess, 0.0, 20.0 * (sigma + scale)))
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_an_interval_for_a_population(confidence: float) -> None:
+    """Hoeffding's tail of the sample, of σ = range/(2√n), beside the noise."""
+    release = mean("iid")
+    expected = hoeffding_and_laplace(50.0 / math.sqrt(N), 100.0 / (N * EPSILON), 1.0 - confidence)
+    np.testing.assert_allclose(halves(release.interval(confidence), release.raw), expected, 1e-4)
+
+
+def shares(assume: str, **given: Any) -> Any:
+    values = np.repeat([0, 1, 2, 3], N // 4)
+    kind: dict[str, Any] = {"categories": [0, 1, 2, 3], "source": ep.Seeded(2), **given}
+    return ep.frequencies(values, epsilon=EPSILON, assume=assume, **kind)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95])
+def test_intervals_and_the_band_of_shares(confidence: float) -> None:
+    """Each count has Laplace noise of the scale 2/ε; the band is of the largest of four."""
+    release = shares("correlated")
+    scale = 2.0 / (N * EPSILON)
+    one = stats.laplace.ppf(0.5 + confidence / 2.0, scale=scale)
+    np.testing.assert_allclose(halves(release.interval(confidence), release.raw), one, 1e-3)
+    each = confidence ** (1.0 / 4.0)
+    together = stats.laplace.ppf(0.5 + each / 2.0, scale=scale)
+    np.testing.assert_allclose(halves(release.band(confidence), release.raw), together, 1e-3)
+    whole = stats.laplace.ppf(0.5 + 0.95**0.25 / 2.0, scale=scale)
+    assert release.error_at_once == pytest.approx(whole, rel=1e-3)
+    assert release.error_if_related == pytest.approx(whole, rel=1e-3)
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_an_interval_for_a_share_of_a_population(confidence: float) -> None:
+    release = shares("iid")
+    expected = hoeffding_and_laplace(0.5 / math.sqrt(N), 2.0 / (N * EPSILON), 1.0 - confidence)
+    np.testing.assert_allclose(halves(release.interval(confidence), release.raw), expected, 1e-3)
+
+
+def two_laplace_tail(a: float, b: float, at: float) -> float:
+    """P(X + Y > at) for independent Laplace variables of the scales a and b, by integration."""
+
+    def inside(x: float) -> float:
+        return float(stats.laplace.pdf(x, scale=a)) * float(stats.laplace.sf(at - x, scale=b))
+
+    spots = sorted({-40.0 * a, 0.0, at, 40.0 * a + at})
+    return sum(integrate.quad(inside, u, v, limit=200)[0] for u, v in itertools.pairwise(spots))
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_an_interval_under_add_remove_ends_where_the_noise_refutes_it(confidence: float) -> None:
+    """t̂ − m·T̂ has the noise (1 − m)·X − m·Y: at an end it is as far out as is allowed.
+
+    A twentieth of β is for the total. The search stops at a part in 256, and the total may move
+    what it asks for by a little: what is 10 % narrower refutes truths that it must not.
+    """
+    release = mean("correlated", neighbours="add-remove")
+    assert isinstance(release, RatioMeanRelease)
+    t, total = release.sums.drawn
+    scale = release.sums.largest / EPSILON
+    for end in release.interval(confidence):
+        m = end / 100.0
+        far = two_laplace_tail((1.0 - m) * scale, m * scale, abs(t - m * total))
+        allowed = (1.0 - confidence) * 0.95 / 2.0
+        assert 0.85 * allowed <= far <= 1.001 * allowed
+    spread = halves(release.interval(0.95), release.value).max()
+    assert release.error_if_related == pytest.approx(spread, rel=1e-6)
+
+
+def least_chernoff(a: float, b: float, more: int, far: float) -> float:
+    """The best bound on P(X + Y₁ + … > far): over all rates, and at 1/a with the tail of X."""
+
+    def exponent(rate: float) -> float:
+        return -rate * far - math.log1p(-((rate * a) ** 2)) - more * math.log1p(-((rate * b) ** 2))
+
+    widest = max(a, b)
+    best = optimize.minimize_scalar(
+        exponent, bounds=(0.0, (1.0 - 1e-9) / widest), method="bounded", options={"xatol": 1e-12}
+    ).fun
+    if a > b:
+        best = min(best, -far / a - math.log(2.0) - more * math.log1p(-((b / a) ** 2)))
+    return math.exp(min(best, 0.0))
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_intervals_of_shares_under_add_remove(confidence: float) -> None:
+    """c_j − p·Σc has the noise (1 − p)·X − p·(Y₁ + Y₂ + Y₃): Chernoff's bound ends the interval."""
+    release = shares("correlated", neighbours="add-remove")
+    assert isinstance(release, RatioFrequencyRelease)
+    counts = release.sums.drawn
+    scale = release.sums.largest / EPSILON
+    allowed = (1.0 - confidence) * 0.95 / 2.0
+    for ends in release.interval(confidence):
+        for count, p in zip(counts, ends, strict=True):
+            far = abs(count - p * counts.sum())
+            found = least_chernoff((1.0 - p) * scale, p * scale, 3, far)
+            assert 0.85 * allowed <= found <= 1.001 * allowed
+    band, each = release.band(confidence), release.interval(1.0 - (1.0 - confidence) / 4.0)
+    np.testing.assert_allclose(band, each)
+    share = np.clip(release.raw, 0.0, 1.0)
+    low, high = release.band(0.95)
+    expected = max(np.max(share - low), np.max(high - share))
+    assert release.error_at_once == pytest.approx(expected, rel=1e-9)
