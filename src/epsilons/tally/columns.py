@@ -12,11 +12,13 @@ import numpy as np
 
 from epsilons.errors import ArgumentError, ColumnError, DataError, EpsilonsError, FileError
 from epsilons.tally import arrays
+from epsilons.tally.bytewise import Spelling, bytewise
 from epsilons.tally.categories import Kind, wrong_type
 from epsilons.tally.cells_twin import entries
 from epsilons.tally.failures import guarded
 from epsilons.tally.files import rows_of, scan
 from epsilons.tally.grid import Floats
+from epsilons.tally.identities import numbers_of_objects, people
 from epsilons.tally.ladder import Ladder
 from epsilons.tally.levels import Names
 from epsilons.tally.progress import Passed, on_terminal
@@ -50,6 +52,7 @@ class Table:
         ladder: the public ladder that budgets stand on, if they are private.
         size: how many rows there are, where that costs nothing to know.
         passed: what counts the rows that are read, where somebody looks on.
+        spelling: how the text of values is written.
     """
 
     frame: nw.LazyFrame[Any]
@@ -60,6 +63,7 @@ class Table:
     ladder: Ladder | None = None
     size: int | None = None
     passed: Passed | None = None
+    spelling: Spelling = "text"
 
     def pieces(self, rows: int) -> list[Table]:
         """Parts of a table in Polars, of so many rows, to be read one after another."""
@@ -118,6 +122,9 @@ def read(
     table = replace(table, frame=_into_polars(table))
     if kind == "text":
         _check_dictionary(table)
+    text = values if kind == "text" else None
+    frame, spelling = guarded(lambda: bytewise(table.frame, text, person), *table.failure)
+    table = replace(table, frame=frame, spelling=spelling)
     return table if ladder is None else _on_ladder(table, ladder)
 
 
@@ -228,6 +235,8 @@ def _into_polars(table: Table) -> nw.LazyFrame[Any]:
     if frame.implementation not in (nw.Implementation.PANDAS, nw.Implementation.PYARROW):
         return frame
     wanted = {c for c in (table.values, table.epsilon, table.person) if isinstance(c, str)}
+    if table.person is not None and table.person != table.values:
+        frame = numbers_of_objects(frame, table.person)
 
     def convert() -> nw.LazyFrame[Any]:
         return frame.select(*wanted).collect().lazy(backend="polars")
@@ -282,9 +291,11 @@ def in_memory(values: object, epsilon: object, data: object, person: object) -> 
     table = read_in_memory(values, epsilon, data, person)
 
     def take() -> list[Any]:
-        wanted = [table.values, table.epsilon, table.person]
         eager = table.frame.collect()
-        return [eager[c].to_numpy() if isinstance(c, str) else c for c in wanted]
+        numbers = [
+            eager[c].to_numpy() if isinstance(c, str) else c for c in (table.values, table.epsilon)
+        ]
+        return [*numbers, None if table.person is None else people(eager[table.person])]
 
     names = table.names
     v, e, p = guarded(take, *table.failure)
