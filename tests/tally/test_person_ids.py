@@ -79,8 +79,14 @@ def rows(ids: Any, budgets: list[float]) -> pa.Table:
     return pa.table({"x": [1.0] * len(budgets), "e": budgets, "p": ids})
 
 
-@pytest.mark.parametrize("gap", [False, True], ids=["all named", "one nameless"])
-@pytest.mark.parametrize(("engine", "kind"), KNOWN, indirect=["engine"])
+@pytest.mark.parametrize(
+    ("engine", "kind", "gap"),
+    [
+        *[(*case, False) for case in KNOWN],
+        *[(*case, True) for case in KNOWN if case[1] in ("signed", "unsigned", "dictionary")],
+    ],
+    indirect=["engine"],
+)
 def test_nobody_is_merged_and_nobody_is_split(kind: str, gap: bool, engine: str) -> None:
     """A strict person and a generous one whose ids are neighbours, in every way of counting."""
     dtype, (strict, generous, third) = IDS[kind]

@@ -168,7 +168,7 @@ def _on_ibis(frame: nw.LazyFrame[Any], column: str) -> tuple[nw.LazyFrame[Any], 
         raise ColumnError(_unknown_collation(column, f"Ibis on {backend}"))
     # The hexadecimal form of null is an empty text in SQLite.
     written = text.isnull().ifelse(ibis.null(), writer(text))
-    return nw.from_native(native.mutate(**{column: written})), spelling
+    return nw.from_native(native.mutate(written.name(column))), spelling
 
 
 def _encode(text: Any) -> Any:  # pragma: no cover: it names a function of the engine

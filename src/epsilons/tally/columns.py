@@ -235,8 +235,8 @@ def _into_polars(table: Table) -> nw.LazyFrame[Any]:
     if frame.implementation not in (nw.Implementation.PANDAS, nw.Implementation.PYARROW):
         return frame
     wanted = {c for c in (table.values, table.epsilon, table.person) if isinstance(c, str)}
-    if table.person is not None and table.person != table.values:
-        frame = numbers_of_objects(frame, table.person)
+    if (who := table.person) is not None and who != table.values:
+        frame = guarded(lambda: numbers_of_objects(table.frame, who), *table.failure)
 
     def convert() -> nw.LazyFrame[Any]:
         return frame.select(*wanted).collect().lazy(backend="polars")

@@ -89,7 +89,9 @@ def numbers_of_objects(frame: nw.LazyFrame[Any], column: str) -> nw.LazyFrame[An
         return frame
     found = pd.array(_numbers(ids.to_list()), dtype="Int64")
     found[found == NOBODY] = pd.NA
-    numbered: nw.LazyFrame[Any] = nw.from_native(native.assign(**{column: found})).lazy()
+    native = native.copy(deep=False)
+    native[column] = found
+    numbered: nw.LazyFrame[Any] = nw.from_native(native).lazy()
     return numbered
 
 
