@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from epsilons.errors import ColumnError, DataError
-from epsilons.tally import bytewise, cells_engine, tally_frequencies, tally_mean
+from epsilons.tally import cells_engine, tally_frequencies, tally_mean
 from epsilons.tally.ladder import Ladder
 from epsilons.tally.line import open_rows
 
@@ -198,7 +198,22 @@ def test_text_is_refused_where_ibis_speaks_to_a_database_of_unknown_collation(
             run()
 
 
+def test_ibis_on_polars_has_no_collations() -> None:
+    import ibis
+    import polars as pl
+
+    frame = pl.DataFrame(ROWS, schema=["v", "p", "e"], orient="row")
+    data = ibis.polars.connect({"t": frame}).table("t")
+    found = tally_frequencies("v", epsilon="e", categories=CATEGORIES, other="?", data=data)
+    texts = [text for text, _, _ in ROWS]
+    assert found.cells[0, :-1].tolist() == [texts.count(label) for label in CATEGORIES]
+    people = tally_mean("e", epsilon="e", bounds=(0.0, 2.0), data=data, person="p")
+    assert people.n == len({person for _, person, _ in ROWS})
+
+
 def test_engines_that_nobody_looked_at_are_refused() -> None:
+    from epsilons.tally.bytewise import bytewise
+
     class Frame:
         implementation = nw.Implementation.SQLFRAME
 
@@ -210,7 +225,7 @@ def test_engines_that_nobody_looked_at_are_refused() -> None:
 
     frame: Any = Frame()
     with pytest.raises(ColumnError, match="'p' is a column of text, and Sqlframe"):
-        bytewise.bytewise(frame, None, "p")
+        bytewise(frame, None, "p")
 
 
 def test_a_row_of_nobody_in_sqlite_does_not_become_a_person(

@@ -29,8 +29,8 @@ BINARY: Final = "UTF8_BINARY"
 PLAIN: Final = ("uuid", "null", "void", "timestamptz_ns", "time_ns")
 """What DuckDB, Ibis and Spark call types that Narwhals does not know, and that hold no text."""
 
-WITHOUT_COLLATIONS: Final = ("polars", "datafusion")
-"""Engines behind Ibis that compare text by its bytes, and have no other way."""
+WITHOUT_COLLATIONS: Final = ("polars",)
+"""Backends of Ibis that compare text by its bytes, and have no other way."""
 
 
 def bytewise(
