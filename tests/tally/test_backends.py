@@ -19,6 +19,7 @@ import pytest
 from epsilons.errors import (
     ArgumentError,
     BudgetError,
+    ColumnError,
     ConflictingBudgetsError,
     DataError,
     MissingValueError,
@@ -33,7 +34,7 @@ from epsilons.tally import (
 )
 from epsilons.tally.engine import _fold
 from tests.local import test_tables
-from tests.tally import questions, test_cells, test_ladder
+from tests.tally import questions, test_cells, test_collations, test_ladder
 from tests.tally.conftest import EVERYWHERE, SPARK, declared_as, on_engine
 
 Rows = tuple[list[float | None], list[float], list[Any]]
@@ -405,6 +406,31 @@ def test_spark_looks_many_categories_up_by_itself(spark: Any, tmp_path: Path) ->
         on: dict[str, Any] = {"epsilon": "epsilon", "other": "?"} | declared_as(categories)
         found = tally_frequencies(values, data=data, **on)
         assert found.cells.tolist() == tally_frequencies(values, data=table, **on).cells.tolist()
+
+
+@pytest.mark.parametrize("collation", ["UNICODE_CI_AI", "UTF8_BINARY_RTRIM"])
+def test_spark_compares_text_by_its_bytes(
+    spark: Any, collation: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pyspark.sql import functions
+
+    rows = spark.createDataFrame(test_collations.ROWS, "v string, p string, e double")
+    collated = [functions.collate(name, collation).alias(name) for name in "vp"]
+    data = rows.select(*collated, "e")
+    test_collations.check(data)
+    monkeypatch.setattr(cells_engine, "MOST_LISTED", 2)
+    found = tally_frequencies(
+        "v", epsilon="e", categories=["bike", "BIKE", "bus"], data=data, other="?"
+    )
+    assert found.cells[0, :3].tolist() == [7, 4, 0]
+    with pytest.raises(ColumnError, match="person='s' must be a column of text"):
+        tally_mean(
+            "e",
+            epsilon=1.0,
+            bounds=(0.0, 1.0),
+            data=data.withColumn("s", functions.struct("p")),
+            person="s",
+        )
 
 
 def test_spark_adds_up_local_reports_where_they_are(spark: Any) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from epsilons.errors import ArgumentError
+from epsilons.tally.bytewise import spelt
 from epsilons.tally.categories import MISSING, UNDECLARED, Categories
 from epsilons.tally.cells import CellGroups, Parts, add_up
 from epsilons.tally.collect import collected
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 __all__ = ["count", "each"]
+
+Labels = list[str] | list[bytes] | list[int]
+"""Categories as the values of a table are written."""
 
 MOST_LISTED = 4096
 """Categories that are listed in a query. More are looked up in a table that is sent along."""
@@ -59,6 +63,7 @@ def count(table: Table, categories: Categories) -> CellGroups:
     """
     grouped = isinstance(table.epsilon, str)
     folded = table.person is not None
+    labels = _labels(table, categories)
 
     def run() -> nw.DataFrame[Any]:
         import narwhals as nw
@@ -71,7 +76,7 @@ def count(table: Table, categories: Categories) -> CellGroups:
                 parts = _of_people(rows, budgets=grouped)
             else:
                 parts = _of_rows(rows, budgets=grouped, few=few)
-            parts = _sorted_out(parts, categories, indexed=True)
+            parts = _sorted_out(parts, labels, categories, indexed=True)
             query = _parts(parts, budgets=grouped, folded=folded)
             found.append(collected(query, table.passed))
         return found[0] if len(found) == 1 else nw.concat(found)
@@ -82,7 +87,7 @@ def count(table: Table, categories: Categories) -> CellGroups:
     return add_up(
         Parts(
             epsilon=_floats(result["e"]) if grouped else float(table.epsilon),
-            cell=guarded(lambda: _cells(result, categories, indexed=True), *table.failure),
+            cell=guarded(lambda: _cells(result, labels, categories, indexed=True), *table.failure),
             size=_whole(result["size"]),
             rows=_whole(result["rows"]) if folded else None,
             conflicts=_whole(result["conflict"]) if folded else nothing,
@@ -94,10 +99,11 @@ def count(table: Table, categories: Categories) -> CellGroups:
 
 def each(table: Table, categories: Categories) -> CellGroups:
     """Find the cell of every row of a frame in memory, in order, where a row is a person."""
+    labels = _labels(table, categories)
 
     def run() -> nw.DataFrame[Any]:
         rows = _rows(table, categories, indexed=False)
-        return _sorted_out(rows, categories, indexed=False).collect()
+        return _sorted_out(rows, labels, categories, indexed=False).collect()
 
     result = guarded(run, *table.failure)
     nothing = np.zeros(1, dtype=np.int64)
@@ -106,7 +112,7 @@ def each(table: Table, categories: Categories) -> CellGroups:
             epsilon=_floats(result["e"])
             if isinstance(table.epsilon, str)
             else float(table.epsilon),
-            cell=guarded(lambda: _cells(result, categories, indexed=False), *table.failure),
+            cell=guarded(lambda: _cells(result, labels, categories, indexed=False), *table.failure),
             size=np.ones(len(result), dtype=np.int64),
             rows=None,
             conflicts=nothing,
@@ -114,6 +120,12 @@ def each(table: Table, categories: Categories) -> CellGroups:
         ),
         categories,
     )
+
+
+def _labels(table: Table, categories: Categories) -> Labels:
+    """Return what is declared, as the values of the table are written."""
+    declared = categories.declared
+    return spelt(declared, table.spelling) if categories.kind == "text" else list(declared)
 
 
 def _rows(table: Table, categories: Categories, *, indexed: bool) -> nw.LazyFrame[Any]:
@@ -176,7 +188,7 @@ def _of_people(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
         if budgets:
             own += [nw.col("e").min().over("who"), nw.col("e").max().over("who").alias("e_max")]
         parts = parts.with_columns(*own)
-    conflict = nw.col("e") != nw.col("e_max") if budgets else nw.col("size") < 0
+    conflict = nw.col("e") != nw.col("e_max") if budgets else nw.col("rows") < 0
     parts = parts.with_columns(
         conflict.cast(nw.Int64).alias("conflict"),
         belongs_to_nobody(rows).cast(nw.Int64).alias("nobody"),
@@ -209,7 +221,7 @@ def _joined(parts: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
 
 
 def _sorted_out(
-    parts: nw.LazyFrame[Any], categories: Categories, *, indexed: bool
+    parts: nw.LazyFrame[Any], labels: Labels, categories: Categories, *, indexed: bool
 ) -> nw.LazyFrame[Any]:
     """Make one `v` of all that is in no category: `out` is 1 for these, and 2 for null.
 
@@ -223,30 +235,30 @@ def _sorted_out(
     value = nw.col("v")
     null = value.is_null()
     inside = ~null
-    filler: str | int = categories.declared[0]
     if categories.kind == "text":
-        if dtype != nw.String:
+        if dtype not in (nw.String, nw.Binary):
             value = value.cast(nw.String)
     else:
         if dtype in (nw.UInt64, nw.Int128, nw.UInt128):
-            inside = inside & (value < 2**63)
+            inside = inside & (value <= 2**63 - 1)
             if dtype == nw.Int128:
                 inside = inside & (value >= -(2**63))
-            value = nw.when(inside.fill_null(False)).then(value).otherwise(0)
-        value = value.cast(nw.Int64)
-    listed = len(categories.declared) <= MOST_LISTED
+        # Dask has no null to cast, and a cast of what is too large would fail.
+        nothing = nw.lit(False) if dtype == nw.Boolean else nw.lit(0)
+        value = nw.when(inside.fill_null(False)).then(value).otherwise(nothing).cast(nw.Int64)
+    listed = len(labels) <= MOST_LISTED
     if indexed and listed:
-        inside = inside & value.is_in(categories.declared)
+        inside = inside & value.is_in(labels)
     inside = inside.fill_null(False)
     out = (~inside).cast(nw.Int64) + null.cast(nw.Int64)
     # A label stands in for what is out: a null would make floats of integers in pandas, and is not
     # joined alike by all engines.
     parts = parts.with_columns(
-        nw.when(inside).then(value).otherwise(nw.lit(filler)).alias("v"), out.alias("out")
+        nw.when(inside).then(value).otherwise(nw.lit(labels[0])).alias("v"), out.alias("out")
     )
     if listed or not indexed:
         return parts
-    parts = with_places(parts, "v", categories.declared, "place")
+    parts = with_places(parts, "v", labels, "place")
     out, place = nw.col("out"), nw.col("place")
     return parts.with_columns(
         nw.when(out == 0).then(place).otherwise(-1).alias("v"),
@@ -290,7 +302,9 @@ def _whole(series: nw.Series[Any]) -> Integers:
     return np.asarray(series.to_numpy(), dtype=np.int64)
 
 
-def _cells(result: nw.DataFrame[Any], categories: Categories, *, indexed: bool) -> Integers:
+def _cells(
+    result: nw.DataFrame[Any], labels: Labels, categories: Categories, *, indexed: bool
+) -> Integers:
     """Return the cell of every `v`."""
     import polars as pl
 
@@ -299,16 +313,14 @@ def _cells(result: nw.DataFrame[Any], categories: Categories, *, indexed: bool) 
         return np.where(index < 0, MISSING, categories.cells[index])
     if categories.kind == "bins":
         return categories.of_floats(_floats(result["v"]))
-    if indexed and len(categories.declared) > MOST_LISTED:
+    if indexed and len(labels) > MOST_LISTED:
         out = _whole(result["out"])
         return np.where(out == 0, _whole(result["v"]), np.where(out == 1, UNDECLARED, MISSING))
-    dtype = pl.String if categories.kind == "text" else pl.Int64
+    dtype = {str: pl.String, bytes: pl.Binary, int: pl.Int64}[type(labels[0])]
     values = result["v"].to_native()
     if not isinstance(values, pl.Series):
         values = pl.Series("v", result["v"].to_list(), dtype=dtype)
-    places = pl.DataFrame(
-        {"v": pl.Series(categories.declared, dtype=dtype), "cell": range(len(categories.declared))}
-    )
+    places = pl.DataFrame({"v": pl.Series(labels, dtype=dtype), "cell": range(len(labels))})
     found = values.alias("v").to_frame().join(places, on="v", how="left", maintain_order="left")
     cell = found["cell"].cast(pl.Int64).fill_null(UNDECLARED).to_numpy()
     out = _whole(result["out"])

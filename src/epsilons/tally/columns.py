@@ -19,12 +19,14 @@ from epsilons.errors import (
 )
 from epsilons.tally import arrays, given
 from epsilons.tally.budget_columns import on_ladder, rounded_down
+from epsilons.tally.bytewise import Spelling, bytewise
 from epsilons.tally.categories import Kind, wrong_type
 from epsilons.tally.cells_twin import check_declared
 from epsilons.tally.csv_files import Role, TextFile
 from epsilons.tally.failures import guarded
 from epsilons.tally.files import Separated, is_file, open_file
 from epsilons.tally.grid import Floats
+from epsilons.tally.identity import numbered
 from epsilons.tally.ladder import Ladder
 from epsilons.tally.levels import Names
 from epsilons.tally.progress import Passed, on_terminal
@@ -57,6 +59,7 @@ class Table:
         size: how many rows there are, where that costs nothing to know.
         passed: what counts the rows that are read, where somebody looks on.
         called: what messages call the columns, where the frame calls them otherwise.
+        spelling: how the text of values is written.
     """
 
     frame: nw.LazyFrame[Any]
@@ -68,6 +71,7 @@ class Table:
     size: int | None = None
     passed: Passed | None = None
     called: Names | None = None
+    spelling: Spelling = "text"
 
     def pieces(self, rows: int) -> list[Table]:
         """Parts of a table in Polars, of so many rows, to be read one after another."""
@@ -121,7 +125,9 @@ def read(
     table = replace(table, frame=_into_polars(table))
     if kind == "text":
         _check_dictionary(table)
-    table = rounded_down(table, ladder)
+    text = values if kind == "text" else None
+    frame, spelling = guarded(lambda: bytewise(table.frame, text, table.person), *table.failure)
+    table = rounded_down(replace(table, frame=frame, spelling=spelling), ladder)
     return table if ladder is None else on_ladder(table, ladder)
 
 
@@ -300,10 +306,12 @@ def in_memory(
     table = read_in_memory(values, epsilon, data, person)
 
     def take() -> list[Any]:
-        wanted = [table.values, table.epsilon, table.person]
         eager = table.frame.collect()
         # As series: in NumPy integers with gaps are floats, and so may ids be.
-        return [eager[c].to_native() if isinstance(c, str) else c for c in wanted]
+        numbers = [
+            eager[c].to_native() if isinstance(c, str) else c for c in (table.values, table.epsilon)
+        ]
+        return [*numbers, None if table.person is None else numbered(eager[table.person])]
 
     v, e, p = guarded(take, *table.failure)
     return arrays.read(v, e, p, names, ladder, lenient=lenient)

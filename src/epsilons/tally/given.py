@@ -116,7 +116,8 @@ def opened(given: object, name: str) -> Column:
             f"it is of type {type(given).__name__}."
         )
     if isinstance(column.entries, np.ndarray) and column.entries.ndim != 1:
-        raise ArgumentError(f"{name} has shape {column.entries.shape}: one column is meant.")
+        # Its shape would tell how many rows there are.
+        raise ArgumentError(f"{name} has {column.entries.ndim} dimensions: one column is meant.")
     return column
 
 

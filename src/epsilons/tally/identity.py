@@ -1,18 +1,28 @@
-"""Who a row belongs to: ids compared exactly as they were given, never through floats."""
+"""Who a row belongs to: ids compared exactly as they were given or stored.
+
+An id never passes through a float, a NumPy text (which drops a NUL at its end) or a Python time
+(which has no nanoseconds): each of these makes one person of two.
+"""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from epsilons.errors import ColumnError
 from epsilons.tally.given import is_null, opened
-from epsilons.tally.grid import Integers
+from epsilons.tally.grid import Floats, Integers
 
-__all__ = ["people"]
+if TYPE_CHECKING:
+    import narwhals as nw
+    import polars as pl
+
+__all__ = ["numbered", "people"]
+
+NOBODY: Final = -1
 
 _SECONDS: Final = {
     "W": Fraction(604800),
@@ -71,6 +81,50 @@ def people(
     numbered = (codes.setdefault(item, len(codes)) for item in entries)
     found: Integers = np.fromiter(numbered, np.int64, len(entries))
     return found, found < 0
+
+
+def numbered(series: nw.Series[Any]) -> Integers | Floats | np.ma.MaskedArray[Any, Any]:
+    """Return a number for each entry: equal numbers for equal ids, and a mask where there is none.
+
+    What are floats already stay floats, and are NaN where there is none.
+
+    Args:
+        series: ids of any type, of an engine that holds them in memory.
+    """
+    import narwhals as nw
+
+    native: Any = series.to_native()
+    if series.dtype.is_float():
+        return series.fill_null(float("nan")).to_numpy()
+    if series.implementation is nw.Implementation.POLARS:
+        found = _in_polars(native)
+    elif series.implementation is nw.Implementation.PYARROW:
+        import pyarrow as pa
+
+        plain = (
+            native.cast(native.type.value_type) if pa.types.is_dictionary(native.type) else native
+        )
+        codes = plain.combine_chunks().dictionary_encode().indices
+        found = np.asarray(codes.fill_null(NOBODY).to_numpy(zero_copy_only=False), dtype=np.int64)
+    else:
+        found = np.asarray(native.factorize()[0], dtype=np.int64)
+    gone = found == NOBODY
+    return np.ma.MaskedArray(found, mask=gone) if gone.any() else found
+
+
+def _in_polars(series: pl.Series) -> Integers:
+    """Number the groups that Polars makes of equal entries."""
+    import polars as pl
+
+    who = series.alias("who").to_frame()
+    groups = who.with_row_index("row").group_by("who").agg("row").with_row_index("number")
+    number = (
+        pl.when(pl.col("who").is_null()).then(NOBODY).otherwise(pl.col("number").cast(pl.Int64))
+    )
+    rows = groups.select(number.alias("number"), "row").explode("row")
+    found = np.empty(len(series), dtype=np.int64)
+    found[rows["row"].to_numpy()] = rows["number"].to_numpy()
+    return found
 
 
 def _of_floats(array: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:

@@ -35,7 +35,7 @@ def added(terms: Sequence[nw.Expr]) -> nw.Expr:
 
 
 def with_places(
-    rows: nw.LazyFrame[Any], column: str, labels: Sequence[str | int], place: str
+    rows: nw.LazyFrame[Any], column: str, labels: Sequence[str | bytes | int], place: str
 ) -> nw.LazyFrame[Any]:
     """Add the index of each row's value among `labels`, -1 if it is not among them.
 
@@ -160,8 +160,8 @@ def _sql(items: list[Any]) -> str:
     def literal(item: Any) -> str:
         if item is None:
             return "NULL"
-        if isinstance(item, str):
-            return "'" + item.replace("'", "''") + "'"
+        if isinstance(item, bytes):
+            return f"from_hex('{item.hex()}')"
         return f"'{item!r}'::DOUBLE" if isinstance(item, float) else str(int(item))
 
     return "[" + ", ".join(map(literal, items)) + "]"

@@ -1,0 +1,183 @@
+"""Text and people are compared byte by byte, whatever collation an engine would use.
+
+A collation calls different texts equal: by case, accents, trailing spaces, or the way a letter is
+composed. A group-by then returns one spelling of many, which one person can choose for all, and ids
+that are equal in this sense merge people. Most engines do not say which collation a column has: it
+may come from the column, from an expression or from a setting of the connection. So on engines that
+have collations text becomes bytes before anything is compared, and the labels of categories are
+written alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from epsilons.errors import ColumnError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+__all__ = ["Spelling", "bytewise", "spelt"]
+
+Spelling = Literal["text", "bytes", "hex"]
+"""How the text of a column is written in a query: as it is, in UTF-8, or that in hexadecimal."""
+
+BINARY: Final = "UTF8_BINARY"
+"""The collation of Spark that compares bytes, and the only one before Spark 4."""
+
+PLAIN: Final = ("uuid", "null", "void", "timestamptz_ns", "time_ns")
+"""What DuckDB, Ibis and Spark call types that Narwhals does not know, and that hold no text."""
+
+WITHOUT_COLLATIONS: Final = ("polars",)
+"""Backends of Ibis that compare text by its bytes, and have no other way."""
+
+
+def bytewise(
+    frame: nw.LazyFrame[Any], values: str | None, person: str | None
+) -> tuple[nw.LazyFrame[Any], Spelling]:
+    """Make text and people equal only if they are the same, on whatever engine.
+
+    Args:
+        frame: of any engine.
+        values: a column of text, or of a dictionary of text; None if values are no text.
+        person: a column of any type, or None.
+
+    Returns:
+        The frame, and how the text of values is written in it from now on.
+
+    Raises:
+        ColumnError: a column cannot be compared so on this engine.
+    """
+    import narwhals as nw
+
+    schema = frame.collect_schema()
+    spelling: Spelling = "text"
+    if values is not None:
+        frame, spelling = _written(frame, values)
+    if person is None or (person == values and spelling != "text"):
+        return frame, spelling
+    if schema[person] in (nw.String, nw.Categorical):
+        frame = _written(frame, person)[0]
+    elif not _comparable(frame, person):
+        raise ColumnError(
+            f"person={person!r} must be a column of text, numbers, dates or bytes; its type is "
+            f"{schema[person]}, in which entries that differ may be equal. Convert it before."
+        )
+    return frame, spelling
+
+
+def spelt(labels: Iterable[str], how: Spelling) -> list[str] | list[bytes]:
+    """Return labels as the text of a column is written."""
+    if how == "bytes":
+        return [label.encode() for label in labels]
+    return [label.encode().hex().upper() if how == "hex" else label for label in labels]
+
+
+def _written(frame: nw.LazyFrame[Any], column: str) -> tuple[nw.LazyFrame[Any], Spelling]:
+    """Write a column of text so that bytes are compared, and say how it is written.
+
+    Raises:
+        ColumnError: the engine is not known to compare bytes.
+    """
+    import narwhals as nw
+
+    engine = frame.implementation
+    native: Any = frame.to_native()
+    if engine is nw.Implementation.DUCKDB:
+        return nw.from_native(_on_duckdb(native, column)), "bytes"
+    if engine is nw.Implementation.IBIS:
+        return _on_ibis(frame, column)
+    if engine.is_pyspark() or engine.is_pyspark_connect():
+        # Its schema tells which columns need it.
+        if getattr(native.schema[column].dataType, "collation", BINARY) == BINARY:
+            return frame, "text"
+        return frame.with_columns(nw.col(column).cast(nw.Binary)), "bytes"
+    if engine is nw.Implementation.PYARROW:
+        return nw.from_native(_on_pyarrow(native, column)).lazy(), "text"
+    if engine in (nw.Implementation.POLARS, nw.Implementation.DASK) or engine.is_pandas_like():
+        return frame, "text"
+    raise ColumnError(_unknown_collation(column, engine.name.title()))
+
+
+def _comparable(frame: nw.LazyFrame[Any], column: str) -> bool:
+    """Whether the entries of a column, which is no text, are equal only if they are the same.
+
+    On engines that have collations nested entries may hold text, which nobody sees; and in DuckDB
+    an interval of 30 days equals one of a month.
+    """
+    import narwhals as nw
+
+    engine = frame.implementation
+    native: Any = frame.to_native()
+    dtype = frame.collect_schema()[column]
+    plain = not (dtype.is_nested() or dtype in (nw.Unknown, nw.Duration))
+    if engine is nw.Implementation.DUCKDB:
+        return plain or dict(zip(native.columns, native.types, strict=True))[column].id in PLAIN
+    if engine is nw.Implementation.IBIS:
+        return plain or type(native.schema()[column]).__name__.lower() in PLAIN
+    if engine.is_pyspark() or engine.is_pyspark_connect():
+        return plain or native.schema[column].dataType.typeName() in PLAIN
+    return True
+
+
+def _on_pyarrow(native: Any, column: str) -> Any:
+    """Write a dictionary out: in Arrow an entry may stand in it twice."""
+    import pyarrow as pa
+
+    kept = native[column]
+    if not pa.types.is_dictionary(kept.type):
+        return native
+    place = native.column_names.index(column)
+    return native.set_column(place, column, kept.cast(kept.type.value_type))
+
+
+def _on_duckdb(native: Any, column: str) -> Any:
+    """Write a column of a relation as bytes, which is no copy."""
+    import duckdb
+
+    def plain(name: str) -> Any:
+        found = duckdb.ColumnExpression(name)
+        if name != column:
+            return found
+        # A cast to BLOB would read escapes in the text, and an ENUM has no bytes of its own.
+        return duckdb.FunctionExpression("encode", found.cast("VARCHAR")).alias(name)
+
+    return native.select(*map(plain, native.columns))
+
+
+def _on_ibis(frame: nw.LazyFrame[Any], column: str) -> tuple[nw.LazyFrame[Any], Spelling]:
+    """Write a column of a table of Ibis as its backend can."""
+    import ibis
+    import narwhals as nw
+
+    native: Any = frame.to_native()
+    backend: str = native.get_backend().name
+    if backend in WITHOUT_COLLATIONS:
+        return frame, "text"
+    spelling: Spelling
+    writer: Callable[[Any], Any]
+    text = native[column]
+    if backend == "duckdb":
+        spelling = "bytes"
+        writer = ibis.udf.scalar.builtin(_encode, name="encode", signature=(("string",), "binary"))
+    elif backend == "sqlite":
+        spelling = "hex"
+        writer = ibis.udf.scalar.builtin(_encode, name="hex", signature=(("string",), "string"))
+    else:
+        raise ColumnError(_unknown_collation(column, f"Ibis on {backend}"))
+    # The hexadecimal form of null is an empty text in SQLite.
+    written = text.isnull().ifelse(ibis.null(), writer(text))
+    return nw.from_native(native.mutate(written.name(column))), spelling
+
+
+def _encode(text: Any) -> Any:  # pragma: no cover: it names a function of the engine
+    """Stand for a function of the engine."""
+
+
+def _unknown_collation(column: str, engine: str) -> str:
+    return (
+        f"{column!r} is a column of text, and {engine} may compare text by a collation, in which "
+        "different texts are equal. Give the rows on an engine that compares bytes: Polars, "
+        "PyArrow, pandas, DuckDB or Spark (a table of Ibis has to_pyarrow)."
+    )
