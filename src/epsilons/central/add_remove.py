@@ -80,11 +80,12 @@ class _Counted:
         totals = [float_down(a + b) for a, b in zip(before, spent, strict=True)]
         return SpendingRule(levels, np.array(totals))
 
-    def composed(self, mechanism: Any) -> Any:
-        """The whole mechanism."""
+    def composed(self, mechanism: Any, spent: tuple[Fraction, ...]) -> Any:
+        """The whole mechanism, of which the last stage spends so much."""
         if self.stage is None:
             return mechanism
-        return Composed(self.public.ladder.levels, (self.stage, mechanism))
+        charges = (self.stage.spent, spent)
+        return Composed(self.public.ladder.levels, (self.stage, mechanism), charges)
 
 
 def mean(
@@ -150,7 +151,7 @@ def mean(
         protects=PROTECTS,
         assumes=_ASSUMES[goal.assume],
         private=source.private,
-        mechanism=known.composed(mechanism),
+        mechanism=known.composed(mechanism, chosen.spent),
         sums=sums,
     )
 
@@ -206,6 +207,7 @@ def frequencies(
     if facts.equal:
         n = float(max(round(sums.total / sums.largest), 0)) if sums.largest else 0.0
     unit = 1 / mechanism.law.scale * mechanism.reach
+    spent = tuple(unit * k for k in mechanism.weights.tolist())
     return RatioFrequencyRelease(
         statistic="frequencies",
         value=value,
@@ -219,11 +221,11 @@ def frequencies(
         confidence=goal.confidence,
         risk=_cell_risk(sums, goal, value),
         exact=False,
-        spent=known.rule(tuple(unit * k for k in mechanism.weights.tolist())),
+        spent=known.rule(spent),
         protects=PROTECTS,
         assumes=_ASSUMES[goal.assume],
         private=source.private,
-        mechanism=known.composed(mechanism),
+        mechanism=known.composed(mechanism, spent),
         sums=sums,
     )
 

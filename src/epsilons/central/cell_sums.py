@@ -46,6 +46,7 @@ class CellSums:
         keep: None: everyone is surely used.
     """
 
+    kind = "open cells"
     levels: Floats
     weights: Integers
     reach: int
