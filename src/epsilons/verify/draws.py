@@ -21,8 +21,8 @@ from epsilons.verify.totals import a_total, moved_too_far
 ERROR: Final = 1e-6
 """The probability of a false alarm, of all checks of one mechanism together."""
 
-_SINGLE, _MANY, _VALUES = 3000, 15_000, 15_000
-_COINS, _PICKS, _CROSSED = 4000, 1200, 500
+_SINGLE, _MANY, _VALUES = 2000, 10_000, 10_000
+_COINS, _PICKS = 4000, 1000
 _COLUMNS: Final = 2000
 _LARGE: Final = 2**50
 
@@ -303,11 +303,11 @@ def _crossing(mechanism: Any, tools: _Tools) -> Found:
     a, rest = math.exp(-1.0 / float(scale)), -math.expm1(-1.0 / float(scale))
     # The difference d of two such noises has P(d) = c²·a^|d|·(|d| + 1 + 2a²/(1 − a²)).
     constant = (rest / (1.0 + a)) ** 2
-    for above in (1, gap):
+    for above, trials in ((1, 150), (gap, 700)):
         per = (above + 1 + 2.0 * a * a / (rest * (1.0 + a))) / rest + a / (rest * rest)
         chance = constant * math.exp(-above / float(scale)) * per
-        fired = sum(mechanism.draw(tools.source, queries, above - 1) == 0 for _ in range(_CROSSED))
-        yield Check("crossing: first query", _CROSSED, two_sided(fired, _CROSSED, chance))
+        fired = sum(mechanism.draw(tools.source, queries, above - 1) == 0 for _ in range(trials))
+        yield Check("crossing: first query", trials, two_sided(fired, trials, chance))
 
 
 def _diffusion(mechanism: Any, tools: _Tools) -> Found:
