@@ -53,17 +53,17 @@ def exact(mechanism: Any) -> Verdict:
 def _composed(mechanism: Any) -> Verdict:
     """Losses of the stages add up, person by person, and every stage that was charged is there."""
     budgets = budgets_of(mechanism.levels)
-    verdicts = [exact(stage) for stage in mechanism.stages]
-    if not verdicts or len(verdicts) != len(mechanism.charges):
+    stages, charges = tuple(mechanism.stages), tuple(mechanism.charges)
+    if not stages or len(stages) != len(charges):
         raise PrivacyError(
-            f"{len(mechanism.charges)} stages were drawn and charged, and the mechanism holds "
-            f"{len(verdicts)}."
+            f"{len(charges)} stages were drawn and charged, and the mechanism holds {len(stages)}."
         )
+    verdicts = [exact(stage) for stage in stages]
     if any(verdict.budgets != budgets for verdict in verdicts):
         raise PrivacyError("The stages do not speak of the same people.")
     if len({verdict.neighbours for verdict in verdicts}) > 1:
         raise PrivacyError("The stages do not speak of the same change of one person.")
-    for stage, verdict, charge in zip(mechanism.stages, verdicts, mechanism.charges, strict=True):
+    for stage, verdict, charge in zip(stages, verdicts, charges, strict=True):
         if len(charge) != len(budgets):
             raise PrivacyError("The charges do not speak of the same people as the stages.")
         # Where coins are tossed the loss is a bound, a hair below what the coins were made for.
