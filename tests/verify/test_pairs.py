@@ -17,6 +17,7 @@ from epsilons.errors import PrivacyError
 from epsilons.noise import DiscreteLaplace, Hourglass, Laplaces, Pieces, Staircase2D
 from epsilons.risk import ratio
 from epsilons.verify import pairs
+from epsilons.verify.laws import Pieces as Declared
 from epsilons.verify.pairs import pair_losses, unit_loss
 
 KINDS: list[Any] = [Hourglass, Staircase2D]
@@ -132,9 +133,11 @@ def enumerated(law: Any, steps: int, units: int, reach: int = 4) -> Fraction:
     return largest
 
 
-def test_the_stairs_here_are_those_of_a_loop() -> None:
-    for inner in range(6):
-        assert all(stair(a, 5, inner) == level(a, 5, inner) for a in range(40))
+def test_the_stairs_of_the_checker_are_those_of_a_loop() -> None:
+    for inner in range(1, 6):
+        pieces = Declared("line", Fraction(1), 5, inner)
+        for a in range(40):
+            assert pieces.stair(a) == stair(a, 5, inner) == level(a, 5, inner)
 
 
 @pytest.mark.parametrize("rate", RATES, ids=str)

@@ -23,7 +23,7 @@ NEAR: Final = 300
 """Laws are asked at every point so near to 0, if there are not very many laws."""
 
 _FAR: Final = range(7, 300, 7)
-_STAIRS: Final = (*range(40), *(2**k + 1 for k in _FAR))
+_STAIRS: Final = (*range(16), *(2**k + 1 for k in _FAR[::4]))
 _RANDOM: Final = 100
 _SQUARE: Final = range(-12, 13)
 _NUMBERS: Final = ("point", "line")
@@ -155,7 +155,7 @@ def _lines(pieces: Pieces, near: int) -> Iterator[tuple[int]]:
 def _planes(pieces: Pieces, near: int) -> Iterator[tuple[int, int]]:
     """All of a square, both axes and diagonals, and edges of pieces along many ways."""
     yield from ((x, y) for x in _SQUARE for y in _SQUARE)
-    sizes = [*range(0, near + 1, 3), *(2**k + 1 for k in _FAR[::4]), *_edges(pieces)]
+    sizes = [*range(0, near + 1, 5), *(2**k + 1 for k in _FAR[::4]), *_edges(pieces)]
     others = _random_sizes(pieces, near)
     for place, size in enumerate([*sizes, *others]):
         other = others[place % len(others)]
