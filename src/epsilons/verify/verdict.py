@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from epsilons.errors import PrivacyError
 
@@ -47,6 +48,16 @@ class Verdict:
                     "the mechanism must not be used."
                 )
         return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain data."""
+        rows = zip(self.budgets, self.losses, strict=True)
+        return {
+            "neighbours": self.neighbours,
+            "holds": self.holds,
+            "exact": self.exact,
+            "people": [{"epsilon": float(ε), "loss": float(loss)} for ε, loss in rows],
+        }
 
     def __str__(self) -> str:
         words = "exact" if self.exact else "certified upper bound"
