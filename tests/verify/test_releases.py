@@ -19,6 +19,7 @@ from epsilons.central.level_counts import LevelCounts
 from epsilons.central.mechanism import Additive
 from epsilons.central.two_sums import TwoSums
 from epsilons.errors import PrivacyError
+from epsilons.verify import selection
 
 PEOPLE = 900
 LEVELS = (0.5, 1.0, 2.0)
@@ -199,3 +200,16 @@ def test_slots_are_charged_to_those_who_sit_in_them() -> None:
         ep.verify.exact(replace(reduced, bounded=reduced.counts_stage))
     with pytest.raises(PrivacyError, match="same people"):
         ep.verify.exact(replace(reduced, levels=2 * reduced.levels))
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+def test_how_far_exponents_move_is_looked_at(
+    neighbours: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If the spread of a change were taken for less, small data sets would show it."""
+    stage = published("line, weighted").mechanism.stages[0]
+    stage = replace(stage, neighbours=neighbours)
+    assert min(ep.verify.exact(stage).losses) > 0
+    monkeypatch.setitem(selection._SPREAD, neighbours, selection._SPREAD[neighbours] - 1)
+    with pytest.raises(PrivacyError, match="farther"):
+        ep.verify.exact(stage)
