@@ -43,6 +43,7 @@ SINGLE, MANY = 5000, 20_000
 def table(law: Any) -> dict[Any, float]:
     """Every outcome, or pair of outcomes, that is not too rare."""
     span = range(-14, 15)
+    shares: dict[Any, float]
     if isinstance(law, (Laplaces, Staircase2D, Hourglass)):
         shares = {(x, y): math.exp(law.log_pmf(x, y)) for x in span for y in span}
     else:

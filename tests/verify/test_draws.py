@@ -119,6 +119,11 @@ def turned(mechanism: Any, **methods: Any) -> Any:
     return kind(**{each.name: getattr(mechanism, each.name) for each in fields(mechanism)})
 
 
+def right(mechanism: Any) -> Any:
+    """The class as it was."""
+    return type(mechanism).__mro__[1]
+
+
 def no_noise(self: Any, source: Any, size: Any = None, total: Any = 0) -> Any:
     """What a `draw` that adds nothing gives."""
     return total if size is None else np.array([total] * size)
@@ -128,7 +133,7 @@ def half_when(single: bool) -> Callable[..., Any]:
     """Half of the noise, in single draws or in many at once only."""
 
     def draw(self: Any, source: Any, size: Any = None, total: Any = 0) -> Any:
-        drawn = type(self).__mro__[1].draw(self, source, size, total)
+        drawn = right(self).draw(self, source, size, total)
         if (size is None) != single:
             return drawn
         where = np.array(total, dtype=object)
@@ -141,28 +146,28 @@ def half_when(single: bool) -> Callable[..., Any]:
 def in_both(self: Any, source: Any, size: Any = None, total: Any = (0, 0)) -> Any:
     """One noise for both sums of a pair, in the single draw that a release makes."""
     if size is not None:
-        return type(self).__mro__[1].draw(self, source, size, total)
+        return right(self).draw(self, source, size, total)
     first, _ = self.law.draw(source)
     return total[0] + first, total[1] + first
 
 
 def in_all_cells(self: Any, source: Any, size: Any = None, total: Any = 0) -> Any:
     """One noise for all cells."""
-    drawn = type(self).__mro__[1].draw(self, source, size, total) - np.asarray(total)
+    drawn = right(self).draw(self, source, size, total) - np.asarray(total)
     drawn[..., 1:] = drawn[..., :1]
     return drawn + np.asarray(total)
 
 
 def not_in_the_last(self: Any, source: Any, size: Any = None, total: Any = 0) -> Any:
     """The last cell is as it is."""
-    drawn = type(self).__mro__[1].draw(self, source, size, total)
+    drawn = right(self).draw(self, source, size, total)
     drawn[..., -1] = np.asarray(total)[..., -1]
     return drawn
 
 
 def coarse(self: Any, source: Any, size: Any = None, total: Any = 0) -> Any:
     """Noise of the right size that is always even."""
-    noise = type(self).__mro__[1].draw(self, source, size, 0)
+    noise = right(self).draw(self, source, size, 0)
     return noise // 2 * 2 + total
 
 
@@ -170,7 +175,7 @@ def times(factor: int) -> Callable[..., Any]:
     """A total that is too sensitive."""
 
     def total(self: Any, *given: Any) -> Any:
-        found = type(self).__mro__[1].total(self, *given)
+        found = right(self).total(self, *given)
         return tuple(factor * x for x in found) if isinstance(found, tuple) else factor * found
 
     return total
@@ -178,7 +183,7 @@ def times(factor: int) -> Callable[..., Any]:
 
 def rounded_up(self: Any, *given: Any) -> Any:
     """Weights that are one larger than those that were declared."""
-    whole = object.__new__(type(self).__mro__[1])
+    whole: Any = object.__new__(right(self))
     for each in fields(self):
         object.__setattr__(whole, each.name, getattr(self, each.name))
     object.__setattr__(whole, "weights", self.weights + 1)
@@ -188,16 +193,16 @@ def rounded_up(self: Any, *given: Any) -> Any:
 def all_stay(self: Any, source: Any, level_of: Any, places: Any) -> Any:
     """Sampling that leaves nobody out."""
     whole = replace(self, keep=(Fraction(1),) * len(self.weights))
-    return type(self).__mro__[1].thin(whole, source, level_of, places)
+    return right(self).thin(whole, source, level_of, places)
 
 
 def counted_twice(self: Any, levels: Any, counts: Any) -> Any:
-    return type(self).__mro__[1].total(self, levels, 2 * counts)
+    return right(self).total(self, levels, 2 * counts)
 
 
 def counted_beside(self: Any, levels: Any, counts: Any) -> Any:
     """In the next cell, too."""
-    found = type(self).__mro__[1].total(self, levels, counts)
+    found = right(self).total(self, levels, counts)
     return found + np.roll(found, 1)
 
 
@@ -301,8 +306,8 @@ def test_broken_selections_and_crossings_are_noticed() -> None:
         fired = np.flatnonzero(queries > level)
         return int(fired[0]) if fired.size else self.end - 1
 
-    for draw in (bare, never):
-        assert not ep.verify.draws(turned(CROSSING, draw=draw)).passes
+    for other in (bare, never):
+        assert not ep.verify.draws(turned(CROSSING, draw=other)).passes
 
 
 def test_crossings_with_other_noises_are_left_out_in_words() -> None:

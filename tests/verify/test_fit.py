@@ -66,7 +66,8 @@ def test_tails_of_rings_are_sums(law: Any) -> None:
 def test_tails_do_not_overflow(rate: Fraction) -> None:
     for law in (Staircase(rate, 2**45, 2**44), Staircase2D(rate, 2**45, 2**44)):
         pieces = (one_number if isinstance(law, Staircase) else two_numbers)(law)
-        tails = [beyond(pieces, round(s * (2**45 / min(rate, 1)))) for s in (0, 1, 2, 50)]
+        unit = 2**45 / min(rate, Fraction(1))
+        tails = [beyond(pieces, round(s * unit)) for s in (0, 1, 2, 50)]
         assert tails == sorted(tails, reverse=True)
         assert tails[0] == 1.0
         assert tails[-1] < 1e-15
@@ -138,8 +139,8 @@ def test_the_tails_of_counts_are_those_of_scipy() -> None:
 
 
 def test_a_stream_is_a_source_and_repeats_itself() -> None:
-    stream = Stream(3)
-    assert resolve(stream) is stream  # type: ignore[arg-type, comparison-overlap]
+    stream: Any = Stream(3)
+    assert resolve(stream) is stream
     assert not stream.private
     assert stream.bytes(11) == Stream(3).bytes(11) != Stream(4).bytes(11)
     assert all(0 <= stream.bits(5) < 32 for _ in range(50))
