@@ -209,7 +209,7 @@ def test_how_far_exponents_move_is_looked_at(
     """If the spread of a change were taken for less, small data sets would show it."""
     stage = published("line, weighted").mechanism.stages[0]
     stage = replace(stage, neighbours=neighbours)
-    assert min(ep.verify.exact(stage).losses) > 0
+    assert max(ep.verify.exact(stage).losses) > 0
     monkeypatch.setitem(selection._SPREAD, neighbours, selection._SPREAD[neighbours] - 1)
     with pytest.raises(PrivacyError, match="farther"):
         ep.verify.exact(stage)
