@@ -28,7 +28,8 @@ IMPOSSIBLE: Final = -1.0
 
 _GROUPS: Final = 12
 _APART: Final = int.from_bytes(b"verify.draws", "big")
-_LARGE: Final = 700.0
+_LARGE: Final = 700
+_TINY: Final = 1e-12
 
 
 class Stream:
@@ -122,14 +123,18 @@ def beyond(law: Pieces, distance: int) -> float:
     else:
         unit, whole = 1.0, n / math.expm1(rate) if rate < _LARGE else 0.0
 
+    def units(points: int) -> float:
+        """In these units; noise of tiny rates may be larger than any float."""
+        return points * unit if rate > _TINY else float(points * law.rate / law.steps)
+
     def mass(start: int) -> float:
         stair = law.stair(start)
         end = law.inner + stair * law.steps
-        fallen = math.exp(-min(rate * stair, 2.0 * _LARGE))
-        rest = (end - start) * unit
+        fallen = math.exp(-float(min(law.rate * stair, 2 * _LARGE)))
+        rest = units(end - start)
         if law.shape == "rings":
-            mean = (start + end - 1) * unit / 2.0
-            return fallen * (rest * mean + whole * ((end + (n - 1) / 2.0) * unit + whole))
+            mean = units(start + end - 1) / 2.0
+            return fallen * (rest * mean + whole * (units(2 * end + law.steps - 1) / 2.0 + whole))
         return fallen * (rest + whole)
 
     if law.shape == "rings":

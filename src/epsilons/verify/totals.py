@@ -20,7 +20,8 @@ Pair = tuple[Any, Any]
 
 _MOST: Final = 240
 _WORK: Final = 4_000_000
-_PEOPLE: Final = 1000
+_PEOPLE: Final = 100
+_AGAIN: Final = 40
 _RUNGS: Final = 12
 
 
@@ -63,15 +64,19 @@ def _sum(mechanism: Any, chance: Random) -> Iterator[bool]:
 
 
 def _sums(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
-    grid = int(mechanism.grid)
-    return np.array([_share(chance, int(n) * grid) for n in mechanism.counts], dtype=np.int64)
+    """Of every level nothing, all, or something between."""
+    most = np.asarray(mechanism.counts, dtype=np.int64) * int(mechanism.grid)
+    some = chance.integers(most, endpoint=True)
+    return np.choose(chance.integers(3, size=len(most)), [np.zeros_like(most), most, some])
 
 
 def _cells(mechanism: Any, chance: Random) -> Iterator[bool]:
     shape = (len(mechanism.weights), int(mechanism.cells))
     most = max(3, min(_MOST, _WORK // (shape[0] * shape[1])))
-    for level in _levels(mechanism, chance, shape[0])[:most]:
-        sums = _cell_sums(mechanism, chance)
+    sums = _cell_sums(mechanism, chance)
+    for trial, level in enumerate(_levels(mechanism, chance, shape[0])[:most]):
+        if trial % _AGAIN == 0:
+            sums = _cell_sums(mechanism, chance)
         first, second = sums.copy(), sums.copy()
         for each in (first, second):
             _spread(each, level, mechanism, chance)
@@ -80,7 +85,7 @@ def _cells(mechanism: Any, chance: Random) -> Iterator[bool]:
 
 
 def _cell_sums(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
-    """Whole people in random cells, as many as there are at most, but a thousand of a level."""
+    """Whole people in random cells, as many as there are at most, but a hundred of a level."""
     cells, reach = int(mechanism.cells), int(mechanism.reach)
     sums = np.zeros((len(mechanism.weights), cells), dtype=np.int64)
     for level, count in enumerate(mechanism.counts.tolist()):
