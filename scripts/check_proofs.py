@@ -31,6 +31,7 @@ PROVEN = (
     "src/epsilons/verify/additive.py",
     "src/epsilons/verify/channel.py",
     "src/epsilons/verify/exact.py",
+    "src/epsilons/verify/laws.py",
     "src/epsilons/verify/pairs.py",
     "src/epsilons/verify/selection.py",
 )

@@ -307,12 +307,14 @@ def plan(
 @click.option("--categories", type=int, help="Check frequencies of so many categories.")
 @_NEIGHBOURS
 @click.option("--method", default="auto", show_default=True, help="One method, or auto.")
+@click.option("--draws", is_flag=True, help="Also draw often, and compare with what is declared.")
 @_JSON
 def verify_command(
     levels: tuple[tuple[float, int], ...],
     categories: int | None,
     neighbours: str,
     method: str,
+    draws: bool,
     as_json: bool,
 ) -> None:
     """Recompute everyone's loss for such people, for instance: epsilons verify 0.1:500 1:200.
@@ -333,19 +335,17 @@ def verify_command(
             release = frequencies_of([], epsilon=[], categories=list(range(categories)), **public)
         name, mechanism = release.method, release.mechanism
     verdict = verify.exact(mechanism)
+    compared = verify.draws(mechanism) if draws else None
     if as_json:
-        rows = zip(verdict.budgets, verdict.losses, strict=True)
-        data = {
-            "method": name,
-            "neighbours": neighbours,
-            "holds": verdict.holds,
-            "exact": verdict.exact,
-            "people": [{"epsilon": float(ε), "loss": float(loss)} for ε, loss in rows],
-        }
-        click.echo(report.to_json(data))
+        data = {"method": name, **verdict.to_dict()}
+        click.echo(report.to_json(data | ({"draws": compared.to_dict()} if compared else {})))
     else:
-        click.echo(f"Method {name}, {neighbours}. {verdict}")
+        click.echo(
+            f"Method {name}, {neighbours}. {verdict}" + (f"\n{compared}" if compared else "")
+        )
     verdict.require()
+    if compared:
+        compared.require()
 
 
 def _mechanism(allocation: Allocation) -> Any:

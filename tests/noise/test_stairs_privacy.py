@@ -14,7 +14,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from epsilons.errors import PrivacyError
 from epsilons.noise import Hourglass, Staircase, Staircase2D
+from epsilons.verify.laws import one_number
+from epsilons.verify.pairs import unit_loss
 
 RATE = Fraction(7, 5)
 SHAPES = [(n, g) for n in range(1, 9) for g in range(1, n + 1)]
@@ -40,6 +43,17 @@ def glass(x: int, k: int, n: int, g: int) -> int:
     while x >= (k + i) * n + g:
         i += 1
     return 2 * i + k
+
+
+class Levelled:
+    """A law of pairs, by its level: what the checker is handed."""
+
+    def __init__(self, n: int, level: Pair) -> None:
+        self.n, self.level = n, level
+
+    def exponent(self, x: int, y: int) -> Fraction | float:
+        k, off = divmod(x + y, self.n)
+        return math.inf if off else Fraction(self.level(x, k))
 
 
 def largest_of_pairs(level: Pair, n: int) -> int:
@@ -72,6 +86,16 @@ def test_zero_with_both_signs_costs_more(n: int, g: int) -> None:
     losses = [abs(log_weights[s] - log_weights[0]) for s in range(-n, n + 1)]
     assert max(losses) == pytest.approx(rate + math.log(2))
 
+    class Doubled(Staircase):
+        """That mistake: it is no staircase, and the checker says so."""
+
+        def exponent(self, x: int) -> Fraction:
+            return super().exponent(x) + (Fraction(7, 10) if x else 0)
+
+    assert one_number(Staircase(RATE, n, g)).loss(n) == RATE
+    with pytest.raises(PrivacyError, match="pieces"):
+        one_number(Doubled(RATE, n, g))
+
 
 @pytest.mark.parametrize(("n", "g"), SHAPES)
 def test_an_hourglass_costs_its_rate(n: int, g: int) -> None:
@@ -90,7 +114,13 @@ def test_broken_hourglasses_cost_more(n: int) -> None:
         j = abs(x) // n + 1
         return j + abs(k - j if x >= 0 else k + j)
 
-    assert largest_of_pairs(empty_first_stair, n) == 3
+    def found(level: Pair) -> Fraction:
+        """What the checker finds of it, which has no regions: it must be the same."""
+        largest = unit_loss(Levelled(n, level), n, 1)
+        assert largest == largest_of_pairs(level, n)
+        return largest
+
+    assert found(empty_first_stair) == 3
     for g in range(1, n + 1):
 
         def centre_off_by_one(x: int, k: int, g: int = g) -> int:
@@ -101,8 +131,8 @@ def test_broken_hourglasses_cost_more(n: int) -> None:
             j = stair(abs(x), n, g)
             return j + abs(k - j)
 
-        assert largest_of_pairs(centre_off_by_one, n) > 1
-        assert largest_of_pairs(not_mirrored, n) > 1
+        assert found(centre_off_by_one) > 1
+        assert found(not_mirrored) > 1
 
 
 @pytest.mark.parametrize("n", range(1, 9))

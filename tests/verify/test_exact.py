@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given, settings
@@ -13,10 +13,76 @@ from hypothesis import strategies as st
 
 import epsilons as ep
 from epsilons.errors import PrivacyError
+from epsilons.noise import DiscreteLaplace
+
+
+class Said(NamedTuple):
+    """What a law declares of itself."""
+
+    shape: str
+    rate: Any
+    steps: Any = 1
+    inner: Any = 1
 
 
 @dataclass
 class TwoSided:
+    rate: Fraction
+
+    @property
+    def pieces(self) -> Any:
+        return Said("line", self.rate)
+
+    def exponent(self, x: int) -> Any:
+        return self.rate * abs(x)
+
+
+class Gaussian(TwoSided):
+    """Not geometric: far out, one step tells ever more."""
+
+    def exponent(self, x: int) -> Fraction:
+        return Fraction(x * x, 100)
+
+
+class Doubled(TwoSided):
+    """Zero is twice as likely as it should be: sign and magnitude drawn apart."""
+
+    def exponent(self, x: int) -> Any:
+        return self.rate * abs(x) + (0 if x == 0 else Fraction(7, 10))
+
+
+class OneSided(TwoSided):
+    def exponent(self, x: int) -> Any:
+        return self.rate * x if x >= 0 else math.inf
+
+
+class Holed(TwoSided):
+    """A hundred cannot occur, though nothing else is wrong."""
+
+    def exponent(self, x: int) -> Any:
+        return math.inf if x == 100 else super().exponent(x)
+
+
+class Bumpy(TwoSided):
+    """Flat for a while, and then steeper: at each end of it as it should be."""
+
+    def exponent(self, x: int) -> Any:
+        a = abs(x)
+        return self.rate * (70 if 70 <= a < 80 else a)
+
+
+class HalfLine(OneSided):
+    """Says itself that it has one side."""
+
+    @property
+    def pieces(self) -> Any:
+        return Said("half-line", self.rate)
+
+
+@dataclass
+class Silent:
+    """Says nothing of its pieces."""
+
     rate: Fraction
 
     def exponent(self, x: int) -> Fraction:
@@ -24,33 +90,13 @@ class TwoSided:
 
 
 @dataclass
-class Gaussian:
-    """Not geometric: far out, one step tells ever more."""
-
-    def exponent(self, x: int) -> Fraction:
-        return Fraction(x * x, 100)
-
-
-@dataclass
-class Doubled:
-    """Zero is twice as likely as it should be: sign and magnitude drawn apart."""
-
-    rate: Fraction
-
-    def exponent(self, x: int) -> Any:
-        return self.rate * abs(x) + (0 if x == 0 else Fraction(7, 10))
-
-
-@dataclass
-class OneSided:
-    rate: Fraction
-
-    def exponent(self, x: int) -> Any:
-        return self.rate * x if x >= 0 else math.inf
-
-
-@dataclass
 class Point:
+    shape: str = "point"
+
+    @property
+    def pieces(self) -> Any:
+        return Said(self.shape, math.inf)
+
     def exponent(self, x: int) -> Any:
         return Fraction(0) if x == 0 else math.inf
 
@@ -60,9 +106,13 @@ class Steps:
     """A staircase, or what comes out if one forgets something."""
 
     rate: Any = Fraction(1, 2)
-    steps: int = 10
-    inner: int = 3
+    steps: Any = 10
+    inner: Any = 3
     wrong: str = ""
+
+    @property
+    def pieces(self) -> Any:
+        return Said("line", self.rate, self.steps, self.inner)
 
     def exponent(self, x: int) -> Fraction:
         a = abs(x)
@@ -79,7 +129,7 @@ class Steps:
             level = Fraction(a, self.steps)
         else:
             level = (a + self.steps - self.inner) // self.steps
-        return self.rate * level
+        return Fraction(self.rate) * level
 
 
 @dataclass
@@ -93,6 +143,7 @@ class Hand:
     grid: int = 16
     moves: int = 1
     keep: Any = None
+    kind: Any = "sum"
 
 
 def test_the_loss_is_weight_over_scale() -> None:
@@ -105,7 +156,7 @@ def test_the_loss_is_weight_over_scale() -> None:
 def test_lattice_points_are_crossed_whole() -> None:
     """A move of any part of a lattice point can cross into the next one."""
     assert ep.verify.exact(Hand([1.0], [1], reach=17)).losses == (Fraction(2, 8),)
-    assert ep.verify.exact(Hand([1.0], [1], reach=1)).losses == (Fraction(1, 8),)
+    assert ep.verify.exact(Hand([1.0], [3], reach=33)).losses == (Fraction(7, 8),)
 
 
 def test_a_hair_above_the_budget_is_too_much() -> None:
@@ -117,10 +168,10 @@ def test_a_hair_above_the_budget_is_too_much() -> None:
         verdict.require()
 
 
-@pytest.mark.parametrize("law", [Gaussian(), Doubled(Fraction(1, 8)), OneSided(Fraction(1, 8))])
+@pytest.mark.parametrize("law", [Gaussian, Doubled, OneSided, Holed, Bumpy, HalfLine, Silent])
 def test_a_law_of_another_shape_is_not_believed(law: Any) -> None:
     with pytest.raises(PrivacyError, match="law"):
-        ep.verify.exact(Hand([1.0], [1], law=law))
+        ep.verify.exact(Hand([1.0], [1], law=law(Fraction(1, 8))))
 
 
 def test_no_noise_hides_nobody_who_is_used() -> None:
@@ -135,14 +186,23 @@ def test_weights_that_make_no_sense_are_refused() -> None:
         ep.verify.exact(Hand([1.0, 2.0], [1]))
     with pytest.raises(PrivacyError, match="weight"):
         ep.verify.exact(Hand([1.0], [-1]))
-    with pytest.raises(PrivacyError, match="kept"):
-        ep.verify.exact(Hand([1.0], [1], keep=[Fraction(3, 2)]))
+    with pytest.raises(PrivacyError, match="whole number"):
+        ep.verify.exact(Hand([1.0], [1.75]))  # no float is rounded down for a check
+    for keep in ([Fraction(3, 2)], [Fraction(-1, 2)], [0.5], [Fraction(1, 2)] * 2):
+        with pytest.raises(PrivacyError, match="kept"):
+            ep.verify.exact(Hand([1.0], [1], keep=keep, kind="sampled sum"))
+
+
+@pytest.mark.parametrize("levels", [[math.nan], [-1.0], []])
+def test_budgets_that_are_none_are_refused(levels: Any) -> None:
+    with pytest.raises(PrivacyError, match="numbers from 0"):
+        ep.verify.exact(Hand(levels, [1] * len(levels)))
 
 
 @settings(deadline=None, max_examples=200)
 @given(st.floats(1e-9, 0.999), st.integers(1, 400))
 def test_the_sampled_loss_is_certified_from_above(keep: float, steps: int) -> None:
-    verdict = ep.verify.exact(Hand([1e9], [2 * steps], keep=[Fraction(keep)]))
+    verdict = ep.verify.exact(Hand([1e9], [2 * steps], keep=[Fraction(keep)], kind="sampled sum"))
     h = steps / 8
     expected = math.log1p(keep * math.expm1(h)) - math.log1p(keep * math.expm1(-h))
     assert float(verdict.losses[0]) == pytest.approx(expected, rel=1e-9)
@@ -154,9 +214,9 @@ def test_the_sampled_loss_is_certified_from_above(keep: float, steps: int) -> No
 def test_the_rate_of_jorgensen_is_certified_for_tiny_budgets_too(epsilon: float) -> None:
     limit = 8.0
     keep = Fraction(math.expm1(epsilon) / math.expm1(limit)) * (1 - Fraction(1, 2**40))
-    law = TwoSided(Fraction(1, 8))
-    assert ep.verify.exact(Hand([epsilon], [64], law=law, keep=[keep])).holds
-    assert not ep.verify.exact(Hand([epsilon], [64], law=law, keep=[Fraction(1)])).holds
+    sampled = Hand([epsilon], [64], keep=[keep], kind="sampled sum")
+    assert ep.verify.exact(sampled).holds
+    assert not ep.verify.exact(replace(sampled, keep=[Fraction(1)])).holds
 
 
 def test_the_verdict_prints_on_a_screen() -> None:
@@ -199,7 +259,9 @@ def test_the_loss_on_stairs_is_that_of_all_moves_enumerated(inner: int) -> None:
     [
         Steps(inner=0),
         Steps(inner=11),
+        Steps(steps=10.0),
         Steps(rate=Fraction(0)),
+        Steps(rate=0.5),
         *(
             Steps(wrong=wrong)
             for wrong in ("no first stair", "half a law", "other width", "steep far out", "slopes")
@@ -221,6 +283,73 @@ def test_a_staircase_that_is_a_little_off_is_too_much() -> None:
     assert not ep.verify.exact(stepped(levels, weights, Steps(), reach=17)).holds
 
 
-def test_stairs_under_several_sums_are_refused() -> None:
+@pytest.mark.parametrize("kind", ["cells", "open cells"])
+def test_stairs_under_several_sums_are_refused(kind: str) -> None:
+    """A person who shares their unit among cells may cross a stair in each."""
+    moves = 2 if kind == "cells" else 1
+    cells = stepped([9.0], [1], Steps(), grid=1, reach=1, moves=moves, kind=kind)
     with pytest.raises(PrivacyError, match="stair"):
-        ep.verify.exact(stepped([9.0], [1], Steps(), grid=1, reach=1, moves=2))
+        ep.verify.exact(cells)
+    assert ep.verify.exact(replace(cells, law=TwoSided(Fraction(1)))).holds
+
+
+# What a person can move follows from the kind, whatever the mechanism says.
+
+CELLS = Hand([1.0], [4], grid=1, reach=1, moves=2, kind="cells")
+
+
+def test_each_kind_says_what_a_person_moves_and_what_changes() -> None:
+    def said(mechanism: Any) -> tuple[Any, str]:
+        verdict = ep.verify.exact(mechanism)
+        return verdict.losses[0], verdict.neighbours
+
+    assert said(Hand([1.0], [4])) == (Fraction(1, 2), "replace")
+    assert said(CELLS) == (1, "replace")
+    assert said(replace(CELLS, moves=1, kind="open cells")) == (Fraction(1, 2), "add-remove")
+    assert said(replace(CELLS, moves=1, kind="report")) == (Fraction(1, 2), "local")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"kind": "cells", "moves": 1}, "moves in 2"),
+        ({"kind": "open cells"}, "moves in 1"),
+        ({"kind": "sum", "moves": 2}, "moves in 1"),
+        ({"kind": "sum", "moves": 1, "grid": 4, "reach": 1}, "all of the grid"),
+        ({"kind": "cells", "grid": 2}, "rounded"),
+        ({"kind": "sum", "moves": 1, "keep": [Fraction(1, 100)]}, "[Cc]oins"),
+        ({"kind": "sampled sum", "moves": 1}, "[Cc]oins"),
+        ({"kind": "open cells", "moves": 1, "keep": [Fraction(1, 100)]}, "[Cc]oins"),
+        ({"grid": 0}, "grid"),
+        ({"reach": 0}, "reach"),
+        ({"kind": "something"}, "kind"),
+        ({"kind": None}, "kind"),
+    ],
+)
+def test_a_mechanism_that_is_not_of_its_kind_is_refused(changes: Any, words: str) -> None:
+    assert ep.verify.exact(CELLS).holds
+    with pytest.raises(PrivacyError, match=words):
+        ep.verify.exact(replace(CELLS, **changes))
+
+
+def test_a_histogram_that_forgets_that_people_leave_a_cell_is_refused() -> None:
+    made = ep.frequencies(["a", "b"], epsilon=1.0, categories=["a", "b"]).mechanism
+    assert ep.verify.exact(made).losses == (1,)
+    half = replace(made, moves=1, law=DiscreteLaplace(made.scale / 2))
+    with pytest.raises(PrivacyError, match="moves in 2"):
+        ep.verify.exact(half)
+
+
+class Pierced(DiscreteLaplace):
+    """The law of a release, but for one number that never comes."""
+
+    def exponent(self, x: int) -> Any:
+        return math.inf if x == 100 else super().exponent(x)
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+def test_a_law_with_a_hole_is_found_wherever_it_is_used(neighbours: str) -> None:
+    release = ep.frequencies(["a", "b"], epsilon=1.0, categories=["a", "b"], neighbours=neighbours)
+    made = release.mechanism
+    with pytest.raises(PrivacyError, match="hole"):
+        ep.verify.exact(replace(made, law=Pierced(made.law.scale)))

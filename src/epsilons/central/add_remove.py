@@ -91,11 +91,12 @@ class _Counted:
         totals = [float_down(a + b) for a, b in zip(before, spent, strict=True)]
         return SpendingRule(levels, np.array(totals))
 
-    def composed(self, mechanism: Any) -> Any:
-        """The whole mechanism."""
+    def composed(self, mechanism: Any, spent: tuple[Fraction, ...]) -> Any:
+        """The whole mechanism, of which the last stage spends so much."""
         if self.stage is None:
             return mechanism
-        return Composed(self.public.ladder.levels, (self.stage, mechanism))
+        charges = (self.stage.spent, spent)
+        return Composed(self.public.ladder.levels, (self.stage, mechanism), charges)
 
 
 def mean(
@@ -166,7 +167,7 @@ def mean(
         assumes=_ASSUMES[goal.assume],
         private=source.private,
         missing="midpoint",
-        mechanism=known.composed(mechanism),
+        mechanism=known.composed(mechanism, chosen.spent),
         sums=sums,
     )
 
@@ -245,7 +246,7 @@ def frequencies(
         protects=PROTECTS,
         assumes=_ASSUMES[goal.assume],
         private=source.private,
-        mechanism=known.composed(mechanism),
+        mechanism=known.composed(mechanism, chosen.spent),
         sums=sums,
     )
 

@@ -47,6 +47,7 @@ class CellSums:
         keep: None: everyone is surely used.
     """
 
+    kind = "open cells"
     levels: Floats
     weights: Integers
     reach: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from epsilons.budgets import Floats
@@ -19,7 +20,11 @@ class Composed:
     Attributes:
         levels: the budgets, the same in every stage.
         stages: the mechanisms, in their order.
+        charges: for every stage that was drawn, what it took of a person of each level. This is
+            written where stages are drawn and paid for, so that one that is left out is missed.
     """
 
+    kind = "composition"
     levels: Floats
     stages: tuple[Any, ...]
+    charges: tuple[tuple[Fraction, ...], ...]

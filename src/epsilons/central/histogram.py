@@ -59,6 +59,7 @@ class Histogram:
         moves: 2: a person may leave one cell and enter another.
     """
 
+    kind = "cells"
     levels: Floats
     counts: Integers
     weights: Integers

@@ -43,6 +43,7 @@ class LevelCounts:
         rates: the rate of the noise of each cell.
     """
 
+    kind = "counts"
     levels: Floats
     cell_of: Integers
     rates: tuple[Fraction, ...]

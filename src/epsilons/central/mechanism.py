@@ -58,6 +58,7 @@ class Additive:
         moves: 1: a person changes one sum.
     """
 
+    kind = "sum"
     levels: Floats
     counts: Integers
     weights: Integers
@@ -160,6 +161,8 @@ class Sampled(Additive):
     Reference:
         Jorgensen, Yu and Cormode 2015, corrected for replace-one. Proof: docs/proofs/sampling.md.
     """
+
+    kind = "sampled sum"
 
     def thin(self, source: Source, level_of: Integers, grid_values: Integers) -> int:
         """The lattice point of the people who stay: floor(Σ k·(2g − grid)/(2·grid)).

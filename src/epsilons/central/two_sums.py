@@ -44,6 +44,7 @@ class TwoSums:
         bounds: the range of the values.
     """
 
+    kind = "two sums"
     levels: Floats
     weights: Integers
     scheme: ratio.Scheme

@@ -49,6 +49,7 @@ class Shifted:
         reach: how far the integer can move.
     """
 
+    kind = "report"
     levels: Floats
     law: DiscreteLaplace | PointMass
     reach: int

@@ -9,6 +9,7 @@ from epsilons.noise.laplace import DiscreteLaplace, Geometric, PointMass
 from epsilons.noise.laplaces import Laplaces
 from epsilons.noise.law import Law
 from epsilons.noise.pair import PairLaw
+from epsilons.noise.pieces import Pieces
 from epsilons.noise.source import Seeded, Source, System, resolve
 from epsilons.noise.staircase import Staircase, least_variance
 from epsilons.noise.staircase2d import Staircase2D
@@ -21,6 +22,7 @@ __all__ = [
     "Laplaces",
     "Law",
     "PairLaw",
+    "Pieces",
     "PointMass",
     "Seeded",
     "Source",

@@ -16,6 +16,7 @@ from epsilons.noise.ascent import rise
 from epsilons.noise.inner import best_inner
 from epsilons.noise.laplace import DiscreteLaplace, as_float
 from epsilons.noise.pair import PairLaw
+from epsilons.noise.pieces import Pieces
 from epsilons.noise.source import Source
 from epsilons.noise.staircase import Staircase
 from epsilons.noise.stairs import (
@@ -61,6 +62,11 @@ class Hourglass(Stairs, PairLaw):
             ArgumentError: a parameter is not such a number.
         """
         return cls(rate, steps, best_inner(rate, steps))
+
+    @property
+    def pieces(self) -> Pieces:
+        """The law falls by the rate with every unit away from its waist, or along it."""
+        return Pieces("hourglass", self.rate, self.steps, self.inner)
 
     def exponent(self, x: int, y: int) -> Fraction | float:
         """Return log pmf(0, 0) - log pmf(x, y) = rate * h, exactly; infinite off the support.

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from epsilons.noise.arguments import integer, positive_rational
 from epsilons.noise.law import Law
 from epsilons.noise.magnitude import WIDEST, batch, count, count_candidates
+from epsilons.noise.pieces import POINT, Pieces
 from epsilons.noise.source import Source
 
 
@@ -75,6 +76,11 @@ class Geometric(_Scaled):
     Reference: Canonne, Kamath and Steinke (2020), Algorithm 2, before its sign is drawn.
     """
 
+    @property
+    def pieces(self) -> Pieces:
+        """The law falls by 1/scale from each integer to the next, and cannot be below 0."""
+        return Pieces("half-line", 1 / self.scale)
+
     def exponent(self, x: int) -> Fraction | float:
         """Return log pmf(0) - log pmf(x) = x / scale, exactly; infinite below zero.
 
@@ -125,6 +131,11 @@ class DiscreteLaplace(_Scaled):
     Reference: Canonne, Kamath and Steinke (2020), Algorithm 2. One draw is that algorithm; many
     at once invert a 64-bit word for V and filter the coin of U, both with exact fallbacks.
     """
+
+    @property
+    def pieces(self) -> Pieces:
+        """The law falls by 1/scale from each integer to the next, on both sides of 0."""
+        return Pieces("line", 1 / self.scale)
 
     def exponent(self, x: int) -> Fraction:
         """Return log pmf(0) - log pmf(x) = |x| / scale, exactly.
@@ -178,6 +189,11 @@ class PointMass(Law):
 
     Guarantee: P(0) = 1; no entropy is used.
     """
+
+    @property
+    def pieces(self) -> Pieces:
+        """Only 0 can occur."""
+        return POINT
 
     def exponent(self, x: int) -> Fraction | float:
         """Return 0 for zero, and infinity for all else.

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from epsilons.noise.arguments import integer, positive_rational
 from epsilons.noise.laplace import DiscreteLaplace
 from epsilons.noise.pair import PairLaw
+from epsilons.noise.pieces import Pieces
 from epsilons.noise.source import Source
 
 
@@ -40,6 +41,11 @@ class Laplaces(PairLaw):
     @property
     def _each(self) -> DiscreteLaplace:
         return DiscreteLaplace(self.scale)
+
+    @property
+    def pieces(self) -> Pieces:
+        """The law falls by 1/scale from each distance |x| + |y| to the next."""
+        return Pieces("rings", self.rate)
 
     def exponent(self, x: int, y: int) -> Fraction:
         """Return log pmf(0, 0) - log pmf(x, y) = (|x| + |y|) / scale, exactly.

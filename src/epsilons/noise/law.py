@@ -9,11 +9,17 @@ from typing import Any, overload
 from numpy.typing import NDArray
 
 from epsilons.noise.arguments import natural
+from epsilons.noise.pieces import Pieces
 from epsilons.noise.source import Source, resolve
 
 
 class Law(ABC):
     """A distribution on the integers: its probabilities, and draws from exactly these."""
+
+    @property
+    @abstractmethod
+    def pieces(self) -> Pieces:
+        """Where the law is flat and where it falls: a declaration, which checkers read."""
 
     @abstractmethod
     def exponent(self, x: int) -> Fraction | float:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from epsilons.noise.arguments import natural
 from epsilons.noise.bernoulli import CHUNK
 from epsilons.noise.magnitude import WIDEST
+from epsilons.noise.pieces import Pieces
 from epsilons.noise.source import Source, resolve
 
 
@@ -23,6 +24,11 @@ class PairLaw(ABC):
 
     rate: Fraction
     steps: int
+
+    @property
+    @abstractmethod
+    def pieces(self) -> Pieces:
+        """Where the law is flat and where it falls: a declaration, which checkers read."""
 
     @abstractmethod
     def exponent(self, x: int, y: int) -> Fraction | float:

@@ -18,6 +18,7 @@ from epsilons.noise.inner import best_inner
 from epsilons.noise.laplace import Geometric, as_float
 from epsilons.noise.law import Law
 from epsilons.noise.magnitude import WIDEST
+from epsilons.noise.pieces import Pieces
 from epsilons.noise.source import Source
 from epsilons.noise.stairs import Stairs, log_one_plus, odds, power_sum, precisely
 from epsilons.noise.uniform import below, below_many
@@ -55,6 +56,11 @@ class Staircase(Stairs, Law):
             ArgumentError: a parameter is not such a number.
         """
         return cls(rate, steps, best_inner(rate, steps))
+
+    @property
+    def pieces(self) -> Pieces:
+        """The law falls by the rate from each stair of |x| to the next."""
+        return Pieces("line", self.rate, self.steps, self.inner)
 
     def exponent(self, x: int) -> Fraction:
         """Return log pmf(0) - log pmf(x) = rate * level(|x|), exactly.

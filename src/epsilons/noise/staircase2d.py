@@ -16,6 +16,7 @@ from epsilons.noise.inner import best_inner_2d
 from epsilons.noise.laplace import Geometric, as_float
 from epsilons.noise.magnitude import batch
 from epsilons.noise.pair import PairLaw
+from epsilons.noise.pieces import Pieces
 from epsilons.noise.source import Source
 from epsilons.noise.stairs import Stairs, log_one_plus, odds, power_sum, precisely
 from epsilons.noise.uniform import below, below_many
@@ -59,6 +60,11 @@ class Staircase2D(Stairs, PairLaw):
             ArgumentError: a parameter is not such a number.
         """
         return cls(rate, steps, best_inner_2d(rate, steps))
+
+    @property
+    def pieces(self) -> Pieces:
+        """The law falls by the rate from each ring of |x| + |y| to the next."""
+        return Pieces("rings", self.rate, self.steps, self.inner)
 
     def exponent(self, x: int, y: int) -> Fraction:
         """Return log pmf(0, 0) - log pmf(x, y) = rate * level(|x| + |y|), exactly.

@@ -2,7 +2,8 @@
 
 from epsilons.verify.audit import Audit, audit
 from epsilons.verify.channel import exact_channel
+from epsilons.verify.draws import Draws, draws
 from epsilons.verify.exact import exact
 from epsilons.verify.verdict import Verdict
 
-__all__ = ["Audit", "Verdict", "audit", "exact", "exact_channel"]
+__all__ = ["Audit", "Draws", "Verdict", "audit", "draws", "exact", "exact_channel"]

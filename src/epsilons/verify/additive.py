@@ -1,41 +1,53 @@
-"""The exact privacy loss of each person, computed from the law of the noise alone.
+"""The exact privacy loss of each person in weighted sums of integers with noise of their own.
 
 The checker is handed a mechanism and reads what it would draw from: integer weights, how far a
-person can move, the law. It shares no code with what it checks, uses rational numbers and
-correctly rounded decimals only, and takes no number on trust that it can recompute.
+person can move, the pieces of the law. It shares no code with what it checks, uses rational numbers
+and correctly rounded decimals only, and takes no number on trust that it can recompute. What a
+person can move follows from the kind of mechanism, and must be what the mechanism says.
 """
 
 from __future__ import annotations
 
 import decimal
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Final, Protocol
 
 from epsilons.errors import PrivacyError
-from epsilons.verify.verdict import Verdict
-
-_PROBES = 64
-_FAR = range(7, 300, 7)
-"""Laws are asked at all points up to `_PROBES` from 0, and at some near these powers of two."""
+from epsilons.verify.laws import Pieces, one_number, whole
+from epsilons.verify.verdict import Verdict, budgets_of
 
 _DIGITS, _TRUSTED = 60, 45
 """Significant digits that are carried, and those that are relied on."""
 
 
-Loss: TypeAlias = Callable[[int], Fraction | float]
-"""The loss over a distance of so many lattice points."""
+@dataclass(frozen=True)
+class Sums:
+    """What the kind of a mechanism says of it, whatever the mechanism says.
 
-
-class Law(Protocol):
-    """The law of integer noise, as a checker reads it.
-
-    A law with `steps` says of itself that it falls in stairs, and then has `rate` and `inner`, too.
+    Attributes:
+        neighbours: what counts as a change of one person.
+        moves: in how many places a person's whole reach can come or go.
+        cells: whether there are many sums, among which a person may share what they add.
+        coins: whether people are kept by coins; None if either may be.
     """
 
-    def exponent(self, x: int, /) -> Fraction:
-        """−ln of the probability of x, plus ln of that of 0, exactly."""
+    neighbours: str
+    moves: int
+    cells: bool
+    coins: bool | None
+
+
+SUMS: Final = {
+    "sum": Sums("replace", moves=1, cells=False, coins=False),
+    "sampled sum": Sums("replace", moves=1, cells=False, coins=True),
+    "cells": Sums("replace", moves=2, cells=True, coins=None),
+    "report": Sums("local", moves=1, cells=False, coins=False),
+    "open cells": Sums("add-remove", moves=1, cells=True, coins=False),
+}
+"""The kinds of weighted sums. A person who is replaced leaves one cell and enters another."""
 
 
 class Mechanism(Protocol):
@@ -46,6 +58,10 @@ class Mechanism(Protocol):
     however it is spread over sums if the grid is 1. Where `keep` is given, a person of level l is
     used with probability `keep[l]`, and otherwise counts as what is half as far from everything.
     """
+
+    @property
+    def kind(self) -> str:
+        """One of `SUMS`."""
 
     @property
     def levels(self) -> Any:
@@ -81,7 +97,7 @@ def exact_additive(mechanism: Mechanism) -> Verdict:
 
     Replacing a person's value moves Σ k·g by at most k·reach, so its quotient by the grid, rounded
     down, by at most ceil(k·reach/grid) lattice points, and that in each of `moves` sums; the loss
-    is what the law of the noise allows over that distance.
+    is what the pieces of the law allow over that distance.
 
     Args:
         mechanism: for instance `release.mechanism`.
@@ -90,97 +106,73 @@ def exact_additive(mechanism: Mechanism) -> Verdict:
         The verdict: losses beside budgets.
 
     Raises:
-        PrivacyError: the law is not one whose losses this checker can bound.
+        PrivacyError: the mechanism is not of the kind that it says, or the law is not one whose
+            losses this checker can bound.
     """
-    law = mechanism.law
-    stepped = hasattr(law, "steps")
-    loss = _stairs(law) if stepped else _slope(law)
-    budgets = tuple(_rational(float(level)) for level in mechanism.levels)
-    weights = [int(k) for k in mechanism.weights]
-    if len(weights) != len(budgets) or min(weights) < 0:
-        raise PrivacyError("The mechanism does not give each level one weight from 0.")
-    if mechanism.moves > 1 and mechanism.grid != 1:
-        raise PrivacyError("Sums that are rounded one by one can move by more than their total.")
-    if mechanism.moves > 1 and stepped:
-        raise PrivacyError("Each of several sums may cross a stair of its own.")
-    reach = mechanism.moves * mechanism.reach
+    kind = SUMS[mechanism.kind]
+    budgets = budgets_of(mechanism.levels)
+    weights = weights_of(mechanism, len(budgets))
+    reach = whole(mechanism.reach, 1, "The reach of a person")
+    grid = whole(mechanism.grid, 1, "The grid")
+    if mechanism.moves != kind.moves:
+        raise PrivacyError(
+            f"A person moves in {kind.moves} of the sums of such a mechanism ({mechanism.kind!r}), "
+            f"and it says {mechanism.moves}."
+        )
+    law = one_number(mechanism.law)
+    if kind.cells:
+        if grid != 1:
+            raise PrivacyError(
+                "Sums that are rounded one by one can move by more than their total."
+            )
+        if law.steps != 1:
+            raise PrivacyError("Each of several sums may cross a stair of its own.")
+    elif reach < grid:
+        raise PrivacyError("The values of a sum can move by all of the grid, and it says by less.")
+    if kind.coins is not None and kind.coins != (mechanism.keep is not None):
+        raise PrivacyError(
+            "Coins that are not tossed protect nobody, and those that are must be said."
+        )
+    distances = [k * reach * kind.moves for k in weights]
     if mechanism.keep is None:
-        losses = tuple(_moved(loss, k * reach, mechanism.grid) for k in weights)
-        return Verdict(budgets, losses, exact=True)
+        losses = tuple(_moved(law, distance, grid) for distance in distances)
+        return Verdict(budgets, losses, exact=True, neighbours=kind.neighbours)
+    if len(mechanism.keep) != len(weights):
+        raise PrivacyError("The mechanism does not give each level one probability of being kept.")
     bounds = tuple(
-        _sampled(loss, k * reach, p, mechanism.grid)
-        for k, p in zip(weights, mechanism.keep, strict=True)
+        _sampled(law, distance, p, grid)
+        for distance, p in zip(distances, mechanism.keep, strict=True)
     )
-    return Verdict(budgets, bounds, exact=False)
+    return Verdict(budgets, bounds, exact=False, neighbours=kind.neighbours)
 
 
-def rate_of(law: Law) -> Fraction | float:
-    """The log-ratio of neighbouring lattice points, checked against the law at many points.
-
-    A law p(x) ∝ e^{−r|x|} has the largest log-ratio r·s over a distance s.
-
-    Args:
-        law: of integer noise.
-
-    Returns:
-        r; math.inf if the law is a point.
+def weights_of(mechanism: Any, levels: int) -> list[int]:
+    """The weights, one from 0 for each level.
 
     Raises:
-        PrivacyError: the law is of another kind.
+        PrivacyError: there are others.
     """
-    first = law.exponent(1)
-    if first == math.inf:
-        if all(law.exponent(x) == math.inf for x in (-1, 2, -(2**70))) and law.exponent(0) == 0:
-            return math.inf  # all mass at 0: a distance of one tells everything
-        raise PrivacyError("The law of the noise is neither geometric nor a point.")
-    rate = Fraction(first)
-    for x in [*range(-_PROBES, _PROBES + 1), *(2**k + 1 for k in _FAR)]:
-        if law.exponent(x) != rate * abs(x):
-            raise PrivacyError("The law of the noise is not e^(−r·|x|), so its loss is not known.")
-    return rate
+    weights = [whole(k, 0, "The one weight of each level") for k in mechanism.weights]
+    if len(weights) != levels:
+        raise PrivacyError("The mechanism does not give each level one weight.")
+    return weights
 
 
-def _slope(law: Law) -> Loss:
-    """The loss of a law p(x) ∝ e^{−r|x|}, or of a point."""
-    rate = rate_of(law)
-    return lambda points: rate * points
-
-
-def _stairs(law: Any) -> Loss:
-    """The loss of a law p(x) ∝ e^{−r·level(|x|)}, level(a) = floor((a + N − g)/N), also checked.
-
-    level(|x + d|) − level(|x|) for |d| ≤ s is largest where x and d have one sign, as level grows:
-    there it is floor((a + s + N − g)/N) − floor((a + N − g)/N), at most ceil(s/N), and just that at
-    a = g − 1.
-    """
-    rate, steps, inner = Fraction(law.rate), int(law.steps), int(law.inner)
-    if rate <= 0 or not 1 <= inner <= steps:
-        raise PrivacyError("The law of the noise has no stairs of such widths.")
-    stairs = [*range(_PROBES), *(2**k + 1 for k in _FAR)]
-    edges = [inner + steps * stair + off for stair in stairs for off in (-1, 0, 1)]
-    for a in [*range(_PROBES + 1), *(2**k + 1 for k in _FAR), *edges]:
-        exponent = rate * ((a + steps - inner) // steps)
-        if law.exponent(a) != exponent or law.exponent(-a) != exponent:
-            raise PrivacyError("The law of the noise is not the staircase that it says it is.")
-    return lambda points: rate * -(-points // steps)
-
-
-def _moved(loss: Loss, distance: int, grid: int) -> Fraction | float:
+def _moved(law: Pieces, distance: int, grid: int) -> Fraction | float:
     """The loss over a distance on the grid: lattice points are crossed whole."""
-    points = -(-distance // grid)
-    return Fraction(0) if points == 0 else loss(points)
+    return law.loss(-(-distance // grid))
 
 
-def _sampled(loss: Loss, distance: int, keep: Fraction, grid: int) -> Fraction | float:
+def _sampled(law: Pieces, distance: int, keep: Fraction, grid: int) -> Fraction | float:
     """A certified bound on ln((1 + p(e^h − 1))/(1 − p(1 − e^{−h}))).
 
     h is the loss over half the distance: a person who is not kept counts as the middle.
     """
-    if not 0 <= keep <= 1:
-        raise PrivacyError("A probability of being kept lies outside [0, 1].")
+    if type(keep) not in (int, Fraction) or not 0 <= keep <= 1:
+        raise PrivacyError("A probability of being kept must be a fraction from 0 to 1.")
     if distance == 0 or keep == 0:
         return Fraction(0)
-    half = _moved(loss, distance, 2 * grid)
+    half = _moved(law, distance, 2 * grid)
     if isinstance(half, float):
         return math.inf
     if keep == 1:
@@ -197,7 +189,3 @@ def _sampled(loss: Loss, distance: int, keep: Fraction, grid: int) -> Fraction |
         # logarithm is at most h: the error is far below the digits that are relied on.
         margin = decimal.Decimal(10) ** -(_TRUSTED + zeros) * (1 + abs(total))
         return Fraction(total + margin)
-
-
-def _rational(budget: float) -> Fraction | float:
-    return budget if math.isinf(budget) else Fraction(budget)

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from epsilons.errors import PrivacyError
-from epsilons.verify.verdict import Verdict
+from epsilons.verify.verdict import Verdict, budgets_of
 
 _DIGITS = 60
 
@@ -62,17 +62,15 @@ def exact_channel(channel: Channel) -> Verdict:
     for row in rows:
         if len(row) != len(channel.outputs) or min(row) < 0 or sum(row) != channel.total:
             raise PrivacyError("A row of the table does not sum to one over the answers.")
-    budget = float(channel.epsilon)
-    if math.isnan(budget) or budget < 0.0:
-        raise PrivacyError("The budget of the table is not a number from 0.")
+    budgets = budgets_of([channel.epsilon])
     widest = Fraction(1)
     for column in zip(*rows, strict=True):
         most, least = max(column), min(column)
         if most and not least:
-            return Verdict((_rational(budget),), (math.inf,), exact=True)
+            return Verdict(budgets, (math.inf,), exact=True, neighbours="local")
         if most * widest.denominator > least * widest.numerator:
             widest = Fraction(most, least)
-    return Verdict((_rational(budget),), (_logarithm(widest),), exact=True)
+    return Verdict(budgets, (_logarithm(widest),), exact=True, neighbours="local")
 
 
 def _logarithm(ratio: Fraction) -> Fraction:
@@ -88,7 +86,3 @@ def _logarithm(ratio: Fraction) -> Fraction:
         quotient = decimal.Decimal(ratio.numerator) / decimal.Decimal(ratio.denominator)
         found = quotient.ln()
         return Fraction(found) * (1 + Fraction(1, 10**_DIGITS))
-
-
-def _rational(budget: float) -> Fraction | float:
-    return budget if math.isinf(budget) else Fraction(budget)

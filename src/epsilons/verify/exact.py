@@ -2,80 +2,138 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from epsilons.errors import PrivacyError
-from epsilons.verify.additive import exact_additive, rate_of
+from epsilons.verify.additive import SUMS, exact_additive
+from epsilons.verify.laws import NEAR, one_number
 from epsilons.verify.pairs import pair_losses
 from epsilons.verify.selection import diffused_losses, selection_losses
-from epsilons.verify.verdict import Verdict
+from epsilons.verify.verdict import Verdict, budgets_of
+
+_MANY: Final = 128
+"""Where there are many laws, each is asked at every point so near to 0."""
 
 
 def exact(mechanism: Any) -> Verdict:
-    """Compute the loss of a person of each level, from the laws that a mechanism draws from.
+    """Compute the loss of a person of each level, from what a mechanism declares.
+
+    What it checks: that everyone's loss, recomputed with rational numbers from integer weights, how
+    far a person moves in a mechanism of this kind, and the pieces of the laws of the noise, is at
+    most their budget; that the mechanism says of itself what its kind says; that laws state the
+    probabilities of the pieces that they declare, at about a thousand points; that a composition
+    holds as many stages as were charged, and each takes what it was charged.
+
+    What it does not check: that draws follow the laws and that totals move as little as declared,
+    which `draws` tests; nor the way from rows to totals.
 
     Args:
-        mechanism: for instance `release.mechanism`. It is read by what it has: `stages` (their
-            losses add up), a `matrix` (two sums with a pair of noises, under add/remove), a
-            `cell_of` each rung (counts of people, under add/remove), `candidates` (a selection),
-            `crossings` (people who are kept by coins, and asked until something is crossed), a
-            `bounded` mechanism for slots that people are drawn for, or otherwise one law for
-            weighted integer sums.
+        mechanism: for instance `release.mechanism`. It is read by its `kind`.
 
     Returns:
         The verdict: losses beside budgets.
 
     Raises:
-        PrivacyError: the law is not one whose losses this checker can bound.
+        PrivacyError: the mechanism declares no kind that this checker knows, is not what its kind
+            says, or has a law whose losses this checker cannot bound.
     """
-    if hasattr(mechanism, "bounded"):
-        return _reduced(mechanism)
-    if hasattr(mechanism, "stages"):
-        return _composed(mechanism)
-    if hasattr(mechanism, "candidates"):
-        return Verdict(_budgets(mechanism.levels), selection_losses(mechanism), exact=False)
-    if hasattr(mechanism, "crossings"):
-        return Verdict(_budgets(mechanism.levels), diffused_losses(mechanism), exact=False)
-    if hasattr(mechanism, "matrix"):
-        return Verdict(_budgets(mechanism.levels), pair_losses(mechanism), exact=True)
-    if hasattr(mechanism, "cell_of"):
-        return Verdict(_budgets(mechanism.levels), _counted(mechanism), exact=True)
-    return exact_additive(mechanism)
+    kind = getattr(mechanism, "kind", None)
+    if kind not in KINDS:
+        known = ", ".join(repr(each) for each in KINDS)
+        raise PrivacyError(
+            f"The mechanism must declare its `kind`, one of {known}: what a person can move in it "
+            "follows from that."
+        )
+    return KINDS[kind](mechanism)
 
 
 def _composed(mechanism: Any) -> Verdict:
-    """Losses of the stages add up, person by person."""
-    budgets = _budgets(mechanism.levels)
-    verdicts = [exact(stage) for stage in mechanism.stages]
+    """Losses of the stages add up, person by person, and every stage that was charged is there."""
+    budgets = budgets_of(mechanism.levels)
+    stages, charges = tuple(mechanism.stages), tuple(mechanism.charges)
+    if not stages or len(stages) != len(charges):
+        raise PrivacyError(
+            f"{len(charges)} stages were drawn and charged, and the mechanism holds {len(stages)}."
+        )
+    verdicts = [exact(stage) for stage in stages]
     if any(verdict.budgets != budgets for verdict in verdicts):
         raise PrivacyError("The stages do not speak of the same people.")
+    if len({verdict.neighbours for verdict in verdicts}) > 1:
+        raise PrivacyError("The stages do not speak of the same change of one person.")
+    for stage, verdict, charge in zip(stages, verdicts, charges, strict=True):
+        if len(charge) != len(budgets):
+            raise PrivacyError("The charges do not speak of the same people as the stages.")
+        # Where coins are tossed the loss is a bound, a hair below what the coins were made for.
+        within = operator.le if stage.kind == "diffusion" else operator.eq
+        if not all(map(within, verdict.losses, charge)):
+            raise PrivacyError("A stage does not take what it was charged: another one was drawn.")
     losses = tuple(
         sum(each, Fraction(0))
         for each in zip(*(verdict.losses for verdict in verdicts), strict=True)
     )
-    return Verdict(budgets, losses, exact=all(verdict.exact for verdict in verdicts))
+    whole = all(verdict.exact for verdict in verdicts)
+    return Verdict(budgets, losses, exact=whole, neighbours=verdicts[0].neighbours)
 
 
 def _reduced(mechanism: Any) -> Verdict:
     """Counts of octaves, and a mechanism for public budgets on slots, of which a person has one."""
-    counted = exact(mechanism.counts_stage)
-    slots = exact(mechanism.bounded).losses
-    places = zip(counted.losses, mechanism.place.tolist(), strict=True)
-    losses = tuple(first + (slots[at] if at >= 0 else Fraction(0)) for first, at in places)
-    return Verdict(counted.budgets, losses, exact=False)
+    counted, slots = exact(mechanism.counts_stage), exact(mechanism.bounded)
+    if (counted.neighbours, slots.neighbours) != ("add-remove", "replace"):
+        raise PrivacyError("People must be counted under add/remove, and slots replaced.")
+    if counted.budgets != budgets_of(mechanism.levels):
+        raise PrivacyError("The stages do not speak of the same people.")
+    cells = [operator.index(each) for each in mechanism.counts_stage.cell_of]
+    place = [operator.index(each) for each in mechanism.place]
+    if len(place) != len(cells):
+        raise PrivacyError("The mechanism does not give each rung one level of slots.")
+    seated = {(cell, at) for cell, at in zip(cells, place, strict=True) if at >= 0}
+    # One octave, one level of slots: a level that nobody has would be one that is not charged.
+    if sorted(at for _, at in seated) != list(range(len(slots.budgets))):
+        raise PrivacyError("Not every level of slots belongs to the people of one cell.")
+    pairs = zip(counted.losses, place, strict=True)
+    losses = tuple(first + (slots.losses[at] if at >= 0 else Fraction(0)) for first, at in pairs)
+    return Verdict(counted.budgets, losses, exact=False, neighbours="add-remove")
 
 
-def _counted(mechanism: Any) -> tuple[Fraction | float, ...]:
+def _counted(mechanism: Any) -> Verdict:
     """A person moves the count of their cell by one, and no other."""
-    rates = [rate_of(law) for law in mechanism.laws]
-    cells = [int(cell) for cell in mechanism.cell_of]
-    if len(cells) != len(mechanism.levels) or max(cells, default=-1) >= len(rates):
+    budgets = budgets_of(mechanism.levels)
+    laws = mechanism.laws
+    near = NEAR if len(laws) == 1 else _MANY
+    rates = [one_number(law, near).loss(1) for law in laws]
+    cells = [operator.index(cell) for cell in mechanism.cell_of]
+    if len(cells) != len(budgets) or max(cells, default=-1) >= len(rates):
         raise PrivacyError("The mechanism does not give each rung one cell.")
-    return tuple(rates[cell] if cell >= 0 else Fraction(0) for cell in cells)
+    losses = tuple(rates[cell] if cell >= 0 else Fraction(0) for cell in cells)
+    return Verdict(budgets, losses, exact=True, neighbours="add-remove")
 
 
-def _budgets(levels: Sequence[float]) -> tuple[Fraction | float, ...]:
-    return tuple(float(x) if math.isinf(x) else Fraction(float(x)) for x in levels)
+def _paired(mechanism: Any) -> Verdict:
+    budgets = budgets_of(mechanism.levels)
+    return Verdict(budgets, pair_losses(mechanism), exact=True, neighbours="add-remove")
+
+
+def _selected(mechanism: Any) -> Verdict:
+    budgets = budgets_of(mechanism.levels)
+    losses = selection_losses(mechanism)
+    return Verdict(budgets, losses, exact=False, neighbours=mechanism.neighbours)
+
+
+def _diffused(mechanism: Any) -> Verdict:
+    budgets = budgets_of(mechanism.levels)
+    return Verdict(budgets, diffused_losses(mechanism), exact=False, neighbours="replace")
+
+
+KINDS: Final[dict[str, Callable[[Any], Verdict]]] = {
+    **dict.fromkeys(SUMS, exact_additive),
+    "two sums": _paired,
+    "counts": _counted,
+    "selection": _selected,
+    "diffusion": _diffused,
+    "composition": _composed,
+    "reduction": _reduced,
+}
+"""What a mechanism may declare itself to be, and who reads it then."""

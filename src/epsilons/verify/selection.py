@@ -17,6 +17,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from epsilons.errors import PrivacyError
+from epsilons.verify.additive import weights_of
+from epsilons.verify.laws import whole
 
 _SPREAD = {"replace": 4, "add-remove": 2}
 """How far apart two distances can move when a person of weight 1 changes.
@@ -75,12 +77,8 @@ def selection_losses(mechanism: SelectionMechanism) -> tuple[Fraction, ...]:
     """
     if mechanism.neighbours not in _SPREAD:
         raise PrivacyError("The mechanism does not say what counts as a change of one person.")
-    scale = mechanism.scale
-    if type(scale) is not int or scale < 1:
-        raise PrivacyError("The divisor of a distance must be a whole number above 0.")
-    weights = [int(k) for k in mechanism.weights]
-    if len(weights) != len(mechanism.levels) or min(weights) < 0:
-        raise PrivacyError("The mechanism does not give each level one weight from 0.")
+    scale = whole(mechanism.scale, 1, "The divisor of a distance")
+    weights = weights_of(mechanism, len(mechanism.levels))
     spread = _SPREAD[mechanism.neighbours]
     _check_prior(mechanism.candidates)
     for people in _data_sets(mechanism.candidates):
@@ -148,6 +146,10 @@ def _check_prior(candidates: Any) -> None:
         raise PrivacyError("A candidate has no prior weight: it would tell who is not there.")
 
 
+_CROSSINGS = {"up": 2, "down": 2, "wide": 1, "narrow": 1}
+"""How far a record moves what each crossing asks: 2·(pairs within) − pairs, and people outside."""
+
+
 class DiffusedMechanism(Protocol):
     """Stages on people who were kept by coins, as a checker reads them."""
 
@@ -161,7 +163,7 @@ class DiffusedMechanism(Protocol):
 
     @property
     def crossings(self) -> Sequence[Any]:
-        """Each with a `step`, and the scales `threshold` and `query` of its noise."""
+        """All of them: each with a `step`, and the scales `threshold` and `query` of its noise."""
 
     @property
     def middle_weight(self) -> int:
@@ -176,18 +178,32 @@ def diffused_losses(mechanism: DiffusedMechanism) -> tuple[Fraction, ...]:
     """A certified upper bound on ln(1 + p(e^τ − 1)) for each level.
 
     τ is recomputed: a crossing loses step/threshold + step/query, and the median 4·weight/scale.
+    How far a record moves the queries of each crossing follows from what it asks, and must be what
+    the crossing says.
 
     Raises:
-        PrivacyError: a probability of being kept lies outside [0, 1].
+        PrivacyError: a crossing is missing, moves by less than it must or has no such noise, or a
+            probability of being kept lies outside [0, 1].
     """
-    base = Fraction(_SPREAD["replace"] * mechanism.middle_weight, mechanism.middle_scale)
-    for crossing in mechanism.crossings:
-        step = crossing.step
-        base += Fraction(step) / crossing.threshold + Fraction(step) / crossing.query
+    weight = whole(mechanism.middle_weight, 1, "The weight of everyone in the median")
+    scale = whole(mechanism.middle_scale, 1, "The divisor of a distance")
+    base = Fraction(_SPREAD["replace"] * weight, scale)
+    crossings = {name: getattr(mechanism, name) for name in _CROSSINGS}
+    if sorted(map(id, mechanism.crossings)) != sorted(map(id, crossings.values())):
+        raise PrivacyError("The crossings of a diffusion are two of differences and two of radii.")
+    for name, crossing in crossings.items():
+        if crossing.step != _CROSSINGS[name]:
+            raise PrivacyError("A record moves the queries of a crossing by another step.")
+        for noise in (crossing.threshold, crossing.query):
+            if type(noise) not in (int, Fraction) or noise <= 0:
+                raise PrivacyError("The scale of the noise of a crossing must be above 0.")
+            base += Fraction(crossing.step) / noise
+    if len(mechanism.keep) != len(mechanism.levels):
+        raise PrivacyError("The mechanism does not give each level one probability of being kept.")
     losses = []
     for keep in mechanism.keep:
-        if not 0 <= keep <= 1:
-            raise PrivacyError("A probability of being kept lies outside [0, 1].")
+        if type(keep) not in (int, Fraction) or not 0 <= keep <= 1:
+            raise PrivacyError("A probability of being kept must be a fraction from 0 to 1.")
         losses.append(base if keep == 1 else _amplified(Fraction(keep), base))
     return tuple(losses)
 

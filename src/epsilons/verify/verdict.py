@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from epsilons.errors import PrivacyError
 
@@ -18,11 +21,14 @@ class Verdict:
             exact rational, or a certified upper bound where people are sampled; math.inf if the
             mechanism hides nothing of them.
         exact: whether the losses are exact.
+        neighbours: what counts as a change of one person: "replace" (of their value), "add-remove"
+            (they come or go), or "local" (of their value, before anyone else sees it).
     """
 
     budgets: tuple[Fraction | float, ...]
     losses: tuple[Fraction | float, ...]
     exact: bool
+    neighbours: str
 
     @property
     def holds(self) -> bool:
@@ -43,6 +49,16 @@ class Verdict:
                 )
         return self
 
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain data."""
+        rows = zip(self.budgets, self.losses, strict=True)
+        return {
+            "neighbours": self.neighbours,
+            "holds": self.holds,
+            "exact": self.exact,
+            "people": [{"epsilon": float(ε), "loss": float(loss)} for ε, loss in rows],
+        }
+
     def __str__(self) -> str:
         words = "exact" if self.exact else "certified upper bound"
         rows = [
@@ -52,3 +68,15 @@ class Verdict:
         shown = rows if len(rows) <= 12 else [*rows[:6], f"  … {len(rows) - 11} more", *rows[-5:]]
         head = "Everyone's budget is kept." if self.holds else "SOMEBODY'S BUDGET IS NOT KEPT."
         return "\n".join([head, *shown])
+
+
+def budgets_of(levels: Iterable[float]) -> tuple[Fraction | float, ...]:
+    """The budgets exactly as they are stored, ∞ as a float.
+
+    Raises:
+        PrivacyError: one of them is not a number from 0.
+    """
+    budgets = [float(level) for level in levels]
+    if not budgets or any(math.isnan(each) or each < 0.0 for each in budgets):
+        raise PrivacyError("The budgets of the levels must be numbers from 0, one at least.")
+    return tuple(each if math.isinf(each) else Fraction(each) for each in budgets)

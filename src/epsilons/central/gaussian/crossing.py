@@ -36,6 +36,7 @@ class Crossing:
         end: how many queries there are; if none fires the answer is the last.
     """
 
+    kind = "crossing"
     step: int
     threshold: Fraction
     query: Fraction

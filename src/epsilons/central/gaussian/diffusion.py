@@ -60,6 +60,7 @@ class Diffused:
         narrow: finds a radius around that.
     """
 
+    kind = "diffusion"
     levels: Floats
     counts: Integers
     shares: tuple[Fraction | float, ...]

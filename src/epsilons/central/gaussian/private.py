@@ -161,8 +161,11 @@ def mean_of_unknown_people(
     scale = float(mechanism.weights[heaviest]) / float(chosen.spent[heaviest])
     lo, hi = bounds
     stages: tuple[Any, ...] = on_levels(found.stages, rungs, guess, place)
+    before = [stage.losses for stage in found.stages]
     if start is not None:
         stages = (LevelCounts(rungs, start.cell_of[place], start.rates), *stages)
+        before = [start.spent, *before]
+    charges = (*(tuple(losses[at] for at in place.tolist()) for losses in before), chosen.spent)
     spends = [
         float_down(found.losses[at] + spent)
         for at, spent in zip(place.tolist(), chosen.spent, strict=True)
@@ -188,7 +191,7 @@ def mean_of_unknown_people(
         assumes=assumes,
         missing="midpoint",
         private=source.private,
-        mechanism=Composed(rungs, (*stages, mechanism)),
+        mechanism=Composed(rungs, (*stages, mechanism), charges),
         sums=NoisySums(
             law=mechanism.law,
             scheme=mechanism.scheme,

@@ -44,6 +44,7 @@ class Reduced:
         place: the level of the slots of each rung.
     """
 
+    kind = "reduction"
     levels: Floats
     counts_stage: LevelCounts
     bounded: Staged

@@ -56,6 +56,7 @@ class Selection:
         seeks: what is sought, in words.
     """
 
+    kind = "selection"
     levels: Floats
     counts: Integers
     weights: Integers

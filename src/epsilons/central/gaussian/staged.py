@@ -47,11 +47,14 @@ class Staged:
         levels: the budgets ε.
         counts: how many people have each.
         stages: the selections in the order in which they were drawn, and the capped mean.
+        charges: for every stage that was drawn, what it took of a person of each level.
     """
 
+    kind = "composition"
     levels: Floats
     counts: Integers
     stages: tuple[Any, ...]
+    charges: tuple[tuple[Fraction | float, ...], ...]
 
     def __post_init__(self) -> None:
         for array in (self.levels, self.counts):
@@ -71,15 +74,7 @@ class Staged:
     @property
     def losses(self) -> tuple[Fraction | float, ...]:
         """What a person of each level spends in all, ∞ for those who are used without noise."""
-        law = self.last.law
-        before = zip(*(stage.losses for stage in self.selections), strict=True)
-        losses: list[Fraction | float] = []
-        for spent, k in zip(before, self.last.weights.tolist(), strict=True):
-            if isinstance(law, DiscreteLaplace):
-                losses.append(sum(spent, Fraction(k) / law.scale))
-            else:
-                losses.append(math.inf if k else sum(spent, Fraction(0)))
-        return tuple(losses)
+        return tuple(sum(each, Fraction(0)) for each in zip(*self.charges, strict=True))
 
     @property
     def weights(self) -> Integers:
@@ -179,21 +174,25 @@ def build_staged(
         sigma: about the standard deviation, for the cap.
         grid: the steps of the grid.
     """
-    spent = [sum(each, Fraction(0)) for each in zip(*(s.losses for s in stages), strict=True)]
+    charges = tuple(stage.losses for stage in stages)
+    spent = [sum(each, Fraction(0)) for each in zip(*charges, strict=True)]
     left = remaining(levels, spent)
     cap = square_cap(_budgets(left, counts), 2.0 * min((bounds[1] - bounds[0]) / sigma, 1e9) ** 2)
     law: DiscreteLaplace | PointMass
+    most: tuple[Fraction | float, ...]
     if math.isinf(cap):
         weights = np.where(np.isinf(left), 2**_WEIGHT_BITS, 0).astype(np.int64)
         law = PointMass()
+        most = tuple(math.inf if k else Fraction(0) for k in weights.tolist())
     else:
         effective = np.minimum(left, cap)
         shift = min(_WEIGHT_BITS - math.frexp(float(effective.max()))[1], 53)
         weights = np.floor(np.ldexp(effective, shift)).astype(np.int64)
         law = DiscreteLaplace(Fraction(2) ** shift)
+        most = tuple(Fraction(k) / law.scale for k in weights.tolist())
     total = sum(k * n for k, n in zip(weights.tolist(), counts.tolist(), strict=True))
     last = Additive(levels.copy(), counts.copy(), weights, grid, grid, law, Fraction(total), bounds)
-    return Staged(levels.copy(), counts.copy(), (*stages, last))
+    return Staged(levels.copy(), counts.copy(), (*stages, last), (*charges, most))
 
 
 def _budgets(left: Floats, counts: Integers) -> Budgets:

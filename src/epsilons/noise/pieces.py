@@ -1,0 +1,34 @@
+"""What a law declares of itself: where it is flat, where it falls, and by how much."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Final, NamedTuple
+
+SHAPES: Final = ("point", "half-line", "line", "rings", "hourglass")
+
+
+class Pieces(NamedTuple):
+    """All pieces of a law, in four plain facts that a checker can read to the end.
+
+    Distances 0, ..., inner - 1 are one flat piece, and every `steps` distances after them another.
+    From each to the next the probability falls by e^{-rate}, and nowhere else: there is no room for
+    a hole or a bump between two points.
+
+    Attributes:
+        shape: what the distance is. "point": only 0 can occur. "half-line": x, from 0 up. "line":
+            |x|. "rings": |x| + |y|. "hourglass": with j the piece of |x| and x + y = k steps it is
+            j + |k - j| pieces for x >= 0, and j + |k + j| for x < 0; other pairs cannot occur.
+        rate: by how much the logarithm of the probability falls; infinite for a point.
+        steps: how many distances make a piece, at least 1.
+        inner: how many make the first one, from 1 to `steps`.
+    """
+
+    shape: str
+    rate: Fraction | float
+    steps: int = 1
+    inner: int = 1
+
+
+POINT: Final = Pieces("point", math.inf)

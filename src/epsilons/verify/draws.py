@@ -1,0 +1,342 @@
+"""Whether a mechanism draws from the laws that it declares, and moves as little as it declares.
+
+`exact` computes losses from a declaration. This is the other half: the very calls that a release
+makes, `total` and `draw`, are made many times, and compared with the declaration.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from epsilons.errors import ArgumentError, PrivacyError
+from epsilons.verify.fit import Stream, even, shares, strangeness, two_sided, uniforms
+from epsilons.verify.laws import Pieces, one_number, two_numbers
+from epsilons.verify.totals import a_total, moved_too_far
+
+ERROR: Final = 1e-6
+"""The probability of a false alarm, of all checks of one mechanism together."""
+
+_SINGLE, _MANY, _VALUES = 2000, 10_000, 10_000
+_COINS, _PICKS = 4000, 1000
+_COLUMNS: Final = 2000
+_LARGE: Final = 2**50
+
+_COINS_OF_PEOPLE: Final = (
+    "the coins, pairs and median of a diffusion, which are drawn in one run over the people"
+)
+_SEATS: Final = "who is seated in which slot"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One comparison.
+
+    Attributes:
+        subject: of what.
+        trials: how many draws, or pairs of neighbours.
+        chance: for draws, how likely what was seen, or anything stranger, is if all is right, at
+            most; for totals 1 if none moved too far, else 0.
+    """
+
+    subject: str
+    trials: int
+    chance: float
+
+
+@dataclass(frozen=True)
+class Draws:
+    """What was compared, and what was found.
+
+    Attributes:
+        checks: the comparisons.
+        unchecked: what cannot be drawn without people, in words.
+        error: the probability that a right mechanism fails, of all checks together, at most.
+    """
+
+    checks: tuple[Check, ...]
+    unchecked: tuple[str, ...]
+    error: float
+
+    @property
+    def limit(self) -> float:
+        """A check fails if its chance is not above this: its part of the error."""
+        return self.error / len(self.checks)
+
+    @property
+    def passes(self) -> bool:
+        """Whether all is as declared, as far as could be seen. It is evidence, and no proof."""
+        return all(check.chance > self.limit for check in self.checks)
+
+    def require(self) -> Draws:
+        """Return this if it passes.
+
+        Raises:
+            PrivacyError: draws or totals are not as declared.
+        """
+        for check in self.checks:
+            if check.chance <= self.limit:
+                raise PrivacyError(
+                    f"Not as declared: {check.subject}, in {check.trials:,} trials. "
+                    "The mechanism must not be used."
+                )
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain data."""
+        return {
+            "passes": self.passes,
+            "error": self.error,
+            "checks": [vars(check) for check in self.checks],
+            "unchecked": list(self.unchecked),
+        }
+
+    def __str__(self) -> str:
+        head = (
+            "Draws and totals are as declared."
+            if self.passes
+            else "DRAWS OR TOTALS ARE NOT AS DECLARED."
+        )
+        rows = [
+            f"  {'as declared' if check.chance > self.limit else 'NOT':<13}{check.subject}, "
+            f"{check.trials:,} trials"
+            for check in self.checks
+        ]
+        rows += [f"  not checked  {words}" for words in self.unchecked]
+        alarm = f"  A right mechanism fails with a probability of at most {self.error:.0e}."
+        return "\n".join([head, *rows, alarm])
+
+
+Found: TypeAlias = Iterator[Check | str]
+
+
+@dataclass(frozen=True)
+class _Tools:
+    """What every check is given: bits for the mechanism, chance for the checker."""
+
+    source: Stream
+    chance: np.random.Generator
+
+
+def draws(mechanism: Any, seed: int = 0) -> Draws:
+    """Compare the draws of a mechanism with its laws, and its totals with what a person may move.
+
+    What it checks: `draw`, with the call that a release makes, one draw at a time and many at once,
+    against the pieces that the laws declare: cells of every number of a draw, of pairs of them and
+    of successive draws. `total`, or `thin` where people are kept by coins, on random tallies and
+    neighbours of them: nobody moves it farther than declared. Coins against their probabilities.
+
+    What it does not check: losses, which `exact` computes; the way from rows to tallies; and faults
+    that are too small or too rare for some thousand draws. Noise of half the scale is found, noise
+    that is a few percent off is not.
+
+    Args:
+        mechanism: for instance `release.mechanism`. It is read by its `kind`.
+        seed: of the draws and the data sets, which are made up: nothing private depends on it.
+
+    Returns:
+        What was compared. A right mechanism passes with a probability of at least 1 − 10⁻⁶ over the
+        seeds: the tails of counts are exact binomial ones, and each check gets its part of that.
+
+    Raises:
+        ArgumentError: the seed is no integer from 0.
+        PrivacyError: the mechanism declares no kind that can be drawn, or a law that is not the one
+            it says.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise ArgumentError("seed must be an integer from 0.")
+    tools = _Tools(Stream(seed), np.random.default_rng((seed, 0xD4A35)))
+    found = list(_found(mechanism, tools))
+    checks = tuple(each for each in found if isinstance(each, Check))
+    return Draws(checks, tuple(each for each in found if isinstance(each, str)), ERROR)
+
+
+def _found(mechanism: Any, tools: _Tools) -> Found:
+    kind = getattr(mechanism, "kind", None)
+    if kind not in _KINDS:
+        known = ", ".join(repr(each) for each in _KINDS)
+        raise PrivacyError(
+            f"A mechanism of the kind {kind!r} cannot be drawn alone. Kinds that can are {known}."
+        )
+    return _KINDS[kind](mechanism, tools)
+
+
+def _sums(mechanism: Any, tools: _Tools) -> Found:
+    """Weighted sums with noise, perhaps after coins."""
+    if getattr(mechanism, "keep", None) is None:
+        yield _totals(mechanism, tools)
+    else:
+        yield from _coins(mechanism, tools)
+    law = two_numbers(mechanism.law) if mechanism.kind == "two sums" else one_number(mechanism.law)
+    total = a_total(mechanism, tools.chance)
+    width = len(_row(total))
+    singles = max(4, min(_SINGLE, _VALUES // width))
+    one = [mechanism.draw(tools.source, total=total) for _ in range(singles)]
+    yield _fits(mechanism, law, total, one, "one at a time", tools)
+    many = mechanism.draw(tools.source, max(4, min(_MANY, _VALUES // width)), total=total)
+    yield _fits(mechanism, law, total, list(many), "many at once", tools)
+    if law.shape == "line":
+        noise = [
+            int(x) - int(t) for row in one for x, t in zip(_row(row), _row(total), strict=True)
+        ]
+        heads = sum(x % 2 == 0 for x in noise)
+        chance = two_sided(heads, len(noise), even(law))
+        yield Check(f"{mechanism.kind}: even and odd noise", len(noise), chance)
+
+
+def _fits(
+    mechanism: Any, law: Pieces, total: Any, drawn: list[Any], how: str, tools: _Tools
+) -> Check:
+    centre = _row(total)
+    columns = list(range(len(centre)))
+    if law.shape in ("point", "line") and len(centre) > _COLUMNS:
+        columns = sorted(tools.chance.choice(len(centre), _COLUMNS, replace=False).tolist())
+    table = []
+    for each in drawn:
+        row = _row(each)
+        noise = [int(row[i]) - int(centre[i]) for i in columns]
+        parts: list[tuple[int, ...]] = (
+            [(x,) for x in noise] if law.shape in ("point", "line") else [tuple(noise)]
+        )
+        table.append([u for part in parts for u in uniforms(law, part, tools.chance)])
+    chance = strangeness(np.array(table), tools.chance)
+    return Check(f"{mechanism.kind}: noise drawn {how}", len(drawn), chance)
+
+
+def _row(drawn: Any) -> list[Any]:
+    return list(np.atleast_1d(np.asarray(drawn, dtype=object)))
+
+
+def _totals(mechanism: Any, tools: _Tools) -> Check:
+    tried, wrong = moved_too_far(mechanism, tools.chance)
+    return Check(f"{mechanism.kind}: totals of neighbours", tried, float(wrong == 0))
+
+
+def _coins(mechanism: Any, tools: _Tools) -> Found:
+    """Everyone of a level at one end: what is left says how many were kept."""
+    weight, tried, wrong = int(max(mechanism.weights)), 0, 0
+    spread = mechanism.kind == "cells"
+    value = 0 if spread else int(mechanism.grid)
+    unit = 2 * weight * int(mechanism.reach) if spread else weight
+    levels = list(range(len(mechanism.weights)))
+    if len(levels) > 20:
+        levels = sorted(tools.chance.choice(len(levels), 20, replace=False).tolist())
+    for level in levels:
+        people = np.full(_COINS, level, dtype=np.int64)
+        places = np.full(_COINS, value, dtype=np.int64)
+        if unit:
+            left = mechanism.thin(tools.source, people, places)
+            kept = -(-2 * int(left[0] if spread else left) // unit)
+            chance = two_sided(kept, _COINS, float(mechanism.keep[level]))
+            yield Check(f"{mechanism.kind}: coins of one level", _COINS, chance)
+        other = places.copy()
+        other[0] = 1 if spread else 0
+        seed = int(tools.chance.integers(2**32))
+        totals = [
+            np.atleast_1d(np.asarray(mechanism.thin(Stream(seed), people, each), dtype=object))
+            for each in (places, other)
+        ]
+        far = 2 * weight * int(mechanism.reach) if spread else weight
+        tried += 1
+        wrong += int(np.abs(totals[0] - totals[1]).sum()) > far
+    yield Check(f"{mechanism.kind}: totals of neighbours under the same coins", tried, wrong == 0)
+
+
+def _counts(mechanism: Any, tools: _Tools) -> Found:
+    """Counts of people, each cell with a law of its own."""
+    yield _totals(mechanism, tools)
+    laws = [one_number(law, 128) for law in mechanism.laws]
+    total = a_total(mechanism, tools.chance)
+    rows = max(4, min(_SINGLE, _VALUES // max(len(laws), 1)))
+    table = []
+    for _ in range(rows):
+        noise = zip(laws, mechanism.draw(tools.source, total), total, strict=True)
+        parts = [uniforms(law, (int(x) - int(t),), tools.chance)[0] for law, x, t in noise]
+        table.append(parts)
+    chance = strangeness(np.array(table), tools.chance)
+    yield Check("counts: noise drawn one at a time", rows, chance)
+
+
+def _selection(mechanism: Any, tools: _Tools) -> Found:
+    """Candidates beside people who were made up, against the law by a count of people."""
+    space = mechanism.candidates
+    first, last, scale = int(space.first), int(space.last), int(mechanism.scale)
+    unit = min(scale, _LARGE)
+    middle = (first + last) // 2
+    for cells, masses in (
+        ([first - 1, middle], [unit, 2 * unit]),
+        ([first, middle, last], [unit, unit, unit // 2 + 1]),
+    ):
+        places = sorted(set(cells))
+        weight = [sum(m for c, m in zip(cells, masses, strict=True) if c == at) for at in places]
+        edges = sorted({first, last + 1, *(e for c in places for e in (c, c + 1))})
+        edges = [e for e in edges if first <= e <= last + 1]
+        prior = [int(e) for e in space.before(np.array(edges))]
+        shares_of = []
+        for i, start in enumerate(edges[:-1]):
+            below = sum(m for c, m in zip(places, weight, strict=True) if c < start)
+            inside = sum(m for c, m in zip(places, weight, strict=True) if c == start)
+            above = sum(weight) - below - inside
+            far = max(0, below - inside - above, above - inside - below)
+            shares_of.append((prior[i + 1] - prior[i]) * math.exp(-far / scale))
+        given = np.array(places, dtype=np.int64), np.array(weight, dtype=np.int64)
+        found = [mechanism.draw(tools.source, *given) for _ in range(_PICKS)]
+        counts = np.histogram(found, bins=[float(e) for e in edges[:-1]] + [math.inf])[0]
+        whole = math.fsum(shares_of)
+        chance = shares(counts.tolist(), [share / whole for share in shares_of])
+        yield Check("selection: candidates drawn one at a time", _PICKS, chance)
+
+
+def _crossing(mechanism: Any, tools: _Tools) -> Found:
+    """Whether the first query crosses, which is as far below the threshold as two scales."""
+    scale = mechanism.query
+    if mechanism.threshold != scale or scale > _LARGE:
+        yield "a crossing whose two noises have other scales than one up to 2^50"
+        return
+    gap = max(1, round(2 * scale))
+    queries = np.full(mechanism.end, -400 * (gap + 1), dtype=np.int64)
+    queries[0] = 0
+    a, rest = math.exp(-1.0 / float(scale)), -math.expm1(-1.0 / float(scale))
+    # The difference d of two such noises has P(d) = c²·a^|d|·(|d| + 1 + 2a²/(1 − a²)).
+    constant = (rest / (1.0 + a)) ** 2
+    for above, trials in ((1, 150), (gap, 700)):
+        per = (above + 1 + 2.0 * a * a / (rest * (1.0 + a))) / rest + a / (rest * rest)
+        chance = constant * math.exp(-above / float(scale)) * per
+        fired = sum(mechanism.draw(tools.source, queries, above - 1) == 0 for _ in range(trials))
+        yield Check("crossing: first query", trials, two_sided(fired, trials, chance))
+
+
+def _diffusion(mechanism: Any, tools: _Tools) -> Found:
+    for crossing in mechanism.crossings:
+        yield from _found(crossing, tools)
+    yield _COINS_OF_PEOPLE
+
+
+def _composed(mechanism: Any, tools: _Tools) -> Found:
+    for stage in mechanism.stages:
+        yield from _found(stage, tools)
+
+
+def _reduced(mechanism: Any, tools: _Tools) -> Found:
+    yield from _found(mechanism.counts_stage, tools)
+    yield from _found(mechanism.bounded, tools)
+    yield _SEATS
+
+
+_KINDS: Final[dict[str, Callable[[Any, _Tools], Found]]] = {
+    "sum": _sums,
+    "sampled sum": _sums,
+    "cells": _sums,
+    "open cells": _sums,
+    "two sums": _sums,
+    "counts": _counts,
+    "selection": _selection,
+    "crossing": _crossing,
+    "diffusion": _diffusion,
+    "composition": _composed,
+    "reduction": _reduced,
+}

@@ -1,0 +1,212 @@
+"""Whether draws follow a law: every draw becomes numbers that must be uniform, which are counted.
+
+A draw is mapped to numbers in [0, 1) by the distribution function of the pieces that its law
+declares, with a random place within each jump. If the law is the true one, these numbers are
+independent and uniform, exactly. So the count of those in a fixed cell is binomial, and an exact
+tail says how strange it is. Nothing is approximated but by the rounding of floats.
+"""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilons.verify.binomial import tail
+from epsilons.verify.laws import Pieces
+
+Floats = npt.NDArray[np.float64]
+
+CELLS: Final = 16
+IMPOSSIBLE: Final = -1.0
+"""Stands for an outcome that the law does not allow."""
+
+_GROUPS: Final = 12
+_APART: Final = int.from_bytes(b"verify.draws", "big")
+_LARGE: Final = 700
+_TINY: Final = 1e-12
+
+
+class Stream:
+    """Seeded random bits, as samplers ask for them: for tests, never private."""
+
+    private = False
+
+    def __init__(self, seed: int) -> None:
+        sequence = np.random.SeedSequence(seed, spawn_key=(_APART,))
+        self._stream = np.random.PCG64(sequence)
+
+    def words(self, count: int) -> npt.NDArray[np.uint64]:
+        """The next `count` words of 64 bits."""
+        words: npt.NDArray[np.uint64] = self._stream.random_raw(count)
+        return words
+
+    def bytes(self, count: int) -> builtins.bytes:
+        """The next `count` bytes."""
+        return self.words((count + 7) >> 3).astype("<u8", copy=False).tobytes()[:count]
+
+    def bits(self, k: int) -> int:
+        """The next `k` bits, as an integer."""
+        count = (k + 7) >> 3
+        return int.from_bytes(self.bytes(count), "little") >> ((count << 3) - k)
+
+
+def uniforms(law: Pieces, noise: tuple[int, ...], chance: np.random.Generator) -> list[float]:
+    """The numbers that one draw stands for: one for each number of the draw.
+
+    Args:
+        law: what was declared.
+        noise: one integer, or two.
+        chance: the random places within jumps.
+    """
+    if law.shape == "point":
+        return [chance.random() if noise == (0,) else IMPOSSIBLE]
+    if law.shape == "line":
+        return [_signed(law, noise[0], chance)]
+    x, y = noise
+    if law.shape == "rings":
+        return _ring(law, x, y, chance)
+    units, off = divmod(x + y, law.steps)
+    if off:
+        return [IMPOSSIBLE, IMPOSSIBLE]
+    waist = law.stair(abs(x))
+    along = Pieces("line", law.rate, 1, 1)
+    off_waist = units - (waist if x >= 0 else -waist)
+    return [_signed(law, x, chance), _signed(along, off_waist, chance)]
+
+
+def _signed(law: Pieces, x: int, chance: np.random.Generator) -> float:
+    """The upper half for numbers above 0, the lower for those below; far ones near its start."""
+    far, near = beyond(law, abs(x) + 1), beyond(law, abs(x))
+    place = far + chance.random() * (near - far)
+    above = chance.random() < 0.5 if x == 0 else x > 0
+    return (min(place, 1.0 - 2.0**-53) + above) / 2.0
+
+
+def _ring(law: Pieces, x: int, y: int, chance: np.random.Generator) -> list[float]:
+    """How far out, and where on the ring, of which each quarter has as many points as its size."""
+    size = abs(x) + abs(y)
+    far, near = beyond(law, size + 1), beyond(law, size)
+    out = min(far + chance.random() * (near - far), 1.0 - 2.0**-53)
+    if size == 0:
+        return [out, chance.random()]
+    if x > 0 and y >= 0:
+        quarter, along = 0, y
+    elif x <= 0 and y > 0:
+        quarter, along = 1, -x
+    elif x < 0:
+        quarter, along = 2, -y
+    else:
+        quarter, along = 3, x
+    return [out, min((quarter + along / size + chance.random() / size) / 4.0, 1.0 - 2.0**-53)]
+
+
+def beyond(law: Pieces, distance: int) -> float:
+    """The probability of a distance from 0 of at least so much, from the pieces of the law.
+
+    With b = e^{−rate}, t = b/(1 − b) and n the steps, the pieces after the one of a distance add
+    b^j·n·t on a line, where j is its stair; and b^j·(n·t·(e + (n − 1)/2) + n²·t²) on rings, where e
+    is the end of the piece, since 4s pairs have the distance s. At a small rate all is divided by
+    n·t or its square, so that nothing overflows.
+    """
+    if distance <= 0:
+        return 1.0
+    rate, n = float(law.rate), float(law.steps)
+    small = rate < 1.0
+    if small:
+        unit, whole = math.expm1(rate) / n, 1.0  # 1/(n·t), and n·t in these units
+    else:
+        unit, whole = 1.0, n / math.expm1(rate) if rate < _LARGE else 0.0
+
+    def units(points: int) -> float:
+        """In these units; noise of tiny rates may be larger than any float."""
+        return points * unit if rate > _TINY else float(points * law.rate / law.steps)
+
+    def mass(start: int) -> float:
+        stair = law.stair(start)
+        end = law.inner + stair * law.steps
+        fallen = math.exp(-float(min(law.rate * stair, 2 * _LARGE)))
+        rest = units(end - start)
+        if law.shape == "rings":
+            mean = units(start + end - 1) / 2.0
+            return fallen * (rest * mean + whole * (units(2 * end + law.steps - 1) / 2.0 + whole))
+        return fallen * (rest + whole)
+
+    if law.shape == "rings":
+        return 4.0 * mass(distance) / (unit * unit + 4.0 * mass(1))
+    return 2.0 * mass(distance) / (unit + 2.0 * mass(1))
+
+
+def even(law: Pieces) -> float:
+    """The probability of an even number under a law on a line: it shows noise on another lattice.
+
+    Pieces of n points have e and f even ones by turns, so that all after the first sum to
+    2·(e·b + f·b²)/(1 − b²).
+    """
+    rate, n = float(law.rate), law.steps
+    b, rest = math.exp(-rate), -math.expm1(-rate)
+    starts = (law.inner, law.inner + n)
+    e, f = ((start + n + 1) // 2 - (start + 1) // 2 for start in starts)
+    first = 2 * ((law.inner + 1) // 2) - 1
+    above = first * rest * (1.0 + b) + 2.0 * (e * b + f * b * b)
+    return above / (((2 * law.inner - 1) * rest + 2.0 * n * b) * (1.0 + b))
+
+
+def strangeness(table: Floats, chance: np.random.Generator) -> float:
+    """How likely the strangest count would be, of all that are looked at, at most.
+
+    Looked at are cells of single numbers, in groups of columns if there are many; cells of pairs of
+    numbers of one draw; and of one number of two successive draws.
+
+    Args:
+        table: a row for each draw, a column for each number, which should be uniform.
+        chance: which columns are paired, if there are many.
+    """
+    if (table < 0.0).any() or (table >= 1.0).any():
+        return 0.0
+    width = table.shape[1]
+    groups = np.array_split(np.arange(width), min(width, _GROUPS))
+    counts = [_counted(table[:, group].ravel()) for group in groups]
+    even = len(table) // 2 * 2
+    counts.append(_paired(table[:even:2].ravel(), table[1:even:2].ravel()))
+    if 1 < width <= _GROUPS // 2:
+        columns = itertools.combinations(range(width), 2)
+        counts += [_paired(table[:, i], table[:, j]) for i, j in columns]
+    elif width > 1:
+        mixed = chance.permuted(table, axis=1)[:, : width // 2 * 2]
+        beside = table[:, : width // 2 * 2]
+        counts += [_paired(each[:, ::2].ravel(), each[:, 1::2].ravel()) for each in (mixed, beside)]
+    found = [two_sided(int(k), int(each.sum()), 1.0 / CELLS) for each in counts for k in each]
+    return min(1.0, min(found) * len(found))
+
+
+def shares(counts: Sequence[int], chances: Iterable[float]) -> float:
+    """How likely the strangest of some counts would be, of cells of these probabilities."""
+    total = sum(counts)
+    found = [two_sided(k, total, p) for k, p in zip(counts, chances, strict=True)]
+    return min(1.0, min(found) * len(found))
+
+
+def two_sided(heads: int, tosses: int, chance: float) -> float:
+    """How likely so many heads, or as far on the other side, would be: exactly, or a bound."""
+    if tosses == 0:
+        return 1.0
+    if chance <= 0.0 or chance >= 1.0:
+        return float(heads == (tosses if chance >= 1.0 else 0))
+    odds = math.log(chance) - math.log1p(-chance)
+    return min(1.0, 2.0 * min(tail(heads, tosses, odds), tail(tosses - heads, tosses, -odds)))
+
+
+def _counted(numbers: Floats) -> npt.NDArray[Any]:
+    return np.bincount((numbers * CELLS).astype(np.int64), minlength=CELLS)
+
+
+def _paired(first: Floats, second: Floats) -> npt.NDArray[Any]:
+    side = math.isqrt(CELLS)
+    cells = (first * side).astype(np.int64) * side + (second * side).astype(np.int64)
+    return np.bincount(cells, minlength=CELLS)

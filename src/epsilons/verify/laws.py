@@ -1,0 +1,180 @@
+"""What a law of noise declares, and what it says when it is asked: the two must agree.
+
+A law can be asked at finitely many points only, and what lies between them could hide anything. So
+a law declares its pieces: where it is flat and where it falls, to the end of the integers. Losses
+are computed from that declaration, with formulas of this room, and `verify.draws` compares draws
+with it. The exponents that the law states are asked at many points, and must be those of its
+pieces; a law that declares none is refused.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from epsilons.errors import PrivacyError
+
+NEAR: Final = 300
+"""Laws are asked at every point so near to 0, if there are not very many laws."""
+
+_FAR: Final = range(7, 300, 7)
+_STAIRS: Final = (*range(16), *(2**k + 1 for k in _FAR[::4]))
+_RANDOM: Final = 100
+_SQUARE: Final = range(-12, 13)
+_NUMBERS: Final = ("point", "line")
+_PAIRS: Final = ("rings", "hourglass")
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The declaration of a law, with the checker's own formulas.
+
+    Distances below `inner` are one flat piece, and every `steps` after them another; from each to
+    the next the probability falls by e^{−rate}.
+
+    Attributes:
+        shape: what the distance is: "point", "line", "rings" or "hourglass".
+        rate: above 0; math.inf for a point.
+        steps: at least 1.
+        inner: from 1 to steps.
+    """
+
+    shape: str
+    rate: Fraction | float
+    steps: int
+    inner: int
+
+    def stair(self, distance: int) -> int:
+        """How often the law has fallen at a distance from 0."""
+        return (distance + self.steps - self.inner) // self.steps
+
+    def exponent(self, *at: int) -> Fraction | float:
+        """−ln P(at) + ln P(0), by the declaration."""
+        if self.shape == "point":
+            return math.inf if any(at) else Fraction(0)
+        if self.shape != "hourglass":
+            return self.rate * self.stair(sum(map(abs, at)))
+        x, y = at
+        units, off = divmod(x + y, self.steps)
+        if off:
+            return math.inf
+        waist = self.stair(abs(x))
+        return self.rate * (waist + abs(units - waist if x >= 0 else units + waist))
+
+    def loss(self, points: int) -> Fraction | float:
+        """The largest change of the exponent over a distance: a fall for each piece or part of one.
+
+        stair(a + s) − stair(a) is at most ceil(s/steps), and just that at a = inner − 1.
+        """
+        return self.rate * -(-points // self.steps) if points else Fraction(0)
+
+
+def one_number(law: Any, near: int = NEAR) -> Pieces:
+    """The pieces of a law of one number.
+
+    Args:
+        law: with `pieces`, and with `exponent` of an integer.
+        near: every point so near to 0 is asked.
+
+    Raises:
+        PrivacyError: it declares none, or others than its exponents have.
+    """
+    return _asked(law, _declared(law, _NUMBERS), near)
+
+
+def two_numbers(law: Any, near: int = NEAR) -> Pieces:
+    """The pieces of a law of two numbers: see `one_number`."""
+    return _asked(law, _declared(law, _PAIRS), near)
+
+
+def whole(number: Any, least: int, what: str) -> int:
+    """A whole number of at least `least`: no float is rounded for a check.
+
+    Raises:
+        PrivacyError: it is another one.
+    """
+    try:
+        found = operator.index(number)
+    except TypeError:
+        found = least - 1
+    if found < least:
+        raise PrivacyError(f"{what} must be a whole number from {least}.")
+    return found
+
+
+def _declared(law: Any, shapes: tuple[str, ...]) -> Pieces:
+    """Read the declaration, and refuse what has no bounded loss."""
+    pieces = getattr(law, "pieces", None)
+    if pieces is None:
+        raise PrivacyError(
+            "The law of the noise does not declare its pieces, so between the points at which it "
+            "is asked it could do anything."
+        )
+    shape, rate = pieces.shape, pieces.rate
+    if shape not in shapes:
+        raise PrivacyError(
+            f"The law of the noise is of the shape {shape!r}: here its loss has no bound that this "
+            "checker knows."
+        )
+    if shape == "point":
+        return Pieces(shape, math.inf, 1, 1)
+    if type(rate) not in (int, Fraction) or rate <= 0:
+        raise PrivacyError("The rate of the law of the noise must be a fraction above 0.")
+    steps = whole(pieces.steps, 1, "The width of a piece of the law")
+    inner = whole(pieces.inner, 1, "The width of the first piece of the law")
+    if inner > steps:
+        raise PrivacyError("The first piece of the law of the noise is wider than the others.")
+    return Pieces(shape, Fraction(rate), steps, inner)
+
+
+def _asked(law: Any, pieces: Pieces, near: int) -> Pieces:
+    """Compare what the law says with what it declared."""
+    points = _lines(pieces, near) if pieces.shape in _NUMBERS else _planes(pieces, near)
+    for at in points:
+        if law.exponent(*at) != pieces.exponent(*at):
+            raise PrivacyError(
+                "The law of the noise is not made of the pieces that it declares: it has a hole, a "
+                "bump or another slope."
+            )
+    return pieces
+
+
+def _lines(pieces: Pieces, near: int) -> Iterator[tuple[int]]:
+    sizes = {*range(near + 1), *(2**k + 1 for k in _FAR), *_edges(pieces)}
+    sizes |= set(_random_sizes(pieces, near))
+    for size in sizes:
+        yield (size,)
+        yield (-size,)
+
+
+def _planes(pieces: Pieces, near: int) -> Iterator[tuple[int, int]]:
+    """All of a square, both axes and diagonals, and edges of pieces along many ways."""
+    yield from ((x, y) for x in _SQUARE for y in _SQUARE)
+    sizes = [*range(0, near + 1, 5), *(2**k + 1 for k in _FAR[::4]), *_edges(pieces)]
+    others = _random_sizes(pieces, near)
+    for place, size in enumerate([*sizes, *others]):
+        other = others[place % len(others)]
+        # On an hourglass only pairs that sum to whole units occur.
+        units = (other % 9 - 4) * pieces.steps if pieces.shape == "hourglass" else size // 2
+        for x in (size, -size):
+            yield from ((x, units - x), (units - x, x), (x, 0), (0, x), (x, other))
+            yield x, pieces.steps * (pieces.stair(size) * (1 if x >= 0 else -1)) - x  # the waist
+
+
+def _edges(pieces: Pieces) -> list[int]:
+    """Distances where a piece ends and the next begins."""
+    if pieces.steps == 1:
+        return []
+    return [pieces.inner + pieces.steps * j + off for j in _STAIRS for off in (-1, 0, 1)]
+
+
+def _random_sizes(pieces: Pieces, near: int) -> list[int]:
+    """Distances of every size, always the same ones."""
+    chance = random.Random(near)  # noqa: S311
+    most = 128 + pieces.steps.bit_length()
+    return [chance.getrandbits(chance.randint(1, most)) for _ in range(min(_RANDOM, near))]

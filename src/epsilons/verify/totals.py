@@ -1,0 +1,215 @@
+"""How far the totals of a mechanism move when one person changes, on data sets made at random.
+
+A mechanism declares how far a person moves what it adds noise to. Here its own `total` is called,
+on random tallies and on their neighbours: one person is replaced, or comes, or goes, from anywhere
+to anywhere and often from one end to the other.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+Random = np.random.Generator
+Pair = tuple[Any, Any]
+
+_MOST: Final = 240
+_WORK: Final = 4_000_000
+_PEOPLE: Final = 100
+_AGAIN: Final = 40
+_RUNGS: Final = 12
+
+
+def moved_too_far(mechanism: Any, chance: Random) -> tuple[int, int]:
+    """How many pairs of neighbours were tried, and on how many a total moved too far.
+
+    Args:
+        mechanism: of one of the kinds in `TOTALS`.
+        chance: what the data sets are made from.
+    """
+    tried = wrong = 0
+    for allowed in TOTALS[mechanism.kind](mechanism, chance):
+        tried += 1
+        wrong += not allowed
+    return tried, wrong
+
+
+def a_total(mechanism: Any, chance: Random) -> Any:
+    """The total of some data set, as a release would hand it to `draw`."""
+    return _SOME[mechanism.kind](mechanism, chance)
+
+
+def _share(chance: Random, whole: int) -> int:
+    """Nothing, all, or something between."""
+    return (0, whole, int(chance.integers(whole + 1)))[chance.integers(3)]
+
+
+def _sum(mechanism: Any, chance: Random) -> Iterator[bool]:
+    grid, reach = int(mechanism.grid), int(mechanism.reach)
+    for level in _levels(mechanism, chance, len(mechanism.weights)):
+        sums = _sums(mechanism, chance)
+        # One person is taken out of their level, and comes back as two others.
+        rest = min(int(sums[level]), (max(int(mechanism.counts[level]), 1) - 1) * grid)
+        ends = [0, grid] if chance.random() < 0.5 else [_share(chance, grid), _share(chance, grid)]
+        first, second = sums.copy(), sums.copy()
+        first[level], second[level] = rest + ends[0], rest + ends[1]
+        far = -(-int(mechanism.weights[level]) * reach // grid)
+        totals = (operator.index(mechanism.total(each)) for each in (first, second))
+        yield abs(next(totals) - next(totals)) <= far
+
+
+def _sums(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
+    """Of every level nothing, all, or something between."""
+    most = np.asarray(mechanism.counts, dtype=np.int64) * int(mechanism.grid)
+    some = chance.integers(most, endpoint=True)
+    return np.choose(chance.integers(3, size=len(most)), [np.zeros_like(most), most, some])
+
+
+def _cells(mechanism: Any, chance: Random) -> Iterator[bool]:
+    shape = (len(mechanism.weights), int(mechanism.cells))
+    most = max(3, min(_MOST, _WORK // (shape[0] * shape[1])))
+    sums = _cell_sums(mechanism, chance)
+    for trial, level in enumerate(_levels(mechanism, chance, shape[0])[:most]):
+        if trial % _AGAIN == 0:
+            sums = _cell_sums(mechanism, chance)
+        first, second = sums.copy(), sums.copy()
+        for each in (first, second):
+            _spread(each, level, mechanism, chance)
+        far = 2 * int(mechanism.weights[level]) * int(mechanism.reach)
+        yield _apart(mechanism.total(first), mechanism.total(second)) <= far
+
+
+def _cell_sums(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
+    """Whole people in random cells, as many as there are at most, but a hundred of a level."""
+    cells, reach = int(mechanism.cells), int(mechanism.reach)
+    sums = np.zeros((len(mechanism.weights), cells), dtype=np.int64)
+    for level, count in enumerate(mechanism.counts.tolist()):
+        places = chance.integers(cells, size=min(max(count - 1, 0), _PEOPLE))
+        np.add.at(sums[level], places, reach)
+    return sums
+
+
+def _spread(sums: Any, row: int, mechanism: Any, chance: Random) -> None:
+    """Add one person: all of them in one cell, or shared by two."""
+    cells, reach = int(mechanism.cells), int(mechanism.reach)
+    part = _share(chance, reach)
+    for size in (part, reach - part):
+        sums[row, chance.integers(cells)] += size
+
+
+def _open_cells(mechanism: Any, chance: Random) -> Iterator[bool]:
+    for rungs, level in _ladders(mechanism, chance):
+        before = _cell_tally(mechanism, rungs, chance)
+        after = SimpleNamespace(**{**vars(before), "cells": before.cells.copy(), "n": before.n + 1})
+        row = int(np.flatnonzero(rungs == level)[0])
+        _spread(after.cells, row, mechanism, chance)
+        far = int(mechanism.weights[level]) * int(mechanism.reach)
+        yield _apart(mechanism.total(before), mechanism.total(after)) <= far
+
+
+def _cell_tally(mechanism: Any, rungs: Any, chance: Random) -> Any:
+    cells, reach = int(mechanism.cells), int(mechanism.reach)
+    counts = chance.integers(0, 50, size=len(rungs))
+    sums = np.zeros((len(rungs), cells), dtype=np.int64)
+    for row, count in enumerate(counts.tolist()):
+        np.add.at(sums[row], chance.integers(cells, size=count), reach)
+    levels = np.asarray(mechanism.levels)[rungs]
+    return SimpleNamespace(levels=levels, counts=counts, cells=sums, n=int(counts.sum()))
+
+
+def _two_sums(mechanism: Any, chance: Random) -> Iterator[bool]:
+    """The count moves by the weight exactly, and the sum with it, by something up to that."""
+    (a, b), (c, d) = mechanism.matrix
+    whole = a * d - b * c
+    for rungs, level in _ladders(mechanism, chance):
+        before = _tally(mechanism, rungs, chance)
+        row = rungs == level
+        after = SimpleNamespace(**vars(before))
+        after.counts = before.counts + row
+        after.sums = before.sums + row * _share(chance, int(mechanism.grid))
+        pairs = (mechanism.total(before), mechanism.total(after))
+        p, q = (int(y) - int(x) for x, y in zip(*pairs, strict=True))
+        moved, counted = d * p - b * q, a * q - c * p
+        far = int(mechanism.weights[level]) * int(mechanism.steps)
+        yield counted == whole * far and 0 <= moved * whole <= far * whole * whole
+
+
+def _tally(mechanism: Any, rungs: Any, chance: Random) -> Any:
+    counts = chance.integers(0, 50, size=len(rungs))
+    grid = int(mechanism.grid)
+    sums = np.array([_share(chance, n * grid) for n in counts.tolist()], dtype=np.int64)
+    levels = np.asarray(mechanism.levels)[rungs]
+    return SimpleNamespace(levels=levels, counts=counts, sums=sums, n=int(counts.sum()))
+
+
+def _counts(mechanism: Any, chance: Random) -> Iterator[bool]:
+    """A person is counted once, in their cell, or nowhere."""
+    for rungs, level in _ladders(mechanism, chance):
+        levels, counts = np.asarray(mechanism.levels)[rungs], chance.integers(0, 50, len(rungs))
+        before = mechanism.total(levels, counts)
+        after = mechanism.total(levels, counts + (rungs == level))
+        expected = np.zeros(len(before), dtype=np.int64)
+        cell = int(mechanism.cell_of[level])
+        if cell >= 0:
+            expected[cell] = 1
+        yield bool(np.array_equal(np.asarray(after) - np.asarray(before), expected))
+
+
+def _levels(mechanism: Any, chance: Random, count: int) -> list[int]:
+    """The levels whose people are moved: all, and some again, if there are few."""
+    there = [i for i in range(count) if int(mechanism.counts[i]) > 0]
+    if len(there) <= _MOST // 8:
+        return (there * (_MOST // max(len(there), 1)))[:_MOST]
+    return [int(i) for i in chance.choice(there, size=min(_MOST, len(there)), replace=False)]
+
+
+def _ladders(mechanism: Any, chance: Random) -> Iterator[tuple[Any, int]]:
+    """Some rungs on which people stand, and the one whose person comes."""
+    count = len(mechanism.levels)
+    for trial in range(_MOST // 2):
+        rungs = np.unique(chance.integers(count, size=_RUNGS))
+        level = trial if trial < count <= _MOST // 2 else int(chance.choice(rungs))
+        yield np.unique(np.append(rungs, level)), level
+
+
+def _apart(first: Any, second: Any) -> int:
+    """The ℓ1 distance of two vectors, in Python integers."""
+    pairs = zip(np.asarray(first).tolist(), np.asarray(second).tolist(), strict=True)
+    return sum(abs(operator.index(x) - operator.index(y)) for x, y in pairs)
+
+
+def _on_rungs(made: Callable[[Any, Any, Random], Any]) -> Callable[[Any, Random], Any]:
+    def total(mechanism: Any, chance: Random) -> Any:
+        rungs, _ = next(_ladders(mechanism, chance))
+        return mechanism.total(made(mechanism, rungs, chance))
+
+    return total
+
+
+def _some_counts(mechanism: Any, chance: Random) -> Any:
+    rungs, _ = next(_ladders(mechanism, chance))
+    levels = np.asarray(mechanism.levels)[rungs]
+    return mechanism.total(levels, chance.integers(0, 50, size=len(rungs)))
+
+
+TOTALS: Final[dict[str, Callable[[Any, Random], Iterator[bool]]]] = {
+    "sum": _sum,
+    "cells": _cells,
+    "open cells": _open_cells,
+    "two sums": _two_sums,
+    "counts": _counts,
+}
+
+_SOME: Final[dict[str, Callable[[Any, Random], Any]]] = {
+    "sum": lambda mechanism, chance: mechanism.total(_sums(mechanism, chance)),
+    "sampled sum": lambda mechanism, chance: mechanism.total(_sums(mechanism, chance)),
+    "cells": lambda mechanism, chance: mechanism.total(_cell_sums(mechanism, chance)),
+    "open cells": _on_rungs(_cell_tally),
+    "two sums": _on_rungs(_tally),
+    "counts": _some_counts,
+}

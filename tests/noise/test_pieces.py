@@ -1,0 +1,106 @@
+"""What every law declares of its pieces, against what it says point by point."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from epsilons.noise import (
+    DiscreteLaplace,
+    Geometric,
+    Hourglass,
+    Laplaces,
+    Law,
+    PairLaw,
+    Pieces,
+    PointMass,
+    Staircase,
+    Staircase2D,
+)
+from epsilons.noise.pieces import SHAPES
+
+MAKERS: dict[type[Any], Any] = {
+    PointMass: lambda rate, n, g: PointMass(),
+    Geometric: lambda rate, n, g: Geometric(1 / rate),
+    DiscreteLaplace: lambda rate, n, g: DiscreteLaplace(1 / rate),
+    Laplaces: lambda rate, n, g: Laplaces(1 / rate),
+    Staircase: Staircase,
+    Staircase2D: Staircase2D,
+    Hourglass: Hourglass,
+}
+FAR = st.integers(-(10**30), 10**30) | st.integers(-200, 200)
+
+
+def concrete(base: type[Any]) -> Iterator[type[Any]]:
+    """All laws that can be made, of the library itself."""
+    for each in base.__subclasses__():
+        yield from concrete(each)
+        if not each.__abstractmethods__ and each.__module__.startswith("epsilons."):
+            yield each
+
+
+def test_no_law_is_forgotten_here() -> None:
+    assert set(MAKERS) == {*concrete(Law), *concrete(PairLaw)}
+
+
+def walked(distance: int, pieces: Pieces) -> int:
+    """How many pieces end before a distance: by a walk, or a division where it would be long."""
+    if distance > 10_000:
+        return -(-(distance + 1 - pieces.inner) // pieces.steps)
+    fallen, end = 0, pieces.inner
+    while distance >= end:
+        fallen, end = fallen + 1, end + pieces.steps
+    return fallen
+
+
+def said(pieces: Pieces, *at: int) -> Any:
+    """The exponent that a declaration means, as its words say."""
+    if pieces.shape == "point":
+        return math.inf if any(at) else 0
+    if pieces.shape == "half-line" and at[0] < 0:
+        return math.inf
+    if pieces.shape != "hourglass":
+        return pieces.rate * walked(sum(map(abs, at)), pieces)
+    x, y = at
+    if (x + y) % pieces.steps:
+        return math.inf
+    k, j = (x + y) // pieces.steps, walked(abs(x), pieces)
+    return pieces.rate * (j + abs(k - j if x >= 0 else k + j))
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    rate=st.builds(Fraction, st.integers(1, 10**6), st.integers(1, 10**6)),
+    n=st.integers(1, 9) | st.integers(1, 2**50),
+    share=st.fractions(0, 1),
+    x=FAR,
+    y=FAR,
+    k=st.integers(-9, 9),
+)
+@pytest.mark.parametrize("kind", MAKERS, ids=lambda kind: kind.__name__)
+def test_every_law_is_made_of_the_pieces_that_it_declares(
+    kind: type[Any], rate: Fraction, n: int, share: Fraction, x: int, y: int, k: int
+) -> None:
+    law = MAKERS[kind](rate, n, max(1, math.floor(share * n)))
+    pieces = law.pieces
+    assert pieces.shape in SHAPES
+    assert 1 <= pieces.inner <= pieces.steps
+    edge = pieces.inner + k * pieces.steps
+    if issubclass(kind, Law):
+        points: list[tuple[int, ...]] = [(x,), (edge,), (edge - 1,), (-edge,), (0,)]
+    else:
+        whole = k * pieces.steps
+        points = [(x, y), (x, whole - x), (edge, 0), (0, edge - 1), (edge, whole - edge), (0, 0)]
+    for at in points:
+        assert law.exponent(*at) == said(pieces, *at)
+
+
+def test_a_law_without_pieces_is_no_law() -> None:
+    for base in (Law, PairLaw):
+        assert "pieces" in base.__abstractmethods__

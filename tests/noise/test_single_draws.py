@@ -1,0 +1,114 @@
+"""The single draw that a release makes, of every law: against the law, and beside many at once.
+
+Seeded, at the false-alarm probability of this room: see conftest.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from epsilons.noise import (
+    DiscreteLaplace,
+    Geometric,
+    Hourglass,
+    Laplaces,
+    PointMass,
+    Seeded,
+    Staircase,
+    Staircase2D,
+)
+from tests.noise.conftest import ALPHA, chi_square, two_samples
+
+LAWS: list[Any] = [
+    Geometric(Fraction(3, 2)),
+    DiscreteLaplace(Fraction(1, 2)),
+    DiscreteLaplace(Fraction(7, 3)),
+    Staircase(Fraction(1), 3, 2),
+    Staircase(Fraction(2), 4, 4),
+    Laplaces(Fraction(1, 2)),
+    Laplaces(Fraction(5, 4)),
+    Staircase2D(Fraction(2), 2, 1),
+    Hourglass(Fraction(1), 2, 1),
+    Hourglass(Fraction(2), 3, 2),
+]
+SINGLE, MANY = 5000, 20_000
+
+
+def table(law: Any) -> dict[Any, float]:
+    """Every outcome, or pair of outcomes, that is not too rare."""
+    span = range(-14, 15)
+    shares: dict[Any, float]
+    if isinstance(law, (Laplaces, Staircase2D, Hourglass)):
+        shares = {(x, y): math.exp(law.log_pmf(x, y)) for x in span for y in span}
+    else:
+        shares = {x: math.exp(law.log_pmf(x)) for x in span}
+    return {each: share for each, share in shares.items() if share > 1e-4}
+
+
+def counted(law: Any, draws: Iterable[Any]) -> list[int]:
+    cells = table(law)
+    seen = Counter(draws)
+    common = [seen[each] for each in cells]
+    return [*common, seen.total() - sum(common)]
+
+
+def fits(law: Any, draws: list[Any]) -> float:
+    shares = list(table(law).values())
+    return chi_square(counted(law, draws), [*shares, max(0.0, 1.0 - math.fsum(shares))])
+
+
+def singles(law: Any, seed: int = 1) -> list[Any]:
+    source = Seeded(seed)
+    return [law.draw(source) for _ in range(SINGLE)]
+
+
+def many(law: Any) -> list[Any]:
+    drawn = law.draw(Seeded(2), MANY).tolist()
+    return [tuple(each) if isinstance(each, list) else each for each in drawn]
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("law", LAWS, ids=repr)
+def test_single_draws_have_the_law_jointly(law: Any) -> None:
+    drawn = singles(law)
+    assert fits(law, drawn) > ALPHA
+    assert two_samples(counted(law, drawn), counted(law, many(law))) > ALPHA
+    # Successive draws are apart: who repeats a draw has half as many cells.
+    if not isinstance(drawn[0], tuple):
+        pairs = list(zip(drawn[::2], drawn[1::2], strict=True))
+        cells = Counter(pairs)
+        shares = table(law)
+        common = [(a, b) for a in shares for b in shares if shares[a] * shares[b] > 4e-3]
+        chances = [shares[a] * shares[b] for a, b in common]
+        seen = [cells[each] for each in common]
+        rest = max(0.0, 1.0 - math.fsum(chances))
+        assert chi_square([*seen, len(pairs) - sum(seen)], [*chances, rest]) > ALPHA
+
+
+WRONG: dict[str, Callable[[Any], Any]] = {
+    "half": lambda each: tuple(x // 2 for x in each) if isinstance(each, tuple) else each // 2,
+    "none": lambda each: (0, 0) if isinstance(each, tuple) else 0,
+    "same": lambda each: (each[0], each[0]) if isinstance(each, tuple) else abs(each),
+    "apart": lambda each: (each[0], -each[1]) if isinstance(each, tuple) else -abs(each),
+}
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("law", LAWS, ids=repr)
+def test_the_test_has_power(law: Any, wrong: str) -> None:
+    if isinstance(law, Geometric) and wrong == "same":
+        return  # it has one side as it is
+    if isinstance(law, (Laplaces, Staircase2D)) and wrong == "apart":
+        return  # it is the same law
+    assert fits(law, [WRONG[wrong](each) for each in singles(law)]) < ALPHA
+
+
+def test_no_noise_is_none_one_at_a_time_too() -> None:
+    assert singles(PointMass()) == [0] * SINGLE

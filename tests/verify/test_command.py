@@ -1,0 +1,61 @@
+"""`epsilons verify`: what it prints, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from epsilons import cli
+from epsilons.central.mechanism import Additive, build
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+def test_verify_can_draw_too(neighbours: str) -> None:
+    given = ["verify", "0.5:500", "1:200", "--neighbours", neighbours, "--draws"]
+    text = CliRunner().invoke(cli.cli, given).stdout
+    assert "Everyone's budget is kept." in text
+    assert "Draws and totals are as declared." in text
+    data = json.loads(CliRunner().invoke(cli.cli, [*given, "--json"]).stdout)
+    assert data["holds"]
+    assert data["draws"]["passes"]
+
+
+@pytest.mark.parametrize("fault", ["weights", "noise"])
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_verify_fails_where_a_promise_is_not_kept(
+    fault: str, more: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever asks in a script is told by the exit code."""
+
+    class Silent(Additive):
+        def draw(self, source: Any, size: Any = None, total: Any = 0) -> Any:
+            return total if size is None else np.full(size, total)
+
+    def broken(allocation: Any, **options: Any) -> Any:
+        made = build(allocation, **options)
+        if fault == "weights":
+            return replace(made, weights=made.weights + 1)
+        return Silent(**{name: getattr(made, name) for name in made.__dataclass_fields__})
+
+    monkeypatch.setattr(cli, "build", broken)
+    draws = ["--draws"] if fault == "noise" else []
+    words = ["epsilons", "verify", "0.5:500", "1:200", "--method", "proportional", *draws, *more]
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit) as stopped:
+        cli.main()
+    assert stopped.value.code == 2
+    told = capsys.readouterr()
+    assert "must not be used" in told.err
+    if more:
+        data = json.loads(told.out)
+        assert (data["holds"], data.get("draws", {}).get("passes")) == (
+            (False, None) if fault == "weights" else (True, False)
+        )
+    else:
+        assert "NOT KEPT" in told.out if fault == "weights" else "NOT AS DECLARED" in told.out

@@ -1,0 +1,215 @@
+"""What is drawn is what is checked, and what a release says that people spent is what they lose."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+from epsilons.central.cell_sums import CellSums
+from epsilons.central.gaussian.crossing import Crossing
+from epsilons.central.gaussian.selection import Selection
+from epsilons.central.histogram import Histogram
+from epsilons.central.level_counts import LevelCounts
+from epsilons.central.mechanism import Additive
+from epsilons.central.two_sums import TwoSums
+from epsilons.errors import PrivacyError
+from epsilons.verify import selection
+
+PEOPLE = 900
+LEVELS = (0.5, 1.0, 2.0)
+OPEN: dict[str, Any] = {"neighbours": "add-remove"}
+OFFERED: dict[str, Any] = {**OPEN, "levels": list(LEVELS)}
+CALLS: dict[str, dict[str, Any]] = {
+    **{f"mean, {m}": {"method": m} for m in ("optimal", "proportional", "sampling", "uniform")},
+    "mean, open": OPEN,
+    "mean, offered": OFFERED,
+    "mean, guessed": {**OPEN, "levels": {0.5: 300, 1.0: 300, 2.0: 300}},
+    "mean, hourglass": {**OFFERED, "method": "hourglass"},
+    "mean, staircase2d": {**OFFERED, "method": "staircase2d"},
+    "mean, shifted": {**OFFERED, "method": "shifted"},
+    "cells, optimal": {"method": "optimal"},
+    "cells, sampling": {"method": "sampling"},
+    "cells, open": OPEN,
+    "cells, offered": OFFERED,
+    "line, weighted": {},
+    "line, diffusion": {"method": "diffusion"},
+    "line, open": OPEN,
+    "line, offered": {**OFFERED, "cap": 1.5},
+    "line, slots": {**OFFERED, "method": "diffusion"},
+}
+CLASSES: tuple[Any, ...] = (
+    Additive,
+    Histogram,
+    TwoSums,
+    CellSums,
+    LevelCounts,
+    Selection,
+    Crossing,
+)
+
+
+def published(name: str) -> Any:
+    statistic, options = name.partition(",")[0], CALLS[name]
+    rng = np.random.default_rng(5)
+    epsilon = rng.choice(LEVELS, PEOPLE)
+    if statistic == "cells":
+        values = rng.choice(["x", "y", "z"], PEOPLE)
+        return ep.frequencies(
+            values, epsilon=epsilon, categories=["x", "y", "z"], source=ep.Seeded(2), **options
+        )
+    values = rng.normal(50.0, 10.0, PEOPLE)
+    bounds = None if statistic == "line" else (0, 100)
+    return ep.mean(values, epsilon=epsilon, bounds=bounds, source=ep.Seeded(2), **options)
+
+
+def fingerprint(mechanism: Any) -> tuple[Any, ...]:
+    """What a stage is, whichever levels it is said of."""
+    if mechanism.kind == "selection":
+        return ("selection", mechanism.scale, mechanism.seeks)
+    if mechanism.kind == "counts":
+        return ("counts", mechanism.rates)
+    return (mechanism.kind, id(mechanism))
+
+
+def leaves(mechanism: Any) -> list[tuple[Any, ...]]:
+    """Everything that a mechanism says was drawn from."""
+    if mechanism.kind == "composition":
+        return [each for stage in mechanism.stages for each in leaves(stage)]
+    if mechanism.kind == "reduction":
+        return [*leaves(mechanism.counts_stage), *leaves(mechanism.bounded)]
+    if mechanism.kind == "diffusion":
+        middle = ("selection", mechanism.middle_scale, "the median of those who were kept")
+        return [middle, *(fingerprint(each) for each in mechanism.crossings)]
+    return [fingerprint(mechanism)]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_is_drawn_is_what_is_checked(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Any] = []
+    for each in CLASSES:
+
+        def draw(self: Any, *args: Any, _own: Any = each.draw, **options: Any) -> Any:
+            drawn.append(self)
+            return _own(self, *args, **options)
+
+        monkeypatch.setattr(each, "draw", draw)
+    release = published(name)
+    assert sorted(map(fingerprint, drawn)) == sorted(leaves(release.mechanism))
+    assert drawn
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_a_release_says_is_spent_is_what_people_lose(name: str) -> None:
+    release = published(name)
+    verdict = ep.verify.exact(release.mechanism).require()
+    assert verdict.neighbours == release.neighbours
+    for budget, loss in zip(verdict.budgets, verdict.losses, strict=True):
+        if release.neighbours == "replace":
+            said = next(row.spent for row in release.spent if row.epsilon == budget)
+        else:
+            said = release.spent(float(budget))
+        assert loss <= Fraction(said) * (1 + Fraction(1, 2**50))
+        # Coins are made for a round number, and lose a hair less.
+        near = 1e-6 if release.method in ("sampling", "diffusion") else 1e-9
+        assert float(loss) == pytest.approx(said, rel=near)
+
+
+@pytest.mark.parametrize("name", ["line, weighted", "line, diffusion", "line, open"])
+def test_a_stage_that_is_left_out_is_missed(name: str) -> None:
+    mechanism = published(name).mechanism
+    assert len(mechanism.stages) == len(mechanism.charges) >= 2
+    for place in range(len(mechanism.stages)):
+        stages = mechanism.stages[:place] + mechanism.stages[place + 1 :]
+        with pytest.raises(PrivacyError, match="drawn and charged"):
+            ep.verify.exact(replace(mechanism, stages=stages))
+
+
+def test_the_losses_that_a_mechanism_states_are_not_believed() -> None:
+    mechanism = published("line, weighted").mechanism
+
+    class Modest(type(mechanism)):  # type: ignore[misc]
+        """Says that nobody loses anything."""
+
+        @property
+        def losses(self) -> Any:
+            return (Fraction(0),) * len(self.levels)
+
+    modest = Modest(mechanism.levels, mechanism.counts, mechanism.stages, mechanism.charges)
+    assert ep.verify.exact(modest).losses == ep.verify.exact(mechanism).losses
+    assert min(ep.verify.exact(modest).losses) > 0
+
+
+# Diffusion: coins, four crossings and a median; and slots that people are seated in.
+
+
+def test_a_diffusion_that_is_not_what_it_says_is_refused() -> None:
+    first = published("line, diffusion").mechanism.stages[0]
+    assert ep.verify.exact(first).holds
+    up, narrow = first.up, first.narrow
+    for change, words in (
+        ({"up": replace(up, step=1)}, "another step"),
+        ({"narrow": replace(narrow, step=0)}, "another step"),
+        ({"wide": replace(narrow, query=Fraction(0))}, "above 0"),
+        ({"wide": replace(narrow, threshold=math.inf)}, "above 0"),
+        ({"keep": (Fraction(3, 2),) * 3}, "kept"),
+        ({"keep": (0.5,) * 3}, "kept"),
+        ({"keep": first.keep[:2]}, "kept"),
+        ({"middle_scale": 0.5}, "whole number"),
+    ):
+        with pytest.raises(PrivacyError, match=words):
+            ep.verify.exact(replace(first, **change))
+
+    class Fewer(type(first)):  # type: ignore[misc]
+        """Leaves a crossing out of the list."""
+
+        crossings = property(lambda self: (self.up, self.down, self.wide))
+
+    parts = {name: getattr(first, name) for name in first.__dataclass_fields__}
+    with pytest.raises(PrivacyError, match="crossings"):
+        ep.verify.exact(Fewer(**parts))
+
+
+@pytest.mark.parametrize("name", ["up", "down", "wide", "narrow"])
+def test_every_crossing_of_a_diffusion_is_charged(name: str) -> None:
+    first = published("line, diffusion").mechanism.stages[0]
+    before = ep.verify.exact(first).losses
+    sharper = replace(getattr(first, name), query=getattr(first, name).query / 2)
+    after = ep.verify.exact(replace(first, **{name: sharper})).losses
+    assert all(a > b for a, b in zip(after, before, strict=True))
+    more = ep.verify.exact(replace(first, middle_scale=first.middle_scale // 2)).losses
+    assert all(a > b for a, b in zip(more, before, strict=True))
+
+
+def test_slots_are_charged_to_those_who_sit_in_them() -> None:
+    reduced = published("line, slots").mechanism
+    verdict = ep.verify.exact(reduced)
+    counted = ep.verify.exact(reduced.counts_stage).losses
+    slots = ep.verify.exact(reduced.bounded).losses
+    expected = [a + slots[at] for a, at in zip(counted, reduced.place.tolist(), strict=True)]
+    assert list(verdict.losses) == expected
+    for place in (np.full(3, -1), np.zeros(3, dtype=int), reduced.place[:2], reduced.place + 1):
+        with pytest.raises(PrivacyError, match="slots"):
+            ep.verify.exact(replace(reduced, place=place))
+    with pytest.raises(PrivacyError, match="slots replaced"):
+        ep.verify.exact(replace(reduced, bounded=reduced.counts_stage))
+    with pytest.raises(PrivacyError, match="same people"):
+        ep.verify.exact(replace(reduced, levels=2 * reduced.levels))
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+def test_how_far_exponents_move_is_looked_at(
+    neighbours: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If the spread of a change were taken for less, small data sets would show it."""
+    stage = published("line, weighted").mechanism.stages[0]
+    stage = replace(stage, neighbours=neighbours)
+    assert max(ep.verify.exact(stage).losses) > 0
+    monkeypatch.setitem(selection._SPREAD, neighbours, selection._SPREAD[neighbours] - 1)
+    with pytest.raises(PrivacyError, match="farther"):
+        ep.verify.exact(stage)
