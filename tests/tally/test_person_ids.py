@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from epsilons.errors import DataError
+from epsilons.errors import ColumnError, DataError
 from epsilons.tally import columns, people, tally_frequencies, tally_mean
 from epsilons.tally.ladder import Ladder
 from epsilons.tally.line import in_memory as line_in_memory
@@ -94,7 +94,7 @@ def test_nobody_is_merged_and_nobody_is_split(kind: str, gap: bool, engine: str)
     data = ENGINES[engine](rows(pa.array(ids, dtype), [0.25, 1, 1, 1, 1, 0.25, 1][: len(ids)]))
     on: dict[str, Any] = {"epsilon": "e", "data": data, "person": "p"}
     assert tally_mean("x", bounds=(0.0, 1.0), ladder=LADDER, **on).counts.tolist() == [1, 2]
-    cells = tally_frequencies("x", categories=[0.0, 0.5, 1.0], ladder=LADDER, **on)
+    cells = tally_frequencies("x", edges=[0.0, 0.5, 1.0], ladder=LADDER, **on)
     assert cells.counts.tolist() == [1, 2]
     line = open_rows("x", ladder=LADDER, **on).tally()
     assert line.counts.tolist() == [1, 2]
@@ -114,7 +114,7 @@ def test_floats_have_one_zero_and_nan_is_nobody(engine: str) -> None:
     on: dict[str, Any] = {"epsilon": "e", "data": data, "person": "p"}
     found = tally_mean("x", bounds=(0.0, 1.0), ladder=LADDER, **on)
     assert found.counts.tolist() == [1, 1]
-    cells = tally_frequencies("x", categories=[0.0, 0.5, 1.0], ladder=LADDER, **on)
+    cells = tally_frequencies("x", edges=[0.0, 0.5, 1.0], ladder=LADDER, **on)
     assert cells.counts.tolist() == [1, 1]
     if engine == "duckdb":
         return
@@ -137,7 +137,7 @@ def test_an_entry_that_stands_twice_in_a_dictionary_is_one(
     data = pa.table({"p": pa.chunked_array(twice), "x": [1.0] * 6})
     on: dict[str, Any] = {"epsilon": 1.0, "data": data, "person": "p", "ladder": LADDER}
     assert tally_mean("x", bounds=(0.0, 1.0), **on).n == 2
-    assert tally_frequencies("x", categories=[0.0, 0.5, 1.0], **on).counts.tolist() == [2]
+    assert tally_frequencies("x", edges=[0.0, 0.5, 1.0], **on).counts.tolist() == [2]
     cells = tally_frequencies("p", epsilon=1.0, categories=["a", "b"], other="?", data=data)
     assert cells.cells.tolist() == [[3, 2, 1]]
 
@@ -163,8 +163,10 @@ def test_objects_of_several_types_are_compared_as_they_are(kind: str) -> None:
     data = pd.DataFrame({"x": 1.0, "e": 1.0, "p": ids})
     on: dict[str, Any] = {"epsilon": "e", "data": data, "person": "p"}
     assert tally_mean("x", bounds=(0.0, 1.0), ladder=LADDER, **on).counts.tolist() == [2]
-    with pytest.raises(DataError, match="without a person"):
+    with pytest.raises(ColumnError, match="cannot be compared"):
         tally_mean("x", bounds=(0.0, 1.0), **on)
+    with pytest.raises(DataError, match="without a person"):
+        tally_mean("x", bounds=(0.0, 1.0), **on | {"data": data[:5]})
     named = on | {"data": data[:3]}
     assert tally_mean("x", bounds=(0.0, 1.0), **named).n == 2
     assert people("x", bounds=(0.0, 1.0), **named)[0].n == 2
@@ -215,7 +217,7 @@ def test_ids_on_dask_with_a_gap_and_one_budget_for_all() -> None:
         "epsilon": 1.0,
         "data": data,
         "person": "p",
-        "categories": [0.0, 0.5, 2.0],
+        "edges": [0.0, 0.5, 2.0],
     }
     assert tally_frequencies("x", ladder=LADDER, **on).counts.tolist() == [2]
     with pytest.raises(DataError, match="without a person"):

@@ -55,7 +55,7 @@ def test_a_level_has_the_smallest_budget_of_its_people(way: str, person: bool) -
     rows: dict[str, list[Any]] = {"x": [0.5] * 3, "e": list(CLOSE), "p": ["a", "b", "c"]}
     on = given(way, rows, person=person)
     assert tally_mean(**on, bounds=(0.0, 1.0)).levels.tolist() == [1.0]
-    cells = tally_frequencies(**on, categories=[0.0, 0.25, 1.0])
+    cells = tally_frequencies(**on, edges=[0.0, 0.25, 1.0])
     assert (cells.levels.tolist(), cells.counts.tolist()) == ([1.0], [3])
     line = open_rows(**on, small=0 if way == "large arrays" else 10**5).tally()
     assert line.levels.tolist() == [1.0]
@@ -71,7 +71,7 @@ def test_under_add_remove_the_smaller_of_two_budgets_counts(way: str) -> None:
     mean = tally_mean(**on, bounds=(0.0, 1.0))
     assert mean.levels.tolist() == [0.25, 1.0]
     assert mean.sums.tolist() == [2**29, 2**30]  # and all their rows are one value
-    cells = tally_frequencies(**on, categories=[0.0, 0.5, 1.0])
+    cells = tally_frequencies(**on, edges=[0.0, 0.5, 1.0])
     half = cells.unit // 2
     assert cells.levels.tolist() == [0.25, 1.0]
     assert cells.cells.tolist() == [[half, half], [0, 2 * half]]
@@ -91,7 +91,7 @@ def test_whoever_has_no_rung_is_left_out(way: str) -> None:
     for person in (False, True):
         on = given(way, rows, person=person) | {"ladder": LADDER}
         assert tally_mean(**on, bounds=(0.0, 1.0)).sums.tolist() == [2**30, 2**30]
-        cells = tally_frequencies(**on, categories=[0.0, 0.5, 1.0])
+        cells = tally_frequencies(**on, edges=[0.0, 0.5, 1.0])
         assert (cells.cells // cells.unit).tolist() == [[0, 1], [0, 1]]
         line = open_rows(**on, small=0 if way == "large arrays" else 10**5).tally()
         assert line.people.sum() == 2
