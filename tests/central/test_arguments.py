@@ -111,7 +111,9 @@ def test_missing_under_replace() -> None:
         assert outcome(call, **values)[0] == "MissingValueError"
         assert outcome(call, **values, missing="error") == outcome(call, **values)
     kept = outcome("mean", values=GAPS, missing="midpoint")
-    assert kept == outcome("mean", values=np.where(np.isnan(GAPS), 0.5, GAPS))
+    filled = np.where(np.isnan(GAPS), 0.5, GAPS)
+    assert kept == outcome("mean", values=filled, missing="midpoint")
+    assert kept != outcome("mean", values=filled)  # which says otherwise what values count as
     assert "no middle" in outcome("frequencies", missing="midpoint")[1]
 
 

@@ -287,7 +287,7 @@ def test_real_people_come_with_an_extra(monkeypatch: pytest.MonkeyPatch) -> None
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
     monkeypatch.setattr(importlib, "import_module", absent)
-    with pytest.raises(MissingExtraError, match=r"epsilons\[data\]"):
+    with pytest.raises(MissingExtraError, match=r"\.\[data\]"):
         REAL[0].recipe(np.random.default_rng(1))
 
 

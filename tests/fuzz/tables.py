@@ -111,7 +111,9 @@ def _collated_table(columns: Columns) -> Any:
 def _ibis(columns: Columns) -> Any:
     import ibis
 
-    return ibis.duckdb.connect().create_table("rows", typed(columns).to_arrow())
+    connection = ibis.duckdb.connect()
+    connection.con.register("rows", typed(columns).to_arrow())
+    return connection.table("rows")
 
 
 def _sqlite(columns: Columns) -> Any:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import epsilons as ep
 import epsilons.tally
 from epsilons.errors import EpsilonsError
-from tests.fuzz.cases import Case, cases, usable
+from tests.fuzz.cases import MORE_WORDS, Case, cases, usable
 from tests.fuzz.replayed import Drawn, Run, compared, tape
 from tests.fuzz.tables import GROUPS, arguments
 
@@ -47,6 +47,7 @@ def published(case: Case, rows: Any, raw: Any, directory: Path, earlier: list[Dr
         call["missing"] = "midpoint" if case.lenient or private else "error"
         ask: Any = ep.mean
     else:
+        call["categories"] = [*call["categories"], *(MORE_WORDS if case.many else [])]
         call["method"] = "auto" if private else "optimal"
         call["other"] = "other" if case.lenient else None
         ask = ep.frequencies

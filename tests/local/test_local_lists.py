@@ -32,7 +32,7 @@ def test_text_is_text_whatever_stands_beside_it(odd: Any) -> None:
 
 @pytest.mark.parametrize("odd", ["x", "0.5", None, [0.5], math.nan, 1j], ids=repr)
 def test_what_is_no_number_is_sent_as_the_middle(odd: Any) -> None:
-    mean = ep.local.Mean((0, 1), missing="midpoint")
+    mean = ep.local.Mean((0, 1), levels=[math.inf], missing="midpoint")
     reports = mean.randomize_many([0.25, odd, 1], math.inf)
     assert mean.estimate(reports).value == pytest.approx((0.25 + 0.5 + 1.0) / 3)
     with pytest.raises(DataError):

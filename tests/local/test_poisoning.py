@@ -270,9 +270,9 @@ def test_labelled_columns_that_differ_are_refused() -> None:
     values = pd.Series([1.0, 0.0, 1.0], index=["a", "b", "c"])
     budgets = pd.Series([1.0, 2.0, 0.0], index=["b", "c", "a"])
     bit = local.Bit()
-    with pytest.raises(ArgumentError, match="indexes differ"):
+    with pytest.raises(ArgumentError, match="different labels"):
         bit.randomize_many(values, budgets)
-    with pytest.raises(ArgumentError, match="indexes differ"):
+    with pytest.raises(ArgumentError, match="different labels"):
         local.Vector(1).randomize_many(values.to_frame(), budgets)
     aligned = bit.randomize_many(values, budgets[values.index], ep.Seeded(1))
     assert aligned.epsilon.tolist() == [0.0, 1.0, 2.0]

@@ -113,11 +113,16 @@ def numbered(series: nw.Series[Any]) -> Integers | Floats | np.ma.MaskedArray[An
 
 
 def _in_polars(series: pl.Series) -> Integers:
-    """Number the groups that Polars makes of equal entries."""
+    """Number the groups that Polars makes of equal entries, in the order in which they come."""
     import polars as pl
 
     who = series.alias("who").to_frame()
-    groups = who.with_row_index("row").group_by("who").agg("row").with_row_index("number")
+    groups = (
+        who.with_row_index("row")
+        .group_by("who", maintain_order=True)
+        .agg("row")
+        .with_row_index("number")
+    )
     number = (
         pl.when(pl.col("who").is_null()).then(NOBODY).otherwise(pl.col("number").cast(pl.Int64))
     )
