@@ -352,7 +352,7 @@ def test_every_option_of_every_command_is_compared() -> None:
         "mean": [*MEANS, (["--unknown-range", "--separator"], {})],
         "frequencies": [*FREQUENCIES, (["--separator"], {})],
         "plan": PLANS,
-        "verify": VERIFIED,
+        "verify": [*VERIFIED, (["--draws"], {})],
         "demo": [(["--save"], {})],
         "reproduce": [(["--quick", "--out", "--seed"], {})],
     }
