@@ -31,6 +31,7 @@ from epsilons.tally.ladder import Ladder
 from epsilons.tally.levels import Names
 from epsilons.tally.progress import Passed, on_terminal
 from epsilons.tally.spellings import NOTES
+from epsilons.tally.storage import as_declared
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -126,7 +127,12 @@ def read(
     if kind == "text":
         _check_dictionary(table)
     text = values if kind == "text" else None
-    frame, spelling = guarded(lambda: bytewise(table.frame, text, table.person), *table.failure)
+    own = (table.values, table.epsilon, table.person)
+
+    def written() -> tuple[nw.LazyFrame[Any], Spelling]:
+        return bytewise(as_declared(table.frame, *own, kind), text, table.person)
+
+    frame, spelling = guarded(written, *table.failure)
     table = rounded_down(replace(table, frame=frame, spelling=spelling), ladder)
     return table if ladder is None else on_ladder(table, ladder)
 
