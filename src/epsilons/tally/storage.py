@@ -45,13 +45,12 @@ def as_declared(
     held = {column: _storage(native.schema()[column]) for column in columns}
     if kind in ("integers", "booleans"):
         held[values] = ("integer",)
-    return nw.from_native(
-        native.mutate(
-            native[column].typeof().isin(types).ifelse(native[column], ibis.null()).name(column)
-            for column, types in held.items()
-            if types
-        )
-    )
+    written = [
+        native[column].typeof().isin(types).ifelse(native[column], ibis.null()).name(column)
+        for column, types in held.items()
+    ]
+    declared: nw.LazyFrame[Any] = nw.from_native(native.mutate(*written))
+    return declared
 
 
 def _storage(dtype: Any) -> tuple[str, ...]:
