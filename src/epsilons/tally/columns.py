@@ -23,7 +23,7 @@ from epsilons.tally.bytewise import Spelling, bytewise
 from epsilons.tally.categories import Kind, wrong_type
 from epsilons.tally.cells_twin import check_declared
 from epsilons.tally.csv_files import Role, TextFile
-from epsilons.tally.failures import guarded
+from epsilons.tally.failures import UNUSABLE, guarded
 from epsilons.tally.files import Separated, is_file, open_file
 from epsilons.tally.grid import Floats
 from epsilons.tally.identity import numbered
@@ -39,11 +39,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["Table", "in_memory", "of_arrays", "of_values", "read", "read_in_memory"]
-
-UNUSABLE = (
-    "data could not be read by its engine ({kind}). "
-    "The engine's own message is withheld, because it may show a private value."
-)
 
 
 @dataclass(frozen=True, eq=False)
