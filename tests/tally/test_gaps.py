@@ -59,3 +59,12 @@ def test_a_lost_connection_says_nothing_of_the_engine() -> None:
     connection.close()
     with pytest.raises(DataError, match="withheld"):
         tally_mean("v", epsilon=0.5, data=data, bounds=(0.0, 1.0))
+
+
+def test_integers_with_gaps_that_pandas_made_floats_of_are_refused_with_a_way_out() -> None:
+    data = pd.DataFrame({"v": [34, 51, None], "e": 0.5})
+    asked: dict[str, Any] = {"epsilon": "e", "categories": [34, 51], "other": 0}
+    with pytest.raises(ColumnError, match=r"astype\('Int64'\)"):
+        tally_frequencies("v", data=data, **asked)
+    tally = tally_frequencies("v", data=data.astype({"v": "Int64"}), **asked)
+    assert tally.cells.tolist() == [[1, 1, 1]]
