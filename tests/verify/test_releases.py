@@ -196,6 +196,11 @@ def test_slots_are_charged_to_those_who_sit_in_them() -> None:
     for place in (np.full(3, -1), np.zeros(3, dtype=int), reduced.place[:2], reduced.place + 1):
         with pytest.raises(PrivacyError, match="slots"):
             ep.verify.exact(replace(reduced, place=place))
+    stage = reduced.counts_stage
+    for cells in (np.zeros_like(stage.cell_of), np.full_like(stage.cell_of, -1)):
+        uncounted = replace(reduced, counts_stage=replace(stage, cell_of=cells))
+        with pytest.raises(PrivacyError, match="slots"):
+            ep.verify.exact(uncounted)
     with pytest.raises(PrivacyError, match="slots replaced"):
         ep.verify.exact(replace(reduced, bounded=reduced.counts_stage))
     with pytest.raises(PrivacyError, match="same people"):

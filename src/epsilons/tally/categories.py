@@ -34,6 +34,10 @@ MISSING: Final = -2
 """The cell of a value that is not there."""
 
 AS_TEXT: Final = "Convert it before: text is never read as numbers here."
+GAPS: Final = (
+    "pandas makes floats of integers among which some are missing: there astype('Int64') keeps "
+    "them."
+)
 NOTHING: Final[Floats] = np.empty(0)
 
 NEEDED: Final[dict[Kind, str]] = {
@@ -122,7 +126,10 @@ def _written(items: tuple[Any, ...]) -> tuple[Kind, tuple[Any, ...]]:
 
 def wrong_type(kind: Kind, must: str, dtype: object) -> ColumnError:
     """Say that something, which `must` be of the type that `kind` needs, is not."""
-    what = TIMES if family(dtype) == "time" else AS_TEXT
+    held = family(dtype)
+    what = TIMES if held == "time" else AS_TEXT
+    if kind == "integers" and held in ("float", "decimal"):
+        what = GAPS
     return ColumnError(f"{must} {NEEDED[kind]}; its type is {dtype}. {what}")
 
 

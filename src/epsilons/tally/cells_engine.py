@@ -143,7 +143,10 @@ def _rows(table: Table, categories: Categories, *, indexed: bool) -> nw.LazyFram
         if not indexed:
             value = nw.when(there).then(value + 0.0)
         elif categories.breaks.size <= MOST_BREAKS:
-            above = [(value >= point).cast(nw.Int16) for point in categories.breaks.tolist()]
+            passed = [value >= point for point in categories.breaks.tolist()]
+            if _compares_null(table):
+                passed = [each.fill_null(False) for each in passed]
+            above = [each.cast(nw.Int16) for each in passed]
             index = added(above).cast(nw.Int16)
             value = nw.when(there).then(index).otherwise(nw.lit(-1, dtype=nw.Int16))
         else:
@@ -158,6 +161,14 @@ def _rows(table: Table, categories: Categories, *, indexed: bool) -> nw.LazyFram
             index = nw.when(nw.col("there")).then(nw.col("v")).otherwise(-1)
             return rows.with_columns(index.alias("v")).drop("there")
     return table.frame.select(value.alias("v"), *budget_and_person(table))
+
+
+def _compares_null(table: Table) -> bool:
+    """Whether what is null is no number after a comparison, either, and then fails in a cast."""
+    import narwhals as nw
+
+    engine = table.frame.implementation
+    return engine is nw.Implementation.DASK or engine.is_pandas_like()
 
 
 def _of_rows(rows: nw.LazyFrame[Any], *, budgets: bool, few: bool) -> nw.LazyFrame[Any]:

@@ -23,7 +23,7 @@ from epsilons.tally.bytewise import Spelling, bytewise
 from epsilons.tally.categories import Kind, wrong_type
 from epsilons.tally.cells_twin import check_declared
 from epsilons.tally.csv_files import Role, TextFile
-from epsilons.tally.failures import guarded
+from epsilons.tally.failures import UNUSABLE, guarded
 from epsilons.tally.files import Separated, is_file, open_file
 from epsilons.tally.grid import Floats
 from epsilons.tally.identity import numbered
@@ -31,6 +31,7 @@ from epsilons.tally.ladder import Ladder
 from epsilons.tally.levels import Names
 from epsilons.tally.progress import Passed, on_terminal
 from epsilons.tally.spellings import NOTES
+from epsilons.tally.storage import as_declared
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -38,11 +39,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["Table", "in_memory", "of_arrays", "of_values", "read", "read_in_memory"]
-
-UNUSABLE = (
-    "data could not be read by its engine ({kind}). "
-    "The engine's own message is withheld, because it may show a private value."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +122,12 @@ def read(
     if kind == "text":
         _check_dictionary(table)
     text = values if kind == "text" else None
-    frame, spelling = guarded(lambda: bytewise(table.frame, text, table.person), *table.failure)
+    own = (table.values, table.epsilon, table.person)
+
+    def written() -> tuple[nw.LazyFrame[Any], Spelling]:
+        return bytewise(as_declared(table.frame, *own, kind), text, table.person)
+
+    frame, spelling = guarded(written, *table.failure)
     table = rounded_down(replace(table, frame=frame, spelling=spelling), ladder)
     return table if ladder is None else on_ladder(table, ladder)
 

@@ -7,9 +7,15 @@ from typing import TypeVar
 
 from epsilons.errors import EpsilonsError, MissingExtraError
 
-__all__ = ["guarded"]
+__all__ = ["UNUSABLE", "guarded"]
 
 T = TypeVar("T")
+
+UNUSABLE = (
+    "data could not be read by its engine ({kind}). "
+    "The engine's own message is withheld, because it may show a private value."
+)
+"""What to say of a frame: for `guarded`."""
 
 
 def guarded(run: Callable[[], T], error: type[EpsilonsError], message: str) -> T:

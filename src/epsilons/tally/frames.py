@@ -14,8 +14,9 @@ from typing import Any, Final
 import numpy as np
 
 from epsilons.budgets import is_number
-from epsilons.errors import ArgumentError, ColumnError
+from epsilons.errors import ArgumentError, ColumnError, DataError
 from epsilons.tally.arrays import unnamed
+from epsilons.tally.failures import UNUSABLE, guarded
 from epsilons.tally.levels import Names
 
 __all__ = ["Asked", "asked"]
@@ -49,7 +50,9 @@ def asked(values: Any, epsilon: Any, data: Any, person: Any) -> Asked:
     Raises:
         ArgumentError: names are given without data; or the labels of arrays differ; or one number
             as a budget is also the name of a column.
-        ColumnError: a name stands for two columns, or, if it is not text, for none.
+        ColumnError: a name stands for two columns, or, if it is not text, for none; or a column on
+            Dask is one of objects.
+        DataError: the engine does not say which columns there are.
     """
     if data is None:
         unnamed(values, epsilon, person)
@@ -63,9 +66,27 @@ def asked(values: Any, epsilon: Any, data: Any, person: Any) -> Asked:
     if dependencies.is_pyarrow_table(data):
         wanted = _wanted(given, list(data.column_names))
         return replace(given, data=data.select(wanted)) if wanted else given
+    if dependencies.is_dask_dataframe(data):
+        _refuse_objects(given)
     if dependencies.is_duckdb_relation(data) or dependencies.is_pyspark_dataframe(data):
-        _wanted(given, list(data.columns))
+        _wanted(given, guarded(lambda: list(data.columns), DataError, UNUSABLE))
     return given
+
+
+def _refuse_objects(given: Asked) -> None:
+    """Refuse columns of objects on Dask, whose entries cannot be looked at one by one here.
+
+    Raises:
+        ColumnError: there is one.
+    """
+    types = given.data.dtypes
+    for parameter, column in _named(given).items():
+        if column in types.index and str(types[column]) == "object":
+            raise ColumnError(
+                f"{parameter}={column!r} is a column of Python objects on Dask, where the type of "
+                "an entry is not declared. Give it one (astype('string[pyarrow]'), "
+                "astype('float64')), or give a frame of pandas (compute())."
+            )
 
 
 def _of_pandas(given: Asked, columns: list[Any]) -> Asked:

@@ -20,7 +20,7 @@ import numpy as np
 from epsilons.errors import ArgumentError, DataError, MissingValueError
 from epsilons.parameters import choice
 from epsilons.tally import arrays
-from epsilons.tally.failures import guarded
+from epsilons.tally.failures import UNUSABLE, guarded
 from epsilons.tally.frames import asked
 from epsilons.tally.grid import HUGE, Floats, Integers, keys
 from epsilons.tally.ladder import Ladder
@@ -325,9 +325,7 @@ def in_memory(
 
     from epsilons.tally import columns
 
-    wrapped = guarded(
-        lambda: nw.from_native(given.data, pass_through=True), DataError, columns.UNUSABLE
-    )
+    wrapped = guarded(lambda: nw.from_native(given.data, pass_through=True), DataError, UNUSABLE)
     if not isinstance(wrapped, nw.DataFrame):
         raise ArgumentError(
             'method "diffusion" draws for each person and needs data in memory: '

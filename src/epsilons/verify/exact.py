@@ -93,6 +93,10 @@ def _reduced(mechanism: Any) -> Verdict:
     # One octave, one level of slots: a level that nobody has would be one that is not charged.
     if sorted(at for _, at in seated) != list(range(len(slots.budgets))):
         raise PrivacyError("Not every level of slots belongs to the people of one cell.")
+    counted_cells = [cell for cell, _ in seated]
+    # How many slots there are comes from a count, and is charged with it.
+    if len(set(counted_cells)) < len(counted_cells) or min(counted_cells, default=0) < 0:
+        raise PrivacyError("The slots of some people come from no count of theirs.")
     pairs = zip(counted.losses, place, strict=True)
     losses = tuple(first + (slots.losses[at] if at >= 0 else Fraction(0)) for first, at in pairs)
     return Verdict(counted.budgets, losses, exact=False, neighbours="add-remove")

@@ -1,0 +1,62 @@
+"""SQLite lets an entry be of another type than its column: such an entry is null here.
+
+There the type of an entry is data, as in a CSV file. A text in a column of numbers is above all
+numbers, and so would be the largest of budgets; an empty one, which is what SQLite's own reader of
+CSV files leaves of an empty cell, would be the value 0; and an id that is a blob would have the
+same hexadecimal form as another person's text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from epsilons.tally.categories import Kind
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+__all__ = ["as_declared"]
+
+_NUMBERS: Final = ("integer", "real")
+
+
+def as_declared(
+    frame: nw.LazyFrame[Any], values: str, epsilon: str | float, person: str | None, kind: Kind
+) -> nw.LazyFrame[Any]:
+    """Make null of entries that are not of the type of their column, where an engine has such.
+
+    Args:
+        frame: of any engine, with checked columns.
+        values: the column of values.
+        epsilon: the column of budgets, or one number.
+        person: the column of people, or None.
+        kind: what values are.
+    """
+    import narwhals as nw
+
+    if frame.implementation is not nw.Implementation.IBIS:
+        return frame
+    import ibis
+
+    native: Any = frame.to_native()
+    if native.get_backend().name != "sqlite":
+        return frame
+    columns = {values, *(column for column in (epsilon, person) if isinstance(column, str))}
+    held = {column: _storage(native.schema()[column]) for column in columns}
+    if kind in ("integers", "booleans"):
+        held[values] = ("integer",)
+    written = [
+        native[column].typeof().isin(types).ifelse(native[column], ibis.null()).name(column)
+        for column, types in held.items()
+    ]
+    declared: nw.LazyFrame[Any] = nw.from_native(native.mutate(*written))
+    return declared
+
+
+def _storage(dtype: Any) -> tuple[str, ...]:
+    """What SQLite calls the entries that a column of a type declares to have."""
+    if dtype.is_numeric() or dtype.is_boolean():
+        return _NUMBERS
+    if dtype.is_string():
+        return ("text",)
+    return ("blob",) if dtype.is_binary() else (*_NUMBERS, "text")
