@@ -170,7 +170,7 @@ def test_engines_find_the_rungs_of_numpy(engine: str, name: str) -> None:
         "pyarrow": lambda: arrow,
     }[engine]()
     lazy = nw.from_native(native).lazy()
-    rows = lazy.select("i", ladder.expression(nw.col("e")).alias("rung")).collect()
+    rows = lazy.select("i", ladder.expression(nw.col("e"), lazy).alias("rung")).collect()
     found = dict(zip(rows["i"].to_list(), rows["rung"].to_list(), strict=True))
     given = np.array([math.nan if e is None else e for e in budgets])
     for place, rung in enumerate(ladder.of(given).tolist()):

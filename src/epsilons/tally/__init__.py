@@ -81,7 +81,9 @@ def tally_mean(
     choice("missing", missing)
 
     def usable(groups: Groups, names: Names) -> Tally:
-        return checked(groups, names, missing) if ladder is None else on_rungs(groups, names)
+        if ladder is None:
+            return checked(groups, names, missing)
+        return on_rungs(groups, names, ladder.levels)
 
     given = asked(values, epsilon, data, person)
     names = given.names
@@ -196,7 +198,6 @@ def tally_frequencies(
             f"categories: {len(declared.labels):,} cells for each of {len(ladder.levels):,} public "
             "budget levels are too many. Declare fewer categories, or a few levels."
         )
-    usable = checked_cells if ladder is None else cells_on_rungs
     given = asked(values, epsilon, data, person)
     table, names = _table(given, declared, ladder), given.names
     if table is None:
@@ -207,7 +208,9 @@ def tally_frequencies(
 
         groups = cells_engine.count(table, declared)
         names = table.called or names
-    return usable(groups, names, declared, unit=unit)
+    if ladder is None:
+        return checked_cells(groups, names, declared, unit=unit)
+    return cells_on_rungs(groups, names, declared, ladder.levels, unit=unit)
 
 
 def people_cells(

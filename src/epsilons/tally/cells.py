@@ -11,7 +11,7 @@ import numpy as np
 from epsilons.errors import ArgumentError, DataError, MissingValueError
 from epsilons.tally.categories import MISSING, UNDECLARED, Categories
 from epsilons.tally.grid import Floats, Integers, keys
-from epsilons.tally.levels import BAD_BUDGET, Names, check_people, check_size
+from epsilons.tally.levels import BAD_BUDGET, Names, check_people, check_size, standing
 
 __all__ = [
     "LARGEST_TABLE",
@@ -204,7 +204,7 @@ def checked_cells(
 
 
 def cells_on_rungs(
-    groups: CellGroups, names: Names, categories: Categories, *, unit: int
+    groups: CellGroups, names: Names, categories: Categories, rungs: Floats, *, unit: int
 ) -> CellTally:
     """Return the tally of budgets on a public ladder: whatever the data, it can be used.
 
@@ -212,8 +212,7 @@ def cells_on_rungs(
     two budgets of one person the smaller counts.
     """
     check_size(groups, names, unit)
-    order = np.argsort(groups.levels)
-    return _sorted(groups, order[groups.levels[order] > 0.0], categories, unit)
+    return _sorted(groups, standing(groups, rungs), categories, unit)
 
 
 def _sorted(groups: CellGroups, order: Integers, categories: Categories, unit: int) -> CellTally:

@@ -40,7 +40,7 @@ def budget_and_person(table: Table) -> list[nw.Expr]:
     if isinstance(table.epsilon, str):
         budget = floats(table, table.epsilon)
         if table.ladder is not None:
-            budget = table.ladder.expression(budget)
+            budget = table.ladder.expression(budget, table.frame)
             if table.person is not None:
                 # Rows that belong to no one are left out of the sum.
                 budget = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from epsilons.tally.grid import SPLITTER
 
@@ -14,6 +14,7 @@ __all__ = [
     "MOST_DIGITS",
     "a_number",
     "decimal_down",
+    "exactly",
     "finite",
     "integer_down",
     "less_itself_is_0",
@@ -33,6 +34,26 @@ HALVES: Final = 2.0**27 + 1.0
 STIR: Final = -1.3530931263017538
 """A number of 53 significant bits, below -1: different floats times it are different, subnormal
 ones, too."""
+
+
+def exactly(number: float, frame: nw.LazyFrame[Any]) -> nw.Expr:
+    """Return a finite float as an expression that is that very float.
+
+    Ibis writes numbers into a query as decimals. What a database makes of one with many digits may
+    be the float beside it: a rung, or an end of one, that is not the one which was declared. Whole
+    numbers are read as they are, and to divide by a power of two rounds nothing.
+    """
+    import narwhals as nw
+
+    if frame.implementation is not nw.Implementation.IBIS or number.is_integer():
+        return nw.lit(number)
+    above, below = number.as_integer_ratio()
+    found = nw.lit(above).cast(nw.Float64)
+    while below > 1:
+        part = min(below, 2**52)
+        found = found / nw.lit(part).cast(nw.Float64)
+        below //= part
+    return found
 
 
 def finite(number: nw.Expr) -> nw.Expr:

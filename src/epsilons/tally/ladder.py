@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from epsilons.errors import BudgetError
 from epsilons.tally.grid import Floats, keys
-from epsilons.tally.ieee import MOST_DIGITS, a_number, rounded
+from epsilons.tally.ieee import MOST_DIGITS, a_number, exactly, rounded
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -119,27 +119,28 @@ class Ladder:
                 return True
         return False
 
-    def expression(self, epsilon: nw.Expr) -> nw.Expr:
-        """`of`, as an expression of an engine."""
+    def expression(self, epsilon: nw.Expr, frame: nw.LazyFrame[Any]) -> nw.Expr:
+        """`of`, as an expression of the engine of a frame."""
         import narwhals as nw
 
-        usable = (epsilon >= float(self.levels[0])).fill_null(False) & a_number(epsilon)
+        lowest, top = exactly(float(self.levels[0]), frame), exactly(self.top, frame)
+        usable = (epsilon >= lowest).fill_null(False) & a_number(epsilon)
         if self.fine:
-            capped = nw.when(usable & (epsilon < self.top)).then(epsilon).otherwise(self.top)
+            capped = nw.when(usable & (epsilon < top)).then(epsilon).otherwise(top)
             shrunk = capped * _SHRINK
             near = rounded(capped)
             down = nw.when(near <= capped).then(near).otherwise(rounded(shrunk))
         else:
-            down = _highest(epsilon, self.levels.tolist())
+            down = _highest(epsilon, [exactly(level, frame) for level in self.levels.tolist()])
         return nw.when(usable).then(down).otherwise(nw.lit(0.0))
 
 
-def _highest(epsilon: nw.Expr, levels: list[float]) -> nw.Expr:
+def _highest(epsilon: nw.Expr, levels: list[nw.Expr]) -> nw.Expr:
     """Return the highest level at or below ε, the first of them at least: a search by halves."""
     import narwhals as nw
 
     if len(levels) == 1:
-        return nw.lit(levels[0])
+        return levels[0]
     middle = len(levels) // 2
     low, high = _highest(epsilon, levels[:middle]), _highest(epsilon, levels[middle:])
     return nw.when(epsilon >= levels[middle]).then(high).otherwise(low)

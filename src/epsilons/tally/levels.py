@@ -21,6 +21,7 @@ __all__ = [
     "check_size",
     "checked",
     "on_rungs",
+    "standing",
 ]
 
 BAD_BUDGET = -1.0
@@ -153,16 +154,37 @@ def checked(groups: Groups, names: Names, missing: str) -> Tally:
     return Tally(groups.levels[order] + 0.0, groups.people[order], groups.sums[order])
 
 
-def on_rungs(groups: Groups, names: Names) -> Tally:
+def on_rungs(groups: Groups, names: Names, rungs: Floats) -> Tally:
     """Return the tally of budgets on a public ladder: whatever the data, it can be used.
 
     Those who stand on no rung are left out. A missing value is in the middle, so is a person of
     very many rows, and of two budgets of one person the smaller counts.
+
+    Args:
+        groups: what was counted.
+        names: what messages call the parameters.
+        rungs: those of the ladder.
     """
     check_size(groups, names, GRID)
-    order = np.argsort(groups.levels)
-    order = order[groups.levels[order] > 0.0]
+    order = standing(groups, rungs)
     return Tally(groups.levels[order], groups.people[order], groups.sums[order])
+
+
+def standing(groups: Counted, rungs: Floats) -> Integers:
+    """Return the groups that stand on a rung, in the order of rungs.
+
+    Raises:
+        DataError: an engine wrote a rung as another number. Its people would be taken for those
+            of the next rung, whose budget is larger than theirs.
+    """
+    order: Integers = np.argsort(groups.levels)
+    order = order[groups.levels[order] > 0.0]
+    if not np.isin(groups.levels[order], rungs).all():
+        raise DataError(
+            "epsilon: the engine of data does not return the levels that it was given, digit for "
+            "digit. Give the rows on another engine, such as Polars, PyArrow or DuckDB."
+        )
+    return order
 
 
 def check_people(groups: Counted, names: Names, unit: int) -> None:
