@@ -1,4 +1,4 @@
-"""The command line: `main` with the words of a user, most of them without a process of their own."""
+"""The command line: `main` with the words of a user, mostly without a process of its own."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def run(*words: str) -> Done:
         pytest.MonkeyPatch.context() as patch,
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
-        pytest.raises(SystemExit) as end,
     ):
         patch.setattr(sys, "argv", ["epsilons", *words])
-        main()
+        with pytest.raises(SystemExit) as end:
+            main()
     code = end.value.code or 0
     assert isinstance(code, int)
     return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
