@@ -220,7 +220,7 @@ def _quantile(noise: Tail, beta: float) -> float:
     high = 1.0
     while noise.tail(high, 0.0) > beta:
         high *= 2.0
-    return bisect(lambda alpha: noise.tail(alpha, 0.0) > beta, 0.0, high)
+    return bisect(lambda alpha: noise.tail(alpha, 0.0) - beta, 0.0, high)
 
 
 @dataclass(frozen=True)
