@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import functools
 import hashlib
 import re
 import sys
@@ -117,8 +118,14 @@ def whole(now: dict[str, str]) -> str:
 
 def names(source: Path) -> dict[str, str]:
     """A short hash of everything that a file defines, by name."""
+    return _names(source.read_text("utf-8"))
+
+
+@functools.cache
+def _names(text: str) -> dict[str, str]:
+    """The same of the text: several pages cover one file, and signing reads it once more."""
     found: dict[str, list[Any]] = {}
-    for name, node in _definitions(ast.parse(source.read_text("utf-8")).body, ""):
+    for name, node in _definitions(ast.parse(text).body, ""):
         found.setdefault(name, []).append(plain(node))
     return {name: _hash(nodes)[:8] for name, nodes in found.items()}
 

@@ -1,7 +1,9 @@
-"""The command line, run as a user would."""
+"""The command line: `main` with the words of a user, mostly without a process of its own."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import subprocess
 import sys
@@ -12,12 +14,32 @@ import pytest
 from scripts import make_demo_data
 
 import epsilons as ep
+from epsilons.__main__ import main
+
+Done = subprocess.CompletedProcess[str]
 
 
-def run(*words: str) -> subprocess.CompletedProcess[str]:
+def started(*words: str) -> Done:
+    """A process of its own, as a user starts it."""
     return subprocess.run(
         [sys.executable, "-m", "epsilons", *words], capture_output=True, text=True, timeout=60
     )
+
+
+def run(*words: str) -> Done:
+    """The same `main` in this process, which has imported everything."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        patch.setattr(sys, "argv", ["epsilons", *words])
+        with pytest.raises(SystemExit) as end:
+            main()
+    code = end.value.code or 0
+    assert isinstance(code, int)
+    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
 
 
 @pytest.fixture
@@ -27,8 +49,24 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("verify", "0.1:500", "1:200", "--json"), 0),
+        (("plan", "0:5"), 2),  # an error of ours
+        (("plan", "0.1:x"), 2),  # and one of usage
+    ],
+)
+def test_a_process_says_the_same(words: tuple[str, ...], code: int) -> None:
+    process, here = started(*words), run(*words)
+    assert process.returncode == here.returncode == code
+    assert process.stdout == here.stdout
+    # Above an error of usage there is how the command was called.
+    assert process.stderr.splitlines()[-1:] == here.stderr.splitlines()[-1:]
+
+
 def test_the_demo_shows_a_number_an_interval_and_who_spent_what() -> None:
-    done = run("demo")
+    done = started("demo")
     assert done.returncode == 0, done.stderr
     assert "Mean: " in done.stdout
     assert "95 % interval" in done.stdout

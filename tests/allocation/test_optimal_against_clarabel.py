@@ -41,6 +41,26 @@ KINDS = (
 )
 
 
+def kind_of(index: int) -> str:
+    return KINDS[(index + index // 10) % len(KINDS)]
+
+
+def by_person(index: int) -> bool:
+    """Whether a witness has one weight for each person, not for each level."""
+    return index % 5 == 4
+
+
+def indices() -> list[Any]:
+    """The first of every kind in either form; the others are more of the same, and slow."""
+    seen, found = set(), []
+    for index in range(PROFILES):
+        form = kind_of(index), by_person(index)
+        found.append(pytest.param(index, marks=[pytest.mark.slow] if form in seen else []))
+        seen.add(form)
+    assert len(seen) == 2 * len(KINDS)
+    return found
+
+
 def profile(kind: str, rng: np.random.Generator, most: int = 200) -> Floats:
     """One ε for each person."""
     n = int(rng.integers(3, most + 1))
@@ -208,15 +228,14 @@ def goal_of(loss: str, rng: np.random.Generator) -> float | None:
     return float(rng.choice(CONFIDENCES)) if loss == "pac" else None
 
 
-@pytest.mark.parametrize("index", range(PROFILES))
+@pytest.mark.parametrize("index", indices())
 @pytest.mark.parametrize(("assume", "loss"), SIMPLEX_CELLS)
 def test_optimal_is_the_least_risk_over_the_whole_simplex(
     assume: str, loss: str, index: int
 ) -> None:
     rng = generator("simplex", assume, loss, index)
-    person_by_person = index % 5 == 4
-    kind = KINDS[(index + index // 10) % len(KINDS)]
-    epsilon = profile(kind, rng, most=40 if person_by_person else 200)
+    person_by_person = by_person(index)
+    epsilon = profile(kind_of(index), rng, most=40 if person_by_person else 200)
     confidence = goal_of(loss, rng)
     found = ep.allocate(
         epsilon, assume=assume, loss=loss, confidence=confidence or 0.95, method="optimal"
@@ -237,15 +256,14 @@ def test_optimal_is_the_least_risk_over_the_whole_simplex(
             assert mine <= theirs * (1.0 + 1e-9), name
 
 
-@pytest.mark.parametrize("index", range(PROFILES))
+@pytest.mark.parametrize("index", indices())
 @pytest.mark.parametrize("assume", FREE_CELLS)
 def test_minimax_is_the_least_risk_over_all_weights_whatever_their_sum(
     assume: str, index: int
 ) -> None:
     rng = generator("free", assume, index)
-    person_by_person = index % 5 == 4
-    kind = KINDS[(index + index // 10) % len(KINDS)]
-    epsilon = profile(kind, rng, most=40 if person_by_person else 200)
+    person_by_person = by_person(index)
+    epsilon = profile(kind_of(index), rng, most=40 if person_by_person else 200)
     found = ep.allocate(epsilon, assume=assume, method="minimax")
     people = grouped(epsilon)
     mine = objective(people, found.weights, assume)

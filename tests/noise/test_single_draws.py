@@ -5,6 +5,7 @@ Seeded, at the false-alarm probability of this room: see conftest.py.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -40,6 +41,7 @@ LAWS: list[Any] = [
 SINGLE, MANY = 5000, 20_000
 
 
+@functools.cache
 def table(law: Any) -> dict[Any, float]:
     """Every outcome, or pair of outcomes, that is not too rare."""
     span = range(-14, 15)
@@ -63,8 +65,10 @@ def fits(law: Any, draws: list[Any]) -> float:
     return chi_square(counted(law, draws), [*shares, max(0.0, 1.0 - math.fsum(shares))])
 
 
-def singles(law: Any, seed: int = 1) -> list[Any]:
-    source = Seeded(seed)
+@functools.cache
+def singles(law: Any) -> list[Any]:
+    """Drawn once: several tests look at them, and none changes them."""
+    source = Seeded(1)
     return [law.draw(source) for _ in range(SINGLE)]
 
 

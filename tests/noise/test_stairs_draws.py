@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -51,8 +52,9 @@ WIDE = [
 ]
 
 
-def fits(law: Law, draws: Iterable[object], fit: Fit) -> float:
-    """The p-value of draws: every outcome a cell, the far and the rare ones together."""
+@functools.cache
+def table_of(law: Law) -> dict[object, float]:
+    """The probability of every outcome that is neither far nor rare."""
     reach = math.ceil(9 / law.rate) * law.steps + law.steps
     span = range(-reach, reach + 1)
     table: dict[object, float]
@@ -65,42 +67,64 @@ def fits(law: Law, draws: Iterable[object], fit: Fit) -> float:
     else:
         square = itertools.product(span, span)
         table = {(x, y): math.exp(law.log_pmf(x, y)) for x, y in square if abs(x) + abs(y) <= reach}
-    table = {outcome: share for outcome, share in table.items() if share > 1e-7}
-    counts = Counter(draws)
+    return {outcome: share for outcome, share in table.items() if share > 1e-7}
+
+
+def counted(draws: np.ndarray) -> Counter[object]:
+    """How often each outcome was drawn."""
+    if draws.ndim == 1:
+        singles, times = np.unique(draws, return_counts=True)
+        return Counter(dict(zip(singles.tolist(), times.tolist(), strict=True)))
+    assert np.abs(draws).max() < 2**31  # so that a pair is one integer
+    whole, times = np.unique(draws[:, 0] * 2**32 + draws[:, 1] + 2**31, return_counts=True)
+    pairs = zip((whole >> 32).tolist(), ((whole & (2**32 - 1)) - 2**31).tolist(), strict=True)
+    return Counter(dict(zip(pairs, times.tolist(), strict=True)))
+
+
+def fits(law: Law, counts: Counter[object], fit: Fit) -> float:
+    """The p-value of draws: every outcome a cell, the far and the rare ones together."""
+    table = table_of(law)
     seen = [counts[outcome] for outcome in table]
     elsewhere = 1.0 - math.fsum(table.values())
     return fit([*seen, counts.total() - sum(seen)], [*table.values(), max(0.0, elsewhere)])
 
 
-def stairs_fit(law: Staircase, draws: Sequence[int], fit: Fit) -> float:
+def stairs_fit(law: Staircase, draws: np.ndarray | list[int], fit: Fit) -> float:
     """The p-value of one wide coordinate: eighths of the first stair, quarters of the others."""
     n, g = law.steps, law.inner
     width, quarter = 2 * g - 1, n // 4
+    at = np.asarray(draws, dtype=np.int64)  # exact: one that were beyond would be refused
+    inside = np.abs(at) < g
     cells: Counter[tuple[int, int, int]] = Counter()
-    for x in draws:
-        if abs(x) < g:
-            cells[0, 0, (x + g - 1) * 8 // width] += 1
-        else:
-            height, place = divmod(abs(x) - g, n)
-            cells[1 if x > 0 else -1, height, place // quarter] += 1
+    # Eight times a place of 2**45 steps is far below 2**63.
+    eighths, times = np.unique((at[inside] + g - 1) * 8 // width, return_counts=True)
+    for i, more in zip(eighths.tolist(), times.tolist(), strict=True):
+        cells[0, 0, i] += more
+    height, place = np.divmod(np.abs(at[~inside]) - g, n)
+    # Sign, height and quarter as one integer: n is below 2**46, so that heights are below 2**17.
+    rest = (height * 8 + np.minimum(place // quarter, 7)) * 2 + (at[~inside] > 0)
+    stairs, times = np.unique(rest, return_counts=True)
+    for where, more in zip(stairs.tolist(), times.tolist(), strict=True):
+        cells[1 if where % 2 else -1, where // 16, where // 2 % 8] += more
     shares: dict[tuple[int, int, int], float] = {}
     edges = [-(-i * width // 8) for i in range(9)]
     for i, (a, b) in enumerate(itertools.pairwise(edges)):
         shares[0, 0, i] = (b - a) * math.exp(law.log_pmf(0))
-    for height in range(math.ceil(25 / law.rate)):
-        share = quarter * math.exp(law.log_pmf(g + height * n))
+    for stair in range(math.ceil(25 / law.rate)):
+        share = quarter * math.exp(law.log_pmf(g + stair * n))
         for sign, i in itertools.product((1, -1), range(4)):
-            shares[sign, height, i] = share
+            shares[sign, stair, i] = share
     seen = [cells[cell] for cell in shares]
     return fit([*seen, len(draws) - sum(seen)], [*shares.values(), 0.0])
 
 
-def rings_fit(law: Staircase2D, draws: Sequence[tuple[int, int]], fit: Fit) -> float:
+def rings_fit(law: Staircase2D, draws: np.ndarray | list[tuple[int, int]], fit: Fit) -> float:
     """The p-value of distances, in quarters of a ring."""
     n, g = law.steps, law.inner
     edges = [1, g // 2, g]
     edges += [g + i * (n // 4) for i in range(1, 4 * math.ceil(30 / law.rate) + 5)]
-    counts, _ = np.histogram([float(abs(x) + abs(y)) for x, y in draws], bins=edges)
+    size = np.abs(np.asarray(draws, dtype=np.int64)).sum(axis=1)
+    counts, _ = np.histogram(size.astype(np.float64), bins=edges)
     shares = [
         2 * (b * (b - 1) - a * (a - 1)) * math.exp(law.log_pmf(a, 0))
         for a, b in itertools.pairwise(edges)
@@ -118,15 +142,30 @@ def test_draws_have_their_law(
     draws = law.draw(Seeded(1), 200_000)
     assert draws.dtype == np.int64
     assert draws.shape == ((200_000,) if kind is Staircase else (200_000, 2))
-    many = draws.tolist() if kind is Staircase else [tuple(row) for row in draws.tolist()]
+    many = counted(draws)
+    assert many.total() == 200_000
     assert fits(law, many, fit) > alpha
-    source = Seeded(2)
-    singles = [law.draw(source) for _ in range(15_000)]
-    assert fits(law, singles, fit) > alpha
     # The test has power: another width of the first stair, or another rate, is noticed.
     if n > 1:
         assert fits(kind(rate, n, g % n + 1), many, fit) < alpha
     assert fits(kind(rate * Fraction(11, 10), n, g), many, fit) < alpha
+
+
+# Single draws of other parameters are in test_single_draws.py, with tests of power.
+SINGLE = [*SMALL[1:4:2], *(pytest.param(*SMALL[i], marks=pytest.mark.slow) for i in (0, 2, 4, 5))]
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(("rate", "n", "g"), SINGLE)
+@pytest.mark.parametrize("kind", KINDS)
+def test_single_draws_have_their_law(
+    kind: type[Law], rate: Fraction, n: int, g: int, fit: Fit, alpha: float
+) -> None:
+    law, source = kind(rate, n, g), Seeded(2)
+    singles: Counter[object] = Counter(law.draw(source) for _ in range(15_000))
+    assert fits(law, singles, fit) > alpha
+    if n > 1:  # another width of the first stair is noticed here, too
+        assert fits(kind(rate, n, g % n + 1), singles, fit) < alpha
 
 
 @pytest.mark.statistical
@@ -134,12 +173,12 @@ def test_common_mistakes_are_noticed(fit: Fit, alpha: float) -> None:
     law = Staircase(Fraction(1), 5, 3)
     draws = law.draw(Seeded(3), 200_000)
     twice_zero = np.concatenate([draws, np.zeros(int((draws == 0).sum()), dtype=np.int64)])
-    assert fits(law, twice_zero.tolist(), fit) < alpha
+    assert fits(law, counted(twice_zero), fit) < alpha
     glass = Hourglass(Fraction(1), 5, 3)
     x = np.abs(draws) * np.where(draws < 0, -1, 1)
     k = (np.abs(x) + 2) // 5 + DiscreteLaplace(1).draw(Seeded(4), len(x))  # not mirrored
-    unmirrored = list(zip(x.tolist(), (k * 5 - x).tolist(), strict=True))
-    assert fits(glass, unmirrored, fit) < alpha
+    unmirrored = np.stack([x, k * 5 - x], axis=1)
+    assert fits(glass, counted(unmirrored), fit) < alpha
 
 
 @pytest.mark.statistical
@@ -148,17 +187,17 @@ def test_wide_stairs_have_their_law(rate: Fraction, n: int, g: int, fit: Fit, al
     one, glass, two = Staircase(rate, n, g), Hourglass(rate, n, g), Staircase2D(rate, n, g)
     draws = one.draw(Seeded(5), 100_000)
     assert draws.dtype == np.int64
-    assert stairs_fit(one, draws.tolist(), fit) > alpha
+    assert stairs_fit(one, draws, fit) > alpha
     source = Seeded(6)
     assert stairs_fit(one, [one.draw(source) for _ in range(8000)], fit) > alpha
     pairs = glass.draw(Seeded(7), 100_000)
     assert pairs.dtype == np.int64
     assert not (pairs.sum(axis=1) % n).any()
     for column in (0, 1):
-        assert stairs_fit(one, pairs[:, column].tolist(), fit) > alpha
+        assert stairs_fit(one, pairs[:, column], fit) > alpha
     rings = two.draw(Seeded(8), 100_000)
     assert rings.dtype == np.int64
-    assert rings_fit(two, [(x, y) for x, y in rings.tolist()], fit) > alpha
+    assert rings_fit(two, rings, fit) > alpha
     assert rings_fit(two, [two.draw(source) for _ in range(8000)], fit) > alpha
     # Where on the ring: all sides alike, and all places on a side.
     size = np.abs(rings).sum(axis=1)

@@ -61,10 +61,16 @@ def errors_of(
         cells = np.zeros((RUNS, len(counts), 4), dtype=np.int64)
         left = np.broadcast_to(counts, (RUNS, len(counts))).copy()
         for j, size in enumerate(people.tolist()):
-            for run in range(RUNS):
-                drawn = rng.multivariate_hypergeometric(left[run], size, method="marginals")
-                cells[run, :, j] = drawn
-                left[run] -= drawn
+            # Level by level, for all runs at once: the marginal laws of a draw without replacement.
+            wanted, others = np.full(RUNS, size), left.sum(axis=1)
+            for level in range(len(counts)):
+                own = left[:, level]
+                others = others - own
+                taken = rng.hypergeometric(own, others, wanted)
+                cells[:, level, j] = taken
+                wanted = wanted - taken
+            assert not wanted.any()
+            left -= cells[:, :, j]
     else:  # sorted against budgets: the heavy in one category, the light in another
         heavy = mechanism.weighing.weights > 1.0 / n
         one = np.zeros((len(counts), 4), dtype=np.int64)

@@ -190,11 +190,11 @@ def _related_quantile(bias: float, scale: float, cells: int, beta: float) -> flo
     if not math.isfinite(shift):
         return bias
 
-    def exceeds(u: float) -> bool:
-        return 1.0 - float(_related_cdf(np.array(u), shift, cells)) > beta
+    def excess(u: float) -> float:
+        return 1.0 - float(_related_cdf(np.array(u), shift, cells)) - beta
 
     high = max(shift, math.log(cells)) - math.log(beta) + 2.0
-    return scale * bisect(exceeds, 0.0, high)
+    return scale * bisect(excess, 0.0, high)
 
 
 def _union_quantile(weighing: Weighing, assume: str, cells: int, beta: float) -> float:
@@ -216,18 +216,18 @@ def _union_quantile(weighing: Weighing, assume: str, cells: int, beta: float) ->
     noise = np.where(rates * scale >= 1.0 - 1e-12, -math.log(2.0), noise)
     per_share = spread / largest**2 * (np.expm1(rates * largest) - rates * largest)
 
-    def exceeds(a: float) -> bool:
+    def excess(a: float) -> float:
         chernoff = np.exp(np.minimum(_SHARES[:, None] * per_share + noise - rates * a, 0.0)).min(
             axis=1
         )
         each = np.minimum(chernoff, tail(a, sigma, scale))
         each[0] = 0.5 * math.exp(-a / scale) if scale > 0.0 else 0.0
-        return 2.0 * _worst_shares(each, cells) > beta
+        return 2.0 * _worst_shares(each, cells) - beta
 
     high = sigma + scale
-    while exceeds(high):
+    while excess(high) > 0.0:
         high *= 2.0
-    return bisect(exceeds, 0.0, high)
+    return bisect(excess, 0.0, high)
 
 
 def _worst_shares(each: Floats, cells: int) -> float:

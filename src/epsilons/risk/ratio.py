@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Protocol
 
 import numpy as np
@@ -206,10 +207,20 @@ def _march(start: float, estimate: float, refutes: Callable[[float, float], bool
 
 def quantile(noise: Tail, beta: float) -> float:
     """The distance that the noise exceeds to one side with a probability of at most beta."""
+    return _sum_quantile(noise, beta) if isinstance(noise, _Sum) else _quantile(noise, beta)
+
+
+@lru_cache(maxsize=256)
+def _sum_quantile(noise: _Sum, beta: float) -> float:
+    """The same of a sum: all that one release says asks for a few of them, again and again."""
+    return _quantile(noise, beta)
+
+
+def _quantile(noise: Tail, beta: float) -> float:
     high = 1.0
     while noise.tail(high, 0.0) > beta:
         high *= 2.0
-    return bisect(lambda alpha: noise.tail(alpha, 0.0) > beta, 0.0, high)
+    return bisect(lambda alpha: noise.tail(alpha, 0.0) - beta, 0.0, high)
 
 
 @dataclass(frozen=True)

@@ -42,11 +42,11 @@ class Stairs:
             return self._alone(shift, beta)
         sigma = math.sqrt(square) / 2.0
 
-        def exceeds(beyond: float) -> bool:
-            """Whether the error exceeds shift + beyond too often."""
-            return self.tail(beyond, sigma) + self.tail(shift + beyond, sigma) > beta
+        def excess(beyond: float) -> float:
+            """Of errors beyond shift + beyond."""
+            return self.tail(beyond, sigma) + self.tail(shift + beyond, sigma) - beta
 
-        return shift + _least(exceeds, sigma + self.scale)
+        return shift + _least(excess, sigma + self.scale)
 
     def tail(self, alpha: float, sigma: float) -> float:
         """A bound on P(S + X > alpha), where P(S > s) ≤ exp(−s²/2σ²) for s ≥ 0; σ is above 0."""
@@ -71,11 +71,11 @@ class Stairs:
         """The smallest α with P(|c + X| > α) ≤ β for every |c| ≤ shift: the worst c is an end."""
         if self.exceeds(0.0) + self.exceeds(2.0 * shift) > beta:  # α is above the shift
             return shift + _least(
-                lambda beyond: self.exceeds(beyond) + self.exceeds(2.0 * shift + beyond) > beta,
+                lambda beyond: self.exceeds(beyond) + self.exceeds(2.0 * shift + beyond) - beta,
                 self.scale,
             )
         return tails.bisect(
-            lambda alpha: self.exceeds(alpha - shift) + self.exceeds(alpha + shift) > beta,
+            lambda alpha: self.exceeds(alpha - shift) + self.exceeds(alpha + shift) - beta,
             0.0,
             shift,
         )
@@ -85,11 +85,11 @@ class Stairs:
         return pieces.staircase(self.law)
 
 
-def _least(exceeds: tails.Exceeds, start: float) -> float:
-    """The point where `exceeds` turns false, not below 0."""
-    if not exceeds(0.0):
+def _least(excess: tails.Excess, start: float) -> float:
+    """The point from which `excess` is not positive, not below 0."""
+    if not excess(0.0) > 0.0:
         return 0.0
     low, high = 0.0, start
-    while exceeds(high):
+    while excess(high) > 0.0:
         low, high = high, 2.0 * high
-    return tails.bisect(exceeds, low, high)
+    return tails.bisect(excess, low, high)

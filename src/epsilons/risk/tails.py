@@ -12,8 +12,8 @@ from epsilons.budgets import Floats
 
 _LARGEST_RATIO = 1e12
 
-Exceeds: TypeAlias = Callable[[float], bool]
-"""Whether an error is exceeded too often: true up to a point, false from there on."""
+Excess: TypeAlias = Callable[[float], float]
+"""By how much an error is exceeded too often: positive up to a point, and not from there on."""
 
 
 def deviation(shift: float, square: float, scale: float, beta: float) -> float:
@@ -25,14 +25,14 @@ def deviation(shift: float, square: float, scale: float, beta: float) -> float:
         return laplace_quantile(shift, scale, beta)
     sigma = math.sqrt(square) / 2.0
 
-    def exceeds(beyond: float) -> bool:
-        """Whether the error exceeds shift + beyond too often: a sum may not tell the two apart."""
-        return tail(beyond, sigma, scale) + tail(shift + beyond, sigma, scale) > beta
+    def excess(beyond: float) -> float:
+        """Of errors beyond shift + beyond: a sum may not tell the two apart."""
+        return tail(beyond, sigma, scale) + tail(shift + beyond, sigma, scale) - beta
 
     low, high = 0.0, sigma + scale
-    while exceeds(high):
+    while excess(high) > 0.0:
         low, high = high, 2.0 * high
-    return shift + bisect(exceeds, low, high)
+    return shift + bisect(excess, low, high)
 
 
 def laplace_quantile(shift: float, scale: float, beta: float) -> float:
@@ -80,14 +80,46 @@ def _erfcx(x: float) -> float:
     return series / (x * math.sqrt(math.pi))
 
 
-def bisect(exceeds: Exceeds, low: float, high: float) -> float:
-    """The point where `exceeds` turns false, approached from the side where it is false."""
-    while high - low > 1e-12 * high:
-        middle = 0.5 * (low + high)
-        if middle in (low, high):
+def bisect(excess: Excess, low: float, high: float) -> float:
+    """The point from which `excess` is not positive, approached from the side where it is not.
+
+    Halves, and goes where a parabola through the last three points crosses zero while that is
+    surely closer (Chandrupatla's rule): a quarter of the steps for tails, which are smooth.
+    """
+    near, far = (low, excess(low)), (high, excess(high))
+    if near[1] <= 0.0:
+        return low
+    step = 0.5
+    while True:
+        at = near[0] + step * (far[0] - near[0])
+        if at in (near[0], far[0]):
             break
-        low, high = (middle, high) if exceeds(middle) else (low, middle)
-    return high
+        here = (at, excess(at))
+        if (here[1] > 0.0) == (near[1] > 0.0):
+            last = near
+        else:
+            last, far = far, near
+        near = here
+        width, end = abs(far[0] - near[0]), max(far[0], near[0])
+        if width <= 1e-12 * end:
+            break
+        least = min(0.4e-12 * end / width, 0.5)
+        step = min(max(_crossing(near, far, last), least), 1.0 - least)
+    return max(near[0], far[0])
+
+
+def _crossing(
+    near: tuple[float, float], far: tuple[float, float], last: tuple[float, float]
+) -> float:
+    """Which part of the way from `near` to `far` to go: a half, where a parabola is no guide."""
+    (x1, f1), (x2, f2), (x3, f3) = near, far, last
+    if f3 in (f1, f2) or x3 == x2:
+        return 0.5
+    place, height = (x1 - x2) / (x3 - x2), (f1 - f2) / (f3 - f2)
+    if height * height >= place or (1.0 - height) ** 2 >= 1.0 - place:
+        return 0.5
+    more = (x3 - x1) / (x2 - x1) * f1 / (f3 - f1) * f2 / (f3 - f2)
+    return f1 / (f1 - f2) * f3 / (f3 - f2) + more
 
 
 def kearns_saul(p: Floats) -> Floats:

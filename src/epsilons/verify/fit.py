@@ -11,7 +11,8 @@ from __future__ import annotations
 import builtins
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -114,8 +115,12 @@ def beyond(law: Pieces, distance: int) -> float:
     is the end of the piece, since 4s pairs have the distance s. At a small rate all is divided by
     n·t or its square, so that nothing overflows.
     """
-    if distance <= 0:
-        return 1.0
+    return 1.0 if distance <= 0 else _beyond(law)(distance)
+
+
+@lru_cache(maxsize=32)
+def _beyond(law: Pieces) -> Callable[[int], float]:
+    """The same of one law, of which very many distances are asked."""
     rate, n = float(law.rate), float(law.steps)
     small = rate < 1.0
     if small:
@@ -130,7 +135,8 @@ def beyond(law: Pieces, distance: int) -> float:
     def mass(start: int) -> float:
         stair = law.stair(start)
         end = law.inner + stair * law.steps
-        fallen = math.exp(-float(min(law.rate * stair, 2 * _LARGE)))
+        fall = rate * stair if stair < 2**53 else float(min(law.rate * stair, 2 * _LARGE))
+        fallen = math.exp(-min(fall, 2.0 * _LARGE))
         rest = units(end - start)
         if law.shape == "rings":
             mean = units(start + end - 1) / 2.0
@@ -138,8 +144,10 @@ def beyond(law: Pieces, distance: int) -> float:
         return fallen * (rest + whole)
 
     if law.shape == "rings":
-        return 4.0 * mass(distance) / (unit * unit + 4.0 * mass(1))
-    return 2.0 * mass(distance) / (unit + 2.0 * mass(1))
+        points, all_of_it = 4.0, unit * unit + 4.0 * mass(1)
+    else:
+        points, all_of_it = 2.0, unit + 2.0 * mass(1)
+    return lambda distance: points * mass(distance) / all_of_it
 
 
 def even(law: Pieces) -> float:
