@@ -186,3 +186,12 @@ def test_what_cannot_be_meant_is_refused_with_a_hint(
         ep.allocate(epsilon, **options)
     assert isinstance(caught.value, ValueError)
     assert isinstance(caught.value, ep.errors.EpsilonsError)
+
+
+@pytest.mark.parametrize("tiny", [5e-324, 1e-310, 1e-308])
+@pytest.mark.parametrize("assume", ["iid", "shuffled", "correlated"])
+def test_public_people_beside_budgets_that_are_next_to_nothing(tiny: float, assume: str) -> None:
+    """The best cap is beyond all floats there: public people are used alone, and nothing is NaN."""
+    found = ep.allocate([tiny, math.inf], assume=assume, method="minimax")
+    assert np.isfinite(found.risk)
+    assert 0.0 < found.total <= 1.0

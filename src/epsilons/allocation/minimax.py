@@ -44,10 +44,10 @@ def _correlated(budgets: Budgets, goal: Goal) -> Answer:
             return halved(0.5 * bias, 0.5 * below, scale)
 
     scale = bias_scale(budgets, slope, simplex=False)
-    if scale <= 0.0 and math.isinf(budgets.levels[-1]):
-        return _public_alone(budgets, float(budgets.counts[-1]) / budgets.n)
     scale = _positive(scale)
     cap = 1.0 / (budgets.n * scale)
+    if math.isinf(cap) and math.isinf(budgets.levels[-1]):  # no noise is small enough
+        return _public_alone(budgets, float(budgets.counts[-1]) / budgets.n)
     spent = capped(budgets, cap)
     total = _positive(scale * summed(budgets.counts, spent, budgets.n))
     return Answer(spent, total=total, cap=cap)
