@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 import math
 import warnings
@@ -30,6 +29,7 @@ from epsilons.noise import Hourglass, Laplaces, Source, Staircase2D
 from epsilons.release import RatioFrequencyRelease, RatioMeanRelease
 from epsilons.risk import ratio
 from epsilons.tally import GRID, Tally
+from tests.plain import plain
 
 Row = tuple[Any, Any, Any]  # value, budget, person
 
@@ -127,21 +127,6 @@ def cells_of(rows: list[Row], **arguments: Any) -> RatioFrequencyRelease:
 
 
 RELEASES: dict[str, Callable[..., Any]] = {"mean": mean_of, "frequencies": cells_of}
-
-
-def plain(thing: Any) -> Any:
-    """Everything in a thing, deep down, with types: what two releases are compared by."""
-    if isinstance(thing, np.ndarray):
-        whole = thing.tolist() if thing.dtype == object else thing.tobytes()
-        return str(thing.dtype), thing.shape, whole
-    if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
-        parts = {f.name: plain(getattr(thing, f.name)) for f in dataclasses.fields(thing)}
-        return type(thing).__name__, parts
-    if isinstance(thing, dict):
-        return [(plain(key), plain(each)) for key, each in thing.items()]
-    if isinstance(thing, (list, tuple)):
-        return type(thing).__name__, [plain(each) for each in thing]
-    return type(thing).__name__, repr(thing)
 
 
 def held(release: Any) -> Any:

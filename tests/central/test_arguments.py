@@ -12,7 +12,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.errors import ArgumentError, EpsilonsError
-from tests.central.test_add_remove import plain
+from tests.plain import plain
 
 N = 600
 _rng = np.random.default_rng(5)

@@ -22,25 +22,11 @@ from epsilons.central.histogram import Histogram
 from epsilons.central.level_counts import LevelCounts
 from epsilons.central.mechanism import Additive
 from epsilons.central.two_sums import TwoSums
+from tests.plain import plain
 
 DRAWN = (Additive, Histogram, CellSums, TwoSums, LevelCounts)
 
 Drawn = tuple[Any, Any, Any]  # the mechanism, the total, what was drawn
-
-
-def plain(thing: Any) -> Any:
-    """Everything in a thing, deep down, with types: what two releases are compared by."""
-    if isinstance(thing, np.ndarray):
-        whole = thing.tolist() if thing.dtype == object else thing.tobytes()
-        return str(thing.dtype), thing.shape, whole
-    if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
-        parts = {f.name: plain(getattr(thing, f.name)) for f in dataclasses.fields(thing)}
-        return type(thing).__name__, parts
-    if isinstance(thing, dict):
-        return [(plain(key), plain(each)) for key, each in thing.items()]
-    if isinstance(thing, (list, tuple)):
-        return type(thing).__name__, [plain(each) for each in thing]
-    return type(thing).__name__, repr(thing)
 
 
 @contextmanager

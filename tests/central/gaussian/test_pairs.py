@@ -96,10 +96,8 @@ def test_pairs_of_neighbouring_rows_would_be_noticed(monkeypatch: pytest.MonkeyP
 # Exactly, by all orders of a few people.
 
 
-def questions(
-    values: np.ndarray, monkeypatch: pytest.MonkeyPatch
-) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """What the first two crossings are asked, over all orders that can be drawn."""
+def overheard(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
+    """A list that fills with what crossings are asked; all of them answer alike."""
     asked: list[np.ndarray] = []
 
     def heard(self: Any, source: Source, queries: np.ndarray, level: int) -> int:
@@ -107,6 +105,14 @@ def questions(
         return 3
 
     monkeypatch.setattr(Crossing, "draw", heard)
+    return asked
+
+
+def questions(
+    values: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """What the first two crossings are asked, over all orders that can be drawn."""
+    asked = overheard(monkeypatch)
     mechanism = diffuse(np.array([2.0]), np.array([len(values)]))
     assert all(p == 1 for p in mechanism.keep)
     ups, downs = [], []
@@ -167,13 +173,7 @@ def test_a_pair_moves_farther_if_rows_decide(monkeypatch: pytest.MonkeyPatch) ->
 
 def questions_as_they_come(values: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
     monkeypatch.setattr(diffusion, "permutation", lambda source, size: np.arange(size))
-    asked: list[np.ndarray] = []
-
-    def heard(self: Any, source: Source, queries: np.ndarray, level: int) -> int:
-        asked.append(queries.copy())
-        return 3
-
-    monkeypatch.setattr(Crossing, "draw", heard)
+    asked = overheard(monkeypatch)
     mechanism = diffuse(np.array([2.0]), np.array([len(values)]))
     find_range(mechanism, values, np.zeros(len(values), dtype=np.int64), ep.Seeded(1))
     return asked[0]
