@@ -1,29 +1,19 @@
 """Release: what is published, with everything that may be published beside it."""
 
-from epsilons.release.base import Mechanism, Release, Spent
-from epsilons.release.frequencies import FrequencyRelease
-from epsilons.release.mean import MeanRelease
-from epsilons.release.ratio import (
-    LevelCount,
-    NoisyCells,
-    NoisySums,
-    RatioFrequencyRelease,
-    RatioMeanRelease,
-    SpendingRule,
-    shown_levels,
-)
+from epsilons.release.estimate import Cells, Scalar, Vector
+from epsilons.release.release import Release
+from epsilons.release.releases import Releases
+from epsilons.release.spending import AllOfIt, ByLevel, Spending, Spent, shown_levels
 
 __all__ = [
-    "FrequencyRelease",
-    "LevelCount",
-    "MeanRelease",
-    "Mechanism",
-    "NoisyCells",
-    "NoisySums",
-    "RatioFrequencyRelease",
-    "RatioMeanRelease",
+    "AllOfIt",
+    "ByLevel",
+    "Cells",
     "Release",
-    "SpendingRule",
+    "Releases",
+    "Scalar",
+    "Spending",
     "Spent",
+    "Vector",
     "shown_levels",
 ]

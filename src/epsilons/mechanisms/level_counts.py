@@ -67,9 +67,13 @@ class LevelCounts:
         rates = (rounded_down(SHARE * Fraction(min(level, most))) for level in lowest)
         return cls(ladder.levels, cell_of, tuple(rates))
 
+    def placed(self, levels: Floats, place: Integers) -> LevelCounts:
+        """The same counts, said of finer levels, each of which lies in one of these."""
+        return LevelCounts(levels.copy(), self.cell_of[place], self.rates)
+
     @property
-    def spent(self) -> tuple[Fraction, ...]:
-        """What a person on each rung spends on being counted."""
+    def losses(self) -> tuple[Fraction, ...]:
+        """What a person on each rung loses at most by being counted."""
         rates = (*self.rates, Fraction(0))
         return tuple(rates[cell] for cell in self.cell_of.tolist())
 

@@ -19,7 +19,7 @@ HIGHEST: Final = 16.0
 
 
 @dataclass(frozen=True, eq=False)
-class Facts:
+class Declared:
     """What is known without looking at the data.
 
     Attributes:
@@ -40,7 +40,7 @@ class Facts:
         return self.cap is None and self.guess is None and not self.equal
 
 
-def facts_of(epsilon: Any, levels: Any, cap: Any) -> Facts:
+def declared_of(epsilon: Any, levels: Any, cap: Any) -> Declared:
     """The public facts that a caller declares.
 
     Args:
@@ -68,21 +68,21 @@ def facts_of(epsilon: Any, levels: Any, cap: Any) -> Facts:
                 f"epsilon={one!r} is too small for any result: at least {SMALLEST:.2g} is needed."
             )
         # One number is an argument, and public: so is everyone's rung.
-        return Facts(Ladder.declare(np.array([one])), min(one, limit or math.inf), equal=True)
+        return Declared(Ladder.declare(np.array([one])), min(one, limit or math.inf), equal=True)
     if levels is None:
         ladder = Ladder.up_to(HIGHEST if limit is None else limit)
-        return Facts(ladder, None if limit is None else min(limit, ladder.top))
+        return Declared(ladder, None if limit is None else min(limit, ladder.top))
     guessed = isinstance(levels, (Mapping, Budgets))
     people = _guess(levels) if guessed else dict.fromkeys(_each(levels), 0)
     offered = np.array([level for level in people if level != 0.0], dtype=np.float64)
     ladder = Ladder.declare(offered)
     alone = len(ladder.levels) == 1
     if not guessed:
-        return Facts(ladder, limit, equal=alone)
+        return Declared(ladder, limit, equal=alone)
     counts = np.zeros(len(ladder.levels), dtype=np.int64)
     rungs = np.searchsorted(ladder.levels, ladder.of(offered))
     np.add.at(counts, rungs, [people[level] for level in offered.tolist()])
-    return Facts(ladder, limit, counts, equal=alone)
+    return Declared(ladder, limit, counts, equal=alone)
 
 
 def _one(epsilon: Any) -> float | None:

@@ -13,11 +13,12 @@ import numpy.typing as npt
 
 from epsilons.allocation import Allocation
 from epsilons.budgets import Floats, Integers
-from epsilons.central.mechanism import (
+from epsilons.mechanisms.additive import (
     kept,
     lattice,
     noisy_cells,
     ratio,
+    sampled_losses,
     stays,
     weighed,
     weights_of,
@@ -116,6 +117,13 @@ class Histogram:
         flat = [ratio(Fraction(int(count)), self.divisor) for count in drawn.ravel().tolist()]
         # Noise beyond every float says nothing of a share: any large number will do.
         return np.asarray(np.clip(np.array(flat), -_HUGE, _HUGE).reshape(drawn.shape))
+
+    @property
+    def losses(self) -> tuple[Fraction | float, ...]:
+        """What a person of each level loses at most; ∞ for those who are used without noise."""
+        far = self.reach * self.moves
+        surely = tuple(self.law.loss(k * far) for k in self.weights.tolist())
+        return sampled_losses(self.levels, surely, self.keep)
 
     @property
     def scale(self) -> Fraction:

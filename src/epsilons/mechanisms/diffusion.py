@@ -11,14 +11,14 @@ import numpy.typing as npt
 
 from epsilons.allocation.caps import square_cap
 from epsilons.budgets import Budgets, Floats, Integers
-from epsilons.central.gaussian.candidates import Cells
-from epsilons.central.gaussian.crossing import Crossing
-from epsilons.central.gaussian.rates import rate
-from epsilons.central.gaussian.selection import Selection
-from epsilons.central.mechanism import stays
+from epsilons.mechanisms.candidates import CellsOf
+from epsilons.mechanisms.crossing import Crossing
+from epsilons.mechanisms.rates import rate
+from epsilons.mechanisms.selection import Selection
+from epsilons.mechanisms.additive import stays
 from epsilons.noise import Source, permutation
 
-__all__ = ["Diffused", "Spread", "diffuse", "find_range"]
+__all__ = ["Diffused", "Spread", "diffuse"]
 
 _BETA = 0.01
 _UP, _DOWN = 1021, 880
@@ -95,6 +95,35 @@ class Diffused:
         """The weight of everyone in the selection of the median."""
         return _WEIGHT
 
+    def draw(self, source: Source, total: tuple[Floats, Integers]) -> Spread:
+        """Draw an order of the people and their coins, then every stage in its turn.
+
+        Args:
+            source: where the randomness comes from.
+            total: everyone's value, in any order, NaN where it is missing; and the level of each.
+
+        Guarantee:
+            The law of the result depends on who has which value and level, and never on the order
+            in which people come: that order is private, for one person's rows can change all of it.
+        """
+        values, level_of = total
+        order = permutation(source, len(values))
+        values, level_of = values[order], level_of[order]
+        kept = stays(source, self.keep, level_of)
+        kept &= ~np.isnan(values)  # a missing value is a mark, whoever it belongs to
+        octave = _octave_of_differences(self, values, kept, source)
+        step = math.ldexp(1.0, octave - 2)
+        people = np.clip(values[kept], -_LIMIT, _LIMIT)
+        wide = _radius(self.wide, people, step, source)
+        # Finer than floats of that size is not finer; and candidates are counted in 64 bits.
+        step = max(step, wide / _FINEST)
+        half = math.ceil(wide / step)
+        with np.errstate(over="ignore"):  # what is beyond all floats is beyond the last cell
+            cells = np.clip(np.floor(people / step), -half - 1, half).astype(np.int64) + half
+        centre = (_median(self, cells, 2 * half, source) - half + 0.5) * step
+        radius = _radius(self.narrow, people - centre, step, source)
+        return Spread(centre, radius, math.ldexp(1.0, octave), step, 2 * half)
+
 
 @dataclass(frozen=True)
 class Spread:
@@ -150,37 +179,6 @@ def diffuse(levels: Floats, counts: Integers, share: Fraction = Fraction(1, 2)) 
     )
 
 
-def find_range(mechanism: Diffused, values: Floats, level_of: Integers, source: Source) -> Spread:
-    """Draw an order of the people and their coins, then every stage in its turn.
-
-    Args:
-        mechanism: from `diffuse`.
-        values: everyone's value, in any order; NaN where it is missing.
-        level_of: the level of each.
-        source: where the randomness comes from.
-
-    Guarantee:
-        The law of the result depends on who has which value and level, and never on the order in
-        which people come: that order is private, for one person's rows can change all of it.
-    """
-    order = permutation(source, len(values))
-    values, level_of = values[order], level_of[order]
-    kept = stays(source, mechanism.keep, level_of)
-    kept &= ~np.isnan(values)  # a missing value is a mark, whoever it belongs to
-    octave = _octave_of_differences(mechanism, values, kept, source)
-    step = math.ldexp(1.0, octave - 2)
-    people = np.clip(values[kept], -_LIMIT, _LIMIT)
-    wide = _radius(mechanism.wide, people, step, source)
-    # Finer than floats of that size is not finer; and candidates are counted in 64 bits.
-    step = max(step, wide / _FINEST)
-    half = math.ceil(wide / step)
-    with np.errstate(over="ignore"):  # what is beyond all floats is beyond the last cell
-        cells = np.clip(np.floor(people / step), -half - 1, half).astype(np.int64) + half
-    centre = (_median(mechanism, cells, 2 * half, source) - half + 0.5) * step
-    radius = _radius(mechanism.narrow, people - centre, step, source)
-    return Spread(centre, radius, math.ldexp(1.0, octave), step, 2 * half)
-
-
 def _octave_of_differences(
     mechanism: Diffused, values: Floats, kept: npt.NDArray[np.bool_], source: Source
 ) -> int:
@@ -224,12 +222,11 @@ def _median(mechanism: Diffused, cells: Integers, count: int, source: Source) ->
     """The median cell, by a selection in which everyone who was kept weighs the same."""
     selection = Selection(
         mechanism.levels.copy(),
-        mechanism.counts.copy(),
         np.full(len(mechanism.levels), _WEIGHT, dtype=np.int64),
         mechanism.middle_scale,
         "replace",
-        Cells(count),
+        CellsOf(count),
         "the median of those who were kept",
     )
     found, people = np.unique(cells, return_counts=True)
-    return selection.draw(source, found, people.astype(np.int64) * _WEIGHT)
+    return selection.draw(source, (found, people.astype(np.int64) * _WEIGHT))

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilons.budgets import Floats, Integers
-from epsilons.central.mechanism import lattice, noisy_cells
+from epsilons.mechanisms.additive import lattice, noisy_cells
 from epsilons.noise import DiscreteLaplace, Source
 from epsilons.risk import Weighing
 from epsilons.tally import CellTally, Ladder
@@ -84,6 +84,12 @@ class CellSums:
     def counts(self, drawn: npt.NDArray[Any]) -> Floats:
         """Noisy counts in units of weight."""
         return np.asarray(drawn, dtype=np.float64) / self.reach
+
+    @property
+    def losses(self) -> tuple[Fraction, ...]:
+        """What a person on each rung loses at most."""
+        rate = self.reach / self.law.scale
+        return tuple(rate * k for k in self.weights.tolist())
 
     @property
     def scale(self) -> float:

@@ -117,6 +117,12 @@ class Additive:
         return np.asarray((lo + hi) / 2.0 + (hi - lo) * (offsets / float(self.divisor)))
 
     @property
+    def losses(self) -> tuple[Fraction | float, ...]:
+        """What a person of each level loses at most; ∞ for those who are used without noise."""
+        far = self.reach * self.moves
+        return tuple(self.law.loss(-(-k * far // self.grid)) for k in self.weights.tolist())
+
+    @property
     def scale(self) -> Fraction:
         """The scale of the Laplace noise, in lattice points.
 
@@ -177,6 +183,11 @@ class Sampled(Additive):
         left = grid_values[stays(source, self.keep, level_of)]
         centred = int((2 * left - self.grid).sum())
         return int(self.weights.max()) * centred // (2 * self.grid)
+
+    @property
+    def losses(self) -> tuple[Fraction | float, ...]:
+        """What a person of each level loses at most: their ε, for which their coin was made."""
+        return sampled_losses(self.levels, super().losses, self.keep)
 
     @cached_property
     def _middle(self) -> Fraction:
@@ -271,6 +282,25 @@ def kept(keep: Floats) -> tuple[Fraction, ...]:
     """Probabilities as multiples of 2^−53, rounded down."""
     unit = 2**_KEEP_BITS
     return tuple(Fraction(int(p * unit), unit) for p in keep.tolist())
+
+
+def sampled_losses(
+    levels: Floats, losses: tuple[Fraction | float, ...], keep: tuple[Fraction, ...] | None
+) -> tuple[Fraction | float, ...]:
+    """What people lose at most who are kept by coins: what coins were made for, if that is less.
+
+    Args:
+        levels: the budgets, for which the coins were made.
+        losses: of those who are surely kept.
+        keep: the probabilities; None if all surely are.
+    """
+    if keep is None:
+        return losses
+    each = zip(levels.tolist(), losses, keep, strict=True)
+    return tuple(
+        Fraction(0) if p == 0 else loss if p == 1 else min(loss, Fraction(level))
+        for level, loss, p in each
+    )
 
 
 def stays(source: Source, keep: tuple[Fraction, ...], level_of: Integers) -> npt.NDArray[np.bool_]:

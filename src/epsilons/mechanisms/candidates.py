@@ -16,7 +16,7 @@ import numpy as np
 from epsilons.budgets import Floats, Integers
 from epsilons.tally import line
 
-__all__ = ["Candidates", "Cells", "Listed", "TheLine", "octave_prior", "radii"]
+__all__ = ["Candidates", "CellsOf", "Listed", "TheLine", "octave_prior", "radii"]
 
 _UNIT = 2**30
 _NEAR = 8
@@ -99,7 +99,7 @@ def _find(weight: int) -> int:
 
 
 @dataclass(frozen=True)
-class Cells:
+class CellsOf:
     """The cells of a window, all alike."""
 
     count: int

@@ -15,10 +15,10 @@ from epsilons.allocation import Goal, allocate_for
 from epsilons.allocation.caps import capped, searched_cap
 from epsilons.allocation.rule import Answer, weighing_of
 from epsilons.budgets import Budgets, Floats, Integers
-from epsilons.central.cell_sums import CellSums, build_cell_sums
-from epsilons.central.level_counts import rounded_down
-from epsilons.central.mechanism import lattice
-from epsilons.central.two_sums import TwoSums
+from epsilons.mechanisms.cell_sums import CellSums, build_cell_sums
+from epsilons.mechanisms.level_counts import rounded_down
+from epsilons.mechanisms.additive import lattice
+from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.errors import ArgumentError
 from epsilons.noise import Hourglass, Laplaces, PairLaw, Staircase2D, least_variance
 from epsilons.risk import Weighing, ratio
@@ -66,7 +66,7 @@ share a unit of weight, and nothing else."""
 
 
 @dataclass(frozen=True, eq=False)
-class Public:
+class Known:
     """All that a choice may look at.
 
     Attributes:
@@ -110,7 +110,7 @@ class Design(Generic[Sums]):
 
 
 def design(
-    public: Public, goal: Goal, method: str, *, bounds: tuple[float, float], grid: int = GRID
+    known: Known, goal: Goal, method: str, *, bounds: tuple[float, float], grid: int = GRID
 ) -> Design[TwoSums]:
     """The best mechanism of a method; with "auto", the best of Laplace noise and the hourglass.
 
@@ -118,46 +118,46 @@ def design(
         ArgumentError: a staircase or an hourglass is asked for, and no levels are declared.
     """
     if method == "auto":
-        plain = design(public, goal, "transformed", bounds=bounds, grid=grid)
-        if public.ladder.fine or not _pays(float(max(public.left))):
+        plain = design(known, goal, "transformed", bounds=bounds, grid=grid)
+        if known.ladder.fine or not _pays(float(max(known.left))):
             return plain
-        stairs = design(public, goal, "hourglass", bounds=bounds, grid=grid)
+        stairs = design(known, goal, "hourglass", bounds=bounds, grid=grid)
         better = stairs.risk < plain.risk and _pays(float(stairs.mechanism.law.rate))
         return stairs if better else plain
     scheme = _SCHEMES[method]
     if method not in _STAIRS:
-        cap = best_cap(public, goal) if public.cap is None else public.cap
+        cap = best_cap(known, goal) if known.cap is None else known.cap
         moved = 1 if scheme is ratio.TWO_SUMS else 2
         shift = lattice(np.array([cap]), most=45, reserved=moved - 1)
         unit = Fraction(2) ** shift
-        spends = [min(left, Fraction(cap)) for left in public.left]
+        spends = [min(left, Fraction(cap)) for left in known.left]
         weights = [math.floor(spend * unit) for spend in spends]
         law: PairLaw = Laplaces(moved * unit)
         rate = 1 / unit
     else:
-        require_levels(public.ladder, method)
-        rate, most = _best_step(public, goal)
+        require_levels(known.ladder, method)
+        rate, most = _best_step(known, goal)
         law = _STAIRS[method](rate, _STEPS)
-        weights = [min(math.floor(left / rate), most) for left in public.left]
+        weights = [min(math.floor(left / rate), most) for left in known.left]
     mechanism = TwoSums(
-        public.ladder.levels, np.array(weights, dtype=np.int64), scheme, law, grid, bounds
+        known.ladder.levels, np.array(weights, dtype=np.int64), scheme, law, grid, bounds
     )
-    weighing = mechanism.weighing(public.guess)
+    weighing = mechanism.weighing(known.guess)
     spent = tuple(rate * k for k in weights)
     return Design(method, mechanism, spent, weighing, goal.risk(weighing), float(max(spent)))
 
 
-def cell_design(public: Public, goal: Goal, *, unit: int = 1) -> Design[CellSums]:
+def cell_design(known: Known, goal: Goal, *, unit: int = 1) -> Design[CellSums]:
     """The best mechanism for frequencies.
 
     Args:
-        public: what is known.
+        known: what is known.
         goal: with the number of cells.
         unit: what a person of weight 1 adds in all.
     """
-    cap = best_cap(public, goal) if public.cap is None else public.cap
-    mechanism = build_cell_sums(public.ladder, public.left, cap, cells=goal.cells, unit=unit)
-    weighing = mechanism.weighing(public.guess)
+    cap = best_cap(known, goal) if known.cap is None else known.cap
+    mechanism = build_cell_sums(known.ladder, known.left, cap, cells=goal.cells, unit=unit)
+    weighing = mechanism.weighing(known.guess)
     rate = mechanism.reach / mechanism.law.scale
     spent = tuple(rate * k for k in mechanism.weights.tolist())
     risk = goal.risk(weighing)
@@ -190,12 +190,12 @@ def expected(counts: Integers) -> Integers:
     return np.full(len(counts), _NOBODY_KNOWS, dtype=np.int64)
 
 
-def best_cap(public: Public, goal: Goal) -> float:
+def best_cap(known: Known, goal: Goal) -> float:
     """The cap of least forecast risk for Laplace noise, for the people that are expected.
 
     Adding or removing a person moves one cell: half the noise of frequencies under replace.
     """
-    left, guess = _expected(public)
+    left, guess = _expected(known)
     budgets, highest = Budgets.of_levels(left, guess), float(left[-1])
     if not goal.cells:
         answer = allocate_for(budgets, goal, "optimal")
@@ -207,24 +207,24 @@ def best_cap(public: Public, goal: Goal) -> float:
     return min(searched_cap(budgets, bound), highest)
 
 
-def _expected(public: Public) -> tuple[Floats, Integers]:
+def _expected(known: Known) -> tuple[Floats, Integers]:
     """What people are expected to have left, ascending and distinct, and how many."""
-    there = np.flatnonzero(public.guess > 0)
+    there = np.flatnonzero(known.guess > 0)
     totals: dict[float, int] = {}
     for rung in there.tolist():
-        left = float(public.left[rung])
-        totals[left] = totals.get(left, 0) + int(public.guess[rung])
+        left = float(known.left[rung])
+        totals[left] = totals.get(left, 0) + int(known.guess[rung])
     levels = sorted(totals)
     return np.array(levels), np.array([totals[level] for level in levels], dtype=np.int64)
 
 
-def _best_step(public: Public, goal: Goal) -> tuple[Fraction, int]:
+def _best_step(known: Known, goal: Goal) -> tuple[Fraction, int]:
     """The unit of weight and the largest weight of least forecast risk, for noise with stairs.
 
     A unit is a rung divided by a whole number. Forecasts compare mean squared errors.
     """
-    left, guess = _expected(public)
-    highest = math.inf if public.cap is None else public.cap
+    left, guess = _expected(known)
+    highest = math.inf if known.cap is None else known.cap
     spends = np.minimum(left, highest)
     squares = replace(goal, loss="mse")
     best = (math.inf, float(spends[-1]), 1)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
 from epsilons.budgets import Floats, Integers
-from epsilons.central.gaussian.candidates import Candidates
+from epsilons.mechanisms.candidates import Candidates
 from epsilons.noise import Source, below, exp_minus
 from epsilons.noise.enclosure import continues_below, enclose
 
@@ -48,7 +48,6 @@ class Selection:
 
     Attributes:
         levels: the budgets ε.
-        counts: how many people have each; empty where that is private.
         weights: the integer weight k of a person of each level.
         scale: the divisor of a distance, a whole number.
         neighbours: "replace" or "add-remove".
@@ -58,7 +57,6 @@ class Selection:
 
     kind = "selection"
     levels: Floats
-    counts: Integers
     weights: Integers
     scale: int
     neighbours: str
@@ -66,13 +64,17 @@ class Selection:
     seeks: str
 
     def __post_init__(self) -> None:
-        for array in (self.levels, self.counts, self.weights):
+        for array in (self.levels, self.weights):
             array.flags.writeable = False
 
     @property
     def spread(self) -> int:
         """How far apart two distances can move when a person of weight 1 changes."""
         return _SPREAD[self.neighbours]
+
+    def placed(self, levels: Floats, place: Integers) -> Selection:
+        """The same selection, said of finer levels, each of which lies in one of its own."""
+        return replace(self, levels=levels.copy(), weights=self.weights[place])
 
     @property
     def losses(self) -> tuple[Fraction, ...]:
@@ -92,19 +94,19 @@ class Selection:
         run = int(np.searchsorted(starts, unit, side="right")) - 1
         return Fraction(int(far[run]), self.scale)
 
-    def draw(self, source: Source, cells: Integers, masses: Integers) -> int:
+    def draw(self, source: Source, total: tuple[Integers, Integers]) -> int:
         """Draw a candidate.
 
         Args:
             source: where the randomness comes from.
-            cells: the candidates that somebody is in, ascending; others may be left out.
-            masses: the weight of the people in each.
+            total: the candidates that somebody is in, ascending (others may be left out), and the
+                weight of the people in each.
 
         Guarantee:
             P ∝ prior·e^{−u/scale}, exactly: a whole number above 2^64·e^{−t}, t = floor(u/scale),
             is the envelope, and what it is too large by is rejected by exact coins.
         """
-        starts, far = distances(self.candidates, cells, masses)
+        starts, far = distances(self.candidates, *total)
         prior = np.diff(starts)
         far = np.where(prior > 0, far, far.max())
         far = far - far.min()  # the same law: it is the differences that count

@@ -8,21 +8,22 @@ around the centre, and then again. Every number that steers this was released be
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from epsilons.budgets import Floats, Integers, float_down
-from epsilons.central.gaussian.candidates import Candidates, Cells, TheLine, radii
-from epsilons.central.gaussian.selection import Selection
-from epsilons.central.gaussian.split import CENTRE_ODDS, TOO_OFTEN, Split, best_split
-from epsilons.noise import Source
+from epsilons.allocation.split import TOO_OFTEN, Split, best_split
+from epsilons.budgets import float_down
+from epsilons.mechanisms import Candidates, CellsOf, Selection, TheLine, radii
+from epsilons.risk.ranges import CENTRE_ODDS
+from epsilons.statistics.steps import Draw
 from epsilons.tally import line
+from epsilons.types import Floats, Integers
 
-__all__ = ["ROUNDS", "Found", "locate"]
+__all__ = ["ROUNDS", "Found", "locate", "remaining"]
 
 ROUNDS: Final = 3
 """Passes over the rows that the range may take."""
@@ -69,44 +70,57 @@ class Found:
     losses: tuple[Fraction, ...]
 
 
+@dataclass(frozen=True, eq=False)
+class People:
+    """Who is asked, where the selections speak of coarser levels, or of capped ones.
+
+    Attributes:
+        levels: the budgets of the people who are charged.
+        place: the place of each among the levels of the selections.
+    """
+
+    levels: Floats
+    place: Integers
+
+
 def locate(
-    tally: Callable[[line.Window | None], line.Line],
-    source: Source,
+    count: Callable[[line.Window | None], line.Line],
     *,
     neighbours: str,
     agree: Callable[[line.Line, Split], None] | None = None,
     before: tuple[Fraction, ...] | None = None,
-) -> Found:
+    people: People | None = None,
+) -> Generator[Draw, Any, Found]:
     """Find a centre and a deviation.
 
     Args:
-        tally: counts people by level and bucket: one pass.
-        source: where the randomness comes from.
+        count: counts people by level and bucket: one pass.
         neighbours: "replace" or "add-remove".
         agree: is shown the levels and the first split before anything is drawn, and may refuse.
         before: what a person of each level has spent already.
+        people: whom selections charge, if they speak of other levels.
 
     Guarantee:
         A person of a level spends the sum of what the stages say, and no stage looks at the data
         except through the integers that it is drawn around. Zooming depends on drawn numbers only.
     """
+    levels, place = (None, None) if people is None else (people.levels, people.place)
     stages: list[Selection] = []
     window: line.Window | None = None
-    counted = tally(window)
+    counted = count(window)
     split = _split(counted, before, stages, neighbours, CENTRE_ODDS)
     if agree is not None:
         agree(counted, split)
     for step in range(ROUNDS):
-        space: Candidates = TheLine() if window is None else Cells(window.cells)
+        space: Candidates = TheLine() if window is None else CellsOf(window.cells)
         first = _selection(counted, split.centre, neighbours, space, CENTRE)
-        places, masses = counted.masses(first.weights)
-        index = first.draw(source, places, masses)
+        index = yield Draw(first, counted.masses(first.weights), True, levels, place)
         middle, width = _at(window, index)
         sizes, listed = radii(1.5 * width, _LIMIT if window is None else window.hi - window.lo)
         second = _selection(counted, split.deviation, neighbours, listed, DEVIATION)
         places, masses = counted.masses(second.weights)
-        rings, sums = _rings(_values(window, places), masses, middle, sizes)
-        ring = second.draw(source, rings, sums)
+        rings = _rings(_values(window, places), masses, middle, sizes)
+        ring = yield Draw(second, rings, True, levels, place)
         stages += [first, second]
         deviation = float(sizes[ring])
         if deviation >= _FINE * width or step == ROUNDS - 1:
@@ -116,7 +130,7 @@ def locate(
         if split.failure > TOO_OFTEN:
             break  # what is left would find nothing finer: it is for the mean
         window = _window(middle, 4.0 * deviation, cells)
-        counted = tally(window)
+        counted = count(window)
     return Found(
         middle,
         deviation,
@@ -151,7 +165,7 @@ def _spent(
     return tuple(sum(each, Fraction(0)) for each in zip(*parts, strict=True))
 
 
-def remaining(levels: Floats, spent: list[Fraction] | tuple[Fraction, ...]) -> Floats:
+def remaining(levels: Floats, spent: Sequence[Fraction]) -> Floats:
     """What is left of budgets, rounded down."""
     left = []
     for level, gone in zip(levels.tolist(), spent, strict=True):
@@ -174,7 +188,6 @@ def _selection(
         raise ValueError("a share is larger than any stage can use")
     return Selection(
         counted.levels.copy(),
-        counted.counts.copy(),
         weights,
         scale << shift,
         neighbours,

@@ -1,0 +1,302 @@
+"""What users type: questions in, releases out. The way between is `epsilons.corridor`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from epsilons import corridor, parameters, tally
+from epsilons.allocation.declared import declared_of
+from epsilons.errors import ArgumentError
+from epsilons.noise import Source
+from epsilons.release import Release, Releases
+from epsilons.statistics import NOT_GIVEN, Frequencies, Mean, Question
+from epsilons.statistics.call import Call
+
+__all__ = ["frequencies", "mean", "publish"]
+
+
+def mean(
+    values: Any,
+    *,
+    epsilon: Any,
+    bounds: Any = NOT_GIVEN,
+    data: Any = None,
+    separator: str | None = None,
+    person: Any = None,
+    neighbours: str = "replace",
+    assume: str = "iid",
+    loss: str = "mse",
+    confidence: float = 0.95,
+    method: str = "auto",
+    missing: str | None = None,
+    levels: Any = None,
+    cap: float | None = None,
+    source: Source | None = None,
+) -> Release:
+    """Publish the mean of a column when everyone has their own ε.
+
+    Args:
+        values: an array, or the name of a column of `data`.
+        epsilon: each person's budget: an array, the name of a column, or one number for all.
+            0 leaves a person out of the sum, ∞ makes their record public.
+        bounds: the range (lo, hi) that values can have, known without looking at them. Values
+            outside are clipped. None, written out: nobody knows the range, and part of everyone's
+            budget is spent on finding one; the mean of a Gaussian population is estimated.
+        data: any table that Narwhals reads (pandas, Polars eager or lazy, PyArrow, DuckDB,
+            PySpark, …), or the path of a Parquet or CSV file: .parquet, .csv, .tsv, .csv.gz or
+            .tsv.gz. Of the cells of a CSV file those that are no numbers are missing.
+        separator: what separates the columns of a CSV file, such as ";". Without it it is a comma
+            in .csv files and a tab in .tsv files.
+        person: whose row it is: an array, or the name of a column. One person's rows become their
+            mean first. Without it every row is a person.
+        neighbours: "replace": n and the budgets are public, values are private. "add-remove": it is
+            private, too, who takes part and with which budget.
+        assume: "iid" (a sample; the population mean is wanted), "shuffled" (these very people, and
+            budgets say nothing of values) or "correlated" (these very people, budgets may say
+            anything).
+        loss: which error to make small: "mse", or "pac", the one not exceeded with probability
+            `confidence`.
+        confidence: of the PAC error, and of the interval that is printed.
+        method: "auto" takes the smallest forecast error; or a rule by name (`epsilons.plan` lists
+            them). "sampling" draws per person and needs data in memory.
+        missing: what a value that is null, NaN or infinite gets: "error", a refusal, or "midpoint",
+            the middle of the range. Not given, it is "error" under replace, and "midpoint" under
+            add/remove, where "error" is not accepted, for a refusal would tell.
+        levels: for add/remove, the budgets that people were offered, or a mapping from these to how
+            many people you expect at each: public facts, that cost accuracy if they are wrong and
+            never privacy.
+        cap: for add/remove, the most that anyone spends. Without it it is chosen for the people
+            that you expect, or, if levels says nothing of that, from a private count of people
+            that spends an eighth of everyone's budget. With assume="correlated" people are counted
+            wherever levels are declared and weights differ, for no interval could be given else.
+        source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
+
+    Returns:
+        The release: `.value`, `.interval()`, `.spent` and all that may be published with it.
+
+    Raises:
+        ArgumentError: an argument cannot mean anything (also BoundsError, BudgetError,
+            ColumnError).
+        DataError: the data cannot be used: empty, fewer than two people, missing values, two
+            budgets for one person. It may depend on values, so it is for the curator alone. Under
+            add/remove no data is refused.
+        FileError: the file is missing, or is not what its name says.
+
+    Guarantee:
+        Replace-one, pure: for every person i, all data, all values that i could have instead, and
+        all sets of results, the probabilities differ by at most a factor e^{e_i}, where e_i ≤ ε_i
+        is what `release.spent` reports. Exact on integers: docs/proofs/additive.md.
+        Under add/remove the same with and without person i, where e_i ≤ ε_i is what the rule
+        `release.spent` says of ε_i: docs/proofs/add-remove.md.
+
+    Reference:
+        Paper *correlated*, Algorithm 2 (HPM), for any effective budgets; on an integer grid, with
+        discrete Laplace or staircase noise from the system's entropy.
+    """
+    question = Mean(
+        values,
+        bounds=bounds,
+        assume=assume,
+        loss=loss,
+        confidence=confidence,
+        method=method,
+        missing=missing,
+    )
+    return publish(
+        [question],
+        epsilon=epsilon,
+        data=data,
+        separator=separator,
+        person=person,
+        neighbours=neighbours,
+        levels=levels,
+        cap=cap,
+        source=source,
+    )[0]
+
+
+def frequencies(
+    values: Any,
+    *,
+    epsilon: Any,
+    categories: Any = None,
+    edges: Any = None,
+    other: Any = None,
+    project: bool = True,
+    data: Any = None,
+    separator: str | None = None,
+    person: Any = None,
+    neighbours: str = "replace",
+    assume: str = "iid",
+    loss: str = "mse",
+    confidence: float = 0.95,
+    method: str = "auto",
+    missing: str | None = None,
+    levels: Any = None,
+    cap: float | None = None,
+    source: Source | None = None,
+) -> Release:
+    """Publish which share of people is in each category when everyone has their own ε.
+
+    Args:
+        values: an array, or the name of a column of `data`.
+        epsilon: each person's budget: an array, the name of a column, or one number for all.
+            0 leaves a person out of the counts, ∞ makes their record public.
+        categories: declared without looking at the data: distinct strings, integers or booleans.
+            They are always categories: of 0, 18 and 65, those who are 30 are in none.
+        edges: for bins of numbers, in place of categories: edges [0, 18, 65], or pairs that may
+            leave gaps, [(0, 18), (30, 65)]. A bin holds lo ≤ value < hi, the last one hi, too.
+        other: the category that catches every value that is missing or not declared; with it no
+            data is refused for a value.
+        project: whether `.value` is projected to the simplex; otherwise it is cut to [0, 1].
+        data: any table that Narwhals reads, or the path of a Parquet or CSV file: .parquet, .csv,
+            .tsv, .csv.gz or .tsv.gz. Of the cells of a CSV file those that are not of the type of
+            the categories are missing.
+        separator: what separates the columns of a CSV file, such as ";". Without it it is a comma
+            in .csv files and a tab in .tsv files.
+        person: whose row it is: an array, or the name of a column. One person's rows share one
+            unit equally: each of r rows counts floor(720,720/r)/720,720, which is 1/r for up to 16
+            rows and short of it by less than 1/720,720 for more. Without it every row is a person.
+        neighbours: "replace": n and the budgets are public, values are private. "add-remove": it is
+            private, too, who takes part and with which budget.
+        assume: "iid", "shuffled" or "correlated": see `epsilons.mean`.
+        loss: which error of the worst category to make small: "mse", or "pac", the one not
+            exceeded with probability `confidence`.
+        confidence: of the PAC error, and of the intervals that are printed.
+        method: "auto" takes the smallest forecast error; or a rule by name. "sampling" draws per
+            person and needs data in memory.
+        missing: "error" under replace, also if it is not given: a missing or undeclared value is
+            refused unless `other` is given. Not to be given under add/remove, where a refusal would
+            tell: such a value is in `other`, or in no category.
+        levels: for add/remove, as for `epsilons.mean`.
+        cap: for add/remove, as for `epsilons.mean`.
+        source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
+
+    Returns:
+        The release: `.value` and `.raw` in the order of `.categories`, `.interval()` for each
+        category, `.band()` for all at once.
+
+    Raises:
+        ArgumentError: an argument cannot mean anything (also BudgetError, ColumnError).
+        DataError: the data cannot be used. It may depend on values, so it is for the curator alone.
+        FileError: the file is missing, or is not what its name says.
+
+    Guarantee:
+        Replace-one, pure: for every person i, all data, all categories that i could be in instead,
+        and all sets of results, the probabilities differ by at most a factor e^{e_i}, where
+        e_i ≤ ε_i is what `release.spent` reports. Exact on integers: docs/proofs/frequencies.md.
+        Under add/remove the same with and without person i: docs/proofs/add-remove.md.
+
+    Reference:
+        Paper *correlated*, Algorithm 1 (HPF), for any effective budgets; on integers, with discrete
+        Laplace noise from the system's entropy.
+    """
+    question = Frequencies(
+        values,
+        categories=categories,
+        edges=edges,
+        other=other,
+        project=project,
+        assume=assume,
+        loss=loss,
+        confidence=confidence,
+        method=method,
+        missing=missing,
+    )
+    return publish(
+        [question],
+        epsilon=epsilon,
+        data=data,
+        separator=separator,
+        person=person,
+        neighbours=neighbours,
+        levels=levels,
+        cap=cap,
+        source=source,
+    )[0]
+
+
+def publish(
+    questions: Iterable[Question],
+    *,
+    epsilon: Any,
+    data: Any = None,
+    separator: str | None = None,
+    person: Any = None,
+    neighbours: str = "replace",
+    levels: Any = None,
+    cap: float | None = None,
+    source: Source | None = None,
+) -> Releases:
+    """Publish the answers to several questions about the same people.
+
+    Everyone's ε is divided evenly: each of k questions may spend ε/k, rounded down.
+
+    Args:
+        questions: a list of `epsilons.Mean` and `epsilons.Frequencies`.
+        epsilon: each person's budget for all questions together: an array, the name of a column,
+            or one number for all.
+        data: any table that Narwhals reads, or the path of a Parquet or CSV file.
+        separator: what separates the columns of a CSV file.
+        person: whose row it is: an array, or the name of a column.
+        neighbours: "replace" or "add-remove".
+        levels: for add/remove, the budgets that people were offered: see `epsilons.mean`.
+        cap: for add/remove, the most that anyone spends on all questions together.
+        source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
+
+    Returns:
+        The releases, in the order of the questions; `.spent` and `.mechanism` are those of all of
+        them together.
+
+    Raises:
+        ArgumentError: an argument is invalid (also BoundsError, BudgetError, ColumnError).
+        DataError: the data cannot be used; it may depend on values, so it is for the curator alone.
+            Under add/remove no data is refused.
+        FileError: the file is missing, or is not what its name says.
+
+    Guarantee:
+        Person i loses at most the sum of what the releases report as spent, which is at most ε_i:
+        replace-one or add/remove, pure, exact on integers. Nothing is drawn before all checks of
+        all questions are passed. Proof: docs/proofs/additive.md, docs/proofs/add-remove.md.
+    """
+    asked = _questions(questions)
+    parameters.choice("neighbours", neighbours)
+    for question in asked:
+        question.check(neighbours)
+    private = neighbours == "add-remove"
+    if not private:
+        _refuse_public_facts(levels, cap)
+    call = Call(
+        epsilon=epsilon,
+        data=tally.source(data, separator),
+        person=person,
+        neighbours=neighbours,
+        declared=declared_of(epsilon, levels, cap) if private else None,
+        parts=len(asked),
+    )
+    return corridor.through(asked, call, source)
+
+
+def _questions(questions: Iterable[Question]) -> tuple[Question, ...]:
+    """The questions, if there are any.
+
+    Raises:
+        ArgumentError: they are none, or something else.
+    """
+    asked = (questions,) if isinstance(questions, Question) else tuple(questions)
+    if not asked or not all(isinstance(each, Question) for each in asked):
+        raise ArgumentError(
+            "questions must be a list of questions, such as [ep.Mean(…), ep.Frequencies(…)]."
+        )
+    return asked
+
+
+def _refuse_public_facts(levels: object, cap: object) -> None:
+    """Refuse what means nothing where budgets are public."""
+    for name, given in (("levels", levels), ("cap", cap)):
+        if given is not None:
+            raise ArgumentError(
+                f'{name} is for neighbours="add-remove": under replace all budgets are public, and '
+                "levels and caps are found among them."
+            )

@@ -1,0 +1,141 @@
+"""Frozen objects as plain data, and back: mechanisms, laws, margins, whole releases.
+
+An object is what its constructor is given. So a class that is `storable` must keep each argument of
+its constructor under the argument's own name; reading it back calls the constructor, with all of
+its checks. Numbers stay what they are: integers of any size, fractions, floats to the last bit.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import inspect
+import math
+import zlib
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, Final, TypeVar
+
+import numpy as np
+
+from epsilons.errors import ArgumentError, EpsilonsError
+
+__all__ = ["from_plain", "storable", "to_plain"]
+
+Class = TypeVar("Class", bound=type)
+
+_CLASSES: Final[dict[str, type]] = {}
+"""The classes that can be read back, by name."""
+
+_LONG: Final = 64
+"""Arrays with more entries are packed."""
+
+_MOST: Final = 2**28
+"""Bytes that a packed array may have."""
+
+_KINDS: Final = ("<f8", "<i8", "|b1")
+
+
+def storable(cls: Class) -> Class:
+    """Declare that objects of a class can be written as plain data, and read back."""
+    if _CLASSES.setdefault(cls.__name__, cls) is not cls:
+        raise ValueError(f"two storable classes are called {cls.__name__}")
+    return cls
+
+
+def to_plain(thing: Any) -> Any:
+    """Write a frozen object as plain data.
+
+    Args:
+        thing: an object of a storable class, or what such objects are made of.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if thing is None or isinstance(thing, (bool, str)):
+        return thing
+    if isinstance(thing, np.ndarray):
+        return _array(thing)
+    if isinstance(thing, np.generic):
+        return to_plain(thing.item())
+    if isinstance(thing, int):
+        return int(thing)
+    if isinstance(thing, float):
+        return thing if math.isfinite(thing) else {"is": "float", "of": str(thing)}
+    if isinstance(thing, Fraction):
+        return {"is": "fraction", "of": str(thing)}
+    if isinstance(thing, (tuple, list)):
+        return [to_plain(each) for each in thing]
+    for cls in type(thing).__mro__:
+        if _CLASSES.get(cls.__name__) is cls:
+            given = inspect.signature(cls).parameters
+            parts = {name: to_plain(getattr(thing, name)) for name in given}
+            return {"is": cls.__name__, **parts}
+    raise TypeError(f"objects of type {type(thing).__name__} cannot be stored")
+
+
+def from_plain(data: Any) -> Any:
+    """Read an object back.
+
+    Args:
+        data: as `to_plain` gives it; lists become tuples.
+
+    Raises:
+        ArgumentError: it is something else, or a constructor refuses what it is given.
+    """
+    if isinstance(data, list):
+        return tuple(from_plain(each) for each in data)
+    if not isinstance(data, dict):
+        return data
+    kind = data.get("is")
+    parts = {name: each for name, each in data.items() if name != "is"}
+    try:
+        if kind in _READERS:
+            return _READERS[kind](**parts)
+        return _CLASSES[str(kind)](**{name: from_plain(each) for name, each in parts.items()})
+    except EpsilonsError:
+        raise
+    except (KeyError, TypeError, ValueError, ZeroDivisionError, AttributeError) as error:
+        raise ArgumentError(
+            f"A stored object of the kind {kind!r} cannot be read: it is not one, or was changed."
+        ) from error
+
+
+def _array(array: np.ndarray[Any, Any]) -> dict[str, Any]:
+    if array.dtype == object:
+        return {"is": "integers", "of": [int(each) for each in array.tolist()]}
+    kind = {"f": "<f8", "i": "<i8", "b": "|b1"}.get(array.dtype.kind)
+    if kind is None or array.ndim != 1:
+        raise TypeError(f"arrays of type {array.dtype} and shape {array.shape} cannot be stored")
+    plain = array.astype(kind, copy=False)
+    if len(plain) <= _LONG:
+        return {"is": "array", "type": kind, "of": [to_plain(each) for each in plain]}
+    packed = base64.b64encode(zlib.compress(plain.tobytes())).decode("ascii")
+    return {"is": "array", "type": kind, "packed": packed}
+
+
+def _read_array(type: str, of: Any = None, packed: str | None = None) -> np.ndarray[Any, Any]:  # noqa: A002
+    if type not in _KINDS:
+        raise ValueError(type)
+    if packed is None:
+        return np.array([from_plain(each) for each in of], dtype=type)
+    try:
+        unpack = zlib.decompressobj()
+        held = unpack.decompress(base64.b64decode(packed, validate=True), _MOST)
+    except (binascii.Error, zlib.error) as error:
+        raise ValueError("packed") from error
+    if unpack.unconsumed_tail or not unpack.eof:
+        raise ValueError("packed")
+    return np.frombuffer(held, dtype=type).copy()
+
+
+def _read_integers(of: list[int]) -> np.ndarray[Any, Any]:
+    return np.fromiter((int(each) for each in of), dtype=object, count=len(of))
+
+
+_READERS: Final[dict[Any, Callable[..., Any]]] = {
+    "float": lambda of: float(of),
+    "fraction": lambda of: Fraction(of),
+    "array": _read_array,
+    "integers": _read_integers,
+}

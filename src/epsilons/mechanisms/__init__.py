@@ -1,0 +1,41 @@
+"""Every frozen object that is drawn from: its kind, its levels, its losses and its draw.
+
+They hold no data. The total of the data comes in when they are drawn, and is not kept.
+"""
+
+from epsilons.mechanisms.additive import Additive, Sampled, build
+from epsilons.mechanisms.candidates import Candidates, CellsOf, Listed, TheLine, radii
+from epsilons.mechanisms.cell_sums import CellSums, build_cell_sums
+from epsilons.mechanisms.composed import Composed
+from epsilons.mechanisms.crossing import Crossing
+from epsilons.mechanisms.diffusion import Diffused, Spread, diffuse
+from epsilons.mechanisms.histogram import Histogram, build_histogram
+from epsilons.mechanisms.level_counts import LevelCounts
+from epsilons.mechanisms.reduction import Reduced, Seats
+from epsilons.mechanisms.selection import Selection
+from epsilons.mechanisms.two_sums import TwoSums
+
+__all__ = [
+    "Additive",
+    "Candidates",
+    "CellSums",
+    "CellsOf",
+    "Composed",
+    "Crossing",
+    "Diffused",
+    "Histogram",
+    "LevelCounts",
+    "Listed",
+    "Reduced",
+    "Sampled",
+    "Seats",
+    "Selection",
+    "Spread",
+    "TheLine",
+    "TwoSums",
+    "build",
+    "build_cell_sums",
+    "build_histogram",
+    "diffuse",
+    "radii",
+]

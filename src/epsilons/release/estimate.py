@@ -1,0 +1,198 @@
+"""What was estimated: one number, the shares of cells, or a vector, each with its margin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from epsilons.errors import ArgumentError
+from epsilons.risk.located import Located, LocatedRatio
+from epsilons.risk.margins import CellsMargin, ScalarMargin
+from epsilons.risk.reported import VectorMargin
+from epsilons.types import Floats
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Scalar:
+    """One number.
+
+    Attributes:
+        value: within the bounds.
+        raw: as it was drawn.
+        bounds: the range of the values, known or found.
+        margin: how far the truth may be.
+        sigma: the standard deviation that the range was made from, where it was found.
+    """
+
+    kind: ClassVar = "scalar"
+    value: float
+    raw: float
+    bounds: tuple[float, float]
+    margin: ScalarMargin
+    sigma: float | None = None
+
+    def interval(self, assume: str, confidence: float) -> tuple[float, float]:
+        """A range that holds the truth with at least this probability."""
+        return self.margin.interval(self.raw, self.bounds, assume, confidence)
+
+    def if_related(self, confidence: float) -> float:
+        """The error not exceeded if budgets and values are related."""
+        return self.margin.if_related(self.raw, self.value, self.bounds, confidence)
+
+    def influence(self, lies: int) -> float:
+        """How far dishonest reports can have moved it."""
+        return float(_asked(self, "influence")(lies, self.raw, self.bounds))
+
+    def to_dict(self, assume: str, confidence: float) -> dict[str, Any]:
+        """As plain data."""
+        low, high = self.interval(assume, confidence)
+        return {
+            "value": self.value,
+            "raw": self.raw,
+            "interval": [low, high],
+            "bounds": list(self.bounds),
+            **_influence(self),
+        }
+
+    def found(self) -> dict[str, float]:
+        """What was found beside it, as plain data: where values are, and how far they spread."""
+        if self.sigma is None or not isinstance(self.margin, (Located, LocatedRatio)):
+            return {}
+        return {"sigma": self.sigma, "centre": self.margin.picture.centre}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Cells:
+    """The share of people in each category.
+
+    Attributes:
+        value: on the simplex, or in [0, 1].
+        raw: as it was drawn.
+        categories: the labels, in the order of both.
+        margin: how far the truth may be.
+        other: the category that caught what is missing or not declared; None if there was none.
+    """
+
+    kind: ClassVar = "cells"
+    value: Floats
+    raw: Floats
+    categories: tuple[Any, ...]
+    margin: CellsMargin
+    other: Any = None
+
+    def __post_init__(self) -> None:
+        for array in (self.value, self.raw):
+            array.flags.writeable = False
+
+    def interval(self, assume: str, confidence: float) -> tuple[Floats, Floats]:
+        """For each category by itself, a range that holds its share."""
+        return self.margin.intervals(self.raw, assume, confidence)
+
+    def band(self, assume: str, confidence: float) -> tuple[Floats, Floats]:
+        """Ranges that hold all shares at once."""
+        return self.margin.band(self.raw, assume, confidence)
+
+    def at_once(self, assume: str, confidence: float) -> float:
+        """The error of the worst category."""
+        return self.margin.at_once(self.raw, assume, confidence)
+
+    def if_related(self, confidence: float) -> float:
+        """The error of the worst category if budgets and categories are related."""
+        return self.margin.if_related(self.raw, confidence)
+
+    def influence(self, lies: int) -> float:
+        """How far dishonest reports can have moved the share of any category."""
+        return float(_asked(self, "influence")(lies, self.raw))
+
+    def to_dict(self, assume: str, confidence: float) -> dict[str, Any]:
+        """As plain data."""
+        low, high = self.interval(assume, confidence)
+        band_low, band_high = self.band(assume, confidence)
+        return {
+            "categories": [list(c) if isinstance(c, tuple) else c for c in self.categories],
+            "value": self.value.tolist(),
+            "raw": self.raw.tolist(),
+            "interval": [low.tolist(), high.tolist()],
+            "band": [band_low.tolist(), band_high.tolist()],
+            "error_at_once": self.at_once(assume, confidence),
+            **_influence(self),
+        }
+
+    def found(self) -> dict[str, float]:
+        """What was found beside it: nothing."""
+        return {}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Vector:
+    """The mean of vectors in a ball.
+
+    Attributes:
+        value: within the ball.
+        raw: as it was estimated.
+        ball: the radius of the ball that holds all vectors.
+        margin: how far the truth may be.
+    """
+
+    kind: ClassVar = "vector"
+    value: Floats
+    raw: Floats
+    ball: float
+    margin: VectorMargin
+
+    def __post_init__(self) -> None:
+        for array in (self.value, self.raw):
+            array.flags.writeable = False
+
+    def interval(self, assume: str, confidence: float) -> tuple[Floats, Floats]:  # noqa: ARG002
+        """For each coordinate by itself, a range that holds its mean."""
+        return self.margin.intervals(self.raw, confidence)
+
+    def radius(self, confidence: float) -> float:
+        """How far the true mean is from `raw` at most, in ℓ2."""
+        return self.margin.radius(confidence)
+
+    def if_related(self, confidence: float) -> float:
+        """The ℓ2 error not exceeded if budgets and values are related."""
+        return self.margin.if_related(confidence)
+
+    def influence(self, lies: int) -> float:
+        """How far dishonest reports can have moved the mean vector."""
+        return float(_asked(self, "influence")(lies, self.raw))
+
+    def to_dict(self, assume: str, confidence: float) -> dict[str, Any]:
+        """As plain data."""
+        low, high = self.interval(assume, confidence)
+        return {
+            "value": self.value.tolist(),
+            "raw": self.raw.tolist(),
+            "interval": [low.tolist(), high.tolist()],
+            "ball": self.ball,
+            "radius": self.radius(confidence),
+            **_influence(self),
+        }
+
+    def found(self) -> dict[str, float]:
+        """What was found beside it: nothing."""
+        return {}
+
+
+def _asked(estimate: Scalar | Cells | Vector, name: str) -> Any:
+    """What a margin offers under a name.
+
+    Raises:
+        ArgumentError: it offers no such thing.
+    """
+    found = getattr(estimate.margin, name, None)
+    if found is None:
+        raise ArgumentError(
+            f"{name} is for releases of the local model: with a trusted curator nobody sends reports."
+        )
+    return found
+
+
+def _influence(estimate: Scalar | Cells | Vector) -> dict[str, float]:
+    """How far one dishonest report can move it, where there are reports."""
+    if not hasattr(estimate.margin, "influence"):
+        return {}
+    return {"influence_of_one": estimate.influence(1)}

@@ -1,0 +1,330 @@
+"""A published statistic, with everything that may be published beside it."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+
+from epsilons import frozen, parameters, report
+from epsilons.errors import ArgumentError
+from epsilons.release.estimate import Cells, Scalar, Vector
+from epsilons.release.spending import Spending
+from epsilons.types import Floats
+
+if TYPE_CHECKING:
+    import altair
+
+FORMAT = 1
+"""The version of the JSON of releases."""
+
+
+@frozen.storable
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Release:
+    """A published statistic. It holds no data: only what was drawn, and public facts.
+
+    Attributes:
+        statistic: what was estimated.
+        estimate: the result, which knows its interval.
+        n: the number of people, public under replace; under add/remove noisy, or None.
+        n_is_noisy: whether `n` is a noisy count.
+        method: the rule that chose who spends what.
+        neighbours: what counts as a change of one person.
+        assume: what was assumed of the data, in a word.
+        loss: which error was made small.
+        confidence: of the interval that is printed.
+        risk: worst-case mean squared error of `raw` in squared data units, or for loss "pac" the
+            error not exceeded with probability `confidence`, in data units (for frequencies, of the
+            worst category). It bounds the error of a mean's `value`, too.
+        exact: whether `risk` is the exact worst case, or a proven bound on it.
+        spent: a rule from ε to what was spent of it, with a row for each level, strictest first:
+            ε, people (None where that is private), what each of them spent and kept.
+        protects: what is protected, in words.
+        assumes: what was assumed, in words.
+        treats: what became of values that do not fit, in words: of the call, never of the data.
+        missing: what a missing value got: "error" if it was refused, or "midpoint".
+        private: False if it was drawn from a seed.
+        mechanism: the frozen object it was drawn from, without data; `epsilons.verify.exact`
+            reads it.
+    """
+
+    statistic: str
+    estimate: Scalar | Cells | Vector
+    n: int | None
+    n_is_noisy: bool = False
+    method: str
+    neighbours: str
+    assume: str
+    loss: str
+    confidence: float
+    risk: float
+    exact: bool
+    spent: Spending
+    protects: str
+    assumes: str
+    treats: str = ""
+    missing: str = "error"
+    private: bool
+    mechanism: Any = field(repr=False)
+
+    @property
+    def value(self) -> Any:
+        """The estimate, within the bounds or on the simplex; an array for several numbers."""
+        return self.estimate.value
+
+    @property
+    def raw(self) -> Any:
+        """The estimate as it was drawn."""
+        return self.estimate.raw
+
+    def interval(self, confidence: float = 0.95) -> tuple[Any, Any]:
+        """A range that holds the truth with at least this probability.
+
+        Of several numbers each by itself: `band` speaks of all categories at once, `radius` of all
+        coordinates. It comes from budgets, public facts and what was drawn, never from the spread
+        of the data.
+
+        Args:
+            confidence: strictly between 0 and 1.
+
+        Returns:
+            (low, high): two numbers, or two arrays. Cut to what can be, where the range is known;
+            infinite where a range was found and too little is known of the spread.
+
+        Raises:
+            ArgumentError: the confidence is not strictly between 0 and 1.
+
+        Guarantee:
+            Over all data that the assumption allows, the probability that the interval misses is at
+            most 1 − confidence. It is exact for the mean of correlated data if everyone is surely
+            used, and otherwise a proven bound: docs/proofs/risk.md.
+        """
+        return self.estimate.interval(self.assume, parameters.confidence(confidence))
+
+    def band(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
+        """Ranges that hold the shares of all categories at once with at least this probability.
+
+        Args:
+            confidence: strictly between 0 and 1.
+
+        Returns:
+            (low, high), arrays in the order of the categories, cut to [0, 1].
+
+        Raises:
+            ArgumentError: the confidence is not strictly between 0 and 1, or there are no
+                categories.
+
+        Guarantee:
+            Over all data that the assumption allows, the probability that any of them misses is at
+            most 1 − confidence.
+        """
+        return self._cells("band").band(self.assume, parameters.confidence(confidence))
+
+    def radius(self, confidence: float = 0.95) -> float:
+        """How far a true mean vector is from `raw` at most, in ℓ2, with at least this probability.
+
+        Args:
+            confidence: strictly between 0 and 1.
+
+        Raises:
+            ArgumentError: the confidence is not strictly between 0 and 1, or this is no vector.
+
+        Guarantee:
+            Over all populations in the ball. The square grows as d + ln(1/β), not as d·ln(1/β).
+        """
+        return self._vector("radius").radius(parameters.confidence(confidence))
+
+    def influence(self, lies: int) -> float:
+        """How far dishonest reports of the local model can have moved the estimate.
+
+        Args:
+            lies: how many of these reports are dishonest, from 0 to all of them.
+
+        Returns:
+            A proven bound on the distance between `raw` and the estimate from the other reports
+            alone: in data units, of the worst category, or in ℓ2; ∞ if so many may have all the
+            weight. It is reached where all of them claim the budget that weighs most, and say the
+            same.
+
+        Raises:
+            ArgumentError: `lies` is not a whole number from 0 to n, or nobody sent reports.
+        """
+        return self.estimate.influence(lies)
+
+    def for_each(self, epsilon: npt.ArrayLike) -> Floats:
+        """What each person spent.
+
+        Args:
+            epsilon: the budget of each person, in any order.
+
+        Returns:
+            What each of them spent on this release, in the same order.
+
+        Raises:
+            BudgetError: a budget is NaN or, where all budgets are public, below all of them.
+        """
+        return self.spent.for_each(epsilon)
+
+    @property
+    def error_if_related(self) -> float:
+        """The error not exceeded with `confidence` if budgets and values are related.
+
+        It speaks of these very people, whatever else was assumed; for frequencies of the worst
+        category, for vectors in ℓ2. Under add/remove it is all there could be where nothing was
+        released of how many people have which budget.
+        """
+        return self.estimate.if_related(self.confidence)
+
+    @property
+    def error_at_once(self) -> float:
+        """The error of the worst category that is not exceeded with `confidence`."""
+        return self._cells("error_at_once").at_once(self.assume, self.confidence)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The range of the values, known or found; values outside of it were clipped."""
+        return self._scalar("bounds").bounds
+
+    @property
+    def sigma(self) -> float | None:
+        """The standard deviation that a range was made from, about right for Gaussian data."""
+        return self._scalar("sigma").sigma
+
+    @property
+    def categories(self) -> tuple[Any, ...]:
+        """The labels, in the order of `value` and `raw`."""
+        return self._cells("categories").categories
+
+    @property
+    def other(self) -> Any:
+        """The category that caught what is missing or not declared; None if there was none."""
+        return self._cells("other").other
+
+    @property
+    def ball(self) -> float:
+        """The radius of the ball that holds all vectors."""
+        return self._vector("ball").ball
+
+    @property
+    def risk_kind(self) -> str:
+        """What `risk` is: the exact worst case, a proven bound on it, or what else."""
+        if self.estimate.margin.kind is not None:
+            return self.estimate.margin.kind
+        return "worst case over all data" if self.exact else "proven bound over all data"
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader must not overlook, from public facts alone: budgets that are very large."""
+        return report.weak_budgets(row.epsilon for row in self.spent)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that may be published, as plain data."""
+        return {
+            "kind": self.estimate.kind,
+            **self.estimate.to_dict(self.assume, self.confidence),
+            "statistic": self.statistic,
+            "confidence": self.confidence,
+            "n": self.n,
+            "n_is_noisy": self.n_is_noisy,
+            "method": self.method,
+            "neighbours": self.neighbours,
+            "assume": self.assume,
+            "loss": self.loss,
+            "risk": self.risk,
+            "risk_is_exact": self.exact,
+            "risk_kind": self.risk_kind,
+            "error_if_related": self.error_if_related,
+            "spent": [row._asdict() for row in self.spent],
+            "protects": self.protects,
+            "assumes": self.assumes,
+            "treats": self.treats,
+            "warnings": self.warnings,
+            "private": self.private,
+            **self.estimate.found(),
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON, in which ∞ is written as "inf", and the release itself.
+
+        `from_json` reads it back, with its mechanism.
+        """
+        stored = {"format": FORMAT, "release": frozen.to_plain(self)}
+        return report.to_json({**self.to_dict(), **stored})
+
+    @classmethod
+    def from_json(cls, text: str) -> Release:
+        """Read a release that `to_json` wrote.
+
+        Args:
+            text: the JSON.
+
+        Returns:
+            The release: it prints the same, has the same intervals, and `epsilons.verify.exact`
+            reads its mechanism. It is as trustworthy as the text.
+
+        Raises:
+            ArgumentError: the text is not the JSON of a release, or of another version.
+        """
+        try:
+            data = json.loads(text)
+        except (TypeError, ValueError):
+            data = None
+        if not isinstance(data, dict) or "release" not in data:
+            raise ArgumentError("text is not the JSON of a release, as release.to_json() writes it.")
+        if data.get("format") != FORMAT:
+            raise ArgumentError(
+                f"text is a release in format {data.get('format')!r}; this version reads {FORMAT}."
+            )
+        found = frozen.from_plain(data["release"])
+        if not isinstance(found, cls):
+            raise ArgumentError("text is not the JSON of a release, as release.to_json() writes it.")
+        return found
+
+    def plot(self) -> altair.TopLevelMixin:
+        """A picture of the release.
+
+        Raises:
+            MissingExtraError: the extra `report` is not installed.
+        """
+        return report.plot(self.to_dict())
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write the release as an HTML page that stands alone.
+
+        Args:
+            path: of the file; one that is there is replaced.
+
+        Returns:
+            The path.
+
+        Raises:
+            MissingExtraError: the extra `report` is not installed.
+            FileError: the file cannot be written.
+        """
+        return report.write_page(path, report.page(self.to_dict()))
+
+    def __str__(self) -> str:
+        return report.text(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        return report.html(self.to_dict())
+
+    def _scalar(self, name: str) -> Scalar:
+        if isinstance(self.estimate, Scalar):
+            return self.estimate
+        raise ArgumentError(f"{name} is for one number: this release is of {self.statistic}.")
+
+    def _cells(self, name: str) -> Cells:
+        if isinstance(self.estimate, Cells):
+            return self.estimate
+        raise ArgumentError(f"{name} is for frequencies: this release is of a {self.statistic}.")
+
+    def _vector(self, name: str) -> Vector:
+        if isinstance(self.estimate, Vector):
+            return self.estimate
+        raise ArgumentError(f"{name} is for vectors: this release is of a {self.statistic}.")

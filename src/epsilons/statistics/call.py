@@ -1,0 +1,96 @@
+"""What belongs to a call and not to a question: the people, their budgets, and what is private."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, TypeVar
+
+import numpy as np
+
+from epsilons.allocation.declared import Declared
+from epsilons.budgets import float_down
+from epsilons.errors import BudgetError
+from epsilons.tally import CellTally, Tally
+from epsilons.tally.line import Line
+from epsilons.types import Floats
+
+__all__ = ["Call"]
+
+Counts = TypeVar("Counts", Tally, CellTally, Line)
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """Whom is asked, and on which terms.
+
+    Attributes:
+        epsilon: each person's budget, as the user gave it.
+        data: a frame or a file; None if the others are arrays.
+        person: whose row it is, or None.
+        neighbours: "replace" or "add-remove".
+        declared: what is public of people whose budgets are private; None under replace.
+        parts: how many questions share everyone's budget, evenly.
+    """
+
+    epsilon: Any
+    data: Any
+    person: Any
+    neighbours: str
+    declared: Declared | None = None
+    parts: int = 1
+
+    def offered(self, levels: Floats) -> Floats:
+        """What people of these budgets offer to one question: their part of it, rounded down.
+
+        Raises:
+            BudgetError: a budget is so small that no part of it is left.
+        """
+        if self.parts == 1:
+            return levels
+        parts = np.array([_part(level, self.parts) for level in levels.tolist()])
+        if (np.diff(parts) <= 0.0).any() or ((parts == 0.0) & (levels > 0.0)).any():
+            raise BudgetError(
+                f"epsilon: a budget is too small to be divided among {self.parts} questions."
+            )
+        return parts
+
+    def part(self, counted: Counts) -> Counts:
+        """What was counted, by what people offer to one question."""
+        if self.parts == 1:
+            return counted
+        return replace(counted, levels=self.offered(counted.levels))
+
+    def budgets(self, offered: Floats) -> Floats:
+        """The smallest budgets of which one question is offered so much: `offered`, turned round."""
+        if self.parts == 1:
+            return offered
+        return np.array([_whole(part, self.parts) for part in offered.tolist()])
+
+    @property
+    def terms(self) -> Declared:
+        """What is declared, as far as one question goes: each rung offers its part.
+
+        Raises:
+            ValueError: budgets are public.
+        """
+        if self.declared is None:
+            raise ValueError("nothing is declared where budgets are public")
+        if self.parts == 1:
+            return self.declared
+        ladder, cap = self.declared.ladder, self.declared.cap
+        return replace(
+            self.declared,
+            ladder=replace(ladder, levels=self.offered(ladder.levels)),
+            cap=None if cap is None else _part(cap, self.parts),
+        )
+
+
+def _part(level: float, parts: int) -> float:
+    return level if math.isinf(level) else float_down(Fraction(level) / parts)
+
+
+def _whole(part: float, parts: int) -> float:
+    """The smallest float of which a part is at least this much."""
+    return part if math.isinf(part) else -float_down(-Fraction(part) * parts)

@@ -1,0 +1,193 @@
+"""The share of people in each category, when everyone has their own budget."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from epsilons import parameters, tally, words
+from epsilons.allocation import FREQUENCY_RULES, allocate_for
+from epsilons.budgets import Budgets
+from epsilons.errors import ArgumentError
+from epsilons.mechanisms import CellSums, build_histogram
+from epsilons.release import ByLevel, Cells
+from epsilons.risk.goals import CellsGoal
+from epsilons.risk.margins import RatioCells, WeighedCells
+from epsilons.risk.simplex import project as projected
+from epsilons.statistics.call import Call
+from epsilons.statistics.designs import CELL_METHODS, Design, Known, design
+from epsilons.statistics.people import counted_first
+from epsilons.statistics.question import Question, Sentences
+from epsilons.statistics.steps import Answer, Draw, Steps, Toss
+from epsilons.types import Floats
+
+__all__ = ["Frequencies"]
+
+
+@dataclass(frozen=True, eq=False)
+class Frequencies(Question):
+    """The share of people in each category: see `epsilons.frequencies` for each argument.
+
+    Attributes:
+        categories: declared without looking at the data; or None, and
+        edges: of bins of numbers.
+        other: the category that catches every value that is missing or not declared.
+        project: whether shares are projected to the simplex; otherwise they are cut to [0, 1].
+        declared: what was made of these.
+
+    Raises:
+        ArgumentError: an argument is invalid.
+    """
+
+    statistic: ClassVar[str] = "frequencies"
+    describes: ClassVar[str] = "which share of the people is in each category"
+
+    _: KW_ONLY
+    categories: Any = None
+    edges: Any = None
+    other: Any = None
+    project: bool = True
+    declared: tally.Categories = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.project, bool):
+            raise ArgumentError(f"project={self.project!r} must be True or False.")
+        if self.missing == "midpoint":
+            raise ArgumentError(
+                'missing="midpoint" is for means: categories have no middle. '
+                'Declare other="…", a category that catches missing values.'
+            )
+        self._set("declared", tally.declare(self.categories, self.edges, self.other))
+
+    @classmethod
+    def goal_for(
+        cls, assume: object, loss: object, confidence: object, categories: object, edges: object
+    ) -> CellsGoal:
+        """What is to be small: an error of the worst category."""
+        cells = parameters.cells(categories, edges)
+        return CellsGoal.of_words(assume, loss, confidence, cells)
+
+    @classmethod
+    def range_for(cls, bounds: object) -> tuple[float, float]:
+        """The range of shares."""
+        if parameters.bounds(bounds) != (0.0, 1.0):
+            raise ArgumentError(
+                "bounds is for a mean: leave it out for frequencies, which are shares."
+            )
+        return 0.0, 1.0
+
+    @property
+    def goal(self) -> CellsGoal:
+        """What is assumed, and which error is to be small."""
+        return CellsGoal(self.assume, self.loss, self.confidence, len(self.declared.labels))
+
+    def methods(self, neighbours: str) -> Collection[str]:
+        """The names that `method` may have beside "auto"."""
+        return FREQUENCY_RULES if neighbours == "replace" else CELL_METHODS
+
+    def open(self, call: Call) -> tally.Rows:
+        """Open the rows, as values of the kind of the categories."""
+        return tally.open(
+            self.values,
+            epsilon=call.epsilon,
+            data=call.data,
+            person=call.person,
+            categories=self.declared,
+            ladder=None if call.declared is None else call.declared.ladder,
+            apart=self.method if self.method == "sampling" else None,
+        )
+
+    def steps(self, rows: tally.Rows, call: Call) -> Steps:
+        """The way of frequencies: of people who are public, or of people who are not."""
+        if call.neighbours == "add-remove":
+            return self._open(rows, call)
+        return self._closed(rows, call)
+
+    def _closed(self, rows: tally.Rows, call: Call) -> Steps:
+        """People and budgets are public: a weighted count of each cell."""
+        people: tuple[Any, ...] | None = None
+        if self.method == "sampling":
+            counted, *people = rows.each().in_cells()
+        else:
+            counted = rows.cells()
+        counted = call.part(counted)
+        budgets = Budgets.of_levels(counted.levels, counted.counts)
+        goal = self.goal
+        allocation = allocate_for(budgets, goal, self.method)
+        mechanism = build_histogram(allocation, unit=counted.unit)
+        if people is None:
+            total = mechanism.total(counted.cells)
+        else:
+            total = yield Toss(mechanism, tuple(people))
+        raw = mechanism.estimates((yield Draw(mechanism, total)))
+        return Answer(
+            estimate=Cells(
+                value=self._value(raw),
+                raw=raw,
+                categories=counted.categories,
+                margin=WeighedCells(mechanism.weighing, mechanism.slack, goal.cells),
+                other=self.other,
+            ),
+            method=allocation.method,
+            n=allocation.n,
+            risk=goal.risk(mechanism.weighing),
+            exact=allocation.exact,
+            spent=ByLevel(allocation.levels, allocation.spent, allocation.counts),
+        )
+
+    def _open(self, rows: tally.Rows, call: Call) -> Steps:
+        """People are private: perhaps they are counted, then a weighted count of each cell."""
+        goal = self.goal
+        counted = call.part(rows.cells())
+
+        def choose(known: Known) -> Design[CellSums]:
+            return design(known, goal, self.method, unit=counted.unit)
+
+        people = yield from counted_first(call.terms, goal, choose, counted)
+        chosen = choose(people.known)
+        mechanism = chosen.mechanism
+        drawn = mechanism.counts((yield Draw(mechanism, mechanism.total(counted))))
+        drawn.flags.writeable = False
+        margin = RatioCells(
+            drawn=drawn,
+            scale=mechanism.scale,
+            largest=float(mechanism.weights.max()),
+            equal=chosen.equal,
+            counted=people.level_count(mechanism.weights),
+        )
+        total = margin.total
+        raw = drawn / total if total > 0.0 else np.full(goal.cells, 1.0 / goal.cells)
+        value = self._value(raw)
+        n = people.people
+        if chosen.equal:
+            n = max(round(total / margin.largest), 0) if margin.largest else 0
+        return Answer(
+            estimate=Cells(
+                value=value,
+                raw=raw,
+                categories=counted.categories,
+                margin=margin,
+                other=self.other,
+            ),
+            method=chosen.method,
+            n=n,
+            n_is_noisy=n is not None,
+            risk=margin.leading(goal, value),
+            exact=False,
+            spent=people.spending(chosen.spent),
+        )
+
+    def _value(self, raw: Floats) -> Floats:
+        return projected(raw) if self.project else np.clip(raw, 0.0, 1.0)
+
+    def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
+        """What the release says in words."""
+        return Sentences(
+            words.protected(neighbours),
+            words.assumed("frequencies", neighbours, self.assume),
+            words.uncounted(self.other, neighbours),
+        )

@@ -1,0 +1,147 @@
+"""People whose very presence is private: counted first, where nothing is known of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from epsilons.allocation.declared import Declared
+from epsilons.budgets import float_down
+from epsilons.mechanisms import LevelCounts
+from epsilons.release import ByLevel
+from epsilons.risk import Weighing
+from epsilons.risk.counted import LevelCount
+from epsilons.risk.goals import Goal
+from epsilons.statistics.designs import Design, Known, design, expected
+from epsilons.statistics.steps import Draw
+from epsilons.tally import CellTally, Tally
+from epsilons.types import Integers
+
+__all__ = ["Counted", "Outlook", "counted_first", "forecast_designs"]
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """What is known once people were counted, or need not be.
+
+    Attributes:
+        known: all that a choice may look at.
+        stage: how they were counted; None if they were not.
+        drawn: the noisy counts.
+    """
+
+    known: Known
+    stage: LevelCounts | None
+    drawn: tuple[int, ...]
+
+    @property
+    def people(self) -> int | None:
+        """The noisy number of people, where all who have a say were counted."""
+        if self.stage is None or self.known.ladder.fine:
+            return None
+        return max(sum(self.drawn), 0)
+
+    def level_count(self, weights: Integers) -> LevelCount | None:
+        """The noisy counts, where each rung has its own."""
+        if self.stage is None or self.known.ladder.fine:
+            return None
+        return LevelCount(self.drawn, tuple(map(float, self.stage.rates)), weights)
+
+    def spending(self, last: tuple[Fraction, ...]) -> ByLevel:
+        """What everyone spends in all, of which the last stage takes so much."""
+        before = (Fraction(0),) * len(last) if self.stage is None else self.stage.losses
+        totals = [float_down(a + b) for a, b in zip(before, last, strict=True)]
+        return ByLevel(self.known.ladder.levels, np.array(totals), None)
+
+
+def counted_first(
+    terms: Declared, goal: Goal, choose: Callable[[Known], Design[Any]], counted: Tally | CellTally
+) -> Generator[Draw, Any, Counted]:
+    """Count people, privately, if that is the way.
+
+    Args:
+        terms: what is declared.
+        goal: which error is to be small.
+        choose: the design that would be taken, for what is known.
+        counted: how many people are on which rung: private, and seen by the count alone.
+    """
+    known, stage = _way(terms, goal, choose)
+    if stage is None:
+        return Counted(known, None, ())
+    drawn = yield Draw(stage, stage.total(counted.levels, counted.counts), more=True)
+    return Counted(replace(known, guess=expected(stage.guess(drawn))), stage, drawn)
+
+
+@dataclass(frozen=True, eq=False)
+class Outlook:
+    """What a method would give, for the people that are expected.
+
+    Attributes:
+        method: by name.
+        weighing: the leading term of its error.
+        spent: what a person on each rung spends.
+        cap: the most that anyone spends.
+    """
+
+    method: str
+    weighing: Weighing
+    spent: tuple[Fraction, ...]
+    cap: float
+
+
+def forecast_designs(
+    terms: Declared, goal: Goal, bounds: tuple[float, float], methods: Iterable[str]
+) -> dict[str, Outlook]:
+    """What methods would give, for the people that are expected; one of them may be "auto"."""
+    outlooks = {}
+    for name in methods:
+
+        def choose(known: Known, name: str = name) -> Design[Any]:
+            return design(known, goal, name, bounds=bounds)
+
+        known, stage = _way(terms, goal, choose)
+        each = choose(known)
+        spent = each.spent
+        if stage is not None:
+            spent = tuple(a + b for a, b in zip(stage.losses, spent, strict=True))
+        outlooks[name] = Outlook(each.method, each.weighing, spent, float(max(spent)))
+    return outlooks
+
+
+def _known(terms: Declared) -> Known:
+    rungs = tuple(Fraction(level) for level in terms.ladder.levels.tolist())
+    nobody = np.zeros(len(rungs), dtype=np.int64)
+    guess = expected(nobody if terms.guess is None else terms.guess)
+    return Known(terms.ladder, rungs, terms.cap, guess)
+
+
+def _way(
+    terms: Declared, goal: Goal, choose: Callable[[Known], Design[Any]]
+) -> tuple[Known, LevelCounts | None]:
+    """What a choice may look at, and how people are counted before it, if they are.
+
+    People are counted where nothing is known of how many have which budget. Where budgets may say
+    anything about values, weights that differ are worth nothing without a count: no interval could
+    be given. So people are counted there too, or all get the weight of the lowest rung, which
+    needs no count: whichever has the smaller forecast error for the people that are expected.
+    """
+    known = _known(terms)
+    lowest = min(terms.ladder.levels[0], math.inf if terms.cap is None else terms.cap)
+    if not terms.must_count:
+        related = goal.assume == "correlated" and not terms.ladder.fine
+        if not related or choose(known).equal:
+            return known, None
+    stage = LevelCounts.of(terms.ladder, terms.cap)
+    most = known.left if terms.cap is None else [min(r, Fraction(terms.cap)) for r in known.left]
+    left = tuple(rung - spent for rung, spent in zip(most, stage.losses, strict=True))
+    after = replace(known, left=left)
+    if terms.guess is not None:
+        alike = replace(known, cap=float(lowest))
+        if choose(alike).risk <= choose(after).risk:
+            return alike, None
+    return after, stage

@@ -1,0 +1,121 @@
+"""A question: what is asked of people, whoever they are and however they are handed in."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+from epsilons import parameters, tally
+from epsilons.risk.goals import Goal
+from epsilons.statistics.call import Call
+from epsilons.statistics.steps import Answer, Steps
+
+__all__ = ["Question", "Sentences"]
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """What a release says in words.
+
+    Attributes:
+        protects: what is protected.
+        assumes: what was assumed.
+        treats: what became of values that do not fit.
+    """
+
+    protects: str
+    assumes: str
+    treats: str
+
+
+@dataclass(frozen=True, eq=False)
+class Question(ABC):
+    """What all questions have. It is fixed, and checked when it is made.
+
+    Attributes:
+        statistic: what is estimated, in a word.
+        describes: what its command publishes, for the help of the command line.
+        values: an array, or the name of a column of the data.
+        assume: "iid", "shuffled" or "correlated".
+        loss: "mse" or "pac".
+        confidence: of the PAC error, and of the interval that is printed.
+        method: "auto", or a rule by name.
+        missing: "error", "midpoint", or None for what is safe.
+
+    Raises:
+        ArgumentError: a word is not known, or the confidence is not strictly between 0 and 1.
+    """
+
+    statistic: ClassVar[str]
+    describes: ClassVar[str]
+
+    values: Any
+    _: KW_ONLY
+    assume: str = "iid"
+    loss: str = "mse"
+    confidence: float = 0.95
+    method: str = "auto"
+    missing: str | None = None
+
+    def __post_init__(self) -> None:
+        parameters.choice("assume", self.assume)
+        parameters.choice("loss", self.loss)
+        self._set("confidence", parameters.confidence(self.confidence))
+        if self.missing is not None:
+            parameters.choice("missing", self.missing)
+
+    def _set(self, name: str, value: Any) -> None:
+        """Keep an argument in the form in which it was checked."""
+        object.__setattr__(self, name, value)
+
+    @classmethod
+    @abstractmethod
+    def goal_for(
+        cls, assume: object, loss: object, confidence: object, categories: object, edges: object
+    ) -> Goal:
+        """What is to be small, for a forecast without a question.
+
+        Raises:
+            ArgumentError: a word is not known, or an argument is for another statistic.
+        """
+
+    @classmethod
+    @abstractmethod
+    def range_for(cls, bounds: object) -> tuple[float, float]:
+        """The range of what is averaged, for a forecast.
+
+        Raises:
+            ArgumentError: there is no such range.
+        """
+
+    @abstractmethod
+    def methods(self, neighbours: str) -> Collection[str]:
+        """The names that `method` may have beside "auto"."""
+
+    def check(self, neighbours: str) -> None:
+        """Refuse what does not fit what is private.
+
+        Raises:
+            ArgumentError: the method is not one for these neighbours, or missing values would be
+                refused though that would tell.
+        """
+        parameters.missing(self.missing, neighbours)
+        parameters.choice("method", self.method, ("auto", *self.methods(neighbours)))
+
+    def policy(self, neighbours: str) -> str:  # noqa: ARG002
+        """What a missing value gets."""
+        return self.missing or "error"
+
+    @abstractmethod
+    def open(self, call: Call) -> tally.Rows:
+        """Open the rows that are asked about: all checks that no pass over them is needed for."""
+
+    @abstractmethod
+    def steps(self, rows: tally.Rows, call: Call) -> Steps:
+        """The generator: it yields what is to be drawn, and returns the answer."""
+
+    @abstractmethod
+    def sentences(self, answer: Answer, neighbours: str) -> Sentences:
+        """What the release says in words."""

@@ -1,0 +1,223 @@
+"""The mean of an unknown range when the very presence of people, and their budgets, are private."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from epsilons import tally
+from epsilons.allocation.caps import square_cap
+from epsilons.budgets import float_down
+from epsilons.mechanisms import Composed, LevelCounts, Reduced, Seats, diffuse
+from epsilons.release import ByLevel, Scalar
+from epsilons.risk.goals import Goal
+from epsilons.risk.located import SIGMA, LocatedRatio, finite
+from epsilons.risk.margins import Ratio
+from epsilons.statistics.call import Call
+from epsilons.statistics.capped import (
+    around,
+    budgets_left,
+    capped_mean,
+    picture_of,
+    picture_of_spread,
+    range_of,
+)
+from epsilons.statistics.designs import Known, design, expected
+from epsilons.statistics.locate import Found, People, locate
+from epsilons.statistics.steps import Answer, Draw, Steps, Toss
+from epsilons.statistics.unknown_range import answer
+from epsilons.tally import line
+from epsilons.tally.grid import HALF, to_grid
+from epsilons.types import Floats, Integers
+
+__all__ = ["reduced", "weighted"]
+
+_BETA = 0.01
+_MOST_SEATS = 2**24
+
+
+def weighted(rows: tally.Rows, call: Call, goal: Goal) -> Steps:
+    """A private count of people, unless a guess was declared; selections; then two sums.
+
+    Guarantee:
+        Add/remove, pure, for every input: with person i and without them the probabilities of
+        results differ by at most a factor e^{e_i}, where e_i ≤ ε_i is what `release.spent` says of
+        ε_i. Whether there is a release does not depend on the data. Weights, windows and ranges
+        come from arguments and from what was drawn before: docs/proofs/gaussian.md.
+
+    Reference:
+        In place of paper *gaussian*, Algorithm 8: k is a public function of a person's own ε, so
+        nobody is sampled, coarsened away or padded.
+    """
+    terms = call.terms
+    rungs = terms.ladder.levels
+    if call.declared is None:
+        raise ValueError("people are private where something is declared of them")
+    lowest, _, place = line.rungs(call.declared.ladder)
+    coarse = call.offered(lowest)
+    people = People(rungs, place)
+    whole_line = rows.line()
+    start: LevelCounts | None = None
+    n: int | None = None
+    if terms.guess is None:
+        start = LevelCounts.of(replace(terms.ladder, levels=coarse), terms.cap)
+        drawn = yield Draw(start, start.total(coarse, whole_line.counts), True, rungs, place)
+        guess = expected(start.guess(drawn))
+        n = max(sum(drawn), 0)
+    else:
+        guess = np.zeros(len(coarse), dtype=np.int64)
+        np.add.at(guess, place, terms.guess)
+        guess = expected(guess)
+    usable = coarse if terms.cap is None else np.minimum(coarse, terms.cap)
+
+    def count(window: line.Window | None) -> line.Line:
+        counted = whole_line if window is None else rows.line(window)
+        return _as_expected(counted, usable, guess)
+
+    found = yield from locate(
+        count,
+        neighbours="add-remove",
+        before=None if start is None else start.losses,
+        people=people,
+    )
+    bounds = range_of(found)
+    counted_sums = call.part(rows.sums(bounds))
+    sigma = SIGMA * found.deviation
+    known = _known(call, found, place, bounds, sigma)
+    chosen = design(known, goal, "transformed", bounds=bounds)
+    mechanism = chosen.mechanism
+    pair = yield Draw(mechanism, mechanism.total(counted_sums))
+    t, total = (float(each) for each in mechanism.sums(pair))
+    heaviest = int(np.argmax(mechanism.weights))
+    margin = LocatedRatio(
+        picture_of(found),
+        float(mechanism.weights[heaviest]) / float(chosen.spent[heaviest]),
+        Ratio(
+            law=mechanism.law,
+            scheme=mechanism.scheme,
+            drawn=(t, total),
+            largest=int(mechanism.weights.max()),
+            equal=terms.equal,
+            slack=1.0 / mechanism.grid,
+        ),
+    )
+    lo, hi = bounds
+    spends = [
+        float_down(found.losses[at] + spent)
+        for at, spent in zip(place.tolist(), chosen.spent, strict=True)
+    ]
+    return Answer(
+        estimate=Scalar(
+            value=mechanism.estimate(pair),
+            raw=finite(lo + (hi - lo) * (t / total if total > 0.0 else 0.5)),
+            bounds=bounds,
+            margin=margin,
+            sigma=sigma,
+        ),
+        method="weighted",
+        n=n,
+        n_is_noisy=n is not None,
+        risk=margin.mse(bounds, sigma),
+        exact=False,
+        spent=ByLevel(rungs, np.array(spends), None),
+    )
+
+
+def _as_expected(counted: line.Line, levels: Floats, guess: Integers) -> line.Line:
+    """Put what is public in the place of what is not: rungs, and how many people are expected.
+
+    All that is private here stands on this step. Shares, weights, windows and whether there is
+    another round follow from the levels and counts of a line; under add/remove these must be the
+    rungs that were declared and the guess, or the private count, never who is there. The people of
+    each bucket stay: only the total of a draw looks at them.
+    """
+    return replace(counted, levels=levels, counts=guess)
+
+
+def _known(
+    call: Call, found: Found, place: Integers, bounds: tuple[float, float], sigma: float
+) -> Known:
+    """What the choice of the two sums may look at: what is left, a cap, and the same guess."""
+    terms = call.terms
+    rungs = terms.ladder.levels
+    usable = rungs if terms.cap is None else np.minimum(rungs, terms.cap)
+    left = tuple(
+        Fraction(most) - found.losses[at]
+        for most, at in zip(usable.tolist(), place.tolist(), strict=True)
+    )
+    # Both sums have noise, and near the middle of the range half of either counts.
+    most = square_cap(budgets_left(found), min((bounds[1] - bounds[0]) / sigma, 1e9) ** 2)
+    guess = np.zeros(len(rungs), dtype=np.int64)
+    guess[np.unique(place, return_index=True)[1]] = found.counts
+    return Known(terms.ladder, left, min(most, float(max(left))), guess)
+
+
+def reduced(rows: tally.Rows, call: Call) -> Steps:
+    """Noisy counts by octaves of budgets, so many slots for people, and then diffusion on these.
+
+    Reference:
+        Paper *gaussian*, Algorithm 8: see `epsilons.mechanisms.Reduced` for how this differs.
+    """
+    terms = call.terms
+    if call.declared is None:
+        raise ValueError("people are private where something is declared of them")
+    people = rows.each().folded()
+    rungs = terms.ladder.levels
+    usable = rungs if terms.cap is None else np.minimum(rungs, terms.cap)
+    octave = np.unique(np.floor(np.log2(usable / usable[0]) + 1e-9), return_inverse=True)[1]
+    ends = np.array([float(usable[octave == j].min()) for j in range(octave[-1] + 1)])
+    stage = LevelCounts(rungs, octave, tuple(Fraction(end) / 2 for end in ends.tolist()))
+    there = people.budgets > 0.0
+    cell_of = octave[np.searchsorted(call.declared.ladder.levels, people.budgets[there])]
+    totals = np.bincount(cell_of, minlength=len(ends)).astype(np.int64)
+    noisy = yield Draw(stage, totals, more=True)
+    seats = _seats(noisy, ends)
+    seated = yield Toss(seats, (cell_of, people.values[there]))
+    used = seats.used
+    counts = np.array([seats.sizes[cell] for cell in used], dtype=np.int64)
+    level_of = np.repeat(np.arange(len(used)), counts)
+    levels = np.array([ends[cell] / 2.0 for cell in used])
+    where = np.full(len(ends), -1, dtype=np.int64)
+    where[used] = np.arange(len(used))
+    place = where[octave]
+    first = diffuse(levels, counts)
+    spread = yield Draw(first, (seated, level_of), True, rungs, place)
+    bounds = around(spread.centre, spread.radius)
+    last = capped_mean(levels, counts, first.losses, bounds=bounds, sigma=0.75 * spread.gap)
+    total = last.total(_sums(seated, level_of, bounds, len(used)))
+    drawn = yield Draw(last, total, False, rungs, place)
+    bounded = Composed(levels, (first, last), (first.losses, last.losses))
+    whole = Reduced(rungs, stage, bounded, place)
+    found = answer(last, drawn, picture_of_spread(spread, first), "diffusion", bounded.losses)
+    return replace(
+        found,
+        n_is_noisy=True,  # the noisy number of slots
+        spent=ByLevel(rungs, np.array([float_down(loss) for loss in whole.losses]), None),
+        mechanism=whole,
+    )
+
+
+def _seats(noisy: tuple[int, ...], ends: Floats) -> Seats:
+    """So many seats for the people of each octave that most likely none stays empty."""
+    margin = math.log(len(ends) / _BETA)
+    sizes = [
+        min(max(count - math.ceil(2.0 / end * margin), 0), _MOST_SEATS)
+        for count, end in zip(noisy, ends.tolist(), strict=True)
+    ]
+    if sum(sizes) < 2:
+        sizes[-1] = 2  # nobody knows of anybody: two slots, perhaps of marks
+    return Seats(tuple(sizes))
+
+
+def _sums(
+    seated: Floats, level_of: Integers, bounds: tuple[float, float], levels: int
+) -> Integers:
+    """The sums of the slots of each level on the grid, marks in the middle."""
+    grid, valid = to_grid(seated, bounds)
+    grid[~valid] = HALF
+    sums = np.zeros(levels, dtype=np.int64)
+    np.add.at(sums, level_of, grid)
+    return sums

@@ -1,0 +1,181 @@
+"""The mean when nobody knows the range: find one privately, then take the capped mean on it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from epsilons import tally
+from epsilons.allocation.split import TOO_OFTEN, Split, best_split
+from epsilons.errors import BudgetError, DataError
+from epsilons.ladder import SMALLEST
+from epsilons.mechanisms import Additive, diffuse
+from epsilons.release import ByLevel, Scalar
+from epsilons.risk.located import SIGMA, Located, Picture, finite
+from epsilons.statistics.call import Call
+from epsilons.statistics.capped import (
+    around,
+    capped_mean,
+    picture_of,
+    picture_of_spread,
+    range_of,
+)
+from epsilons.statistics.locate import Found, locate
+from epsilons.statistics.steps import Answer, Draw, Steps
+from epsilons.tally import line
+from epsilons.types import Floats, Integers
+
+__all__ = ["METHODS", "answer", "diffused", "weighted"]
+
+METHODS = ("weighted", "diffusion")
+
+CHANGED = (
+    "data changed while they were read: the budgets of the last pass are not those of the first. "
+    "Read from something that stands still."
+)
+
+
+def weighted(rows: tally.Rows, call: Call) -> Steps:
+    """Two selections (or more, where data lie close together), then the mean.
+
+    Guarantee:
+        Pure, for every input, replace-one: person i loses at most the sum of what the stages take
+        of them, a rational number of at most ε_i. Proof: docs/proofs/gaussian.md.
+
+    Reference:
+        Paper *gaussian*, Algorithms 5 to 7, with weights min(ε, τ) in place of sampling, and the
+        constant 2·(width/σ)² in the cap of the mean.
+
+    Raises:
+        BudgetError: the budgets are too small for so few people. Nothing was drawn.
+    """
+    found = yield from locate(
+        lambda window: call.part(rows.line(window)), neighbours="replace", agree=_enough
+    )
+    bounds = range_of(found)
+    counted = rows.sums(bounds)
+    levels = call.offered(counted.levels)
+    place = _place(found, counted.levels, levels)
+    spent = tuple(found.losses[at] for at in place.tolist())
+    sigma = SIGMA * found.deviation
+    mechanism = capped_mean(levels, counted.counts, spent, bounds=bounds, sigma=sigma)
+    drawn = yield Draw(mechanism, mechanism.total(counted.sums))
+    lost = tuple(a + b for a, b in zip(spent, mechanism.losses, strict=True))
+    return answer(mechanism, drawn, picture_of(found), "weighted", lost)
+
+
+def diffused(rows: tally.Rows, call: Call) -> Steps:
+    """Coins for everyone, the stages of the paper, then the mean.
+
+    Raises:
+        BudgetError: nobody's budget is large enough for any result. Nothing was drawn.
+    """
+    people = rows.each().folded()
+    rows.line()  # the checks: budgets, people, missing values
+    own, counts, level_of = people.levels()
+    levels = call.offered(own)
+    if levels[-1] < SMALLEST:
+        raise BudgetError(
+            f"epsilon is below {SMALLEST:.2g} for everyone: too small for any result. "
+            "Nothing was drawn."
+        )
+    first = diffuse(levels, counts)
+    spread = yield Draw(first, (people.values, level_of), more=True)
+    lo, hi = spread.centre - spread.radius, spread.centre + spread.radius
+    bounds = around((lo + hi) / 2.0, (hi - lo) / 2.0)
+    counted = rows.sums(bounds)
+    if not np.array_equal(counted.levels, own):
+        raise DataError(CHANGED)
+    mechanism = capped_mean(levels, counts, first.losses, bounds=bounds, sigma=0.75 * spread.gap)
+    drawn = yield Draw(mechanism, mechanism.total(counted.sums))
+    lost = tuple(a + b for a, b in zip(first.losses, mechanism.losses, strict=True))
+    return answer(mechanism, drawn, picture_of_spread(spread, first), "diffusion", lost)
+
+
+def answer(
+    mechanism: Additive, drawn: int, picture: Picture, method: str, lost: tuple[float, ...]
+) -> Answer:
+    """The answer of a mean on a range that was found.
+
+    Args:
+        mechanism: of the mean.
+        drawn: its lattice point.
+        picture: of what was found.
+        method: by name.
+        lost: what a person of each level lost in all stages.
+    """
+    lo, hi = mechanism.bounds
+    raw = finite(mechanism.estimate(drawn))
+    sigma = SIGMA * picture.deviation
+    margin = Located(picture, mechanism.weighing, mechanism.slack)
+    spent = np.minimum(np.array([float(loss) for loss in lost]), mechanism.levels)
+    return Answer(
+        estimate=Scalar(
+            value=min(max(raw, lo), hi), raw=raw, bounds=(lo, hi), margin=margin, sigma=sigma
+        ),
+        method=method,
+        n=int(mechanism.counts.sum()),
+        risk=margin.mse((lo, hi), sigma),
+        exact=False,
+        spent=ByLevel(mechanism.levels, spent, mechanism.counts),
+    )
+
+
+def _enough(counted: line.Line, split: Split) -> None:
+    """Refuse, before anything is drawn, where the range would be a guess.
+
+    Raises:
+        BudgetError: it would; the message says how many people would do.
+    """
+    if split.failure <= TOO_OFTEN:
+        return
+    n = int(counted.counts.sum())
+    counts = counted.counts.astype(np.float64)
+    times = _enough_times(lambda factor: _failure(counted.levels, factor * counts))
+    wanted = math.ceil(n * times)
+    digit = 10 ** max(len(str(wanted)) - 2, 0)
+    people = -(-wanted // digit) * digit  # two digits tell enough
+    also = ""
+    if _failure(times * counted.levels, counts) <= TOO_OFTEN:
+        also = f"or budgets {times:.1f} times as large, "
+    raise BudgetError(
+        f"epsilon is too small for {n} people to find the range of the values: it would be wrong "
+        f"with a probability of up to {split.failure:.0%}. About {people} people with "
+        f"budgets like these would do, {also}or bounds=(lo, hi). Nothing was drawn."
+    )
+
+
+def _enough_times(failure: Callable[[float], float]) -> float:
+    """About the smallest factor at which the range would be found."""
+    low, high = 1.0, 2.0
+    while failure(high) > TOO_OFTEN and high < 2.0**40:
+        low, high = high, 2.0 * high
+    for _ in range(12):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if failure(middle) > TOO_OFTEN else (low, middle)
+    return high
+
+
+def _failure(levels: Floats, people: Floats) -> float:
+    """The forecast probability of a wrong range."""
+    return best_split(levels, np.ceil(people).astype(np.int64), neighbours="replace").failure
+
+
+def _place(found: Found, budgets: Floats, offered: Floats) -> Integers:
+    """The place of each level among the coarse ones that the stages speak of.
+
+    Args:
+        found: what the stages found.
+        budgets: the levels of the last pass.
+        offered: what people of these offer here.
+
+    Raises:
+        DataError: there are levels that no stage has seen.
+    """
+    keys = line.coarse(budgets)
+    place = np.minimum(np.searchsorted(found.keys, keys), len(found.keys) - 1)
+    if not (found.keys[place] == keys).all() or not (found.levels[place] <= offered).all():
+        raise DataError(CHANGED)
+    return place
