@@ -30,14 +30,13 @@ from epsilons.central.level_counts import LevelCounts
 from epsilons.central.two_sums import TwoSums
 from epsilons.noise import Source
 from epsilons.release import (
-    LevelCount,
-    NoisyCells,
-    NoisySums,
     RatioFrequencyRelease,
     RatioMeanRelease,
     SpendingRule,
 )
-from epsilons.risk import Weighing, ratio
+from epsilons.risk import Weighing
+from epsilons.risk.counted import LevelCount
+from epsilons.risk.margins import Ratio, RatioCells
 from epsilons.risk.simplex import project as projected
 
 PROTECTS: Final = (
@@ -134,7 +133,7 @@ def mean(
     mechanism = chosen.mechanism
     drawn = mechanism.draw(source, total=mechanism.total(counted))
     t, total = (float(each) for each in mechanism.sums(drawn))
-    sums = NoisySums(
+    sums = Ratio(
         law=mechanism.law,
         scheme=mechanism.scheme,
         drawn=(t, total),
@@ -145,7 +144,7 @@ def mean(
     )
     lo, hi = bounds
     raw = lo + (hi - lo) * (t / total if total > 0.0 else 0.5)
-    unit = _risk_at(sums, goal, ratio.noise_variance(mechanism.law, mechanism.scheme))
+    unit = sums.leading(goal)
     n = known.people
     if chosen.equal:
         n = float(max(round(total / sums.largest), 0)) if sums.largest else 0.0
@@ -214,7 +213,7 @@ def frequencies(
     chosen = choose(known.public)
     mechanism = chosen.mechanism
     drawn = mechanism.counts(mechanism.draw(source, total=mechanism.total(counted)))
-    sums = NoisyCells(
+    sums = RatioCells(
         drawn=drawn,
         scale=mechanism.scale,
         largest=float(mechanism.weights.max()),
@@ -240,7 +239,7 @@ def frequencies(
         assume=goal.assume,
         loss=goal.loss,
         confidence=goal.confidence,
-        risk=_cell_risk(sums, aim, value),
+        risk=sums.leading(aim, value),
         exact=False,
         spent=known.rule(chosen.spent),
         protects=PROTECTS,
@@ -340,34 +339,3 @@ def _known(
     drawn = stage.draw(source, stage.total(levels, counts))
     guess = expected(stage.guess(drawn))
     return _Counted(replace(public, guess=guess), stage, drawn)
-
-
-def _risk_at(sums: NoisySums, goal: Goal, variance: float) -> float:
-    """The leading term of the risk on a unit range, if the noisy count is the true one."""
-    total = sums.drawn[1]
-    if total <= 0.0 or not sums.largest:
-        return 1.0
-    return _leading(sums, goal, total, (variance / 2.0) ** 0.5)
-
-
-def _cell_risk(sums: NoisyCells, goal: Goal, shares: Floats) -> float:
-    """The same for the worst category, if the published shares are the true ones."""
-    if sums.total <= 0.0 or not sums.largest:
-        return 1.0
-    spread = np.square(1.0 - shares) + (goal.cells - 1) * np.square(shares)
-    return _leading(sums, goal, sums.total, sums.scale * float(spread.max()) ** 0.5)
-
-
-def _leading(sums: NoisySums | NoisyCells, goal: Goal, total: float, scale: float) -> float:
-    people = max(round(total / sums.largest), 1)
-    # Where weights differ, the error of a sample with the largest weight bounds that of shuffling.
-    assume = goal.assume if sums.equal else "iid"
-    apart = 0.0
-    if goal.assume == "correlated" and not sums.equal:
-        if sums.counted is None:
-            return 1.0
-        assume, apart = "correlated", sums.counted.bias(1.0 - goal.confidence)
-    counts = np.array([max(people, 2)], dtype=np.int64)
-    weighing = Weighing(1.0 / counts, counts, scale / total)
-    unit = replace(goal, assume=assume).risk(weighing)
-    return min(unit + (apart * apart if goal.loss == "mse" else apart), 1.0)

@@ -4,9 +4,6 @@ from epsilons.release.base import Mechanism, Release, Spent
 from epsilons.release.frequencies import FrequencyRelease
 from epsilons.release.mean import MeanRelease
 from epsilons.release.ratio import (
-    LevelCount,
-    NoisyCells,
-    NoisySums,
     RatioFrequencyRelease,
     RatioMeanRelease,
     SpendingRule,
@@ -15,11 +12,8 @@ from epsilons.release.ratio import (
 
 __all__ = [
     "FrequencyRelease",
-    "LevelCount",
     "MeanRelease",
     "Mechanism",
-    "NoisyCells",
-    "NoisySums",
     "RatioFrequencyRelease",
     "RatioMeanRelease",
     "Release",

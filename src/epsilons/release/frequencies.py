@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from epsilons import parameters, report, risk
+from epsilons import parameters, report
 from epsilons.budgets import Floats
 from epsilons.release.base import Mechanism, Release
+from epsilons.risk.margins import CellsMargin, WeighedCells
 
 if TYPE_CHECKING:
     import altair
@@ -47,7 +46,7 @@ class FrequencyRelease(Release):
             Over all data that the assumption allows, each interval misses with a probability of at
             most 1 − confidence.
         """
-        return self._around(self._error(self.assume, parameters.confidence(confidence)))
+        return self.margin.intervals(self.raw, self.assume, parameters.confidence(confidence))
 
     def band(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
         """Ranges that hold all shares at once with at least this probability.
@@ -65,12 +64,12 @@ class FrequencyRelease(Release):
             Over all data that the assumption allows, the probability that any of them misses is at
             most 1 − confidence.
         """
-        return self._around(self._worst(self.assume, parameters.confidence(confidence)))
+        return self.margin.band(self.raw, self.assume, parameters.confidence(confidence))
 
     @property
     def error_at_once(self) -> float:
         """The error of the worst category that is not exceeded with `confidence`."""
-        return min(self._worst(self.assume, self.confidence), 1.0)
+        return self.margin.at_once(self.raw, self.assume, self.confidence)
 
     @property
     def error_if_related(self) -> float:
@@ -78,7 +77,7 @@ class FrequencyRelease(Release):
 
         It speaks of these very people, whatever else was assumed.
         """
-        return min(self._worst("correlated", self.confidence), 1.0)
+        return self.margin.if_related(self.raw, self.confidence)
 
     @property
     def treats(self) -> str:
@@ -117,15 +116,8 @@ class FrequencyRelease(Release):
     def _repr_html_(self) -> str:
         return report.frequencies_html(self.to_dict())
 
-    def _error(self, assume: str, confidence: float) -> float:
-        """The error of one share, integers included."""
+    @property
+    def margin(self) -> CellsMargin:
+        """How far the true shares may be from `raw`."""
         mechanism: Mechanism = self.mechanism
-        return risk.share_error(mechanism.weighing, assume, confidence) + mechanism.slack
-
-    def _worst(self, assume: str, confidence: float) -> float:
-        mechanism: Mechanism = self.mechanism
-        cells = len(self.categories)
-        return risk.band(mechanism.weighing, assume, confidence, cells) + mechanism.slack
-
-    def _around(self, reach: float) -> tuple[Floats, Floats]:
-        return np.clip(self.raw - reach, 0.0, 1.0), np.clip(self.raw + reach, 0.0, 1.0)
+        return WeighedCells(mechanism.weighing, mechanism.slack, len(self.categories))

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from epsilons import parameters, report
 from epsilons.budgets import Floats
-from epsilons.errors import ArgumentError
 from epsilons.release.base import Release
 from epsilons.release.mean import bounds_words
 from epsilons.report import local as words
-from epsilons.risk import local as bounds_of
 from epsilons.risk.local import Sums
+from epsilons.risk.reported import Reported, ReportedCells, ReportedVector
 
 if TYPE_CHECKING:
     import altair
@@ -55,9 +51,8 @@ class LocalMeanRelease(Release):
             1 − confidence: a Chernoff bound with the exact moment generating function of the
             Laplace part and Hoeffding's for what is bounded.
         """
-        lo, hi = self.bounds
-        reach = self._reach(parameters.confidence(confidence))
-        return min(max(self.raw - reach, lo), hi), max(min(self.raw + reach, hi), lo)
+        sure = parameters.confidence(confidence)
+        return self.margin.interval(self.raw, self.bounds, self.assume, sure)
 
     def influence(self, lies: int) -> float:
         """How far dishonest reports can have moved the mean.
@@ -73,16 +68,12 @@ class LocalMeanRelease(Release):
         Raises:
             ArgumentError: `lies` is not a whole number from 0 to n.
         """
-        lo, hi = self.bounds
-        off = abs(self.raw - (lo + hi) / 2.0) / (hi - lo)
-        return (hi - lo) * _moved(lies, self.n, self.sums, off)
+        return self.margin.influence(lies, self.raw, self.bounds)
 
     @property
     def error_if_related(self) -> float:
         """The error not exceeded with `confidence` if budgets and values are related."""
-        lo, hi = self.bounds
-        far = bounds_of.related(self.sums.square, self.sums.weight, self.n)
-        return min((hi - lo) * far + self._reach(self.confidence), hi - lo)
+        return self.margin.if_related(self.raw, self.value, self.bounds, self.confidence)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that may be published, as plain data."""
@@ -104,11 +95,10 @@ class LocalMeanRelease(Release):
         """
         return report.release_plot(self.to_dict())
 
-    def _reach(self, confidence: float) -> float:
-        lo, hi = self.bounds
-        sums = self.sums
-        far = bounds_of.chernoff(sums.proxy, sums.tail, sums.largest, 1.0 - confidence)
-        return (hi - lo) * (far / sums.weight + self.slack)
+    @property
+    def margin(self) -> Reported:
+        """How far the truth may be from `raw`."""
+        return Reported(self.sums, self.slack, self.n)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -139,16 +129,7 @@ class LocalVectorRelease(Release):
         Guarantee:
             Over all populations in the ball. The square grows as d + ln(1/β), not as d·ln(1/β).
         """
-        beta = 1.0 - parameters.confidence(confidence)
-        sums = self.sums
-        if sums.bounded <= 0.0:
-            far = math.sqrt(sums.proxy * bounds_of.chi_square(len(self.raw), beta))
-        elif sums.proxy <= 0.0:
-            far = bounds_of.bounded_norm(sums.bounded, beta)
-        else:
-            far = math.sqrt(sums.proxy * bounds_of.chi_square(len(self.raw), beta / 2.0))
-            far += bounds_of.bounded_norm(sums.bounded, beta / 2.0)
-        return self.ball * far / sums.weight
+        return self.margin.radius(parameters.confidence(confidence))
 
     def interval(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
         """For each coordinate, a range that holds its mean with at least this probability.
@@ -164,11 +145,7 @@ class LocalVectorRelease(Release):
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1.
         """
-        beta = 1.0 - parameters.confidence(confidence)
-        proxy = self.sums.proxy + self.sums.bounded
-        reach = self.ball * bounds_of.chernoff(proxy, 0.0, 0.0, beta) / self.sums.weight
-        low, high = self.raw - reach, self.raw + reach
-        return np.clip(low, -self.ball, self.ball), np.clip(high, -self.ball, self.ball)
+        return self.margin.intervals(self.raw, parameters.confidence(confidence))
 
     def influence(self, lies: int) -> float:
         """How far dishonest reports can have moved the mean vector.
@@ -184,14 +161,17 @@ class LocalVectorRelease(Release):
         Raises:
             ArgumentError: `lies` is not a whole number from 0 to n.
         """
-        off = float(np.linalg.norm(self.raw)) / self.ball
-        return self.ball * _moved(lies, self.n, self.sums, off)
+        return self.margin.influence(lies, self.raw)
 
     @property
     def error_if_related(self) -> float:
         """The ℓ2 error not exceeded with `confidence` if budgets and values are related."""
-        far = 2.0 * self.ball * bounds_of.related(self.sums.square, self.sums.weight, self.n)
-        return min(far + self.radius(self.confidence), 2.0 * self.ball)
+        return self.margin.if_related(self.confidence)
+
+    @property
+    def margin(self) -> ReportedVector:
+        """How far the true mean may be from `raw`."""
+        return ReportedVector(self.sums, len(self.raw), self.ball, self.n)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that may be published, as plain data."""
@@ -257,7 +237,7 @@ class LocalFrequencyRelease(Release):
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1.
         """
-        return self._around(self._reach(1.0 - parameters.confidence(confidence)))
+        return self.margin.intervals(self.raw, self.assume, parameters.confidence(confidence))
 
     def band(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
         """Ranges that hold all shares at once with at least this probability.
@@ -271,7 +251,7 @@ class LocalFrequencyRelease(Release):
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1.
         """
-        return self._around(self._worst(parameters.confidence(confidence)))
+        return self.margin.band(self.raw, self.assume, parameters.confidence(confidence))
 
     def influence(self, lies: int) -> float:
         """How far dishonest reports can have moved the share of any category.
@@ -287,14 +267,12 @@ class LocalFrequencyRelease(Release):
         Raises:
             ArgumentError: `lies` is not a whole number from 0 to n.
         """
-        off = float(np.abs(self.raw - self.middle).max())
-        return _moved(lies, self.n, self.sums, off)
+        return self.margin.influence(lies, self.raw)
 
     @property
     def error_if_related(self) -> float:
         """The error of the worst category if budgets and categories are related."""
-        far = bounds_of.related(self.sums.square, self.sums.weight, self.n)
-        return min(far + self._worst(self.confidence), 1.0)
+        return self.margin.if_related(self.raw, self.confidence)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that may be published, as plain data."""
@@ -306,7 +284,7 @@ class LocalFrequencyRelease(Release):
             "raw": self.raw.tolist(),
             "interval": [low.tolist(), high.tolist()],
             "band": [band_low.tolist(), band_high.tolist()],
-            "error_at_once": min(self._worst(self.confidence), 1.0),
+            "error_at_once": self.margin.at_once(self.raw, self.assume, self.confidence),
             "influence_of_one": self.influence(1),
         }
         return {**shares, **super().to_dict()}
@@ -325,19 +303,7 @@ class LocalFrequencyRelease(Release):
     def _repr_html_(self) -> str:
         return report.frequencies_html(self.to_dict())
 
-    def _reach(self, beta: float) -> float:
-        return bounds_of.chernoff(self.sums.proxy, 0.0, 0.0, beta) / self.sums.weight
-
-    def _worst(self, confidence: float) -> float:
-        return self._reach((1.0 - confidence) / len(self.categories))
-
-    def _around(self, reach: float) -> tuple[Floats, Floats]:
-        return np.clip(self.raw - reach, 0.0, 1.0), np.clip(self.raw + reach, 0.0, 1.0)
-
-
-def _moved(lies: int, people: int, sums: Sums, off: float) -> float:
-    """How far lies can have moved an estimate on a unit range."""
-    whole = isinstance(lies, (int, np.integer)) and not isinstance(lies, bool)
-    if not whole or not 0 <= lies <= people:
-        raise ArgumentError(f"lies={lies!r} must be a whole number from 0 to {people:,}.")
-    return bounds_of.influence(int(lies), people, sums, off)
+    @property
+    def margin(self) -> ReportedCells:
+        """How far the true shares may be from `raw`."""
+        return ReportedCells(self.sums, len(self.categories), self.n, self.middle)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from epsilons import parameters, report, risk
+from epsilons import parameters, report
 from epsilons.release.base import Mechanism, Release
+from epsilons.risk.margins import ScalarMargin, Weighed
 
 if TYPE_CHECKING:
     import altair
@@ -53,10 +54,8 @@ class MeanRelease(Release):
             most 1 − confidence. It is exact for correlated data if everyone is surely used, and
             otherwise a proven bound.
         """
-        lo, hi = self.bounds
-        reach = (hi - lo) * self._error(self.assume, parameters.confidence(confidence))
-        # Where the noise drowned everything the raw value may lie outside: the nearest bound.
-        return min(max(self.raw - reach, lo), hi), max(min(self.raw + reach, hi), lo)
+        sure = parameters.confidence(confidence)
+        return self.margin.interval(self.raw, self.bounds, self.assume, sure)
 
     @property
     def error_if_related(self) -> float:
@@ -64,8 +63,7 @@ class MeanRelease(Release):
 
         It speaks of the mean of these very people, whatever else was assumed.
         """
-        lo, hi = self.bounds
-        return (hi - lo) * min(self._error("correlated", self.confidence), 1.0)
+        return self.margin.if_related(self.raw, self.value, self.bounds, self.confidence)
 
     @property
     def treats(self) -> str:
@@ -86,7 +84,8 @@ class MeanRelease(Release):
         """
         return report.release_plot(self.to_dict())
 
-    def _error(self, assume: str, confidence: float) -> float:
-        """The error on a unit range, integers included."""
+    @property
+    def margin(self) -> ScalarMargin:
+        """How far the truth may be from `raw`."""
         mechanism: Mechanism = self.mechanism
-        return risk.error(mechanism.weighing, assume, confidence) + mechanism.slack
+        return Weighed(mechanism.weighing, mechanism.slack)

@@ -20,17 +20,9 @@ from epsilons.central.gaussian.private import (
     mean_of_unknown_people,
 )
 from epsilons.central.gaussian.reduction import reduce
-from epsilons.central.gaussian.release import (
-    GaussianRelease,
-    Picture,
-    finite,
-    gaussian_mse,
-    picture_of,
-    picture_of_spread,
-)
+from epsilons.central.gaussian.release import GaussianRelease, picture_of, picture_of_spread
 from epsilons.central.gaussian.split import TOO_OFTEN, Split, best_split
 from epsilons.central.gaussian.staged import (
-    SIGMA,
     Staged,
     around,
     build_staged,
@@ -40,6 +32,7 @@ from epsilons.central.gaussian.staged import (
 from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.noise import Source, resolve
 from epsilons.release import SpendingRule, Spent
+from epsilons.risk.located import SIGMA, Located, Picture, finite
 from epsilons.tally import line
 from epsilons.tally.ladder import SMALLEST
 from epsilons.tally.line_twin import Folded
@@ -325,7 +318,7 @@ def _release(
         assume="iid",
         loss="mse",
         confidence=confidence,
-        risk=gaussian_mse(mechanism, sigma),
+        risk=Located(picture, mechanism.weighing, mechanism.slack).mse((lo, hi), sigma),
         exact=False,
         spent=Spent.rows(mechanism.levels, mechanism.counts, np.minimum(spent, mechanism.levels)),
         protects=PROTECTS,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from epsilons import parameters, tally
+from epsilons import tally
 from epsilons.allocation import Goal
 from epsilons.allocation.caps import square_cap
 from epsilons.budgets import Floats, Integers, float_down
@@ -18,23 +17,13 @@ from epsilons.central.composed import Composed
 from epsilons.central.designs import Public, design, expected
 from epsilons.central.facts import Facts, facts_of
 from epsilons.central.gaussian.locate import Found, locate
-from epsilons.central.gaussian.normal import (
-    clipped_square,
-    clipping_bias,
-    normal_laplace_quantile,
-)
-from epsilons.central.gaussian.release import (
-    KIND,
-    SIDE,
-    Picture,
-    finite,
-    picture_of,
-    reach_over_sigmas,
-)
-from epsilons.central.gaussian.staged import SIGMA, budgets_left, on_levels, range_of
+from epsilons.central.gaussian.release import picture_of
+from epsilons.central.gaussian.staged import budgets_left, on_levels, range_of
 from epsilons.central.level_counts import SHARE, LevelCounts, rounded_down
 from epsilons.noise import Source
-from epsilons.release import NoisySums, RatioMeanRelease, SpendingRule
+from epsilons.release import RatioMeanRelease, SpendingRule
+from epsilons.risk.located import FOUND, SIGMA, LocatedRatio, Picture, finite
+from epsilons.risk.margins import Ratio
 from epsilons.tally import line
 
 __all__ = ["PROTECTS", "GaussianRatioRelease", "float_down", "mean_of_unknown_people"]
@@ -62,48 +51,19 @@ class GaussianRatioRelease(RatioMeanRelease):
     picture: Picture
     scale: float
 
-    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """A range that holds the mean of a Gaussian population with at least this probability.
-
-        Args:
-            confidence: strictly between 0 and 1.
-
-        Returns:
-            (low, high); infinite where too little is known of the spread or of how many there are.
-
-        Raises:
-            ArgumentError: the confidence is not strictly between 0 and 1.
-        """
-        beta = 1.0 - parameters.confidence(confidence)
-        reach = reach_over_sigmas(self.picture, beta, self._reach_at)
-        return self.raw - reach, self.raw + reach
-
     @property
     def risk_kind(self) -> str:
         """What `risk` is."""
-        return KIND
+        return FOUND
+
+    @property
+    def margin(self) -> LocatedRatio:
+        """How far the truth may be from `raw`."""
+        return LocatedRatio(self.picture, self.scale, self.sums)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that may be published, as plain data."""
         return {**super().to_dict(), "sigma": self.sigma, "centre": self.picture.centre}
-
-    def _reach_at(self, sigma: float, beta: float) -> float:
-        """The half-width if this is σ: as under replace, with the least weight that is likely."""
-        lo, hi = self.bounds
-        half = (hi - lo) / 2.0
-        # Of each of two noises, both ways.
-        noise = self.scale * math.log(4.0 / (SIDE * beta))
-        weight = self.sums.drawn[1] - 2.0 * noise
-        if weight <= 0.0:
-            return math.inf
-        off = self.picture.off(sigma, SIDE * beta) + abs((lo + hi) / 2.0 - self.picture.centre)
-        spread = sigma * math.sqrt(self.sums.largest / weight)
-        jitter = spread * math.sqrt(clipped_square(off / sigma, half / sigma) / (SIDE * beta))
-        sample = normal_laplace_quantile(spread, 0.0, (1.0 - 4.0 * SIDE) * beta)
-        both = 2.0 * half * self.scale * math.log(2.0 / (SIDE * beta)) / weight
-        return (
-            clipping_bias(off, half, sigma) + jitter + sample + both + 2.0 * half * self.sums.slack
-        )
 
 
 def mean_of_unknown_people(
@@ -170,9 +130,15 @@ def mean_of_unknown_people(
         float_down(found.losses[at] + spent)
         for at, spent in zip(place.tolist(), chosen.spent, strict=True)
     ]
-    weight = max(total, 1e-300)
-    sample = sigma * sigma * min(float(mechanism.weights.max()) / weight, 1.0)
-    noise = (hi - lo) * scale / weight
+    sums_drawn = Ratio(
+        law=mechanism.law,
+        scheme=mechanism.scheme,
+        drawn=(t, total),
+        largest=int(mechanism.weights.max()),
+        equal=facts.equal,
+        slack=1.0 / mechanism.grid,
+    )
+    picture = picture_of(found)
     return GaussianRatioRelease(
         statistic="mean",
         value=mechanism.estimate(drawn),
@@ -184,7 +150,7 @@ def mean_of_unknown_people(
         assume="iid",
         loss="mse",
         confidence=confidence,
-        risk=sample + noise * noise,
+        risk=LocatedRatio(picture, scale, sums_drawn).mse(bounds, sigma),
         exact=False,
         spent=SpendingRule(rungs, np.array(spends)),
         protects=PROTECTS,
@@ -192,16 +158,9 @@ def mean_of_unknown_people(
         missing="midpoint",
         private=source.private,
         mechanism=Composed(rungs, (*stages, mechanism), charges),
-        sums=NoisySums(
-            law=mechanism.law,
-            scheme=mechanism.scheme,
-            drawn=(t, total),
-            largest=int(mechanism.weights.max()),
-            equal=facts.equal,
-            slack=1.0 / mechanism.grid,
-        ),
+        sums=sums_drawn,
         sigma=sigma,
-        picture=picture_of(found),
+        picture=picture,
         scale=scale,
     )
 

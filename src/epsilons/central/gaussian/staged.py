@@ -17,11 +17,9 @@ from epsilons.central.gaussian.selection import Selection
 from epsilons.central.mechanism import Additive
 from epsilons.noise import DiscreteLaplace, PointMass
 from epsilons.risk import Weighing
+from epsilons.risk.located import SIGMA
 
-__all__ = ["SIGMA", "Staged", "around", "budgets_left", "build_staged", "on_levels", "range_of"]
-
-SIGMA = 1.482602218505602
-"""σ of a Gaussian over the median of the distances to its middle."""
+__all__ = ["Staged", "around", "budgets_left", "build_staged", "on_levels", "range_of"]
 
 _LEAST, _MOST, _COST = 3.0, 6.0, 1.1
 """The range is at least 3 σ to either side, and as much wider as costs a tenth in squared error,
