@@ -15,11 +15,12 @@ from typing import Final
 
 import numpy as np
 
+from epsilons.allocation.split import TOO_OFTEN, Split, best_split
 from epsilons.budgets import Floats, Integers, float_down
 from epsilons.central.gaussian.candidates import Candidates, Cells, TheLine, radii
 from epsilons.central.gaussian.selection import Selection
-from epsilons.central.gaussian.split import CENTRE_ODDS, TOO_OFTEN, Split, best_split
 from epsilons.noise import Source
+from epsilons.risk.ranges import CENTRE_ODDS
 from epsilons.tally import line
 
 __all__ = ["ROUNDS", "Found", "locate"]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from epsilons import parameters, tally
+from epsilons.allocation.split import TOO_OFTEN, Split, best_split
 from epsilons.budgets import Floats, Integers, float_down
 from epsilons.central.facts import facts_of
 from epsilons.central.gaussian.diffusion import diffuse, find_range
@@ -21,7 +22,6 @@ from epsilons.central.gaussian.private import (
 )
 from epsilons.central.gaussian.reduction import reduce
 from epsilons.central.gaussian.release import GaussianRelease, picture_of, picture_of_spread
-from epsilons.central.gaussian.split import TOO_OFTEN, Split, best_split
 from epsilons.central.gaussian.staged import (
     Staged,
     around,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from epsilons.allocation.caps import square_cap
+from epsilons.allocation.split import best_half
 from epsilons.budgets import Budgets, Floats, Integers
 from epsilons.central.gaussian.locate import Found, remaining
 from epsilons.central.gaussian.selection import Selection
@@ -20,10 +21,6 @@ from epsilons.risk import Weighing
 from epsilons.risk.located import SIGMA
 
 __all__ = ["Staged", "around", "budgets_left", "build_staged", "on_levels", "range_of"]
-
-_LEAST, _MOST, _COST = 3.0, 6.0, 1.1
-"""The range is at least 3 σ to either side, and as much wider as costs a tenth in squared error,
-but not more than 6 σ: a wider one is kinder to data that are not Gaussian."""
 
 _WEIGHT_BITS = 45
 _LIMIT = 2.0**1021
@@ -122,10 +119,7 @@ class Staged:
 
 def range_of(found: Found) -> tuple[float, float]:
     """The range of the mean: the centre, and as many σ to either side as are worth their noise."""
-    budgets = budgets_left(found)
-    at_least = _risk(budgets, _LEAST)
-    sizes = np.linspace(_LEAST, _MOST, 25).tolist()
-    half = max(h for h in sizes if h == _LEAST or _risk(budgets, h) <= _COST * at_least)
+    half = best_half(budgets_left(found))
     return around(found.centre, half * SIGMA * found.deviation + found.width / 2.0)
 
 
@@ -199,13 +193,3 @@ def _budgets(left: Floats, counts: Integers) -> Budgets:
     people = np.zeros(levels.size, dtype=np.int64)
     np.add.at(people, index, counts)
     return Budgets.of_levels(levels, people)
-
-
-def _risk(budgets: Budgets, half: float) -> float:
-    """The squared error of the capped mean, in σ², on a range of so many σ to either side."""
-    noise = 2.0 * (2.0 * half) ** 2
-    cap = square_cap(budgets, noise)
-    if math.isinf(cap):
-        return 1.0 / float(budgets.counts[-1])
-    effective = np.minimum(budgets.levels, cap)
-    return float((effective**2 @ budgets.counts + noise) / (effective @ budgets.counts) ** 2)
