@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.release import LevelCount, RatioFrequencyRelease, RatioMeanRelease, SpendingRule
+from epsilons.release import RatioFrequencyRelease, RatioMeanRelease, SpendingRule
 from epsilons.risk import ratio
+from epsilons.risk.counted import LevelCount
 
 N, EPSILON, BETA = 400, 0.5, 0.05
 

@@ -730,7 +730,7 @@ def test_related_budgets_are_bounded_by_the_counts_alone() -> None:
 )
 def test_the_distance_of_the_weighted_mean_is_bounded(counts: list[int], data: Any) -> None:
     """½Σ|k/Σk − 1/n| for every number of people that the noise allows: here the true one."""
-    from epsilons.release.ratio import LevelCount
+    from epsilons.risk.counted import LevelCount
 
     weights = sorted(data.draw(st.lists(st.integers(1, 9), min_size=4, max_size=4)))
     k = np.repeat(weights[: len(counts)], counts).astype(float)

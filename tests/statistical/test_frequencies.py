@@ -98,10 +98,10 @@ def test_intervals_and_bands_cover_and_the_risk_is_not_exceeded(
     if assume == "correlated":  # exact: the worst data reach it
         assert squared.mean() >= release.risk - tolerance
     for confidence in (0.9, 0.99):
-        each = release._error(assume, confidence)
+        each = release.margin.error(assume, confidence)
         allowed = binom.isf(TAIL, RUNS, 1.0 - confidence)
         assert ((np.abs(errors) > each).sum(axis=0) <= allowed).all()
-        worst = release._worst(assume, confidence)
+        worst = release.margin.worst(assume, confidence)
         assert (np.abs(errors).max(axis=1) > worst).sum() <= allowed
 
 

@@ -148,11 +148,11 @@ def test_intervals_cover_and_risk_bounds_the_error(name: str, weights: str) -> N
             assert missed.sum() <= allowed
             missed = np.abs(found[:, 0]) > reach(release, confidence)
         elif name in ("hadamard", "projection", "rappor"):
-            missed = np.abs(found).max(axis=1) > release._worst(confidence)
+            missed = np.abs(found).max(axis=1) > release.margin.worst(confidence)
             assert missed.sum() <= allowed
-            missed = np.abs(found[:, 0]) > release._reach(1.0 - confidence)
+            missed = np.abs(found[:, 0]) > release.margin.reach(1.0 - confidence)
         else:
-            missed = np.abs(found) > release._reach(confidence)
+            missed = np.abs(found) > release.margin.reach(release.bounds, confidence)
         assert missed.sum() <= allowed
     squares = np.square(found) if found.ndim == 1 else np.square(found).sum(axis=1)
     if name in ("hadamard", "projection", "rappor"):
@@ -169,7 +169,7 @@ def reach(release: Any, confidence: float) -> float:
 def test_a_radius_without_its_constant_would_be_noticed() -> None:
     """Power: an interval of half the width misses more often than it may."""
     found, release = errors("bit", "variance", 400, seed=3)
-    missed = np.abs(found) > 0.5 * release._reach(0.9)
+    missed = np.abs(found) > 0.5 * release.margin.reach(release.bounds, 0.9)
     assert missed.sum() > float(binom.ppf(1.0 - TAIL, 400, 0.1))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -49,6 +49,10 @@ class Goal:
     def moves(self) -> int:
         """How many sums one person can change by their whole weight: two cells, or one mean."""
         return 2 if self.cells else 1
+
+    def assuming(self, assume: str) -> Goal:
+        """The same goal under another assumption."""
+        return replace(self, assume=assume)
 
     def risk(self, weighing: Weighing) -> float:
         """The risk of an estimator for this goal."""

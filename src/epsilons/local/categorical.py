@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from epsilons import parameters as words
 from epsilons.budgets import Floats
 from epsilons.errors import DataError
-from epsilons.local import weights as weighing
 from epsilons.local.channel import Channel
 from epsilons.local.coins import WORD, flips, threshold
 from epsilons.local.hadamard import negative, order, transform
@@ -30,7 +29,9 @@ from epsilons.local.wire import HADAMARD, PROJECTION, RAPPOR
 from epsilons.noise import Source, below_many
 from epsilons.release.local import LocalFrequencyRelease
 from epsilons.report.text import points
+from epsilons.risk import weights as weighing
 from epsilons.risk.local import Sums
+from epsilons.risk.reported import ReportedCells
 from epsilons.risk.simplex import project
 
 METHODS: Final = {"hadamard": HADAMARD, "projection": PROJECTION, "rappor": RAPPOR}
@@ -281,7 +282,7 @@ class Frequencies(Mechanism):
             assume="iid",
             loss="mse",
             confidence=confidence,
-            risk=state.sums.variance / state.sums.weight**2,
+            risk=ReportedCells(state.sums, self.cells, state.n, self.middle).mse(),
             exact=False,
             spent=SpentRows(state.levels),
             protects=PROTECTS,

@@ -21,7 +21,7 @@ from epsilons.budgets import Floats
 from epsilons.local.channel import Channel
 from epsilons.local.coins import WORD, flips, threshold
 from epsilons.noise import Source, below_many
-from epsilons.risk.local import mean_dot
+from epsilons.risk.local import signs_variance
 
 MOST_SIGNS: Final = 32
 LARGEST_CAP: Final = 1 << 13
@@ -76,9 +76,7 @@ class Cap:
     def variance(self, epsilon: Floats, dimension: int) -> Floats:
         """E‖Y‖² of the estimate of a vector in the unit ball: its worst-case variance."""
         rho, kappa = self.advantage(epsilon)
-        square = mean_dot(dimension) ** 2
-        with np.errstate(divide="ignore", over="ignore"):
-            return (1.0 + (self.signs - 1) * kappa * square) / (square * rho * rho * self.signs)
+        return signs_variance(rho, kappa, self.signs, dimension)
 
     def turns(self, source: Source, epsilon: Floats) -> NDArray[np.uint32]:
         """For each budget, which signs to turn: a mask of `signs` bits.

@@ -18,10 +18,10 @@ from epsilons.local.menu import refusal
 from epsilons.local.people import budgets_of
 from epsilons.local.reports import Columns, Reports, foreign
 from epsilons.local.state import Levels, State, Terms
-from epsilons.local.weights import WEIGHTS
 from epsilons.noise import Source, resolve
 from epsilons.release.base import Release
 from epsilons.risk.local import Sums, influence
+from epsilons.risk.weights import WEIGHTS
 from epsilons.tally.given import same_labels
 
 PROTECTS = (

@@ -4,22 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from epsilons.budgets import Floats
 from epsilons.errors import BudgetError
-
-LEAST: Final = 2.0**-20
-"""A report at a smaller budget is pure noise: it counts for nothing, whatever weights are asked.
-
-A million million such people tell as much as one at ε = 1. If they counted, a report at ε = 1e-310
-would divide by zero, and one at 1e-9 outweigh all others where reports weigh alike.
-"""
-
-MOST: Final = 2.0**20
-"""The largest finite budget: beyond ε = 45 the coin cannot tell budgets apart."""
+from epsilons.risk.weights import LEAST, MOST
 
 _SHOWN = 8
 """Levels that a message names."""

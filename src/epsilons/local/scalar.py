@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from epsilons import parameters as words
 from epsilons.budgets import Floats, Integers
 from epsilons.errors import DataError, MissingValueError
-from epsilons.local import weights as weighing
 from epsilons.local.channel import Channel, Shifted
 from epsilons.local.coins import WORD, flips, threshold
 from epsilons.local.laplace import noise
 from epsilons.local.mechanism import PROTECTS, Mechanism, honesty
-from epsilons.local.menu import LEAST, menu_of
+from epsilons.local.menu import menu_of
 from epsilons.local.people import GRID, array_of, gridded, numbers_of
 from epsilons.local.reports import Columns, Reports
 from epsilons.local.state import SpentRows, State, Terms
@@ -26,7 +25,10 @@ from epsilons.local.sweep import SIZE, dot, parts, responses
 from epsilons.noise import Source
 from epsilons.release.local import LocalMeanRelease
 from epsilons.report.text import number
+from epsilons.risk import weights as weighing
 from epsilons.risk.local import Sums
+from epsilons.risk.reported import Reported
+from epsilons.risk.weights import LEAST
 
 METHODS: Final = ("auto", "laplace", "bit")
 
@@ -38,9 +40,6 @@ An honest one is with probability e^{−50}: once in 10²¹.
 
 _ENOUGH: Final = 1e8
 """Noise at this budget is a hundredth of a step of the grid: ∞ is counted like it."""
-
-_LARGEST_ARM: Final = math.sqrt(2.0) / 8.0
-"""w/ε for w = 1/(1 + 8/ε²) is at most this, at ε = √8."""
 
 _ASSUMES = (
     "The people are a sample, independent draws from one population, and budgets say nothing of "
@@ -262,9 +261,9 @@ def _add_numbers(epsilon: Floats, numbers: Integers, weights: str) -> tuple[Floa
         total += dot(each, step) / GRID - far / 2.0
         weight += far
         square += heavy
-        if weights == "variance":  # w + 8w/ε² = 1
-            tail += max(far - heavy, 0.0) / 8.0
-            largest = _LARGEST_ARM
+        if weights == "variance":
+            tail += weighing.laplace_tail(far, heavy)
+            largest = weighing.LARGEST_ARM
         else:
             arms = each / budgets
             tail += dot(arms, arms)
@@ -326,7 +325,7 @@ def _release(
         assume="iid",
         loss="mse",
         confidence=confidence,
-        risk=(hi - lo) ** 2 * (sums.variance / sums.weight**2 + slack * slack),
+        risk=Reported(sums, slack, state.n).mse(bounds),
         exact=False,
         spent=SpentRows(state.levels),
         protects=PROTECTS,

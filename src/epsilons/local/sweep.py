@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from epsilons.budgets import Floats
-from epsilons.local.menu import LEAST
+from epsilons.risk.weights import response
 
 SIZE = 9984
 """How many people a part holds: few enough that no linear algebra library starts threads."""
@@ -22,9 +22,6 @@ def parts(people: int, size: int = SIZE) -> Iterator[slice]:
 def responses(epsilon: Floats, weights: str) -> Iterator[tuple[slice, Floats, Floats]]:
     """Part by part, the weight w of a randomized response, and w·c, with c = 1/tanh(ε/2).
 
-    By variance and in paper *local* (Algorithms 2 and 5) w is 1/c²; a report that is pure noise,
-    or nearly so, gets no weight, whatever was asked for.
-
     Args:
         epsilon: budgets.
         weights: "variance", "paper" or "uniform".
@@ -37,16 +34,7 @@ def responses(epsilon: Floats, weights: str) -> Iterator[tuple[slice, Floats, Fl
     for part in parts(len(epsilon)):
         budgets = epsilon[part]
         slope, square = slopes[: len(budgets)], squares[: len(budgets)]
-        np.multiply(budgets, 0.5, out=slope)
-        np.tanh(slope, out=slope)
-        if budgets.min() < LEAST:
-            slope[budgets < LEAST] = 0.0
-        if weights == "uniform":
-            useful = slope > 0.0
-            np.divide(1.0, slope, out=slope, where=useful)
-            square[:] = useful
-        else:
-            np.multiply(slope, slope, out=square)
+        response(weights, budgets, square, slope)
         yield part, square, slope
 
 

@@ -14,19 +14,21 @@ from numpy.typing import NDArray
 from epsilons import parameters as words
 from epsilons.budgets import Floats
 from epsilons.errors import DataError
-from epsilons.local import weights as weighing
 from epsilons.local.channel import Channel
 from epsilons.local.cube import LARGEST_CAP, MOST_SIGNS, ONE, Cap, ladder
 from epsilons.local.hashing import Words, directions
 from epsilons.local.mechanism import PROTECTS, Mechanism, honesty
-from epsilons.local.menu import LEAST, menu_of
+from epsilons.local.menu import menu_of
 from epsilons.local.people import count_of, numbers_of, positive
 from epsilons.local.reports import Columns, Reports
 from epsilons.local.state import SpentRows, State
 from epsilons.noise import Source
 from epsilons.release.local import LocalVectorRelease
 from epsilons.report.text import number
+from epsilons.risk import weights as weighing
 from epsilons.risk.local import Sums, mean_dot, spread
+from epsilons.risk.reported import ReportedVector
+from epsilons.risk.weights import LEAST
 
 METHODS: Final = ("auto", "duchi")
 
@@ -269,7 +271,7 @@ class Vector(Mechanism):
             assume="iid",
             loss="mse",
             confidence=confidence,
-            risk=self.radius**2 * (sums.variance / sums.weight**2),
+            risk=ReportedVector(sums, self.dimension, self.radius, state.n).mse(),
             exact=False,
             spent=SpentRows(state.levels),
             protects=PROTECTS,

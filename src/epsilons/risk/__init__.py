@@ -9,6 +9,7 @@ minimises these functions, plans forecast with them and intervals ask them.
 from __future__ import annotations
 
 from epsilons.risk import cells as _cells
+from epsilons.risk.cells import share_error
 from epsilons.risk.mean import finite_population, mse, noise_per_square, permutation_proxy, quantile
 from epsilons.risk.stairs import Stairs
 from epsilons.risk.weighing import Moments, Weighing
@@ -17,7 +18,6 @@ __all__ = [
     "Moments",
     "Stairs",
     "Weighing",
-    "band",
     "error",
     "finite_population",
     "is_exact",
@@ -50,16 +50,6 @@ def error(weighing: Weighing, assume: str, confidence: float, cells: int = 0) ->
     if cells:
         return _cells.quantile(weighing, assume, cells, confidence)
     return quantile(weighing, assume, confidence)
-
-
-def share_error(weighing: Weighing, assume: str, confidence: float) -> float:
-    """The error of the share of one category, not exceeded with this probability."""
-    return quantile(weighing, assume, confidence, coins=_cells.COINS)
-
-
-def band(weighing: Weighing, assume: str, confidence: float, cells: int) -> float:
-    """Half the width of a band that holds all cells at once with this probability."""
-    return _cells.band(weighing, assume, cells, confidence)
 
 
 def is_exact(weighing: Weighing, *, assume: str, loss: str, cells: int = 0) -> bool:

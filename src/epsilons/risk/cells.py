@@ -12,6 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from epsilons.budgets import Floats
+from epsilons.risk import mean
 from epsilons.risk.mean import keep_proxy, permutation_proxy
 from epsilons.risk.tails import bisect, tail
 from epsilons.risk.weighing import Weighing
@@ -97,6 +98,11 @@ def quantile(weighing: Weighing, assume: str, cells: int, confidence: float) -> 
     if assume == "shuffled" and weighing.keep is None:
         return min(error, _related_quantile(weighing.bias, scale, cells, beta))
     return error
+
+
+def share_error(weighing: Weighing, assume: str, confidence: float) -> float:
+    """The error of the share of one category, not exceeded with this probability."""
+    return mean.quantile(weighing, assume, confidence, coins=COINS)
 
 
 def band(weighing: Weighing, assume: str, cells: int, confidence: float) -> float:

@@ -185,6 +185,23 @@ def mean_dot(dimension: int) -> float:
     return math.exp(ratio) / math.sqrt(math.pi)
 
 
+def signs_variance(rho: Floats, kappa: Floats, signs: int, dimension: int) -> Floats:
+    """E‖Y‖² of the estimate of a vector in the unit ball from several signs.
+
+    Args:
+        rho: E[e₁], where e_i is 1 if sign i is answered as it is, and −1 otherwise.
+        kappa: E[e₁·e₂].
+        signs: how many signs an answer has.
+        dimension: of the space.
+
+    Returns:
+        The worst-case variance; infinite where an answer is pure noise.
+    """
+    square = mean_dot(dimension) ** 2
+    with np.errstate(divide="ignore", over="ignore"):
+        return (1.0 + (signs - 1) * kappa * square) / (square * rho * rho * signs)
+
+
 def related(square: float, weight: float, people: int) -> float:
     """A bound on ½·Σ|w_i/W − 1/n|: how far weights can be from equal ones, in ℓ1, at most 1."""
     if weight <= 0.0:

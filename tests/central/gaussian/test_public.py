@@ -19,11 +19,11 @@ import epsilons as ep
 from epsilons.central.gaussian.candidates import Cells, TheLine
 from epsilons.central.gaussian.crossing import Crossing
 from epsilons.central.gaussian.selection import Selection
-from epsilons.central.gaussian.split import SHARPNESS
 from epsilons.central.level_counts import LevelCounts
 from epsilons.central.mechanism import Additive
 from epsilons.central.two_sums import TwoSums
 from epsilons.noise import Source, System
+from epsilons.risk.ranges import SHARPNESS
 
 METHODS = ["weighted", "diffusion"]
 NEIGHBOURS = ["replace", "add-remove"]

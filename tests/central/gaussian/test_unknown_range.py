@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epsilons as ep
+from epsilons.allocation.split import best_split
 from epsilons.central.gaussian import mean_unknown_range, refuse_other_goals
-from epsilons.central.gaussian.split import best_split
 from epsilons.errors import ArgumentError, BudgetError, MissingValueError
 from epsilons.tally import line
 from epsilons.verify.selection import selection_losses

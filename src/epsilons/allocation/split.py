@@ -4,50 +4,32 @@ Both answers come from budgets alone. A mean under a cap τ leaves what the gene
 and it loses least, for what it gives up, where the cap is lowered: the slope of its risk is
 steepest at the smallest budgets. So whoever has more than τ pays for the range.
 
-What the range is worth is a forecast for Gaussian data. A stage that gives person i the share r_i
-errs by more than g in rank with probability at most C·e^{−X}, X = Σ(s·g·r_i − s²·r_i²/8): the first
-term is the exponential mechanism (s = ½ for replace, 1 for add-remove), the second the moment
-generating function of the sample, by Hoeffding's lemma. Nobody is worth more than r = 4g/s, so that
-is the cap of a stage. docs/proofs/gaussian.md has the proof.
+What the range is worth is a forecast for Gaussian data: `risk.ranges`.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
-from epsilons.budgets import Floats, Integers
+from epsilons.allocation.caps import square_cap
+from epsilons.budgets import Budgets, Floats, Integers
+from epsilons.risk import ranges
 
-__all__ = ["CENTRE_ODDS", "SHARPNESS", "TOO_OFTEN", "Split", "best_split"]
-
-SHARPNESS = {"replace": 0.5, "add-remove": 1.0}
-
-CENTRE_GAP, DEVIATION_GAP = 1.0 / 3.0, 0.25
-"""Errors in rank that do no harm: a centre within one σ, a deviation from a third to 1.2 σ."""
-
-CENTRE_ODDS, DEVIATION_ODDS = 10.0, 4.0
-"""ln C: how much prior weight the wrong candidates have over the right ones, for numbers that have
-some three digits more than their deviation."""
-
-TOO_OFTEN = 0.01
+TOO_OFTEN: Final = 0.01
 """A forecast probability of a wrong range above which a round is not begun."""
 
-_FAILURE = 16.0
-"""What a wrong range is taken to cost, in σ²."""
-
-_WIDTH = 8.0
-"""The width of the range in σ, for the forecast."""
-
-_SLOPE = 2.0
-"""How many per cent of σ an error of one per cent of rank costs in the deviation."""
-
-_TAIL = 8.0
-"""ln of the odds against the error of the deviation that the forecast counts with."""
-
-_SLACK = 1.02
+_SLACK: Final = 1.02
 """Less is taken as long as the forecast grows by at most two per cent."""
+
+_LEAST: Final = 3.0
+_MOST: Final = 6.0
+_COST: Final = 1.1
+"""The range is at least 3 σ to either side, and as much wider as costs a tenth in squared error,
+but not more than 6 σ: a wider one is kinder to data that are not Gaussian."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +50,7 @@ class Split:
 
 
 def best_split(
-    levels: Floats, counts: Integers, *, neighbours: str, odds: float = CENTRE_ODDS
+    levels: Floats, counts: Integers, *, neighbours: str, odds: float = ranges.CENTRE_ODDS
 ) -> Split:
     """Choose the shares with the least forecast, and of those the smallest.
 
@@ -78,8 +60,9 @@ def best_split(
         neighbours: "replace" or "add-remove".
         odds: the prior weight of wrong centres over right ones, as a logarithm.
     """
-    s = SHARPNESS[neighbours]
-    most_centre, most_deviation = 4.0 * CENTRE_GAP / s, 4.0 * DEVIATION_GAP / s
+    s = ranges.SHARPNESS[neighbours]
+    most_centre = ranges.most_useful(ranges.CENTRE_GAP, s)
+    most_deviation = ranges.most_useful(ranges.DEVIATION_GAP, s)
     people = counts.astype(np.float64)
     top = _best_cap(levels, people)
     caps = (top * np.geomspace(0.02, 1.0, 32)).reshape(-1, 1, 1, 1)
@@ -90,16 +73,8 @@ def best_split(
     total = parts * np.minimum(excess, most_centre + most_deviation)
     centre = np.minimum(shares * total, most_centre)
     deviation = np.minimum((1.0 - shares) * total, most_deviation)
-    failure = np.exp(np.minimum(odds - _exponent(centre, people, CENTRE_GAP, s), 0.0))
-    failure = failure + np.exp(
-        np.minimum(DEVIATION_ODDS - _exponent(deviation, people, DEVIATION_GAP, s), 0.0)
-    )
-    failure = np.minimum(failure, 1.0)
-    mean = np.minimum(levels, caps)
-    with np.errstate(divide="ignore", over="ignore"):
-        risk = (mean**2 @ people + 2.0 * _WIDTH**2) / (mean @ people) ** 2
-        rank = _TAIL / (s * (deviation @ people))
-        forecast = risk * (1.0 + _SLOPE * rank) ** 2 + _FAILURE * failure
+    failure = ranges.failure(centre, deviation, people, s, odds)
+    forecast = ranges.forecast(np.minimum(levels, caps), deviation, people, s, failure)
     spent = (centre + deviation) @ people
     good = forecast <= _SLACK * forecast.min()
     best = np.unravel_index(np.argmin(np.where(good, spent, np.inf)), spent.shape)
@@ -109,11 +84,6 @@ def best_split(
         float(np.broadcast_to(failure, spent.shape)[best]),
         float(forecast[best]),
     )
-
-
-def _exponent(shares: Floats, people: Floats, gap: float, s: float) -> Floats:
-    """X: the logarithm of how unlikely an error of `gap` in rank is."""
-    return np.asarray(s * gap * (shares @ people) - s * s / 8.0 * (shares**2 @ people))
 
 
 def _best_cap(levels: Floats, people: Floats) -> float:
@@ -126,5 +96,25 @@ def _best_cap(levels: Floats, people: Floats) -> float:
         caps = np.append(caps, np.geomspace(caps[-1], caps[-1] + 64.0, 50))
     mean = np.minimum(levels, caps[:, None])
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        risk = (mean**2 @ people + 2.0 * _WIDTH**2) / (mean @ people) ** 2
+        risk = ranges.capped_mse(mean, people, ranges.range_noise())
     return float(caps[int(np.nanargmin(np.where(np.isnan(risk), math.inf, risk)))])
+
+
+def best_half(budgets: Budgets) -> float:
+    """How many σ the range is wide to either side of the centre: as many as are worth their noise.
+
+    Args:
+        budgets: what people have left for the mean.
+    """
+    at_least = _at_half(budgets, _LEAST)
+    sizes = np.linspace(_LEAST, _MOST, 25).tolist()
+    return float(max(h for h in sizes if h == _LEAST or _at_half(budgets, h) <= _COST * at_least))
+
+
+def _at_half(budgets: Budgets, half: float) -> float:
+    """The squared error of the capped mean, in σ², on a range of so many σ to either side."""
+    noise = ranges.range_noise(2.0 * half)
+    cap = square_cap(budgets, noise)
+    if math.isinf(cap):
+        return 1.0 / float(budgets.counts[-1])
+    return float(ranges.capped_mse(np.minimum(budgets.levels, cap), budgets.counts, noise))

@@ -2,15 +2,53 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
 
 from epsilons.budgets import Floats
-from epsilons.local.menu import LEAST, MOST
 
 WEIGHTS: Final = ("variance", "paper", "uniform")
 """The words that `weights` takes."""
+
+LEAST: Final = 2.0**-20
+"""A report at a smaller budget is pure noise: it counts for nothing, whatever weights are asked.
+
+A million million such people tell as much as one at ε = 1. If they counted, a report at ε = 1e-310
+would divide by zero, and one at 1e-9 outweigh all others where reports weigh alike.
+"""
+
+MOST: Final = 2.0**20
+"""The largest finite budget: beyond ε = 45 the coin cannot tell budgets apart."""
+
+
+LARGEST_ARM: Final = math.sqrt(2.0) / 8.0
+"""w/ε for w = 1/(1 + 8/ε²) is at most this, at ε = √8."""
+
+
+def response(weights: str, epsilon: Floats, weight: Floats, arm: Floats) -> None:
+    """Write the weight w of a randomized response, and w·c, with c = 1/tanh(ε/2), into two arrays.
+
+    By variance and in paper *local* (Algorithms 2 and 5) w is 1/c²; a report that is pure noise,
+    or nearly so, gets no weight, whatever was asked for.
+
+    Args:
+        weights: one of `WEIGHTS`.
+        epsilon: the budgets.
+        weight: filled with w.
+        arm: filled with w·c.
+    """
+    np.multiply(epsilon, 0.5, out=arm)
+    np.tanh(arm, out=arm)
+    if epsilon.min() < LEAST:
+        arm[epsilon < LEAST] = 0.0
+    if weights == "uniform":
+        useful = arm > 0.0
+        np.divide(1.0, arm, out=arm, where=useful)
+        weight[:] = useful
+    else:
+        np.multiply(arm, arm, out=weight)
 
 
 def laplace(weights: str, epsilon: Floats) -> Floats:
@@ -24,6 +62,11 @@ def laplace(weights: str, epsilon: Floats) -> Floats:
     square = epsilon * epsilon
     found = square + (8.0 if weights == "variance" else 1.0)
     return np.divide(square, found, out=found)
+
+
+def laplace_tail(weight: float, square: float) -> float:
+    """Σ w²/ε² of numbers that are weighed by variance, from Σ w and Σ w²: w + 8w/ε² = 1."""
+    return max(weight - square, 0.0) / 8.0
 
 
 def by_variance(weights: str, epsilon: Floats, variance: Floats) -> Floats:

@@ -1,0 +1,311 @@
+"""Margins: how far the truth may be from a number, or from shares, that were released.
+
+A margin is made from budgets, public facts and what was drawn, never from the spread of the data.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Final, Protocol
+
+import numpy as np
+
+from epsilons.budgets import Floats
+from epsilons.noise import PairLaw
+from epsilons.risk import cells, mean, ratio
+from epsilons.risk.counted import LevelCount
+from epsilons.risk.goals import Goal
+from epsilons.risk.weighing import Weighing
+
+LEADING: Final = "leading term at the noisy number of people"
+"""What the risk of a ratio is."""
+
+Bounds = tuple[float, float]
+
+
+class ScalarMargin(Protocol):
+    """The margin of one number."""
+
+    @property
+    def kind(self) -> str | None:
+        """What the risk beside it is, in words; None if it is what risks are everywhere."""
+
+    def interval(self, raw: float, bounds: Bounds, assume: str, confidence: float) -> Bounds:
+        """A range that holds the truth with at least this probability."""
+
+    def if_related(self, raw: float, value: float, bounds: Bounds, confidence: float) -> float:
+        """The error not exceeded with this probability if budgets and values are related."""
+
+
+class CellsMargin(Protocol):
+    """The margin of the shares of categories."""
+
+    @property
+    def kind(self) -> str | None:
+        """What the risk beside it is, in words; None if it is what risks are everywhere."""
+
+    def intervals(self, raw: Floats, assume: str, confidence: float) -> tuple[Floats, Floats]:
+        """For each category by itself, a range that holds its share."""
+
+    def band(self, raw: Floats, assume: str, confidence: float) -> tuple[Floats, Floats]:
+        """Ranges that hold all shares at once."""
+
+    def at_once(self, raw: Floats, assume: str, confidence: float) -> float:
+        """The error of the worst category that is not exceeded with this probability."""
+
+    def if_related(self, raw: Floats, confidence: float) -> float:
+        """The same if budgets and categories are related."""
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """The margin of a weighted mean of people whose budgets are public.
+
+    Guarantee:
+        Over all data that the assumption allows, the interval misses with a probability of at most
+        1 − confidence. It is exact for correlated data if everyone is surely used, and otherwise a
+        proven bound: docs/proofs/risk.md.
+
+    Attributes:
+        weighing: the estimator on a unit range.
+        slack: what integers may add to an error on a unit range.
+    """
+
+    weighing: Weighing
+    slack: float
+
+    kind: ClassVar[str | None] = None
+
+    def interval(self, raw: float, bounds: Bounds, assume: str, confidence: float) -> Bounds:
+        """A range that holds the truth with at least this probability, cut to the bounds."""
+        lo, hi = bounds
+        reach = (hi - lo) * self.error(assume, confidence)
+        # Where the noise drowned everything the raw value may lie outside: the nearest bound.
+        return min(max(raw - reach, lo), hi), max(min(raw + reach, hi), lo)
+
+    def if_related(self, raw: float, value: float, bounds: Bounds, confidence: float) -> float:  # noqa: ARG002
+        """The error not exceeded with this probability if budgets and values are related."""
+        lo, hi = bounds
+        return (hi - lo) * min(self.error("correlated", confidence), 1.0)
+
+    def error(self, assume: str, confidence: float) -> float:
+        """The error on a unit range not exceeded with this probability, integers included."""
+        return mean.quantile(self.weighing, assume, confidence) + self.slack
+
+
+@dataclass(frozen=True, eq=False)
+class WeighedCells:
+    """The margin of the shares of people whose budgets are public.
+
+    Guarantee:
+        Over all data that the assumption allows, each interval, and the band as a whole, misses
+        with a probability of at most 1 − confidence: docs/proofs/frequencies.md.
+
+    Attributes:
+        weighing: the estimator on a unit range.
+        slack: what integers may add to an error on a unit range.
+        cells: the number of categories.
+    """
+
+    weighing: Weighing
+    slack: float
+    cells: int
+
+    kind: ClassVar[str | None] = None
+
+    def intervals(self, raw: Floats, assume: str, confidence: float) -> tuple[Floats, Floats]:
+        """For each category by itself, a range that holds its share, cut to [0, 1]."""
+        return around(raw, self.error(assume, confidence))
+
+    def band(self, raw: Floats, assume: str, confidence: float) -> tuple[Floats, Floats]:
+        """Ranges that hold all shares at once, cut to [0, 1]."""
+        return around(raw, self.worst(assume, confidence))
+
+    def at_once(self, raw: Floats, assume: str, confidence: float) -> float:  # noqa: ARG002
+        """The error of the worst category that is not exceeded with this probability."""
+        return min(self.worst(assume, confidence), 1.0)
+
+    def if_related(self, raw: Floats, confidence: float) -> float:
+        """The same if budgets and categories are related."""
+        return self.at_once(raw, "correlated", confidence)
+
+    def error(self, assume: str, confidence: float) -> float:
+        """The error of one share not exceeded with this probability, integers included."""
+        return cells.share_error(self.weighing, assume, confidence) + self.slack
+
+    def worst(self, assume: str, confidence: float) -> float:
+        """The largest error of any share not exceeded with this probability, integers included."""
+        return cells.band(self.weighing, assume, self.cells, confidence) + self.slack
+
+
+def around(raw: Floats, reach: float) -> tuple[Floats, Floats]:
+    """Ranges around shares, cut to [0, 1]."""
+    return np.clip(raw - reach, 0.0, 1.0), np.clip(raw + reach, 0.0, 1.0)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Behind:
+    """What is known of the weights behind noisy sums.
+
+    Attributes:
+        largest: the largest weight that anyone can have.
+        equal: whether everyone surely has the same weight.
+        counted: how many people stand on each rung, if that was released.
+    """
+
+    largest: float
+    equal: bool
+    counted: LevelCount | None = None
+
+    kind: ClassVar[str | None] = LEADING
+
+    def _asked(self, assume: str, confidence: float) -> tuple[float, float, float]:
+        """What an interval is asked for.
+
+        Returns:
+            The largest weight of a sample, or 0 if the weighted mean itself is meant; how far that
+            may lie from what is wanted; and the confidence that is left for the interval.
+        """
+        if assume != "iid" and self.equal:
+            return 0.0, 0.0, confidence  # the weighted mean is the mean
+        if assume != "correlated":
+            return self.largest, 0.0, confidence
+        if self.counted is None:
+            return 0.0, 1.0, confidence  # it may lie anywhere
+        beta = (1.0 - confidence) / 2.0
+        return 0.0, self.counted.bias(beta), 1.0 - beta
+
+    def _leading(self, goal: Goal, total: float, scale: float) -> float:
+        """The leading term of the risk, if the noisy total is the true one.
+
+        Args:
+            goal: which error.
+            total: the noisy total, in units of weight; above 0.
+            scale: of Laplace noise with the variance of the noise of the sums, in these units.
+        """
+        people = max(round(total / self.largest), 1)
+        # Where weights differ, the error of a sample with the largest weight bounds shuffling's.
+        assume = goal.assume if self.equal else "iid"
+        apart = 0.0
+        if goal.assume == "correlated" and not self.equal:
+            if self.counted is None:
+                return 1.0
+            assume, apart = "correlated", self.counted.bias(1.0 - goal.confidence)
+        counts = np.array([max(people, 2)], dtype=np.int64)
+        weighing = Weighing(1.0 / counts, counts, scale / total)
+        unit = goal.assuming(assume).risk(weighing)
+        return min(unit + (apart * apart if goal.loss == "mse" else apart), 1.0)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Ratio(_Behind):
+    """The margin of a mean of an unknown number of people: the ratio of two noisy sums.
+
+    Guarantee:
+        For every number of people and over all data that the assumption allows, the interval misses
+        with a probability of at most 1 − confidence: docs/proofs/add-remove.md.
+
+    Attributes:
+        law: of the pair of noises.
+        scheme: which combinations it was added to.
+        drawn: the sum and the count, in units of weight.
+        slack: what the grid of values may add, on a unit range.
+    """
+
+    law: PairLaw
+    scheme: ratio.Scheme
+    drawn: tuple[float, float]
+    slack: float
+
+    def interval(self, raw: float, bounds: Bounds, assume: str, confidence: float) -> Bounds:  # noqa: ARG002
+        """A range that holds the truth with at least this probability, within the bounds."""
+        lo, hi = bounds
+        low, high = self.unit(assume, confidence)
+        return min(lo + (hi - lo) * low, hi), min(lo + (hi - lo) * high, hi)
+
+    def if_related(self, raw: float, value: float, bounds: Bounds, confidence: float) -> float:
+        """The error not exceeded with this probability if budgets and values are related.
+
+        It is the whole range where nothing was released of how many people have which budget.
+        """
+        low, high = self.interval(raw, bounds, "correlated", confidence)
+        return max(value - low, high - value)
+
+    def unit(self, assume: str, confidence: float) -> tuple[float, float]:
+        """A range of the unit range that holds the truth with at least this probability."""
+        largest, apart, rest = self._asked(assume, confidence)
+        low, high = ratio.interval(
+            self.law, self.scheme, self.drawn, largest=largest, confidence=rest
+        )
+        reach = apart + self.slack
+        return max(low - reach, 0.0), min(high + reach, 1.0)
+
+    def leading(self, goal: Goal) -> float:
+        """The leading term of the risk on a unit range, if the noisy count is the true one."""
+        total = self.drawn[1]
+        if total <= 0.0 or not self.largest:
+            return 1.0
+        variance = ratio.noise_variance(self.law, self.scheme)
+        return self._leading(goal, total, (variance / 2.0) ** 0.5)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RatioCells(_Behind):
+    """The margin of the shares of an unknown number of people.
+
+    Guarantee:
+        For every number of people and over all data that the assumption allows, each interval, and
+        the band as a whole, misses with a probability of at most 1 − confidence:
+        docs/proofs/add-remove.md.
+
+    Attributes:
+        drawn: the noisy count of each category, in units of weight.
+        scale: of the discrete Laplace noise of each.
+    """
+
+    drawn: Floats
+    scale: float
+
+    @cached_property
+    def total(self) -> float:
+        """The noisy sum of all counts."""
+        return math.fsum(self.drawn.tolist())
+
+    def intervals(self, raw: Floats, assume: str, confidence: float) -> tuple[Floats, Floats]:  # noqa: ARG002
+        """For each category by itself, a range that holds its share."""
+        return self._intervals(assume, confidence)
+
+    def band(self, raw: Floats, assume: str, confidence: float) -> tuple[Floats, Floats]:  # noqa: ARG002
+        """Ranges that hold all shares at once."""
+        return self._intervals(assume, self._each(confidence))
+
+    def at_once(self, raw: Floats, assume: str, confidence: float) -> float:
+        """The error of the worst category that is not exceeded with this probability."""
+        low, high = self._intervals(assume, self._each(confidence))
+        share = np.clip(raw, 0.0, 1.0)
+        return float(np.maximum(share - low, high - share).max())
+
+    def if_related(self, raw: Floats, confidence: float) -> float:
+        """The same if budgets and categories are related.
+
+        It is 1 where nothing was released of how many people have which budget.
+        """
+        return self.at_once(raw, "correlated", confidence)
+
+    def leading(self, goal: Goal, shares: Floats) -> float:
+        """The leading term of the risk of the worst category, if these shares are the true ones."""
+        if self.total <= 0.0 or not self.largest:
+            return 1.0
+        spread = np.square(1.0 - shares) + (len(self.drawn) - 1) * np.square(shares)
+        return self._leading(goal, self.total, self.scale * float(spread.max()) ** 0.5)
+
+    def _intervals(self, assume: str, confidence: float) -> tuple[Floats, Floats]:
+        largest, apart, rest = self._asked(assume, confidence)
+        low, high = ratio.share_intervals(self.drawn, self.scale, largest=largest, confidence=rest)
+        return np.maximum(low - apart, 0.0), np.minimum(high + apart, 1.0)
+
+    def _each(self, confidence: float) -> float:
+        """The confidence of each category by itself, so that all hold at once."""
+        return 1.0 - (1.0 - confidence) / len(self.drawn)

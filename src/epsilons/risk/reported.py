@@ -1,0 +1,214 @@
+"""Margins of estimates from local reports: over all populations, and with some who lie."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from epsilons.budgets import Floats
+from epsilons.errors import ArgumentError
+from epsilons.risk import local
+from epsilons.risk.local import Sums
+from epsilons.risk.margins import Bounds, around
+
+
+class VectorMargin(Protocol):
+    """The margin of a mean vector."""
+
+    @property
+    def kind(self) -> str | None:
+        """What the risk beside it is, in words; None if it is what risks are everywhere."""
+
+    def intervals(self, raw: Floats, confidence: float) -> tuple[Floats, Floats]:
+        """For each coordinate by itself, a range that holds its mean."""
+
+    def radius(self, confidence: float) -> float:
+        """How far the true mean is from the estimate at most, in ℓ2."""
+
+    def if_related(self, confidence: float) -> float:
+        """The ℓ2 error not exceeded if budgets and values are related."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reported:
+    """The margin of a mean, or of a share, from local reports.
+
+    Guarantee:
+        Over all populations on the range, the probability that the interval misses is at most
+        1 − confidence: a Chernoff bound with the exact moment generating function of the Laplace
+        part and Hoeffding's for what is bounded.
+
+    Attributes:
+        sums: sums over people, of budgets and weights alone.
+        slack: what the grid may add to an error, on a unit range.
+        people: how many reports there are.
+    """
+
+    sums: Sums
+    slack: float
+    people: int
+
+    kind: ClassVar[str | None] = None
+
+    def interval(self, raw: float, bounds: Bounds, assume: str, confidence: float) -> Bounds:  # noqa: ARG002
+        """A range that holds the truth with at least this probability, cut to the bounds."""
+        lo, hi = bounds
+        reach = self.reach(bounds, confidence)
+        return min(max(raw - reach, lo), hi), max(min(raw + reach, hi), lo)
+
+    def if_related(self, raw: float, value: float, bounds: Bounds, confidence: float) -> float:  # noqa: ARG002
+        """The error not exceeded with this probability if budgets and values are related."""
+        lo, hi = bounds
+        far = local.related(self.sums.square, self.sums.weight, self.people)
+        return min((hi - lo) * far + self.reach(bounds, confidence), hi - lo)
+
+    def influence(self, lies: int, raw: float, bounds: Bounds) -> float:
+        """How far so many dishonest reports can have moved the estimate, in data units.
+
+        Raises:
+            ArgumentError: `lies` is not a whole number from 0 to the number of people.
+        """
+        lo, hi = bounds
+        off = abs(raw - (lo + hi) / 2.0) / (hi - lo)
+        return (hi - lo) * _moved(lies, self.people, self.sums, off)
+
+    def mse(self, bounds: Bounds) -> float:
+        """The worst-case mean squared error over all populations, in squared data units."""
+        lo, hi = bounds
+        return (hi - lo) ** 2 * (self.sums.variance / self.sums.weight**2 + self.slack * self.slack)
+
+    def reach(self, bounds: Bounds, confidence: float) -> float:
+        """The error not exceeded with this probability, in data units."""
+        lo, hi = bounds
+        sums = self.sums
+        far = local.chernoff(sums.proxy, sums.tail, sums.largest, 1.0 - confidence)
+        return (hi - lo) * (far / sums.weight + self.slack)
+
+
+@dataclass(frozen=True, eq=False)
+class ReportedCells:
+    """The margin of shares of categories from local reports.
+
+    Attributes:
+        sums: sums over people, of budgets and weights alone.
+        cells: the number of categories.
+        people: how many reports there are.
+        middle: of what one report says of the share of a category.
+    """
+
+    sums: Sums
+    cells: int
+    people: int
+    middle: float
+
+    kind: ClassVar[str | None] = None
+
+    def intervals(self, raw: Floats, assume: str, confidence: float) -> tuple[Floats, Floats]:  # noqa: ARG002
+        """For each category by itself, a range that holds its share, cut to [0, 1]."""
+        return around(raw, self.reach(1.0 - confidence))
+
+    def band(self, raw: Floats, assume: str, confidence: float) -> tuple[Floats, Floats]:  # noqa: ARG002
+        """Ranges that hold all shares at once, cut to [0, 1]."""
+        return around(raw, self.worst(confidence))
+
+    def at_once(self, raw: Floats, assume: str, confidence: float) -> float:  # noqa: ARG002
+        """The error of the worst category that is not exceeded with this probability."""
+        return min(self.worst(confidence), 1.0)
+
+    def if_related(self, raw: Floats, confidence: float) -> float:  # noqa: ARG002
+        """The same if budgets and categories are related."""
+        far = local.related(self.sums.square, self.sums.weight, self.people)
+        return min(far + self.worst(confidence), 1.0)
+
+    def influence(self, lies: int, raw: Floats) -> float:
+        """How far so many dishonest reports can have moved the share of any category.
+
+        Raises:
+            ArgumentError: `lies` is not a whole number from 0 to the number of people.
+        """
+        off = float(np.abs(raw - self.middle).max())
+        return _moved(lies, self.people, self.sums, off)
+
+    def mse(self) -> float:
+        """The worst-case mean squared error of a share, over all populations."""
+        return self.sums.variance / self.sums.weight**2
+
+    def reach(self, beta: float) -> float:
+        """The error of one share that is exceeded with a probability of at most beta."""
+        return local.chernoff(self.sums.proxy, 0.0, 0.0, beta) / self.sums.weight
+
+    def worst(self, confidence: float) -> float:
+        """The largest error of any share not exceeded with this probability."""
+        return self.reach((1.0 - confidence) / self.cells)
+
+
+@dataclass(frozen=True, eq=False)
+class ReportedVector:
+    """The margin of the mean of vectors in a ball, from local reports.
+
+    Guarantee:
+        Over all populations in the ball. The square of the radius grows as d + ln(1/β), not as
+        d·ln(1/β).
+
+    Attributes:
+        sums: sums over people, in the unit ball: of budgets and weights alone.
+        dimension: of the vectors.
+        ball: the radius of the ball that holds all vectors.
+        people: how many reports there are.
+    """
+
+    sums: Sums
+    dimension: int
+    ball: float
+    people: int
+
+    kind: ClassVar[str | None] = None
+
+    def intervals(self, raw: Floats, confidence: float) -> tuple[Floats, Floats]:
+        """For each coordinate by itself, a range that holds its mean, cut to the ball."""
+        proxy = self.sums.proxy + self.sums.bounded
+        reach = self.ball * local.chernoff(proxy, 0.0, 0.0, 1.0 - confidence) / self.sums.weight
+        low, high = raw - reach, raw + reach
+        return np.clip(low, -self.ball, self.ball), np.clip(high, -self.ball, self.ball)
+
+    def radius(self, confidence: float) -> float:
+        """How far the true mean is from the estimate at most, in ℓ2, with this probability."""
+        beta = 1.0 - confidence
+        sums = self.sums
+        if sums.bounded <= 0.0:
+            far = math.sqrt(sums.proxy * local.chi_square(self.dimension, beta))
+        elif sums.proxy <= 0.0:
+            far = local.bounded_norm(sums.bounded, beta)
+        else:
+            far = math.sqrt(sums.proxy * local.chi_square(self.dimension, beta / 2.0))
+            far += local.bounded_norm(sums.bounded, beta / 2.0)
+        return self.ball * far / sums.weight
+
+    def if_related(self, confidence: float) -> float:
+        """The ℓ2 error not exceeded with this probability if budgets and values are related."""
+        far = 2.0 * self.ball * local.related(self.sums.square, self.sums.weight, self.people)
+        return min(far + self.radius(confidence), 2.0 * self.ball)
+
+    def influence(self, lies: int, raw: Floats) -> float:
+        """How far so many dishonest reports can have moved the mean vector, in ℓ2.
+
+        Raises:
+            ArgumentError: `lies` is not a whole number from 0 to the number of people.
+        """
+        off = float(np.linalg.norm(raw)) / self.ball
+        return self.ball * _moved(lies, self.people, self.sums, off)
+
+    def mse(self) -> float:
+        """The worst-case mean squared error in ℓ2, over all populations in the ball."""
+        return self.ball**2 * (self.sums.variance / self.sums.weight**2)
+
+
+def _moved(lies: int, people: int, sums: Sums, off: float) -> float:
+    """How far lies can have moved an estimate on a unit range."""
+    whole = isinstance(lies, (int, np.integer)) and not isinstance(lies, bool)
+    if not whole or not 0 <= lies <= people:
+        raise ArgumentError(f"lies={lies!r} must be a whole number from 0 to {people:,}.")
+    return local.influence(int(lies), people, sums, off)
