@@ -41,7 +41,7 @@ ENGINES = {
 def shorter() -> Any:
     """A short ladder where nothing is declared: it takes less time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("epsilons.tally.ladder.DEPTH", 2.0**-6)
+        patch.setattr("epsilons.ladder.DEPTH", 2.0**-6)
         yield
 
 

@@ -32,7 +32,7 @@ from epsilons.tally import (
     tally_frequencies,
     tally_mean,
 )
-from epsilons.tally.engine import _fold
+from epsilons.tally.sums_engine import _fold
 from tests.local import test_tables
 from tests.tally import questions, test_cells, test_collations, test_ladder
 from tests.tally.conftest import EVERYWHERE, SPARK, declared_as, on_engine

@@ -18,7 +18,7 @@ import pytest
 
 from epsilons.errors import ColumnError, DataError
 from epsilons.tally import cells_engine, tally_frequencies, tally_mean
-from epsilons.tally.ladder import Ladder
+from epsilons.ladder import Ladder
 from epsilons.tally.line import open_rows
 
 Row = tuple[str | None, str, float]

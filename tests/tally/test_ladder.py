@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 from epsilons.errors import ArgumentError, BudgetError
 from epsilons.tally import GRID, SHARES, Ladder, columns, tally_frequencies, tally_mean
-from epsilons.tally.grid import keys
-from epsilons.tally.ladder import LARGEST, MOST_DECLARED, SMALLEST
+from epsilons.ladder import keys
+from epsilons.ladder import LARGEST, MOST_DECLARED, SMALLEST
 from tests.tally import test_cells
 from tests.tally.conftest import BACKENDS, Rows, declared_as, frame, grid
 
@@ -478,7 +478,7 @@ def test_rungs_are_a_function(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[Any] = []
     few: Callable[[Any], bool]
     for few in (lambda rows: True, lambda rows: False):
-        monkeypatch.setattr("epsilons.tally.engine.few_budgets", few)
+        monkeypatch.setattr("epsilons.tally.sums_engine.few_budgets", few)
         tally = tally_mean("v", epsilon="e", bounds=BOUNDS, data=table, ladder=LADDERS["fine"])
         found.append((tally.levels.tolist(), tally.counts.tolist(), tally.sums.tolist()))
     assert found[0] == found[1]

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from epsilons.errors import DataError
 from epsilons.tally import GRID, tally_mean
-from epsilons.tally.grid import keys, to_grid
+from epsilons.ladder import keys
+from epsilons.tally.grid import to_grid
 from epsilons.tally.levels import Groups, Names, checked
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from epsilons.errors import ColumnError, DataError
 from epsilons.tally import columns, people, tally_frequencies, tally_mean
-from epsilons.tally.ladder import Ladder
+from epsilons.ladder import Ladder
 from epsilons.tally.line import in_memory as line_in_memory
 from epsilons.tally.line import open_rows
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from epsilons.tally import cells_engine, columns, people, tally_frequencies, tally_mean
-from epsilons.tally.ladder import Ladder
+from epsilons.ladder import Ladder
 from epsilons.tally.line import in_memory, open_rows
 
 CLOSE = (1.0015, 1.0, 1.001)
@@ -27,7 +27,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if name == "pyarrow by itself":
         monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
     if name == "polars by keys":
-        monkeypatch.setattr("epsilons.tally.engine.few_budgets", lambda rows: False)
+        monkeypatch.setattr("epsilons.tally.sums_engine.few_budgets", lambda rows: False)
         monkeypatch.setattr(cells_engine, "few_budgets", lambda rows: False)
     return name
 

@@ -77,7 +77,7 @@ def test_a_person_of_very_many_rows_is_in_the_middle(
     import duckdb
 
     monkeypatch.setattr("epsilons.tally.levels.MOST_ROWS", 3)
-    monkeypatch.setattr("epsilons.tally.engine.MOST_ROWS", 3, raising=False)
+    monkeypatch.setattr("epsilons.tally.sums_engine.MOST_ROWS", 3, raising=False)
     frame = pl.DataFrame(
         {
             "x": [0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0],

@@ -122,9 +122,8 @@ def mean(
     """
     facts = facts_of(epsilon, levels, cap)
     require_levels(facts.ladder, method)  # before people are counted, which draws
-    counted = tally.tally_mean(
-        values, epsilon=epsilon, bounds=bounds, data=data, person=person, ladder=facts.ladder
-    )
+    rows = tally.open(values, epsilon=epsilon, data=data, person=person, ladder=facts.ladder)
+    counted = rows.sums(bounds)
 
     def choose(public: Public) -> Design[TwoSums]:
         return design(public, goal, method, bounds=bounds)
@@ -194,17 +193,16 @@ def frequencies(
         As for `mean`. A value that is in no category, where no category catches it, is in no count.
     """
     facts = facts_of(epsilon, levels, cap)
-    counted = tally.tally_frequencies(
+    rows = tally.open(
         values,
         epsilon=epsilon,
-        categories=categories,
-        edges=edges,
-        other=other,
         data=data,
         person=person,
         missing=missing,
+        categories=tally.declare(categories, edges, other),
         ladder=facts.ladder,
     )
+    counted = rows.cells()
     aim = replace(goal, cells=len(counted.categories))
 
     def choose(public: Public) -> Design[CellSums]:

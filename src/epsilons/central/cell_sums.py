@@ -12,9 +12,10 @@ import numpy.typing as npt
 
 from epsilons.budgets import Floats, Integers
 from epsilons.central.mechanism import lattice, noisy_cells
+from epsilons.ladder import Ladder
 from epsilons.noise import DiscreteLaplace, Source
 from epsilons.risk import Weighing
-from epsilons.tally import CellTally, Ladder
+from epsilons.tally import CellTally
 
 _SAFE = 2**62
 

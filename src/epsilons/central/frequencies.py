@@ -137,28 +137,19 @@ def frequencies(
             source=entropy,
         )
     refuse_public_facts(levels, cap)
+    rows = tally.open(
+        values,
+        epsilon=epsilon,
+        data=data,
+        person=person,
+        missing=policy,
+        categories=tally.declare(categories, edges, other),
+        apart="sampling" if method == "sampling" else None,
+    )
     if method == "sampling":
-        counted, level_of, cell_of = tally.people_cells(
-            values,
-            epsilon=epsilon,
-            categories=categories,
-            edges=edges,
-            other=other,
-            data=data,
-            person=person,
-            missing=policy,
-        )
+        counted, level_of, cell_of = rows.each().in_cells()
     else:
-        counted = tally.tally_frequencies(
-            values,
-            epsilon=epsilon,
-            categories=categories,
-            edges=edges,
-            other=other,
-            data=data,
-            person=person,
-            missing=policy,
-        )
+        counted = rows.cells()
     goal = replace(words, cells=len(counted.categories))
     budgets = Budgets.of_levels(counted.levels, counted.counts)
     allocation = allocate_for(budgets, goal, method)

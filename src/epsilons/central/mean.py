@@ -167,14 +167,14 @@ def mean(
             source=entropy,
         )
     refuse_public_facts(levels, cap)
+    apart = "sampling" if method == "sampling" else None
+    rows = tally.open(
+        values, epsilon=epsilon, data=data, person=person, missing=policy, apart=apart
+    )
     if method == "sampling":
-        counted, level_of, grid_values = tally.people(
-            values, epsilon=epsilon, bounds=limits, data=data, person=person, missing=policy
-        )
+        counted, level_of, grid_values = rows.each().on_grid(limits)
     else:
-        counted = tally.tally_mean(
-            values, epsilon=epsilon, bounds=limits, data=data, person=person, missing=policy
-        )
+        counted = rows.sums(limits)
     budgets = Budgets.of_levels(counted.levels, counted.counts)
     allocation = allocate_for(budgets, goal, method)
     mechanism = build(allocation, grid=tally.GRID, bounds=limits)

@@ -38,11 +38,11 @@ from epsilons.central.gaussian.staged import (
     range_of,
 )
 from epsilons.errors import ArgumentError, BudgetError, DataError
+from epsilons.ladder import SMALLEST
 from epsilons.noise import Source, resolve
 from epsilons.release import SpendingRule, Spent
 from epsilons.tally import line
-from epsilons.tally.ladder import SMALLEST
-from epsilons.tally.line_twin import Folded
+from epsilons.tally.line_numpy import Folded
 
 __all__ = ["METHODS", "mean_unknown_range", "refuse_other_goals"]
 
@@ -143,19 +143,15 @@ def mean_unknown_range(
             raise ArgumentError(
                 f'{name} is for neighbours="add-remove": under replace all budgets are public.'
             )
-    rows = line.open_rows(values, epsilon=epsilon, data=data, person=person, missing=missing)
-
-    def sums(bounds: tuple[float, float]) -> tally.Tally:
-        return tally.tally_mean(
-            values, epsilon=epsilon, bounds=bounds, data=data, person=person, missing=missing
-        )
-
+    apart = "diffusion" if method == "diffusion" else None
+    rows = tally.open(
+        values, epsilon=epsilon, data=data, person=person, missing=missing, apart=apart
+    )
     if method == "diffusion":
-        people = line.in_memory(values, epsilon, data, person)
-        rows.tally()  # the checks: budgets, people, missing values
-        mechanism, drawn, picture = _diffusion(people, sums, entropy)
+        rows.line()  # the checks: budgets, people, missing values
+        mechanism, drawn, picture = _diffusion(rows.each().folded(), rows.sums, entropy)
     else:
-        mechanism, drawn, picture = _weighted(rows, sums, entropy)
+        mechanism, drawn, picture = _weighted(rows, entropy)
         method = "weighted"
     release = _release(
         mechanism, drawn, picture, method, confidence=confidence, private=entropy.private
@@ -184,11 +180,11 @@ Drawn = tuple[Staged, int, Picture]
 Sums = Callable[[tuple[float, float]], tally.Tally]
 
 
-def _weighted(rows: line.Rows, sums: Sums, source: Source) -> Drawn:
+def _weighted(rows: tally.Rows, source: Source) -> Drawn:
     """Two selections (or more, where data lie close together), then the mean."""
-    found = locate(rows.tally, source, neighbours="replace", agree=_enough)
+    found = locate(rows.line, source, neighbours="replace", agree=_enough)
     bounds = range_of(found)
-    counted = sums(bounds)
+    counted = rows.sums(bounds)
     place = _place(found, counted.levels)
     stages = on_levels(found.stages, counted.levels, counted.counts, place)
     sigma = SIGMA * found.deviation
@@ -229,8 +225,16 @@ def _reduction(
 ) -> GaussianRelease:
     """Algorithm 8: noisy counts by octaves of budgets, that many people, and then diffusion."""
     facts = facts_of(epsilon, levels, cap)
-    people = line.in_memory(values, epsilon, data, person, facts.ladder)
-    mechanism, drawn, spread = reduce(people, facts, source)
+    rows = tally.open(
+        values,
+        epsilon=epsilon,
+        data=data,
+        person=person,
+        missing="midpoint",
+        ladder=facts.ladder,
+        apart="diffusion",
+    )
+    mechanism, drawn, spread = reduce(rows.each().folded(), facts, source)
     bounded = mechanism.bounded
     release = _release(
         bounded,

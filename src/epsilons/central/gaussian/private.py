@@ -131,14 +131,12 @@ def mean_of_unknown_people(
         nobody is sampled, coarsened away or padded.
     """
     facts = facts_of(epsilon, levels, cap)
-    rows = line.open_rows(
+    rows = tally.open(
         values, epsilon=epsilon, data=data, person=person, missing="midpoint", ladder=facts.ladder
     )
     start, found, counted, place = _found(facts, rows, source)
     bounds = range_of(found)
-    sums = tally.tally_mean(
-        values, epsilon=epsilon, bounds=bounds, data=data, person=person, ladder=facts.ladder
-    )
+    sums = rows.sums(bounds)
     rungs = facts.ladder.levels
     usable = rungs if facts.cap is None else np.minimum(rungs, facts.cap)
     left = tuple(
@@ -207,12 +205,12 @@ def mean_of_unknown_people(
 
 
 def _found(
-    facts: Facts, rows: line.Rows, source: Source
+    facts: Facts, rows: tally.Rows, source: Source
 ) -> tuple[LevelCounts | None, Found, float | None, Integers]:
     """Count people, privately, unless a guess was declared; then find the range."""
     levels, _, place = line.rungs(facts.ladder)
     usable = levels if facts.cap is None else np.minimum(levels, facts.cap)
-    first = rows.tally(None)
+    first = rows.line(None)
     start: LevelCounts | None = None
     before: tuple[Fraction, ...] | None = None
     people: float | None = None
@@ -236,12 +234,12 @@ def _found(
 
 
 def _counting(
-    rows: line.Rows, first: line.Line, levels: Floats, guess: Integers
+    rows: tally.Rows, first: line.Line, levels: Floats, guess: Integers
 ) -> Callable[[line.Window | None], line.Line]:
     """Count people; what is said of how many there are is the guess, never the truth."""
 
     def tally_(window: line.Window | None) -> line.Line:
-        counted = first if window is None else rows.tally(window)
+        counted = first if window is None else rows.line(window)
         return replace(counted, levels=levels, counts=guess)
 
     return tally_

@@ -17,7 +17,7 @@ from epsilons.central.gaussian.staged import Staged, around, build_staged
 from epsilons.central.level_counts import LevelCounts
 from epsilons.noise import Source, permutation
 from epsilons.tally.grid import GRID, HALF, to_grid
-from epsilons.tally.line_twin import Folded
+from epsilons.tally.line_numpy import Folded
 
 __all__ = ["Reduced", "reduce", "seats"]
 

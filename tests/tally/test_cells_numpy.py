@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import epsilons.tally
 from epsilons.errors import ArgumentError, EpsilonsError
-from epsilons.tally import cells_engine, cells_twin, columns, people_cells, tally_frequencies
+from epsilons.tally import cells_engine, cells_numpy, columns, people_cells, tally_frequencies
 from epsilons.tally.categories import declare
 from epsilons.tally.cells import SHARES, checked_cells
 from epsilons.tally.levels import Names
@@ -87,7 +87,7 @@ def test_the_twin_is_the_engine(
     kind, values, epsilon, who, other = table
     categories = declare(other=other, **NEITHER | declared_as(DECLARED[kind][0]))
     unit = 1 if who is None else SHARES
-    small = outcome(cells_twin.count(values, epsilon, who, categories, Names()), categories, unit)
+    small = outcome(cells_numpy.count(values, epsilon, who, categories, Names()), categories, unit)
     typed = pl.Series(values, dtype=TYPES[categories.kind])
     handed = columns.of_values(typed, epsilon, who, categories.kind, Names())
     assert handed is not None
