@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epsilons as ep
+from epsilons import tally
 from epsilons.central.gaussian import mean_unknown_range, refuse_other_goals
 from epsilons.central.gaussian.split import best_split
 from epsilons.errors import ArgumentError, BudgetError, MissingValueError
@@ -303,14 +304,14 @@ def test_under_add_remove_no_public_number_knows_who_is_there() -> None:
 def test_zooming_keeps_to_released_numbers() -> None:
     """A window is a function of what was drawn: the same draws give the same windows."""
     seen: list[line.Window | None] = []
-    real = line.Rows.tally
+    real = tally.Rows.line
 
-    def watched(self: line.Rows, window: line.Window | None = None) -> line.Line:
+    def watched(self: tally.Rows, window: line.Window | None = None) -> line.Line:
         seen.append(window)
         return real(self, window)
 
     patch = pytest.MonkeyPatch()
-    patch.setattr(line.Rows, "tally", watched)
+    patch.setattr(tally.Rows, "line", watched)
     try:
         values = np.random.default_rng(1).normal(1e12, 1.0, 10_000)
         release = mean_unknown_range(values, epsilon=1.0, source=ep.Seeded(1))
