@@ -13,7 +13,7 @@ import epsilons as ep
 from benchmarks import bare, data
 from benchmarks.page import Section
 from benchmarks.timing import Ratio, Result, alternate, once, seconds, tell
-from epsilons.tally import tally_frequencies, tally_mean
+from epsilons import tally
 
 __all__ = ["MEASURED", "Engine", "Work", "engines", "section", "spark"]
 
@@ -169,16 +169,15 @@ def same(engine: Engine, work: Work, path: Path) -> None:
         AssertionError: they do not.
     """
     if work.statistic == "mean":
-        sums = tally_mean(
-            "value", epsilon=work.budget, bounds=(bare.LO, bare.HI), data=engine.read(path)
-        )
+        rows = tally.open("value", epsilon=work.budget, data=engine.read(path))
+        sums = rows.sums((bare.LO, bare.HI))
         columns = (sums.levels.tolist(), sums.counts.tolist(), sums.sums.tolist())
         ours: Any = bare.as_sums(zip(*columns, strict=True))
         theirs: Any = bare.as_sums(engine.mean(path, work.budget))
     else:
-        cells = tally_frequencies(
-            "word", epsilon=work.budget, categories=data.WORDS, data=engine.read(path)
-        )
+        declared = tally.declare(data.WORDS, None, None)
+        rows = tally.open("word", epsilon=work.budget, data=engine.read(path), categories=declared)
+        cells = rows.cells()
         levels, places = cells.cells.nonzero()
         ours = bare.as_counts(
             (cells.levels[level], cells.categories[place], cells.cells[level, place])

@@ -25,6 +25,7 @@ PROVEN = (
     "src/epsilons/noise/*.py",
     "src/epsilons/risk/*.py",
     "src/epsilons/allocation/*.py",
+    "src/epsilons/ladder.py",
     "src/epsilons/tally/*.py",
     "src/epsilons/central/gaussian/*.py",
     "src/epsilons/local/*.py",

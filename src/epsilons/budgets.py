@@ -6,15 +6,26 @@ import math
 import numbers
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from epsilons.errors import ArgumentError, BudgetError, DataError
+from epsilons.types import Floats, Integers
 
-Floats: TypeAlias = npt.NDArray[np.float64]
-Integers: TypeAlias = npt.NDArray[np.int64]
+__all__ = [
+    "Budgets",
+    "Floats",
+    "Integers",
+    "as_budgets",
+    "float_down",
+    "floats_down",
+    "is_number",
+    "is_number_type",
+    "numbers_given",
+    "summed",
+]
 
 _MOST = 2**63 - 1
 

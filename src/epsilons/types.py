@@ -1,4 +1,4 @@
-"""Arrays, by what they hold."""
+"""Arrays by what they hold: the names that signatures use."""
 
 from __future__ import annotations
 

@@ -22,8 +22,10 @@ from epsilons.central.histogram import Histogram
 from epsilons.central.level_counts import LevelCounts
 from epsilons.central.mechanism import Additive, Sampled, kept, stays, weights_of
 from epsilons.central.two_sums import TwoSums
+from epsilons.ladder import Ladder
 from epsilons.noise import DiscreteLaplace
-from epsilons.tally import GRID, Ladder
+from epsilons.tally import GRID
+from tests.tally.asking import cell_of_each, cells_of, grid_of_each, sums_of
 
 N = 240
 _rng = np.random.default_rng(11)
@@ -95,11 +97,11 @@ def test_beside_public_people_who_are_used_alone_nobody_spends(make: str) -> Non
 
 
 def counted_mean(ladder: Ladder | None, epsilon: Any) -> tally.Tally:
-    return tally.tally_mean(VALUES, epsilon=epsilon, bounds=(0.0, 10.0), ladder=ladder)
+    return sums_of(VALUES, epsilon=epsilon, bounds=(0.0, 10.0), ladder=ladder)
 
 
 def counted_cells(ladder: Ladder | None, epsilon: Any) -> tally.CellTally:
-    return tally.tally_frequencies(WORDS, epsilon=epsilon, categories=range(4), ladder=ladder)
+    return cells_of(WORDS, epsilon=epsilon, categories=range(4), ladder=ladder)
 
 
 def drawn_again(release: Any, statistic: str, epsilon: Any, seed: int = 5) -> list[Any]:
@@ -116,10 +118,10 @@ def drawn_again(release: Any, statistic: str, epsilon: Any, seed: int = 5) -> li
         if isinstance(stage, LevelCounts):
             found.append(stage.draw(source, stage.total(data.levels, data.counts)))
         elif isinstance(stage, Sampled):
-            _, level_of, grid = tally.people(VALUES, epsilon=epsilon, bounds=(0.0, 10.0))
+            _, level_of, grid = grid_of_each(VALUES, epsilon=epsilon, bounds=(0.0, 10.0))
             found.append(stage.draw(source, total=stage.thin(source, level_of, grid)))
         elif isinstance(stage, Histogram) and stage.keep is not None:
-            _, level_of, cell_of = tally.people_cells(WORDS, epsilon=epsilon, categories=range(4))
+            _, level_of, cell_of = cell_of_each(WORDS, epsilon=epsilon, categories=range(4))
             found.append(stage.draw(source, total=stage.thin(source, level_of, cell_of)))
         elif isinstance(stage, Additive):
             found.append(stage.draw(source, total=stage.total(data.sums)))

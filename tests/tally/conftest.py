@@ -11,7 +11,8 @@ import duckdb
 import polars as pl
 import pytest
 
-from epsilons.tally import Tally, columns, tally_mean
+from epsilons.tally import Tally, columns
+from tests.tally.asking import sums_of
 
 STEPS = 1073741824
 BACKENDS = [
@@ -116,7 +117,7 @@ def runner(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Coun
         values, budgets, people = rows
         if name == "numpy":
             return as_lists(
-                tally_mean(
+                sums_of(
                     values,
                     epsilon=budgets if epsilon is None else epsilon,
                     bounds=bounds,
@@ -125,7 +126,7 @@ def runner(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Coun
                 )
             )
         return as_lists(
-            tally_mean(
+            sums_of(
                 "income",
                 epsilon="budget" if epsilon is None else epsilon,
                 bounds=bounds,

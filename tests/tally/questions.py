@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-import epsilons.tally
+import epsilons.tally.rows
 from epsilons.errors import EpsilonsError
-from epsilons.tally import CellTally, Ladder, Tally, line, tally_frequencies, tally_mean
+from epsilons.ladder import Ladder
+from epsilons.tally import CellTally, Tally, line
+from epsilons.tally import open as open_rows
+from tests.tally.asking import cells_of, sums_of
 
 BOUNDS = (-20.0, 70.3)
 LEVELS = [0.0, -0.0, 0.1, 0.25, 0.3, 1.0, 7.5, 1e308, 5e-324, math.inf]
@@ -56,34 +59,30 @@ def asked(given: Callable[..., dict[str, Any]]) -> dict[str, Callable[[], Any]]:
     one, many = given("value", "epsilon"), given("value", "own")
     people = given("value", "epsilon", "who")
     return {
-        "mean, midpoint": lambda: tally_mean(**one, bounds=BOUNDS, missing="midpoint"),
-        "mean, error": lambda: tally_mean(**one, bounds=BOUNDS, missing="error"),
-        "mean of whole data": lambda: tally_mean(**given("whole", "epsilon"), bounds=BOUNDS),
-        "mean, many budgets": lambda: tally_mean(**many, bounds=BOUNDS, missing="midpoint"),
-        "mean of people": lambda: tally_mean(**people, bounds=BOUNDS, missing="midpoint"),
-        "mean of people, error": lambda: tally_mean(**people, bounds=BOUNDS, missing="error"),
-        "mean, NaN budgets": lambda: tally_mean(**given("whole", "broken"), bounds=BOUNDS),
-        "mean, add-remove": lambda: tally_mean(**one, bounds=BOUNDS, ladder=declared),
-        "mean of people, add-remove": lambda: tally_mean(**people, bounds=BOUNDS, ladder=fine),
-        "NaN budgets, add-remove": lambda: tally_mean(
+        "mean, midpoint": lambda: sums_of(**one, bounds=BOUNDS, missing="midpoint"),
+        "mean, error": lambda: sums_of(**one, bounds=BOUNDS, missing="error"),
+        "mean of whole data": lambda: sums_of(**given("whole", "epsilon"), bounds=BOUNDS),
+        "mean, many budgets": lambda: sums_of(**many, bounds=BOUNDS, missing="midpoint"),
+        "mean of people": lambda: sums_of(**people, bounds=BOUNDS, missing="midpoint"),
+        "mean of people, error": lambda: sums_of(**people, bounds=BOUNDS, missing="error"),
+        "mean, NaN budgets": lambda: sums_of(**given("whole", "broken"), bounds=BOUNDS),
+        "mean, add-remove": lambda: sums_of(**one, bounds=BOUNDS, ladder=declared),
+        "mean of people, add-remove": lambda: sums_of(**people, bounds=BOUNDS, ladder=fine),
+        "NaN budgets, add-remove": lambda: sums_of(
             **given("value", "broken"), bounds=BOUNDS, ladder=declared
         ),
-        "words, other": lambda: tally_frequencies(**given("word", "epsilon"), **some, other="?"),
-        "words, error": lambda: tally_frequencies(**given("word", "epsilon"), **some),
-        "words of people": lambda: tally_frequencies(
-            **given("word", "epsilon", "who"), **some, other="?"
+        "words, other": lambda: cells_of(**given("word", "epsilon"), **some, other="?"),
+        "words, error": lambda: cells_of(**given("word", "epsilon"), **some),
+        "words of people": lambda: cells_of(**given("word", "epsilon", "who"), **some, other="?"),
+        "words, add-remove": lambda: cells_of(**given("word", "own"), **some, ladder=declared),
+        "bins, other": lambda: cells_of(**one, **bins, other="?"),
+        "bins, error": lambda: cells_of(**one, **bins),
+        "unknown range": lambda: open_rows(**one, missing="midpoint").line(),
+        "unknown range, error": lambda: open_rows(**one, missing="error").line(),
+        "unknown range of people": lambda: open_rows(**people, missing="midpoint").line(),
+        "window, add-remove": lambda: open_rows(**many, missing="midpoint", ladder=declared).line(
+            line.Window(-20.0, 70.0, 64)
         ),
-        "words, add-remove": lambda: tally_frequencies(
-            **given("word", "own"), **some, ladder=declared
-        ),
-        "bins, other": lambda: tally_frequencies(**one, **bins, other="?"),
-        "bins, error": lambda: tally_frequencies(**one, **bins),
-        "unknown range": lambda: line.open_rows(**one, missing="midpoint").tally(),
-        "unknown range, error": lambda: line.open_rows(**one, missing="error").tally(),
-        "unknown range of people": lambda: line.open_rows(**people, missing="midpoint").tally(),
-        "window, add-remove": lambda: line.open_rows(
-            **many, missing="midpoint", ladder=declared
-        ).tally(line.Window(-20.0, 70.0, 64)),
     }
 
 
@@ -115,13 +114,12 @@ def by_numpy(table: pl.DataFrame) -> dict[str, Any]:
             "person": None if person is None else table[person].to_numpy(),
         }
 
-    small, open_rows = epsilons.tally.SMALL, line.open_rows
-    epsilons.tally.SMALL = len(table)
-    line.open_rows = lambda *a, **k: open_rows(*a, **k, small=len(table))
+    small = epsilons.tally.rows.SMALL
+    epsilons.tally.rows.SMALL = len(table)
     try:
         return {name: answer(question) for name, question in asked(given).items()}
     finally:
-        epsilons.tally.SMALL, line.open_rows = small, open_rows
+        epsilons.tally.rows.SMALL = small
 
 
 def on_engine(data: Any) -> dict[str, Callable[[], Any]]:

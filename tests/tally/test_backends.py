@@ -24,17 +24,11 @@ from epsilons.errors import (
     DataError,
     MissingValueError,
 )
-from epsilons.tally import (
-    cells_engine,
-    columns,
-    engine,
-    line_engine,
-    tally_frequencies,
-    tally_mean,
-)
-from epsilons.tally.engine import _fold
+from epsilons.tally import cells_engine, columns, line_engine, sums_engine
+from epsilons.tally.sums_engine import _fold
 from tests.local import test_tables
 from tests.tally import questions, test_cells, test_collations, test_ladder
+from tests.tally.asking import cells_of, sums_of
 from tests.tally.conftest import EVERYWHERE, SPARK, declared_as, on_engine
 
 Rows = tuple[list[float | None], list[float], list[Any]]
@@ -129,7 +123,7 @@ def test_nan_is_nobody(engine: str) -> None:
     frame = pl.DataFrame({"v": [1.0, 2.0, 3.0], "p": [1.5, math.nan, 2.5]})
     data: Any = {"polars": frame, "pandas": frame.to_pandas(), "pyarrow": frame.to_arrow()}[engine]
     with pytest.raises(DataError, match="without a person"):
-        tally_mean("v", epsilon=1.0, bounds=BOUNDS, data=data, person="p")
+        sums_of("v", epsilon=1.0, bounds=BOUNDS, data=data, person="p")
 
 
 @pytest.mark.parametrize("engine", ["polars", "pandas", "duckdb"])
@@ -163,7 +157,7 @@ def test_means_of_very_many_rows_are_exact(engine: str) -> None:
 def test_people_of_mixed_types_stay_in_pandas() -> None:
     who = pd.Series([1, "1", 1], dtype=object)
     data = pd.DataFrame({"v": [0.0, 1.0, 1.0], "p": who})
-    tally = tally_mean("v", epsilon=1.0, bounds=(0.0, 1.0), data=data, person="p")
+    tally = sums_of("v", epsilon=1.0, bounds=(0.0, 1.0), data=data, person="p")
     assert tally.sums.tolist() == [2**29 + 2**30]
 
 
@@ -179,7 +173,7 @@ def test_integers_that_floats_do_not_hold(engine: str) -> None:
         "duckdb": lambda: duckdb.from_arrow(arrow),
     }[engine]()
     bounds = (0.0, 2.0**61)
-    tally = tally_mean("v", epsilon=1.0, bounds=bounds, data=data)
+    tally = sums_of("v", epsilon=1.0, bounds=bounds, data=data)
     assert tally.sums.tolist() == [2**29 + 2**22]
 
 
@@ -308,7 +302,7 @@ def test_every_engine_answers_with_the_same_integers(
 def queries_of(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Every query that is run from now on, and how many rows came back."""
     found: list[tuple[Any, int]] = []
-    for room in (engine, cells_engine, line_engine):
+    for room in (sums_engine, cells_engine, line_engine):
 
         def collected(query: Any, *given: Any, run: Any = room.collected) -> Any:
             result = run(query, *given)
@@ -341,10 +335,10 @@ def test_only_the_tally_comes_back(
     # To fold people takes these engines long, and their queries are looked at elsewhere.
     for person in (None, "who") if name not in ("dask", SPARK) else (None,):
         on = {"epsilon": "epsilon", "data": data, "person": person}
-        tally_mean("number", bounds=(0.0, 1000.0), **on)
-        some = tally_frequencies("word", categories=["word 3", "word 5"], other="?", **on)
-        many = tally_frequencies("word", categories=["word 3", "word 5", "word 7"], other="?", **on)
-        bins = tally_frequencies("number", edges=edges, other="?", **on)
+        sums_of("number", bounds=(0.0, 1000.0), **on)
+        some = cells_of("word", categories=["word 3", "word 5"], other="?", **on)
+        many = cells_of("word", categories=["word 3", "word 5", "word 7"], other="?", **on)
+        bins = cells_of("number", edges=edges, other="?", **on)
         assert some.cells.sum(axis=0).tolist() == [some.unit, some.unit, (n - 2) * some.unit]
         assert many.cells.sum(axis=0).tolist()[-1] == (n - 3) * many.unit
         assert bins.cells.sum(axis=0).tolist() == [10 * bins.unit] * 249 + [510 * bins.unit]
@@ -361,9 +355,7 @@ def test_dask_has_no_way_to_fold_people_in_very_many_bins(tmp_path: Path) -> Non
     data = dd.from_pandas(questions.rows(300).to_pandas(), npartitions=2)
     edges = [float(k) for k in range(300)]
     with pytest.raises(ArgumentError, match="fewer bins"):
-        tally_frequencies(
-            "value", epsilon="epsilon", edges=edges, other="?", data=data, person="who"
-        )
+        cells_of("value", epsilon="epsilon", edges=edges, other="?", data=data, person="who")
 
 
 def test_spark_reads_once_in_one_job_without_python(
@@ -404,8 +396,8 @@ def test_spark_looks_many_categories_up_by_itself(spark: Any, tmp_path: Path) ->
     edges = [k / 4.0 for k in range(-120, 280)]
     for values, categories in (("word", words), ("value", edges)):
         on: dict[str, Any] = {"epsilon": "epsilon", "other": "?"} | declared_as(categories)
-        found = tally_frequencies(values, data=data, **on)
-        assert found.cells.tolist() == tally_frequencies(values, data=table, **on).cells.tolist()
+        found = cells_of(values, data=data, **on)
+        assert found.cells.tolist() == cells_of(values, data=table, **on).cells.tolist()
 
 
 @pytest.mark.parametrize("collation", ["UNICODE_CI_AI", "UTF8_BINARY_RTRIM"])
@@ -419,12 +411,10 @@ def test_spark_compares_text_by_its_bytes(
     data = rows.select(*collated, "e")
     test_collations.check(data)
     monkeypatch.setattr(cells_engine, "MOST_LISTED", 2)
-    found = tally_frequencies(
-        "v", epsilon="e", categories=["bike", "BIKE", "bus"], data=data, other="?"
-    )
+    found = cells_of("v", epsilon="e", categories=["bike", "BIKE", "bus"], data=data, other="?")
     assert found.cells[0, :3].tolist() == [7, 4, 0]
     with pytest.raises(ColumnError, match="person='s' must be a column of text"):
-        tally_mean(
+        sums_of(
             "e",
             epsilon=1.0,
             bounds=(0.0, 1.0),

@@ -21,7 +21,7 @@ from epsilons.errors import (
     DataError,
     MissingValueError,
 )
-from epsilons.tally import people, tally_mean
+from tests.tally.asking import grid_of_each, sums_of
 
 FRAME = pl.DataFrame(
     {
@@ -190,7 +190,7 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-@pytest.mark.parametrize("function", [tally_mean, people])
+@pytest.mark.parametrize("function", [sums_of, grid_of_each])
 def test_bad_input_is_refused(function: Any, name: str) -> None:
     arguments, error, message = BAD[name]
     given = {"values": [1.0, 2.0], "epsilon": [0.5, 1.0], "bounds": (0.0, 1.0)} | arguments
@@ -207,7 +207,7 @@ def test_budgets_that_count_people_are_refused() -> None:
         counts = np.array([2])
 
     with pytest.raises(ArgumentError, match="but not who"):
-        tally_mean([1.0, 2.0], epsilon=Budgets(), bounds=(0.0, 1.0))
+        sums_of([1.0, 2.0], epsilon=Budgets(), bounds=(0.0, 1.0))
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_budgets_that_count_people_are_refused() -> None:
     ids=lambda values: type(values).__name__,
 )
 def test_arrays_of_many_kinds(values: Any) -> None:
-    tally = tally_mean(values, epsilon=[1.0, 1.0, 2.0], bounds=(0.0, 1.0))
+    tally = sums_of(values, epsilon=[1.0, 1.0, 2.0], bounds=(0.0, 1.0))
     assert tally.sums.tolist() == [2**28, 2**30]
 
 
@@ -258,14 +258,14 @@ def test_columns_of_many_types(column: pl.Series, engine: str) -> None:
         "pandas": lambda: frame.to_pandas(use_pyarrow_extension_array=True),
         "duckdb": lambda: duckdb.from_arrow(arrow),
     }[engine]()
-    tally = tally_mean("v", epsilon="e", bounds=(0.0, 1.0), data=data, missing="midpoint")
+    tally = sums_of("v", epsilon="e", bounds=(0.0, 1.0), data=data, missing="midpoint")
     assert tally.levels.tolist() == [1.0, 2.0]
     assert tally.sums.tolist() == [2**30, 2**30 + 2**29]
 
 
 def test_budgets_in_float32_are_widened_before_anything_else() -> None:
     frame = pl.DataFrame({"v": [0.0, 1.0], "e": pl.Series([0.1, 0.1], dtype=pl.Float32)})
-    tally = tally_mean("v", epsilon="e", bounds=(0.0, 1.0), data=frame)
+    tally = sums_of("v", epsilon="e", bounds=(0.0, 1.0), data=frame)
     assert tally.levels.tolist() == [float(np.float32(0.1))]
 
 
@@ -287,7 +287,7 @@ def test_budgets_in_float32_are_widened_before_anything_else() -> None:
 def test_people_of_many_kinds(who: Any) -> None:
     if isinstance(who, list) and isinstance(who[0], tuple):
         who = pd.Series(who)
-    tally = tally_mean([0.0, 1.0, 1.0], epsilon=1.0, bounds=(0.0, 1.0), person=who)
+    tally = sums_of([0.0, 1.0, 1.0], epsilon=1.0, bounds=(0.0, 1.0), person=who)
     assert tally.counts.tolist() == [2]
     assert tally.sums.tolist() == [2**29 + 2**30]
 
@@ -297,14 +297,14 @@ def test_people_need_data_in_memory(data: str, tmp_path: Any) -> None:
     FRAME.write_parquet(tmp_path / "rows.parquet")
     given: Any = FRAME.lazy() if data == "lazy" else tmp_path / "rows.parquet"
     with pytest.raises(ArgumentError, match=r'method "sampling".*in memory'):
-        people("income", epsilon="budget", bounds=(0.0, 1.0), data=given)
+        grid_of_each("income", epsilon="budget", bounds=(0.0, 1.0), data=given)
 
 
 @pytest.mark.parametrize(
     "data", [FRAME, FRAME.to_arrow(), FRAME.to_pandas()], ids=["polars", "pyarrow", "pandas"]
 )
 def test_people_of_frames_in_memory(data: Any) -> None:
-    tally, level, grid = people("income", epsilon="budget", bounds=(0.0, 4.0), data=data)
+    tally, level, grid = grid_of_each("income", epsilon="budget", bounds=(0.0, 4.0), data=data)
     assert tally.counts.tolist() == [1, 1, 1]
     assert level.tolist() == [0, 1, 2]
     assert grid.tolist() == [2**28, 2**29, 3 * 2**28]

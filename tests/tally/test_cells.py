@@ -18,7 +18,8 @@ from epsilons.errors import (
     DataError,
     MissingValueError,
 )
-from epsilons.tally import SHARES, CellTally, columns, tally_frequencies
+from epsilons.tally import SHARES, CellTally, columns
+from tests.tally.asking import cells_of
 from tests.tally.conftest import BACKENDS, declared_as, nine_bits, on_engine
 
 Run = Callable[..., Any]
@@ -126,7 +127,7 @@ def runner(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
         else:
             data = frame(name, rows, dtype, tmp_path, request)
             given = "v", "e" if epsilon is None else epsilon, data, "p"
-        found = tally_frequencies(
+        found = cells_of(
             given[0],
             epsilon=given[1],
             **declared_as(categories),
@@ -277,6 +278,6 @@ def test_a_person_never_adds_more_than_their_unit(run: Run) -> None:
 def test_very_many_rows_of_one_person_add_nothing() -> None:
     n = SHARES + 1
     data = pl.select(v=pl.repeat("a", n + 1), p=pl.int_range(n + 1) // n)
-    tally = tally_frequencies("v", epsilon=1.0, categories=["a", "b"], data=data, person="p")
+    tally = cells_of("v", epsilon=1.0, categories=["a", "b"], data=data, person="p")
     assert tally.counts.tolist() == [2]
     assert tally.cells.tolist() == [[SHARES, 0]]

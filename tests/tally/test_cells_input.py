@@ -22,8 +22,9 @@ from epsilons.errors import (
     EpsilonsError,
     MissingValueError,
 )
-from epsilons.tally import cells, people_cells, tally_frequencies
+from epsilons.tally import cells
 from epsilons.tally.categories import declare
+from tests.tally.asking import cell_of_each, cells_of
 from tests.tally.conftest import declared_as
 
 SECRET = "8675309"
@@ -169,7 +170,7 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-@pytest.mark.parametrize("function", [tally_frequencies, people_cells])
+@pytest.mark.parametrize("function", [cells_of, cell_of_each])
 def test_bad_input_is_refused(function: Any, name: str) -> None:
     arguments, error, message = BAD[name]
     given = {"values": ["a", "b"], "epsilon": [0.5, 1.0], "categories": ["a", "b"]} | arguments
@@ -202,10 +203,10 @@ def test_types_are_judged_from_the_schema(column: str, declared: str, engine: st
     given: dict[str, Any] = {"epsilon": 1.0, "data": data} | declared_as(FITS[declared])
     if column == declared or (column, declared) == ("whole", "float"):
         expected = [1, 2] if declared == "flag" else [2, 1]
-        assert tally_frequencies(column, **given).cells.tolist() == [expected]
+        assert cells_of(column, **given).cells.tolist() == [expected]
         return
     with pytest.raises(ColumnError, match=f"values='{column}' must be "):
-        tally_frequencies(column, **given)
+        cells_of(column, **given)
 
 
 @pytest.mark.parametrize(
@@ -260,9 +261,7 @@ def test_dictionaries_of_text(engine: str, person: str | None) -> None:
         "pyarrow": lambda: arrow,
         "duckdb": lambda: duckdb.from_arrow(arrow),
     }[engine]()
-    tally = tally_frequencies(
-        "v", epsilon=1.0, categories=["a", "b"], other="c", data=data, person=person
-    )
+    tally = cells_of("v", epsilon=1.0, categories=["a", "b"], other="c", data=data, person=person)
     assert (tally.cells // tally.unit).tolist() == [[2, 1, 2]]
 
 
@@ -277,7 +276,7 @@ def test_dictionaries_of_integers_are_not_text(
     if form == "pandas":
         data = data.to_pandas()
     with pytest.raises(ColumnError, match="must be a column of text"):
-        tally_frequencies("v", epsilon=1.0, categories=["1", "2"], data=data)
+        cells_of("v", epsilon=1.0, categories=["1", "2"], data=data)
 
 
 @pytest.mark.parametrize("dtype", [pl.UInt8, pl.Int16, pl.UInt32, pl.UInt64, pl.Int128])
@@ -291,12 +290,12 @@ def test_integers_of_all_widths(dtype: Any, engine: str) -> None:
     frame = pl.DataFrame({"v": pl.Series(values, dtype=dtype)})
     given: dict[str, Any] = {"epsilon": 1.0, "categories": [7, largest], "other": "x"}
     if engine == "array":
-        found = tally_frequencies(frame["v"].to_numpy(), **given)
+        found = cells_of(frame["v"].to_numpy(), **given)
     else:
         arrow = None if dtype == pl.Int128 else frame.to_arrow()
         data: Any = {"polars": frame, "pyarrow": arrow}.get(engine)
         data = duckdb.from_arrow(arrow) if engine == "duckdb" else data
-        found = tally_frequencies("v", data=data, **given)
+        found = cells_of("v", data=data, **given)
     assert found.cells.tolist() == [[1, 1, 2]]
 
 
@@ -304,18 +303,18 @@ def test_text_in_csv_is_never_a_number(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     file.write_text("v,e\n007,1\n7,1\n7,1\n,2\n")
     given: dict[str, Any] = {"epsilon": "e", "other": "x", "data": file}
-    assert tally_frequencies("v", categories=["007", "7"], **given).cells.tolist() == [
+    assert cells_of("v", categories=["007", "7"], **given).cells.tolist() == [
         [1, 2, 0],
         [0, 0, 1],
     ]
-    assert tally_frequencies("v", categories=[7, 8], **given).cells.tolist() == [
+    assert cells_of("v", categories=[7, 8], **given).cells.tolist() == [
         [3, 0, 0],
         [0, 0, 1],
     ]
     late = tmp_path / "late.csv"
     late.write_text("v,e\n" + ",1\n" * 20_000 + "5,1\n")
     given["data"] = late
-    assert tally_frequencies("v", categories=[5, 6], **given).cells.tolist() == [[1, 0, 20_000]]
+    assert cells_of("v", categories=[5, 6], **given).cells.tolist() == [[1, 0, 20_000]]
 
 
 @pytest.mark.parametrize("categories", [["a", "b"], [1, 2], [True, False], [0.0, 1.0, 2.0]])
@@ -330,7 +329,7 @@ def test_nothing_leaks(tmp_path: Path, categories: list[Any]) -> None:
     for data in (file, lazy, relation, *arrays):
         given: Any = ("v", "e", data) if not isinstance(data, list) else (data, 1.0, None)
         with pytest.raises(EpsilonsError) as caught:
-            tally_frequencies(given[0], epsilon=given[1], data=given[2], **declared_as(categories))
+            cells_of(given[0], epsilon=given[1], data=given[2], **declared_as(categories))
         shown = "".join(traceback.format_exception(caught.value, chain=True))
         assert SECRET not in shown
         assert caught.value.__cause__ is None
@@ -339,4 +338,4 @@ def test_nothing_leaks(tmp_path: Path, categories: list[Any]) -> None:
 def test_a_table_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cells, "LARGEST_TABLE", 3)
     with pytest.raises(ArgumentError, match="2 cells for each of 2 budget levels"):
-        tally_frequencies(["a", "b"], epsilon=[1.0, 2.0], categories=["a", "b"])
+        cells_of(["a", "b"], epsilon=[1.0, 2.0], categories=["a", "b"])

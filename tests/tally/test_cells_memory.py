@@ -16,7 +16,7 @@ ROWS = 10**7
 MEASURE = """
 import sys
 import duckdb, polars
-from epsilons.tally import tally_frequencies
+from epsilons import tally
 
 def peak():
     for line in open("/proc/self/status"):
@@ -25,13 +25,14 @@ def peak():
 
 labels = [f"category-{i:03d}" for i in range(100)]
 small = polars.DataFrame({"value": labels, "epsilon": [1.0] * 100})
+declared = tally.declare(labels, None, None)
 engine, path = sys.argv[1:]
 data = small if engine == "polars" else duckdb.from_arrow(small.to_arrow())
-tally_frequencies("value", epsilon="epsilon", categories=labels, data=data)  # imports are done
+tally.open("value", epsilon="epsilon", categories=declared, data=data).cells()  # imports are done
 before = peak()
 data = path if engine == "polars" else duckdb.read_parquet(path)
-tally = tally_frequencies("value", epsilon="epsilon", categories=labels, data=data)
-assert tally.n == int(1e7) and tally.cells.shape == (50, 100)
+found = tally.open("value", epsilon="epsilon", categories=declared, data=data).cells()
+assert found.n == int(1e7) and found.cells.shape == (50, 100)
 print(peak() - before)
 """
 

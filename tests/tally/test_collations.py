@@ -17,9 +17,10 @@ import numpy as np
 import pytest
 
 from epsilons.errors import ColumnError, DataError
-from epsilons.tally import cells_engine, tally_frequencies, tally_mean
-from epsilons.tally.ladder import Ladder
-from epsilons.tally.line import open_rows
+from epsilons.ladder import Ladder
+from epsilons.tally import cells_engine
+from epsilons.tally import open as open_rows
+from tests.tally.asking import cells_of, sums_of
 
 Row = tuple[str | None, str, float]
 
@@ -101,7 +102,7 @@ def check(data: Any) -> None:
     people = {person for _, person, _ in ROWS}
     for person in (None, "p"):
         on: dict[str, Any] = {"epsilon": "e", "data": data, "person": person}
-        found = tally_frequencies("v", categories=CATEGORIES, other="?", **on)
+        found = cells_of("v", categories=CATEGORIES, other="?", **on)
         own = dict.fromkeys([*CATEGORIES, "?"], 0)
         rows = [who for _, who, _ in ROWS]
         for text, who, _ in ROWS:
@@ -109,8 +110,8 @@ def check(data: Any) -> None:
             own[text if text in CATEGORIES else "?"] += share
         assert found.cells.tolist() == [list(own.values())]
         assert found.counts.tolist() == [len(people) if person else len(ROWS)]
-    assert tally_mean("e", bounds=(0.0, 2.0), **on).counts.tolist() == [len(people)]
-    line = open_rows("e", **on).tally()
+    assert sums_of("e", bounds=(0.0, 2.0), **on).counts.tolist() == [len(people)]
+    line = open_rows("e", **on).line()
     assert line.counts.tolist() == [len(people)]
 
 
@@ -143,7 +144,7 @@ def test_one_person_who_spells_otherwise_moves_nobody_else(
         directory = tmp_path / mine
         directory.mkdir()
         monkeypatch.setattr("tests.tally.test_collations.ROWS", rows)
-        found = tally_frequencies(
+        found = cells_of(
             "v", epsilon="e", categories=["bike", "bus"], other="?", data=collated(directory)
         )
         counted: list[int] = found.cells[0].tolist()
@@ -159,9 +160,7 @@ def test_a_strict_person_whose_id_looks_alike_pulls_nobody_down() -> None:
         "SELECT e AS x, p, CASE WHEN encode(p) = encode('P') THEN 0.25 ELSE e END AS budget FROM t"
     )
     ladder = Ladder.declare(np.array([0.25, 1.0]))
-    tally = tally_mean(
-        "x", epsilon="budget", bounds=(0.0, 1.0), data=rows, person="p", ladder=ladder
-    )
+    tally = sums_of("x", epsilon="budget", bounds=(0.0, 1.0), data=rows, person="p", ladder=ladder)
     assert tally.counts.sum() == len({person for _, person, _ in ROWS})
     assert dict(zip(tally.levels.tolist(), tally.counts.tolist(), strict=True))[0.25] == 1
 
@@ -180,7 +179,7 @@ def test_ids_whose_equality_nobody_can_see_are_refused_by_their_type(
 ) -> None:
     data = duckdb.sql(f"SELECT unnest([{entries}])::{type_} AS p, 1.0::DOUBLE AS x")
     with pytest.raises(ColumnError, match="person='p' must be a column of text"):
-        tally_mean("x", epsilon=1.0, bounds=(0.0, 1.0), data=data, person="p")
+        sums_of("x", epsilon=1.0, bounds=(0.0, 1.0), data=data, person="p")
 
 
 @pytest.mark.parametrize("backend", ["mysql", "postgres"])
@@ -189,10 +188,10 @@ def test_text_is_refused_where_ibis_speaks_to_a_database_of_unknown_collation(
 ) -> None:
     data = ibis_on_sqlite(tmp_path)
     monkeypatch.setattr(type(data.get_backend()), "name", backend)
-    assert tally_mean("e", epsilon=1.0, bounds=(0.0, 1.0), data=data).n == len(ROWS)
+    assert sums_of("e", epsilon=1.0, bounds=(0.0, 1.0), data=data).n == len(ROWS)
     for run in (
-        lambda: tally_mean("e", epsilon=1.0, bounds=(0.0, 1.0), data=data, person="p"),
-        lambda: tally_frequencies("v", epsilon=1.0, categories=CATEGORIES, other="?", data=data),
+        lambda: sums_of("e", epsilon=1.0, bounds=(0.0, 1.0), data=data, person="p"),
+        lambda: cells_of("v", epsilon=1.0, categories=CATEGORIES, other="?", data=data),
     ):
         with pytest.raises(ColumnError, match=f"Ibis on {backend} may compare text by a collation"):
             run()
@@ -204,10 +203,10 @@ def test_ibis_on_polars_has_no_collations() -> None:
 
     frame = pl.DataFrame(ROWS, schema=["v", "p", "e"], orient="row")
     data = ibis.polars.connect({"t": frame}).table("t")
-    found = tally_frequencies("v", epsilon="e", categories=CATEGORIES, other="?", data=data)
+    found = cells_of("v", epsilon="e", categories=CATEGORIES, other="?", data=data)
     texts = [text for text, _, _ in ROWS]
     assert found.cells[0, :-1].tolist() == [texts.count(label) for label in CATEGORIES]
-    people = tally_mean("e", epsilon="e", bounds=(0.0, 2.0), data=data, person="p")
+    people = sums_of("e", epsilon="e", bounds=(0.0, 2.0), data=data, person="p")
     assert people.n == len({person for _, person, _ in ROWS})
 
 
@@ -236,7 +235,7 @@ def test_a_row_of_nobody_in_sqlite_does_not_become_a_person(
     monkeypatch.setattr("tests.tally.test_collations.ROWS", rows)
     data = ibis_on_sqlite(tmp_path)
     with pytest.raises(DataError, match="without a person"):
-        tally_mean("e", epsilon=1.0, bounds=(0.0, 2.0), data=data, person="p")
+        sums_of("e", epsilon=1.0, bounds=(0.0, 2.0), data=data, person="p")
 
 
 def test_columns_of_duckdb_may_have_any_name() -> None:
@@ -244,12 +243,10 @@ def test_columns_of_duckdb_may_have_any_name() -> None:
         "SELECT unnest(['x', 'X', 'y']) AS \"a.b\", unnest([1.0, 1.0, 1.0]) AS \"E é\", "
         "unnest(['p', 'P', 'p']) AS \"it's \"\"who\"\"\""
     )
-    found = tally_frequencies(
+    found = cells_of(
         "a.b", epsilon="E é", categories=["x", "y"], other="?", data=data, person='it\'s "who"'
     )
     assert found.counts.tolist() == [2]
     assert (found.cells / found.unit).tolist() == [[0.5, 0.5, 1.0]]
-    both = tally_frequencies(
-        "a.b", epsilon=1.0, categories=["x", "y"], data=data, other="?", person="a.b"
-    )
+    both = cells_of("a.b", epsilon=1.0, categories=["x", "y"], data=data, other="?", person="a.b")
     assert both.counts.tolist() == [3]

@@ -20,7 +20,10 @@ import pytest
 
 import epsilons as ep
 from epsilons.errors import EpsilonsError
-from epsilons.tally import GRID, SHARES, Ladder, line, tally_frequencies, tally_mean
+from epsilons.ladder import Ladder
+from epsilons.tally import GRID, SHARES
+from epsilons.tally import open as open_rows
+from tests.tally.asking import cells_of, sums_of
 from tests.tally.conftest import declared_as
 
 LADDER = Ladder.declare(np.array([0.5, 1.0]))
@@ -83,25 +86,25 @@ NASTY = [
 ]
 
 ASKED: dict[str, Callable[..., Any]] = {
-    "mean, midpoint": lambda data, **k: tally_mean(
+    "mean, midpoint": lambda data, **k: sums_of(
         "v", epsilon=1.0, bounds=(0.0, 4.0), data=data, missing="midpoint", **k
     ),
-    "mean, add-remove": lambda data, **k: tally_mean(
+    "mean, add-remove": lambda data, **k: sums_of(
         "v", epsilon="e", bounds=(0.0, 4.0), data=data, ladder=LADDER, **k
     ),
-    "integers, other": lambda data, **k: tally_frequencies(
+    "integers, other": lambda data, **k: cells_of(
         "w", epsilon=1.0, categories=[1, 2, 9], other=0, data=data, **k
     ),
-    "integers, add-remove": lambda data, **k: tally_frequencies(
+    "integers, add-remove": lambda data, **k: cells_of(
         "w", epsilon="e", categories=[1, 2, 9], data=data, ladder=LADDER, **k
     ),
-    "booleans, other": lambda data, **k: tally_frequencies(
+    "booleans, other": lambda data, **k: cells_of(
         "b", epsilon=1.0, categories=[True, False], other="x", data=data, **k
     ),
-    "text, add-remove": lambda data, **k: tally_frequencies(
+    "text, add-remove": lambda data, **k: cells_of(
         "w", epsilon="e", categories=["1", "2", "9"], data=data, ladder=LADDER, **k
     ),
-    "bins, other": lambda data, **k: tally_frequencies(
+    "bins, other": lambda data, **k: cells_of(
         "v", epsilon=1.0, edges=[0.0, 1.5, 3.0], other="x", data=data, **k
     ),
 }
@@ -155,7 +158,7 @@ def test_an_unknown_range_is_found_whatever_a_cell_says(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     for row in NASTY[::3]:
         file.write_bytes(HEADER + b"\n".join([*others(40), row]) + b"\n")
-        found = line.open_rows("v", epsilon="e", data=file, ladder=LADDER).tally()
+        found = open_rows("v", epsilon="e", data=file, ladder=LADDER).line()
         assert 40 <= found.counts.sum() <= 41
 
 
@@ -185,7 +188,7 @@ def test_integers_with_nobody_in_them_are_no_refusal(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     file.write_bytes(b"w,e\n,1\n,1\n")
     for categories in ([1, 2], [True, False], ["a", "b"], [0.0, 1.0]):
-        found = tally_frequencies("w", epsilon="e", **declared_as(categories), other="x", data=file)
+        found = cells_of("w", epsilon="e", **declared_as(categories), other="x", data=file)
         assert found.cells[0, -1] == 2
 
 
@@ -231,7 +234,7 @@ def test_numbers_are_what_they_say(tmp_path: Path) -> None:
     edges = sorted({abs(as_float(cell)) for cell in cells if math.isfinite(as_float(cell))})
     edges = sorted({*edges, *(-edge for edge in edges), -math.inf, math.inf})
     bins = [*itertools.pairwise(edges)]
-    found = tally_frequencies("v", epsilon=1.0, edges=bins, other="missing", data=file)
+    found = cells_of("v", epsilon=1.0, edges=bins, other="missing", data=file)
     expected = np.zeros(len(bins) + 1, dtype=np.int64)
     for cell in cells:
         value = as_float(cell)
@@ -256,7 +259,7 @@ def test_whole_numbers_are_what_they_say(tmp_path: Path) -> None:
 
     declared = sorted({number for cell in cells if (number := whole(cell)) is not None})
     assert {7, 2**63 - 1, -(2**63), 2**53 + 1} < set(declared)
-    found = tally_frequencies("w", epsilon=1.0, categories=declared, other="x", data=file)
+    found = cells_of("w", epsilon=1.0, categories=declared, other="x", data=file)
     expected = [sum(whole(cell) == number for cell in cells) for number in declared]
     assert found.cells[0, :-1].tolist() == expected
 
@@ -264,16 +267,16 @@ def test_whole_numbers_are_what_they_say(tmp_path: Path) -> None:
 def test_truth_values_are_what_they_say(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     file.write_text("w\ntrue\nTRUE\n True\t\nfalse\nFalse\n1\n0\nt\nyes\n\n")
-    found = tally_frequencies("w", epsilon=1.0, categories=[True, False], other="x", data=file)
+    found = cells_of("w", epsilon=1.0, categories=[True, False], other="x", data=file)
     assert found.cells.tolist() == [[3, 2, 5]]
-    mean = tally_mean("w", epsilon=1.0, bounds=(0.0, 1.0), data=file, missing="midpoint")
+    mean = sums_of("w", epsilon=1.0, bounds=(0.0, 1.0), data=file, missing="midpoint")
     assert mean.sums.tolist() == [4 * GRID + 3 * (GRID // 2)]  # 1 and 0 are numbers, too
 
 
 def test_a_budget_that_overflows_does_not_make_a_record_public(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     file.write_text("v,e\n1,1e999\n1,inf\n1,1\n")
-    levels = tally_mean("v", epsilon="e", bounds=(0.0, 1.0), data=file).levels
+    levels = sums_of("v", epsilon="e", bounds=(0.0, 1.0), data=file).levels
     assert levels.tolist() == [1.0, sys.float_info.max, math.inf]
 
 
@@ -281,7 +284,7 @@ def test_a_budget_is_no_truth_value(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     file.write_text("v,e\n1,true\n1,1\n1,1\n")
     with pytest.raises(ep.errors.BudgetError, match="not a number"):
-        tally_mean("v", epsilon="e", bounds=(0.0, 1.0), data=file)
+        sums_of("v", epsilon="e", bounds=(0.0, 1.0), data=file)
 
 
 def test_text_is_what_it_says(tmp_path: Path) -> None:
@@ -290,33 +293,33 @@ def test_text_is_what_it_says(tmp_path: Path) -> None:
         'w,x\n a,1\na,1\n"a",1\n"a,""b""",1\n"",1\n,1\nü,1\n'.encode() + b"\xff,1\n\xef\xbf\xbd,1\n"
     )
     categories = ["a", " a", 'a,"b"', "", "ü", "\ufffd"]
-    found = tally_frequencies("w", epsilon=1.0, categories=categories, other="x", data=file)
+    found = cells_of("w", epsilon=1.0, categories=categories, other="x", data=file)
     assert found.cells.tolist() == [[2, 1, 1, 1, 1, 0, 3]]
 
 
 def test_names_that_were_damaged_are_not_one_person(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     file.write_bytes(b"v,p\n1,a\n1,\xff\n1,\xfe\n1,b\n")
-    found = tally_mean("v", epsilon=1.0, bounds=(0.0, 1.0), data=file, person="p", ladder=LADDER)
+    found = sums_of("v", epsilon=1.0, bounds=(0.0, 1.0), data=file, person="p", ladder=LADDER)
     assert found.counts.tolist() == [2]
     with pytest.raises(EpsilonsError, match="without a person"):
-        tally_mean("v", epsilon=1.0, bounds=(0.0, 1.0), data=file, person="p")
+        sums_of("v", epsilon=1.0, bounds=(0.0, 1.0), data=file, person="p")
 
 
 def test_one_column_may_be_values_and_people_and_budgets(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     file.write_text("v\n1\n1.0\n1\n")
-    found = tally_mean("v", epsilon="v", bounds=(0.0, 2.0), data=file, person="v")
+    found = sums_of("v", epsilon="v", bounds=(0.0, 2.0), data=file, person="v")
     assert found.counts.tolist() == [2]
 
 
 def test_rows_that_are_no_rows(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     file.write_bytes(b"\xef\xbb\xbf\r\nv,e\r\n\r\n1,1\r\n\r\n\r\n,\r\n3,1\r\n\r\n")
-    found = tally_mean("v", epsilon=1.0, bounds=(0.0, 4.0), data=file, missing="midpoint")
+    found = sums_of("v", epsilon=1.0, bounds=(0.0, 4.0), data=file, missing="midpoint")
     assert found.counts.tolist() == [3]
     file.write_bytes(b'v,e,t\n\n1,1,"a\n\nb"\n\n\n3,1,x\n')
-    cells = tally_frequencies("t", epsilon=1.0, categories=["a\n\nb", "x"], data=file).cells
+    cells = cells_of("t", epsilon=1.0, categories=["a\n\nb", "x"], data=file).cells
     assert cells.tolist() == [[1, 1]]
 
 
@@ -324,7 +327,7 @@ def test_rows_that_are_no_rows(tmp_path: Path) -> None:
 def test_a_file_without_rows(text: bytes, tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     file.write_bytes(text)
-    found = tally_mean("v", epsilon="e", bounds=(0.0, 1.0), data=file, ladder=LADDER)
+    found = sums_of("v", epsilon="e", bounds=(0.0, 1.0), data=file, ladder=LADDER)
     assert found.n == 0
     with pytest.raises(EpsilonsError, match="nobody in it"):
-        tally_mean("v", epsilon="e", bounds=(0.0, 1.0), data=file)
+        sums_of("v", epsilon="e", bounds=(0.0, 1.0), data=file)

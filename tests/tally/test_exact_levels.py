@@ -15,8 +15,9 @@ import polars as pl
 import pytest
 
 from epsilons.errors import DataError
-from epsilons.tally import Ladder, tally_frequencies, tally_mean
+from epsilons.ladder import Ladder
 from epsilons.tally.ieee import exactly
+from tests.tally.asking import cells_of, sums_of
 
 LEVELS = [
     math.nextafter(0.1, 0.0), 0.1 + 0.2, 0.7000000000000001, 1.1 * 1.1, math.nextafter(2.0, 0.0),
@@ -55,11 +56,11 @@ def test_whoever_has_a_level_stands_on_it_and_whoever_is_just_below_does_not(nam
     below = [math.nextafter(level, 0.0) for level in ladder.levels]
     budgets = [*ladder.levels.tolist(), *below]
     data = table(name, {"v": [0.0] * len(budgets), "e": budgets})
-    found = tally_mean("v", epsilon="e", bounds=(0, 1), data=data, ladder=ladder)
+    found = sums_of("v", epsilon="e", bounds=(0, 1), data=data, ladder=ladder)
     assert found.levels.tolist() == ladder.levels.tolist()
     # Everyone just below a level stands on the one before; the lowest of them on none.
     assert found.counts.tolist() == [2] * (len(LEVELS) - 1) + [1]
-    cells = tally_frequencies("v", epsilon="e", edges=[0, 1, 2], data=data, ladder=ladder)
+    cells = cells_of("v", epsilon="e", edges=[0, 1, 2], data=data, ladder=ladder)
     assert cells.levels.tolist() == ladder.levels.tolist()
     assert cells.counts.tolist() == found.counts.tolist()
 
@@ -69,7 +70,7 @@ def test_a_fine_ladder_has_its_own_rungs(name: str) -> None:
     budgets = [0.1, 0.3, 0.1 + 0.2, 1 / 3, 5e-3, 0.55, 0.7, 3.0]
     ladder = Ladder.up_to(0.55)
     data = table(name, {"v": [0.0] * len(budgets), "e": budgets})
-    found = tally_mean("v", epsilon="e", bounds=(0, 1), data=data, ladder=ladder)
+    found = sums_of("v", epsilon="e", bounds=(0, 1), data=data, ladder=ladder)
     assert found.levels.tolist() == np.unique(ladder.of(np.array(budgets))).tolist()
 
 
@@ -86,12 +87,13 @@ def test_a_number_in_a_query_is_that_number(name: str) -> None:
 def test_a_rung_that_comes_back_as_another_number_is_no_rung(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("epsilons.tally.ladder.exactly", lambda number, _: nw.lit(number * 1.0001))
+    off = "epsilons.tally.budget_columns.exactly"
+    monkeypatch.setattr(off, lambda number, _: nw.lit(number * 1.0001))
     ladder = Ladder.declare(np.array([0.5, 1.0]))
     data = pl.DataFrame({"v": [0.0, 1.0], "e": [0.7, 2.0]})
     for ask in (
-        lambda: tally_mean("v", epsilon="e", bounds=(0, 1), data=data, ladder=ladder),
-        lambda: tally_frequencies("v", epsilon="e", edges=[0, 1, 2], data=data, ladder=ladder),
+        lambda: sums_of("v", epsilon="e", bounds=(0, 1), data=data, ladder=ladder),
+        lambda: cells_of("v", epsilon="e", edges=[0, 1, 2], data=data, ladder=ladder),
     ):
         with pytest.raises(DataError, match="digit for digit"):
             ask()

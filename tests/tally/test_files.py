@@ -22,16 +22,15 @@ from epsilons.errors import (
     MissingExtraError,
     MissingValueError,
 )
-from epsilons.tally import source, tally_frequencies, tally_mean
+from epsilons.tally import source
 from epsilons.tally.failures import guarded
+from tests.tally.asking import cells_of, sums_of
 
 SECRET = "8675309"
 
 
 def run(data: Any, *, person: str | None = None, missing: str = "error") -> Any:
-    return tally_mean(
-        "v", epsilon="e", bounds=(0.0, 1.0), data=data, person=person, missing=missing
-    )
+    return sums_of("v", epsilon="e", bounds=(0.0, 1.0), data=data, person=person, missing=missing)
 
 
 def write(path: Path, text: str) -> Path:
@@ -123,7 +122,7 @@ def test_a_cell_that_is_no_number_is_missing_and_the_curator_is_told(
     assert "a date" in without_secret(lambda: run(budgets), BudgetError)
     for categories, what in (([1, 2], "whole number"), ([True, False], "neither true nor false")):
         with pytest.raises(MissingValueError, match=what):
-            tally_frequencies("v", epsilon=1.0, categories=categories, data=file)
+            cells_of("v", epsilon=1.0, categories=categories, data=file)
 
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.tsv"])
@@ -133,7 +132,7 @@ def test_the_first_line_is_never_shown(tmp_path: Path, name: str, first: str) ->
     file = write(tmp_path / name, f"{first},1\n2,1\n")
 
     def call() -> None:
-        tally_mean(f"va{SECRET[:-1]}", epsilon=1.0, bounds=(0.0, 1.0), data=file)
+        sums_of(f"va{SECRET[:-1]}", epsilon=1.0, bounds=(0.0, 1.0), data=file)
 
     message = without_secret(call, ColumnError)
     assert "The first line of a CSV file must name its columns" in message
@@ -212,20 +211,20 @@ def test_names_that_stand_twice(tmp_path: Path) -> None:
     file = write(tmp_path / "rows.csv", "v,e,v,x,x\n1,1,0,0,0\n1,1,0,0,0\n")
     with pytest.raises(ColumnError, match=r"values='v' is the name of 2 columns"):
         run(file)
-    assert tally_mean("e", epsilon=1.0, bounds=(0.0, 1.0), data=file).n == 2
+    assert sums_of("e", epsilon=1.0, bounds=(0.0, 1.0), data=file).n == 2
 
 
 @pytest.mark.parametrize("name", ["2020", " v", "ü", "a,b", 'say "v"', "line\nbreak", "1.5", ""])
 def test_names_of_all_kinds(tmp_path: Path, name: str) -> None:
     pl.DataFrame({"x": [0, 0], name: [1.0, 0.5], "e": [1, 1]}).write_csv(tmp_path / "rows.csv")
-    found = tally_mean(name, epsilon="e", bounds=(0.0, 1.0), data=tmp_path / "rows.csv")
+    found = sums_of(name, epsilon="e", bounds=(0.0, 1.0), data=tmp_path / "rows.csv")
     assert found.sums.tolist() == [3 * 2**29]
 
 
 def test_names_that_are_not_utf8(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_bytes("größe,e\n1,1\n".encode("latin-1"))
     with pytest.raises(ColumnError, match="not UTF-8"):
-        tally_mean("größe", epsilon="e", bounds=(0.0, 1.0), data=tmp_path / "rows.csv")
+        sums_of("größe", epsilon="e", bounds=(0.0, 1.0), data=tmp_path / "rows.csv")
 
 
 def test_csv_whose_later_rows_look_otherwise(tmp_path: Path) -> None:
@@ -271,7 +270,7 @@ def test_no_message_about_values_shows_one() -> None:
     values = [float(SECRET), None, float(SECRET)]
 
     def call() -> None:
-        tally_mean(values, epsilon=1.0, bounds=(0.0, 1.0))
+        sums_of(values, epsilon=1.0, bounds=(0.0, 1.0))
 
     without_secret(call, MissingValueError)
 

@@ -12,7 +12,9 @@ import pandas as pd
 import pytest
 
 from epsilons.errors import ColumnError, DataError
-from epsilons.tally import SHARES, Ladder, tally_frequencies, tally_mean
+from epsilons.ladder import Ladder
+from epsilons.tally import SHARES
+from tests.tally.asking import cells_of, sums_of
 
 LADDER = Ladder.declare(np.array([0.5]))
 
@@ -30,10 +32,10 @@ def test_a_null_in_a_nullable_column_is_in_no_bin(on_dask: bool) -> None:
     if on_dask:
         data = dd.from_pandas(data, npartitions=2, sort=False)
     asked: dict[str, Any] = {"values": "v", "epsilon": "e", "data": data, "edges": [0, 5, 9]}
-    tally = tally_frequencies(**asked, person="w", ladder=LADDER)
+    tally = cells_of(**asked, person="w", ladder=LADDER)
     assert tally.cells.tolist() == [[SHARES, SHARES]]
     assert tally.counts.tolist() == [3]
-    tally = tally_frequencies(**asked, other="else")
+    tally = cells_of(**asked, other="else")
     assert tally.cells.tolist() == [[1, 1, 1]]
 
 
@@ -47,9 +49,7 @@ def test_a_column_of_objects_on_dask_is_refused_whatever_it_holds(column: str, o
     with dask.config.set({"dataframe.convert-string": False}):
         data = dd.from_pandas(frame, npartitions=1, sort=False)
         with pytest.raises(ColumnError, match="Python objects on Dask"):
-            tally_frequencies(
-                "v", epsilon="e", data=data, person="w", categories=["a", "b"], ladder=LADDER
-            )
+            cells_of("v", epsilon="e", data=data, person="w", categories=["a", "b"], ladder=LADDER)
 
 
 def test_a_lost_connection_says_nothing_of_the_engine() -> None:
@@ -58,13 +58,13 @@ def test_a_lost_connection_says_nothing_of_the_engine() -> None:
     data = connection.table("t")
     connection.close()
     with pytest.raises(DataError, match="withheld"):
-        tally_mean("v", epsilon=0.5, data=data, bounds=(0.0, 1.0))
+        sums_of("v", epsilon=0.5, data=data, bounds=(0.0, 1.0))
 
 
 def test_integers_with_gaps_that_pandas_made_floats_of_are_refused_with_a_way_out() -> None:
     data = pd.DataFrame({"v": [34, 51, None], "e": 0.5})
     asked: dict[str, Any] = {"epsilon": "e", "categories": [34, 51], "other": 0}
     with pytest.raises(ColumnError, match=r"astype\('Int64'\)"):
-        tally_frequencies("v", data=data, **asked)
-    tally = tally_frequencies("v", data=data.astype({"v": "Int64"}), **asked)
+        cells_of("v", data=data, **asked)
+    tally = cells_of("v", data=data.astype({"v": "Int64"}), **asked)
     assert tally.cells.tolist() == [[1, 1, 1]]

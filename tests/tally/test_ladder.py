@@ -19,10 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epsilons.errors import ArgumentError, BudgetError
-from epsilons.tally import GRID, SHARES, Ladder, columns, tally_frequencies, tally_mean
-from epsilons.tally.grid import keys
-from epsilons.tally.ladder import LARGEST, MOST_DECLARED, SMALLEST
+from epsilons.ladder import LARGEST, MOST_DECLARED, SMALLEST, Ladder, keys
+from epsilons.tally import GRID, SHARES, budget_columns, columns
 from tests.tally import test_cells
+from tests.tally.asking import cells_of, sums_of
 from tests.tally.conftest import BACKENDS, Rows, declared_as, frame, grid
 
 CAPS = [2.0**-40, 1e-9, 0.1, 1.0, 1.0000001, 1.5, 16.0, 1e3, 2.0**20, math.inf]
@@ -123,7 +123,7 @@ def test_two_rungs_never_share_a_key(ladder: Ladder) -> None:
 def test_rungs_that_are_hardly_apart_stay_apart_in_the_tally() -> None:
     ladder = Ladder.declare(np.array([1.0, 1.0 + 2.0**-8]))
     budgets = [1.0, 1.0 + 2.0**-9, 1.0 + 2.0**-8, 1.5]
-    counted = tally_mean([0.0] * 4, epsilon=budgets, bounds=(0.0, 1.0), ladder=ladder)
+    counted = sums_of([0.0] * 4, epsilon=budgets, bounds=(0.0, 1.0), ladder=ladder)
     assert counted.levels.tolist() == ladder.levels.tolist()
     assert counted.counts.tolist() == [2, 2]
 
@@ -170,7 +170,7 @@ def test_engines_find_the_rungs_of_numpy(engine: str, name: str) -> None:
         "pyarrow": lambda: arrow,
     }[engine]()
     lazy = nw.from_native(native).lazy()
-    rows = lazy.select("i", ladder.expression(nw.col("e"), lazy).alias("rung")).collect()
+    rows = lazy.select("i", budget_columns.rung(ladder, nw.col("e"), lazy).alias("rung")).collect()
     found = dict(zip(rows["i"].to_list(), rows["rung"].to_list(), strict=True))
     given = np.array([math.nan if e is None else e for e in budgets])
     for place, rung in enumerate(ladder.of(given).tolist()):
@@ -243,7 +243,7 @@ def counted_mean(
     if name.endswith("by itself"):
         request.getfixturevalue("monkeypatch").setattr(columns, "_into_polars", lambda t: t.frame)
     if name == "numpy":
-        tally = tally_mean(
+        tally = sums_of(
             values,
             epsilon=budgets if epsilon is None else epsilon,
             bounds=BOUNDS,
@@ -251,7 +251,7 @@ def counted_mean(
             ladder=ladder,
         )
     else:
-        tally = tally_mean(
+        tally = sums_of(
             "income",
             epsilon="budget" if epsilon is None else epsilon,
             bounds=BOUNDS,
@@ -319,7 +319,7 @@ def test_many_rows_of_arrays_take_the_engine_to_the_same_integers(person: bool) 
     people = rng.integers(0, n // 2, n).astype(np.float64)
     people[::13] = math.nan
     for ladder in (LADDERS["declared"], LADDERS["fine"]):
-        tally = tally_mean(
+        tally = sums_of(
             values,
             epsilon=budgets,
             bounds=BOUNDS,
@@ -336,7 +336,7 @@ def test_what_is_behind_a_mask_is_nobody() -> None:
     # The masked row would be one of person 1, who would then be left out.
     people = np.ma.array([1, 1, 2], mask=[False, True, False])
     for who in (people, people.astype(float), people.astype(object)):
-        tally = tally_mean(
+        tally = sums_of(
             [0.0, 1.0, 1.0],
             epsilon=[1.0, 1.0, 7.5],
             bounds=(0.0, 1.0),
@@ -392,7 +392,7 @@ def counted_cells(
         request.getfixturevalue("monkeypatch").setattr(columns, "_into_polars", lambda t: t.frame)
     values, budgets, people = rows
     if name == "numpy":
-        tally = tally_frequencies(
+        tally = cells_of(
             values,
             epsilon=budgets,
             **declared_as(categories),
@@ -401,7 +401,7 @@ def counted_cells(
             ladder=ladder,
         )
     else:
-        tally = tally_frequencies(
+        tally = cells_of(
             "v",
             epsilon="e",
             **declared_as(categories),
@@ -443,8 +443,8 @@ def test_many_cells_of_arrays_take_the_engine_to_the_same_integers(
     values, budgets, people = some_cells(kind)
     values[7], values[8] = 2**70, -(2**200)  # beyond any engine's integers, and in no category
     categories = test_cells.CASES[kind][0]
-    monkeypatch.setattr("epsilons.tally.SMALL", 10)
-    tally = tally_frequencies(
+    monkeypatch.setattr("epsilons.tally.rows.SMALL", 10)
+    tally = cells_of(
         values,
         epsilon=budgets,
         categories=categories,
@@ -458,9 +458,7 @@ def test_many_cells_of_arrays_take_the_engine_to_the_same_integers(
 
 def test_a_table_of_all_rungs_must_fit() -> None:
     with pytest.raises(ArgumentError, match="too many"):
-        tally_frequencies(
-            [1], epsilon=[1.0], categories=list(range(60_000)), ladder=LADDERS["fine"]
-        )
+        cells_of([1], epsilon=[1.0], categories=list(range(60_000)), ladder=LADDERS["fine"])
 
 
 def test_a_rung_costs_little() -> None:
@@ -478,7 +476,7 @@ def test_rungs_are_a_function(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[Any] = []
     few: Callable[[Any], bool]
     for few in (lambda rows: True, lambda rows: False):
-        monkeypatch.setattr("epsilons.tally.engine.few_budgets", few)
-        tally = tally_mean("v", epsilon="e", bounds=BOUNDS, data=table, ladder=LADDERS["fine"])
+        monkeypatch.setattr("epsilons.tally.sums_engine.few_budgets", few)
+        tally = sums_of("v", epsilon="e", bounds=BOUNDS, data=table, ladder=LADDERS["fine"])
         found.append((tally.levels.tolist(), tally.counts.tolist(), tally.sums.tolist()))
     assert found[0] == found[1]

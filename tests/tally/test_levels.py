@@ -11,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epsilons.errors import DataError
-from epsilons.tally import GRID, tally_mean
-from epsilons.tally.grid import keys, to_grid
-from epsilons.tally.levels import Groups, Names, checked
+from epsilons.ladder import keys
+from epsilons.tally import GRID
+from epsilons.tally.grid import to_grid
+from epsilons.tally.levels import Names, SumGroups, checked
+from tests.tally.asking import sums_of
 
 
 @settings(deadline=None)
@@ -49,7 +51,7 @@ def test_a_key_has_nine_bits(epsilon: float) -> None:
 
 def test_a_level_is_the_smallest_of_its_budgets() -> None:
     close = [1.0, 1.0005, 1.0009]
-    tally = tally_mean([0.0, 1.0, 1.0, 1.0], epsilon=[*close, 1.01], bounds=(0.0, 1.0))
+    tally = sums_of([0.0, 1.0, 1.0, 1.0], epsilon=[*close, 1.01], bounds=(0.0, 1.0))
     assert tally.levels.tolist() == [1.0, 1.01]
     assert tally.counts.tolist() == [3, 1]
     assert tally.sums.tolist() == [2 * GRID, GRID]
@@ -57,13 +59,13 @@ def test_a_level_is_the_smallest_of_its_budgets() -> None:
 
 def test_few_budgets_lose_nothing() -> None:
     budgets = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0]
-    tally = tally_mean([0.5] * 10, epsilon=budgets, bounds=(0.0, 1.0))
+    tally = sums_of([0.5] * 10, epsilon=budgets, bounds=(0.0, 1.0))
     assert tally.levels.tolist() == budgets
 
 
 def test_infinity_is_a_level_of_its_own() -> None:
     budgets = [math.inf, 1.7e308, 1e308, math.inf]
-    tally = tally_mean([0.5] * 4, epsilon=budgets, bounds=(0.0, 1.0))
+    tally = sums_of([0.5] * 4, epsilon=budgets, bounds=(0.0, 1.0))
     assert tally.levels.tolist() == [1e308, 1.7e308, math.inf]
     assert tally.counts.tolist() == [1, 1, 2]
 
@@ -81,6 +83,6 @@ def test_infinity_is_a_level_of_its_own() -> None:
 def test_sums_that_could_wrap_are_refused(people: list[int], most: int) -> None:
     zeros = np.zeros(len(people), dtype=np.int64)
     levels = np.arange(1.0, len(people) + 1)
-    groups = Groups(levels, np.array(people), zeros, zeros, zeros, zeros, np.array([most]))
+    groups = SumGroups(levels, np.array(people), zeros, zeros, zeros, zeros, np.array([most]))
     with pytest.raises(DataError, match=r"too many (people|rows)"):
         checked(groups, Names(), "midpoint")

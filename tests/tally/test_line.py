@@ -20,11 +20,14 @@ from epsilons.errors import (
     DataError,
     MissingValueError,
 )
-from epsilons.tally import Ladder, columns, line
+from epsilons.ladder import Ladder
+from epsilons.tally import columns, line
+from epsilons.tally import open as open_rows
+from tests.tally.asking import folded
 from tests.tally.conftest import BACKENDS, SPARK, Rows, frame, nine_bits
 
-Groups = dict[tuple[float, int], int]
-Run = Callable[..., tuple[Groups, dict[float, int]]]
+SumGroups = dict[tuple[float, int], int]
+Run = Callable[..., tuple[SumGroups, dict[float, int]]]
 
 HARD = [
     0.0,
@@ -73,8 +76,8 @@ def two_bits(budget: float) -> float:
     return math.ldexp(round(mantissa * 4) / 4, exponent)
 
 
-def counted(tallied: line.Line) -> tuple[Groups, dict[float, int]]:
-    groups: Groups = {}
+def counted(tallied: line.Line) -> tuple[SumGroups, dict[float, int]]:
+    groups: SumGroups = {}
     for level, cell, people in zip(
         tallied.level_of.tolist(), tallied.cell_of.tolist(), tallied.people.tolist(), strict=True
     ):
@@ -85,7 +88,7 @@ def counted(tallied: line.Line) -> tuple[Groups, dict[float, int]]:
 
 def reference(
     rows: Rows, *, person: bool, cell: Callable[[float], int]
-) -> tuple[Groups, dict[float, int]]:
+) -> tuple[SumGroups, dict[float, int]]:
     own: dict[Any, list[float]] = {}
     budget: dict[Any, float] = {}
     for index, (value, epsilon, who) in enumerate(zip(*rows, strict=True)):
@@ -98,7 +101,7 @@ def reference(
     for epsilon in budget.values():
         near = two_bits(epsilon)
         least[near] = min(least.get(near, math.inf), epsilon)
-    groups: Groups = {}
+    groups: SumGroups = {}
     missing = dict.fromkeys(map(abs, least.values()), 0)
     for key, values in own.items():
         level = abs(least[two_bits(budget[key])])
@@ -124,21 +127,21 @@ def runner(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
 
     def tally(
         rows: Rows, *, person: bool = False, window: line.Window | None = None
-    ) -> tuple[Groups, dict[float, int]]:
+    ) -> tuple[SumGroups, dict[float, int]]:
         if name == "numpy":
             values, budgets, people = rows
-            opened = line.open_rows(
+            opened = open_rows(
                 values, epsilon=budgets, person=people if person else None, missing="midpoint"
             )
         else:
-            opened = line.open_rows(
+            opened = open_rows(
                 "income",
                 epsilon="budget",
                 data=frame(name, rows, tmp_path, request),
                 person="who" if person else None,
                 missing="midpoint",
             )
-        return counted(opened.tally(window))
+        return counted(opened.line(window))
 
     return tally
 
@@ -202,26 +205,25 @@ def test_buckets_keep_the_order_of_values(values: list[float]) -> None:
 
 @given(st.floats(min_value=0.0, max_value=1e6))
 def test_a_level_of_the_mean_is_in_one_level_of_the_line(budget: float) -> None:
-    from epsilons.tally.grid import keys
+    from epsilons.ladder import keys
 
     near = keys(np.array([budget]))
     assert line.coarse(np.array([budget])) == line.coarse(near)
 
 
-def test_many_budgets_and_few_give_the_same_groups() -> None:
+def test_many_budgets_and_few_give_the_same_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(3)
     values, budgets = rng.normal(3.0, 1.0, 5000), rng.uniform(0.1, 1.0, 5000)
-    small = line.open_rows(values, epsilon=budgets).tally()
-    large = line.open_rows(values, epsilon=budgets, small=0).tally()
-    assert counted(small) == counted(large)
-    few = np.round(budgets, 1)
-    small = line.open_rows(values, epsilon=few).tally()
-    large = line.open_rows(values, epsilon=few, small=0).tally()
-    assert counted(small) == counted(large)
+    for given_ in (budgets, np.round(budgets, 1)):
+        small = open_rows(values, epsilon=given_).line()
+        with monkeypatch.context() as patch:
+            patch.setattr("epsilons.tally.rows.SMALL", 0)
+            large = open_rows(values, epsilon=given_).line()
+        assert counted(small) == counted(large)
 
 
 def test_masses_add_weights_up_by_bucket() -> None:
-    tallied = line.open_rows([1.0, 1.0, 2.0, -3.0], epsilon=[0.5, 1.0, 1.0, 0.5]).tally()
+    tallied = open_rows([1.0, 1.0, 2.0, -3.0], epsilon=[0.5, 1.0, 1.0, 0.5]).line()
     cells, masses = tallied.masses(np.array([3, 10]))
     assert [line.value_of(int(cell)) for cell in cells] == [-3.0, 1.0, 2.0]
     assert masses.tolist() == [3, 13, 10]
@@ -229,26 +231,26 @@ def test_masses_add_weights_up_by_bucket() -> None:
 
 def test_what_cannot_be_counted_is_refused() -> None:
     with pytest.raises(MissingValueError, match="curator"):
-        line.open_rows([1.0, math.nan], epsilon=1.0).tally()
+        open_rows([1.0, math.nan], epsilon=1.0).line()
     with pytest.raises(BudgetError):
-        line.open_rows([1.0, 2.0], epsilon=[1.0, -1.0]).tally()
+        open_rows([1.0, 2.0], epsilon=[1.0, -1.0]).line()
     with pytest.raises(ConflictingBudgetsError):
-        line.open_rows([1.0, 2.0, 3.0], epsilon=[1.0, 2.0, 1.0], person=[1, 1, 2]).tally()
+        open_rows([1.0, 2.0, 3.0], epsilon=[1.0, 2.0, 1.0], person=[1, 1, 2]).line()
     with pytest.raises(DataError):
-        line.open_rows([1.0], epsilon=1.0).tally()
+        open_rows([1.0], epsilon=1.0).line()
     with pytest.raises(ArgumentError, match="names a column"):
-        line.open_rows("income", epsilon=1.0)
+        open_rows("income", epsilon=1.0)
 
 
 def test_on_a_ladder_nothing_is_refused() -> None:
     ladder = Ladder.declare(np.array([0.1, 1.0]))
     values = [1.0, math.nan, 3.0, 4.0, 5.0]
     budgets = [0.05, 0.5, math.nan, -1.0, 3.0]
-    tallied = line.open_rows(values, epsilon=budgets, missing="midpoint", ladder=ladder).tally()
+    tallied = open_rows(values, epsilon=budgets, missing="midpoint", ladder=ladder).line()
     assert tallied.levels.tolist() == [0.1, 1.0]
     assert tallied.counts.tolist() == [1, 1]
     assert tallied.missing.tolist() == [1, 0]
-    empty = line.open_rows([], epsilon=[], missing="midpoint", ladder=ladder).tally()
+    empty = open_rows([], epsilon=[], missing="midpoint", ladder=ladder).line()
     assert empty.counts.tolist() == [0, 0]
 
 
@@ -257,8 +259,8 @@ def test_a_lazy_frame_cannot_be_drawn_from_one_by_one(tmp_path: Path) -> None:
 
     lazy = pl.LazyFrame({"v": [1.0, 2.0], "e": [1.0, 1.0]})
     with pytest.raises(ArgumentError, match="in memory"):
-        line.in_memory("v", "e", lazy, None)
-    eager = line.in_memory("v", "e", lazy.collect(), None)
+        folded("v", "e", lazy, None)
+    eager = folded("v", "e", lazy.collect(), None)
     assert eager.values.tolist() == [1.0, 2.0]
 
 
@@ -279,15 +281,15 @@ def test_people_one_by_one_are_those_that_are_counted(form: str) -> None:
     if form != "arrays":
         kind: Any = pd.DataFrame if form == "pandas" else pl.DataFrame
         given_ = ("v", "e", kind({"v": values, "e": epsilon, "who": person}), "who")
-    people = line.in_memory(*given_, ladder=ladder)
+    people = folded(*given_, ladder=ladder)
     there = people.budgets > 0.0
     found = sorted(zip(people.budgets[there], people.values[there], strict=True), key=str)
     # a is halfway between 1 and 3, and b has the rung of 0.3; f has one value, and g has none.
     assert [(e, v) for e, v in found if v == v] == [(0.1, 6.0), (1.0, 1e308), (1.0, 2.0)]
     assert [e for e, v in found if v != v] == [1.0]
-    counted = line.open_rows(
+    counted = open_rows(
         given_[0], epsilon=given_[1], data=given_[2], person=given_[3], missing="midpoint",
         ladder=ladder,
-    ).tally()  # fmt: skip
+    ).line()  # fmt: skip
     assert counted.counts.tolist() == [1, 3]
     assert counted.missing.tolist() == [0, 1]

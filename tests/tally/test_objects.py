@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import epsilons as ep
-import epsilons.tally
+import epsilons.tally.rows
 from epsilons.errors import (
     ArgumentError,
     BudgetError,
@@ -23,16 +23,10 @@ from epsilons.errors import (
     EpsilonsError,
     MissingValueError,
 )
-from epsilons.tally import (
-    CellTally,
-    Ladder,
-    Tally,
-    people,
-    people_cells,
-    tally_frequencies,
-    tally_mean,
-)
-from epsilons.tally.line import in_memory, open_rows
+from epsilons.ladder import Ladder
+from epsilons.tally import CellTally, Tally
+from epsilons.tally import open as open_rows
+from tests.tally.asking import cell_of_each, cells_of, folded, grid_of_each, sums_of
 
 BOUNDS = (0.0, 1.0)
 LADDER = Ladder.declare(np.array([0.5, 1.0]))
@@ -95,7 +89,7 @@ FORMS: dict[str, Call] = {
 def _size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Few rows take NumPy, and many take Polars."""
     if request.param == "large":
-        monkeypatch.setattr(epsilons.tally, "SMALL", 0)
+        monkeypatch.setattr(epsilons.tally.rows, "SMALL", 0)
 
 
 def counted(tally: Tally | CellTally) -> tuple[Any, ...]:
@@ -109,21 +103,17 @@ def test_an_entry_that_is_no_number_is_missing(form: str, odd: str) -> None:
     values, epsilon, data, person = FORMS[form]([0.25, 1.0, ODD[odd]], 1.0, None)
     more: dict[str, Any] = {"epsilon": epsilon, "data": data, "person": person, "bounds": BOUNDS}
     expected = ([1.0], [3], [2**28 + 2**30 + 2**29])
-    assert counted(tally_mean(values, missing="midpoint", **more)) == expected
-    assert counted(tally_mean(values, ladder=LADDER, **more)) == expected
-    assert counted(people(values, missing="midpoint", **more)[0]) == expected
+    assert counted(sums_of(values, missing="midpoint", **more)) == expected
+    assert counted(sums_of(values, ladder=LADDER, **more)) == expected
+    assert counted(grid_of_each(values, missing="midpoint", **more)[0]) == expected
     with pytest.raises((ColumnError, MissingValueError)) as told:
-        tally_mean(values, **more)
+        sums_of(values, **more)
     assert "0.5" not in str(told.value)
-    lines = open_rows(
-        values, epsilon=epsilon, data=data, missing="midpoint", small=epsilons.tally.SMALL
-    ).tally()
+    lines = open_rows(values, epsilon=epsilon, data=data, missing="midpoint").line()
     assert (lines.counts.tolist(), lines.missing.tolist()) == ([3], [1])
-    everyone = in_memory(values, epsilon, data, None)
+    everyone = folded(values, epsilon, data, None)
     assert np.isnan(everyone.values).tolist() == [False, False, True]
-    bins = tally_frequencies(
-        values, epsilon=epsilon, data=data, edges=[0.0, 0.5, 2.0], other="else"
-    )
+    bins = cells_of(values, epsilon=epsilon, data=data, edges=[0.0, 0.5, 2.0], other="else")
     assert bins.cells.tolist() == [[1, 1, 1]]
 
 
@@ -141,13 +131,13 @@ def test_an_entry_of_another_type_is_in_no_category(form: str, kind: str) -> Non
     for odd in [*close, *ODD.values()]:
         values, epsilon, data, person = FORMS[form]([*categories, categories[1], odd], 1.0, None)
         more: dict[str, Any] = {"epsilon": epsilon, "data": data, "categories": categories}
-        cells = tally_frequencies(values, other="else", person=person, **more)
+        cells = cells_of(values, other="else", person=person, **more)
         assert counted(cells) == ([1.0], [4], [[1, 2, 1]])
-        assert people_cells(values, other="else", **more)[2].tolist() == [0, 1, 1, 2]
-        laddered = tally_frequencies(values, ladder=LADDER, person=person, **more)
+        assert cell_of_each(values, other="else", **more)[2].tolist() == [0, 1, 1, 2]
+        laddered = cells_of(values, ladder=LADDER, person=person, **more)
         assert counted(laddered) == ([1.0], [4], [[1, 2]])
         with pytest.raises(EpsilonsError):
-            tally_frequencies(values, **more)
+            cells_of(values, **more)
 
 
 @pytest.mark.parametrize("form", [form for form in FORMS if form != "tuple"])
@@ -156,12 +146,12 @@ def test_a_budget_that_is_no_number_is_none(form: str, odd: str) -> None:
     bad = {**ODD, "a truth value": True, "negative": -1}[odd]
     values, epsilon, data, _ = FORMS[form]([0.25, 1.0, 0.0], [0.5, 1.0, bad], None)
     more: dict[str, Any] = {"epsilon": epsilon, "data": data}
-    laddered = tally_mean(values, bounds=BOUNDS, ladder=LADDER, **more)
+    laddered = sums_of(values, bounds=BOUNDS, ladder=LADDER, **more)
     assert counted(laddered) == ([0.5, 1.0], [1, 1], [2**28, 2**30])
-    cells = tally_frequencies(values, edges=[0.0, 0.5, 2.0], ladder=LADDER, **more)
+    cells = cells_of(values, edges=[0.0, 0.5, 2.0], ladder=LADDER, **more)
     assert cells.counts.tolist() == [1, 1]
     with pytest.raises((ColumnError, BudgetError)):
-        tally_mean(values, bounds=BOUNDS, missing="midpoint", **more)
+        sums_of(values, bounds=BOUNDS, missing="midpoint", **more)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -169,9 +159,9 @@ def test_a_budget_that_is_no_number_is_none(form: str, odd: str) -> None:
 def test_an_odd_id_refuses_nothing_on_a_ladder(form: str, odd: str) -> None:
     values, epsilon, data, who = FORMS[form]([0.25, 1.0, 0.0], 1.0, ["a", "b", ODD[odd]])
     more: dict[str, Any] = {"epsilon": epsilon, "data": data, "person": who}
-    found = tally_mean(values, bounds=BOUNDS, ladder=LADDER, **more)
+    found = sums_of(values, bounds=BOUNDS, ladder=LADDER, **more)
     assert found.counts.tolist() in ([2], [3])
-    cells = tally_frequencies(values, edges=[0.0, 0.5, 2.0], ladder=LADDER, **more)
+    cells = cells_of(values, edges=[0.0, 0.5, 2.0], ladder=LADDER, **more)
     assert cells.counts.tolist() == found.counts.tolist()
 
 
@@ -181,10 +171,10 @@ def test_nothing_but_none_is_a_column_like_others(form: str, kind: str) -> None:
     for values in ([None] * 3, [None, None, KINDS[kind][0][0]]):
         given, epsilon, data, _ = FORMS[form](values, 1.0, None)
         more: dict[str, Any] = {"epsilon": epsilon, "data": data}
-        cells = tally_frequencies(given, categories=KINDS[kind][0], other="else", **more)
+        cells = cells_of(given, categories=KINDS[kind][0], other="else", **more)
         assert cells.counts.tolist() == [3]
         assert cells.cells[0, 2] == values.count(None)
-        assert tally_mean(given, bounds=BOUNDS, missing="midpoint", **more).counts.tolist() == [3]
+        assert sums_of(given, bounds=BOUNDS, missing="midpoint", **more).counts.tolist() == [3]
 
 
 @pytest.mark.parametrize(
@@ -205,18 +195,18 @@ def test_a_declared_type_is_a_schema(column: Any) -> None:
     """Whatever the entries are, it is refused for its type."""
     for ladder in (None, LADDER):
         with pytest.raises(ColumnError, match="values must be numbers; its type is"):
-            tally_mean(column, epsilon=1.0, bounds=BOUNDS, missing="midpoint", ladder=ladder)
+            sums_of(column, epsilon=1.0, bounds=BOUNDS, missing="midpoint", ladder=ladder)
         with pytest.raises(ColumnError, match="values must be integers"):
-            tally_frequencies(column, epsilon=1.0, categories=[1, 2], other="else", ladder=ladder)
+            cells_of(column, epsilon=1.0, categories=[1, 2], other="else", ladder=ladder)
         with pytest.raises(ColumnError, match="epsilon must be numbers"):
-            tally_mean([0.0, 1.0, 0.5], epsilon=column, bounds=BOUNDS, ladder=ladder)
+            sums_of([0.0, 1.0, 0.5], epsilon=column, bounds=BOUNDS, ladder=ladder)
 
 
 def test_categories_of_pandas_that_are_objects() -> None:
     data = pd.DataFrame({"v": pd.Categorical(["a", 1, "1", None], categories=["a", 1, "1"])})
     given: dict[str, Any] = {"epsilon": 1.0, "categories": ["a", "1"], "other": "else"}
-    assert tally_frequencies("v", data=data, **given).cells.tolist() == [[1, 1, 2]]
-    assert tally_frequencies(data["v"], **given).cells.tolist() == [[1, 1, 2]]
+    assert cells_of("v", data=data, **given).cells.tolist() == [[1, 1, 2]]
+    assert cells_of(data["v"], **given).cells.tolist() == [[1, 1, 2]]
 
 
 def test_releases_of_columns_of_objects() -> None:
@@ -238,37 +228,35 @@ def test_releases_of_columns_of_objects() -> None:
 
 def test_decimals_are_numbers() -> None:
     data = pd.DataFrame({"v": series([Decimal("0.25"), Decimal(1)]), "e": series([Decimal(1), 2])})
-    assert counted(tally_mean("v", epsilon="e", bounds=BOUNDS, data=data)) == (
+    assert counted(sums_of("v", epsilon="e", bounds=BOUNDS, data=data)) == (
         [1.0, 2.0],
         [1, 1],
         [2**28, 2**30],
     )
     huge = [Decimal("1e400"), Decimal("-1e400"), 10**400, -(10**400)]
-    assert tally_mean(huge, epsilon=1.0, bounds=BOUNDS).sums.tolist() == [2**31]
+    assert sums_of(huge, epsilon=1.0, bounds=BOUNDS).sums.tolist() == [2**31]
 
 
 def test_names_that_are_integers() -> None:
     data = pd.DataFrame([[0.25, 0.5, 7], [1.0, 0.5, 8], [0.0, 0.5, 8]])
-    found = tally_mean(0, epsilon=0.5, bounds=BOUNDS, data=data, person=2)
+    found = sums_of(0, epsilon=0.5, bounds=BOUNDS, data=data, person=2)
     assert counted(found) == ([0.5], [2], [2**28 + 2**29])
-    assert tally_frequencies(2, epsilon=0.5, categories=[7, 8], data=data).cells.tolist() == [
-        [1, 2]
-    ]
+    assert cells_of(2, epsilon=0.5, categories=[7, 8], data=data).cells.tolist() == [[1, 2]]
     with pytest.raises(ArgumentError, match=r"epsilon=1 is the name of a column.*epsilon=1\.0"):
-        tally_mean(0, epsilon=1, bounds=BOUNDS, data=data)
-    assert tally_mean(0, epsilon=1.0, bounds=BOUNDS, data=data).levels.tolist() == [1.0]
+        sums_of(0, epsilon=1, bounds=BOUNDS, data=data)
+    assert sums_of(0, epsilon=1.0, bounds=BOUNDS, data=data).levels.tolist() == [1.0]
     with pytest.raises(ColumnError, match="values=9 is not a column"):
-        tally_mean(9, epsilon=0.5, bounds=BOUNDS, data=data)
+        sums_of(9, epsilon=0.5, bounds=BOUNDS, data=data)
     with pytest.raises(ArgumentError, match="values must be the name of a column"):
-        tally_mean([0], epsilon=0.5, bounds=BOUNDS, data=data)
+        sums_of([0], epsilon=0.5, bounds=BOUNDS, data=data)
     with pytest.raises(ArgumentError, match="values must be the name of a column"):
-        tally_mean(0, epsilon=0.5, bounds=BOUNDS, data=pl.DataFrame({"0": [1.0, 2.0]}))
+        sums_of(0, epsilon=0.5, bounds=BOUNDS, data=pl.DataFrame({"0": [1.0, 2.0]}))
     for odd in (pl.col("v"), pd.NA, data[0], np.ones(3), {0}, None):
         for frame_ in (data, pa.table({"v": [1.0, 2.0]})):
             with pytest.raises(ArgumentError, match="values must be the name of a column"):
-                tally_mean(odd, epsilon=0.5, bounds=BOUNDS, data=frame_)
+                sums_of(odd, epsilon=0.5, bounds=BOUNDS, data=frame_)
     with pytest.raises(DataError, match="person=2 has rows without a person"):
-        tally_mean(0, epsilon=0.5, bounds=BOUNDS, data=data.replace(7, np.nan), person=2)
+        sums_of(0, epsilon=0.5, bounds=BOUNDS, data=data.replace(7, np.nan), person=2)
 
 
 def test_names_that_come_twice() -> None:
@@ -281,8 +269,8 @@ def test_names_that_come_twice() -> None:
     relation = duckdb.sql("SELECT 0.25::DOUBLE AS v, 0.5 AS e, 7.0 AS e UNION ALL SELECT 1, 0.5, 8")
     for data in (arrow, pandas, relation):
         with pytest.raises(ColumnError, match="epsilon='e' is the name of 2 columns"):
-            tally_mean("v", epsilon="e", bounds=BOUNDS, data=data)
-        found = tally_mean("v", epsilon=0.5, bounds=BOUNDS, data=data)
+            sums_of("v", epsilon="e", bounds=BOUNDS, data=data)
+        found = sums_of("v", epsilon=0.5, bounds=BOUNDS, data=data)
         assert counted(found) == ([0.5], [2], [2**28 + 2**30])
 
 
@@ -299,6 +287,6 @@ def test_names_that_come_twice() -> None:
 )
 def test_dates_are_called_dates(days: Any) -> None:
     with pytest.raises(ColumnError, match=r"dates or times.*days since a fixed day"):
-        tally_mean(days, epsilon=1.0, bounds=BOUNDS)
+        sums_of(days, epsilon=1.0, bounds=BOUNDS)
     with pytest.raises(ColumnError, match="dates or times"):
-        tally_mean("d", epsilon=1.0, bounds=BOUNDS, data=pd.DataFrame({"d": days}))
+        sums_of("d", epsilon=1.0, bounds=BOUNDS, data=pd.DataFrame({"d": days}))

@@ -16,10 +16,10 @@ import pyarrow as pa
 import pytest
 
 from epsilons.errors import ColumnError, DataError
-from epsilons.tally import columns, people, tally_frequencies, tally_mean
-from epsilons.tally.ladder import Ladder
-from epsilons.tally.line import in_memory as line_in_memory
-from epsilons.tally.line import open_rows
+from epsilons.ladder import Ladder
+from epsilons.tally import columns
+from epsilons.tally import open as open_rows
+from tests.tally.asking import cells_of, folded, grid_of_each, sums_of
 
 BIG = 2**60
 HUGE = 2**63
@@ -93,35 +93,38 @@ def test_nobody_is_merged_and_nobody_is_split(kind: str, gap: bool, engine: str)
     ids = [strict, generous, generous, third, third, strict, *([None] if gap else [])]
     data = ENGINES[engine](rows(pa.array(ids, dtype), [0.25, 1, 1, 1, 1, 0.25, 1][: len(ids)]))
     on: dict[str, Any] = {"epsilon": "e", "data": data, "person": "p"}
-    assert tally_mean("x", bounds=(0.0, 1.0), ladder=LADDER, **on).counts.tolist() == [1, 2]
-    cells = tally_frequencies("x", edges=[0.0, 0.5, 1.0], ladder=LADDER, **on)
+    assert sums_of("x", bounds=(0.0, 1.0), ladder=LADDER, **on).counts.tolist() == [1, 2]
+    cells = cells_of("x", edges=[0.0, 0.5, 1.0], ladder=LADDER, **on)
     assert cells.counts.tolist() == [1, 2]
-    line = open_rows("x", ladder=LADDER, **on).tally()
+    line = open_rows("x", ladder=LADDER, **on).line()
     assert line.counts.tolist() == [1, 2]
     if engine == "duckdb":  # which is not in memory
         return
     if gap:
         with pytest.raises(DataError, match="without a person"):
-            people("x", bounds=(0.0, 1.0), **on)
+            grid_of_each("x", bounds=(0.0, 1.0), **on)
         return
-    assert people("x", bounds=(0.0, 1.0), **on)[0].counts.tolist() == [1, 2]
-    assert sorted(line_in_memory("x", "e", data, "p").budgets.tolist()) == [0.25, 1.0, 1.0]
+    assert grid_of_each("x", bounds=(0.0, 1.0), **on)[0].counts.tolist() == [1, 2]
+    assert sorted(folded("x", "e", data, "p").budgets.tolist()) == [0.25, 1.0, 1.0]
 
 
 def test_floats_have_one_zero_and_nan_is_nobody(engine: str) -> None:
     ids = pa.array([0.0, -0.0, 1.5, math.nan, None])
     data = ENGINES[engine](rows(ids, [0.25, 0.25, 1.0, 1.0, 1.0]))
     on: dict[str, Any] = {"epsilon": "e", "data": data, "person": "p"}
-    found = tally_mean("x", bounds=(0.0, 1.0), ladder=LADDER, **on)
+    found = sums_of("x", bounds=(0.0, 1.0), ladder=LADDER, **on)
     assert found.counts.tolist() == [1, 1]
-    cells = tally_frequencies("x", edges=[0.0, 0.5, 1.0], ladder=LADDER, **on)
+    cells = cells_of("x", edges=[0.0, 0.5, 1.0], ladder=LADDER, **on)
     assert cells.counts.tolist() == [1, 1]
     if engine == "duckdb":
         return
     with pytest.raises(DataError, match="without a person"):
-        people("x", bounds=(0.0, 1.0), **on)
+        grid_of_each("x", bounds=(0.0, 1.0), **on)
     kept = ENGINES[engine](rows(ids, [0.25, 0.25, 1.0, 1.0, 1.0])[:3])
-    assert people("x", bounds=(0.0, 1.0), **(on | {"data": kept}))[0].counts.tolist() == [1, 1]
+    assert grid_of_each("x", bounds=(0.0, 1.0), **(on | {"data": kept}))[0].counts.tolist() == [
+        1,
+        1,
+    ]
 
 
 @pytest.mark.parametrize("name", ["pyarrow", "pyarrow by itself"])
@@ -136,9 +139,9 @@ def test_an_entry_that_stands_twice_in_a_dictionary_is_one(
     ]
     data = pa.table({"p": pa.chunked_array(twice), "x": [1.0] * 6})
     on: dict[str, Any] = {"epsilon": 1.0, "data": data, "person": "p", "ladder": LADDER}
-    assert tally_mean("x", bounds=(0.0, 1.0), **on).n == 2
-    assert tally_frequencies("x", edges=[0.0, 0.5, 1.0], **on).counts.tolist() == [2]
-    cells = tally_frequencies("p", epsilon=1.0, categories=["a", "b"], other="?", data=data)
+    assert sums_of("x", bounds=(0.0, 1.0), **on).n == 2
+    assert cells_of("x", edges=[0.0, 0.5, 1.0], **on).counts.tolist() == [2]
+    cells = cells_of("p", epsilon=1.0, categories=["a", "b"], other="?", data=data)
     assert cells.cells.tolist() == [[3, 2, 1]]
 
 
@@ -162,22 +165,22 @@ def test_objects_of_several_types_are_compared_as_they_are(kind: str) -> None:
     )
     data = pd.DataFrame({"x": 1.0, "e": 1.0, "p": ids})
     on: dict[str, Any] = {"epsilon": "e", "data": data, "person": "p"}
-    assert tally_mean("x", bounds=(0.0, 1.0), ladder=LADDER, **on).counts.tolist() == [2]
+    assert sums_of("x", bounds=(0.0, 1.0), ladder=LADDER, **on).counts.tolist() == [2]
     with pytest.raises(ColumnError, match="cannot be compared"):
-        tally_mean("x", bounds=(0.0, 1.0), **on)
+        sums_of("x", bounds=(0.0, 1.0), **on)
     with pytest.raises(DataError, match="without a person"):
-        tally_mean("x", bounds=(0.0, 1.0), **on | {"data": data[:5]})
+        sums_of("x", bounds=(0.0, 1.0), **on | {"data": data[:5]})
     named = on | {"data": data[:3]}
-    assert tally_mean("x", bounds=(0.0, 1.0), **named).n == 2
-    assert people("x", bounds=(0.0, 1.0), **named)[0].n == 2
+    assert sums_of("x", bounds=(0.0, 1.0), **named).n == 2
+    assert grid_of_each("x", bounds=(0.0, 1.0), **named)[0].n == 2
 
 
 def test_integers_of_128_bits() -> None:
     ids = pl.Series([2**100 + 1, 2**100 + 2, 2**100 + 1], dtype=pl.Int128)
     data = pl.DataFrame({"x": [1.0] * 3, "p": ids})
     on: dict[str, Any] = {"epsilon": 1.0, "data": data, "person": "p", "bounds": (0.0, 1.0)}
-    assert tally_mean("x", **on).n == 2
-    assert people("x", **on)[0].n == 2
+    assert sums_of("x", **on).n == 2
+    assert grid_of_each("x", **on)[0].n == 2
 
 
 WHOLE = [BIG + 1, BIG + 2, BIG + 3, None, BIG + 1, BIG]
@@ -204,7 +207,7 @@ def test_integer_categories_with_a_gap_are_no_floats_and_not_refused(
     else:
         monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
     categories = [BIG + 1, BIG + 2, *(range(4096) if many else ())]
-    found = tally_frequencies("v", epsilon="e", categories=categories, other="?", data=data)
+    found = cells_of("v", epsilon="e", categories=categories, other="?", data=data)
     assert found.cells[0, [0, 1, -1]].tolist() == [2, 1, 3]
 
 
@@ -219,9 +222,9 @@ def test_ids_on_dask_with_a_gap_and_one_budget_for_all() -> None:
         "person": "p",
         "edges": [0.0, 0.5, 2.0],
     }
-    assert tally_frequencies("x", ladder=LADDER, **on).counts.tolist() == [2]
+    assert cells_of("x", ladder=LADDER, **on).counts.tolist() == [2]
     with pytest.raises(DataError, match="without a person"):
-        tally_frequencies("x", **on)
+        cells_of("x", **on)
 
 
 def test_a_large_column_of_ids_keeps_its_rows(engine: str) -> None:
@@ -233,7 +236,7 @@ def test_a_large_column_of_ids_keeps_its_rows(engine: str) -> None:
     values = (ids % 2).astype(np.float64)
     table = pa.table({"x": values, "p": pa.array([f"person {k}" for k in ids.tolist()])})
     data = ENGINES[engine](table)
-    tally, level_of, grid = people("x", epsilon=1.0, bounds=(0.0, 1.0), data=data, person="p")
+    tally, level_of, grid = grid_of_each("x", epsilon=1.0, bounds=(0.0, 1.0), data=data, person="p")
     present = np.unique(ids)
     assert tally.n == present.size == level_of.size
     assert sorted(grid.tolist()) == sorted((present % 2 * 2**30).tolist())

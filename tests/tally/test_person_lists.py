@@ -14,11 +14,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-import epsilons.tally
+import epsilons.tally.rows
 from epsilons.errors import ColumnError, DataError
-from epsilons.tally import Ladder, people, tally_frequencies, tally_mean
+from epsilons.ladder import Ladder
+from epsilons.tally import open as open_rows
 from epsilons.tally.identity import people as identified
-from epsilons.tally.line import in_memory, open_rows
+from tests.tally.asking import cells_of, folded, grid_of_each, sums_of
 
 LADDER = Ladder.declare(np.array([0.5, 1.0]))
 LARGE = 2**53
@@ -62,19 +63,19 @@ def test_integers_do_not_meet_in_a_float(
     ids: list[Any], form: str, large: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if large:
-        monkeypatch.setattr(epsilons.tally, "SMALL", 0)
+        monkeypatch.setattr(epsilons.tally.rows, "SMALL", 0)
     who = FORMS[form](ids)
     values, bounds = [0.0, 1.0, 1.0, 0.0], (0.0, 1.0)
-    counted = tally_mean(values, epsilon=1.0, bounds=bounds, person=who)
+    counted = sums_of(values, epsilon=1.0, bounds=bounds, person=who)
     assert counted.counts.tolist() == [3]
     assert counted.sums.tolist() == [2**30 + 2**29]
-    assert people(values, epsilon=1.0, bounds=bounds, person=who)[0].counts.tolist() == [3]
-    cells = tally_frequencies([*"abba"], epsilon=1.0, categories=["a", "b"], person=who)
+    assert grid_of_each(values, epsilon=1.0, bounds=bounds, person=who)[0].counts.tolist() == [3]
+    cells = cells_of([*"abba"], epsilon=1.0, categories=["a", "b"], person=who)
     assert cells.counts.tolist() == [3]
     assert (cells.cells * 2 // cells.unit).tolist() == [[3, 3]]
-    rows = open_rows(values, epsilon=1.0, person=who, small=0 if large else 100)
-    assert rows.tally().counts.tolist() == [3]
-    assert len(in_memory(values, 1.0, None, who).values) == 3
+    rows = open_rows(values, epsilon=1.0, person=who)
+    assert rows.line().counts.tolist() == [3]
+    assert len(folded(values, 1.0, None, who).values) == 3
 
 
 @pytest.mark.parametrize("large", [False, True], ids=["small", "large"])
@@ -84,19 +85,17 @@ def test_a_gap_makes_no_floats_of_the_others(
 ) -> None:
     """A strict person who is taken for a generous one pulls them down."""
     if large:
-        monkeypatch.setattr(epsilons.tally, "SMALL", 0)
+        monkeypatch.setattr(epsilons.tally.rows, "SMALL", 0)
     who = {**FORMS, **TYPED}[form]([LARGE, LARGE + 1, 5, None])
     values, budgets, bounds = [0.0, 1.0, 1.0, 1.0], [0.5, 1.0, 1.0, 1.0], (0.0, 1.0)
-    counted = tally_mean(values, epsilon=budgets, bounds=bounds, person=who, ladder=LADDER)
+    counted = sums_of(values, epsilon=budgets, bounds=bounds, person=who, ladder=LADDER)
     assert counted.counts.tolist() == [1, 2]
     assert counted.sums.tolist() == [0, 2**31]
     categories = ["a", "b"]
-    cells = tally_frequencies(
-        [*"abbb"], epsilon=budgets, categories=categories, person=who, ladder=LADDER
-    )
+    cells = cells_of([*"abbb"], epsilon=budgets, categories=categories, person=who, ladder=LADDER)
     assert cells.counts.tolist() == [1, 2]
     with pytest.raises(DataError, match="without a person"):
-        tally_mean(values, epsilon=budgets, bounds=bounds, person=who)
+        sums_of(values, epsilon=budgets, bounds=bounds, person=who)
 
 
 @pytest.mark.parametrize(
@@ -120,10 +119,10 @@ def test_frames_in_memory_keep_ids_apart(frame: Any) -> None:
         if isinstance(data, pl.DataFrame)
         else data.assign(v=given)
     )
-    found = in_memory("v", 1.0, data, "who", LADDER)
+    found = folded("v", 1.0, data, "who", LADDER)
     assert sorted(found.budgets.tolist()) == [0.0, 1.0, 1.0, 1.0]
     with pytest.raises(DataError, match="without a person"):
-        people("v", epsilon=1.0, bounds=(0.0, 3.0), data=data, person="who")
+        grid_of_each("v", epsilon=1.0, bounds=(0.0, 3.0), data=data, person="who")
 
 
 ONE: dict[str, list[Any]] = {
@@ -194,9 +193,9 @@ def test_what_cannot_be_compared_is_nobody(
     odd: Any, large: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if large:
-        monkeypatch.setattr(epsilons.tally, "SMALL", 0)
+        monkeypatch.setattr(epsilons.tally.rows, "SMALL", 0)
     who, values, bounds = ["a", "b", "c", odd], [1.0] * 4, (0.0, 1.0)
-    counted = tally_mean(values, epsilon=1.0, bounds=bounds, person=who, ladder=LADDER)
+    counted = sums_of(values, epsilon=1.0, bounds=bounds, person=who, ladder=LADDER)
     assert counted.counts.tolist() == [3]
     with pytest.raises(ColumnError, match="cannot be compared"):
-        tally_mean(values, epsilon=1.0, bounds=bounds, person=who)
+        sums_of(values, epsilon=1.0, bounds=bounds, person=who)

@@ -25,7 +25,7 @@ import polars as pl
 import pytest
 
 from epsilons.errors import DataError
-from epsilons.tally import columns, engine, progress
+from epsilons.tally import columns, progress, sums_engine
 from epsilons.tally.collect import collected
 from epsilons.tally.failures import guarded
 
@@ -290,7 +290,7 @@ def test_the_share_of_a_scan(tmp_path: Path, quick: None) -> None:
     file = parquet(tmp_path / "rows.parquet")
     passed = progress.Passed(250_000)
     table = columns.read("v", "e", file, None)
-    bare = engine.count(table, (0.0, 1.0))
+    bare = sums_engine.count(table, (0.0, 1.0))
     watched = passed.watched(pl.scan_parquet(file))
     query = nw.from_native(watched).group_by("e").agg(nw.col("v").sum()).sort("e")
     assert "PROJECT 2/3 COLUMNS" in query.to_native().explain()
@@ -300,7 +300,7 @@ def test_the_share_of_a_scan(tmp_path: Path, quick: None) -> None:
             collected(query, passed)
         assert passed() == 1.0
     assert watched.head(7).collect().height == 7
-    counted = engine.count(columns.read("v", "e", watched, None), (0.0, 1.0))
+    counted = sums_engine.count(columns.read("v", "e", watched, None), (0.0, 1.0))
     order, same = bare.levels.argsort(), counted.levels.argsort()
     assert bare.sums[order].tolist() == counted.sums[same].tolist()
     assert progress.Passed(0)() is None

@@ -22,9 +22,11 @@ import epsilons as ep
 from epsilons.budgets import float_down, floats_down
 from epsilons.central.facts import facts_of
 from epsilons.errors import BudgetError
+from epsilons.ladder import Ladder
 from epsilons.local.people import budgets_of
-from epsilons.tally import Ladder, tally_frequencies, tally_mean
-from epsilons.tally.line import in_memory, open_rows
+from epsilons.tally import open as open_rows
+from epsilons.tally.budget_columns import misses_decimals
+from tests.tally.asking import cells_of, folded, sums_of
 from tests.tally.conftest import SPARK, on_engine
 
 BOUNDS = (0.0, 1.0)
@@ -71,9 +73,9 @@ def test_what_is_no_number_stays_none(bad: Any) -> None:
 def test_what_is_negative_stays_negative(bad: Any) -> None:
     assert float_down(bad) < 0.0
     with pytest.raises(BudgetError, match="negative"):
-        tally_mean([0.0, 1.0], epsilon=bad, bounds=BOUNDS)
+        sums_of([0.0, 1.0], epsilon=bad, bounds=BOUNDS)
     with pytest.raises(BudgetError, match="negative"):
-        tally_mean([0.0, 1.0], epsilon=[bad, 1.0], bounds=BOUNDS)
+        sums_of([0.0, 1.0], epsilon=[bad, 1.0], bounds=BOUNDS)
 
 
 def test_decimals_in_a_context_that_forbids_floats() -> None:
@@ -107,7 +109,7 @@ def test_down_is_by_less_than_one_step(number: Any) -> None:
 @pytest.mark.parametrize("name", ABOVE_ZERO)
 def test_one_budget_for_all(name: str) -> None:
     number, expected = ABOVE_ZERO[name]
-    counted = tally_mean([0.0, 1.0], epsilon=number, bounds=BOUNDS)
+    counted = sums_of([0.0, 1.0], epsilon=number, bounds=BOUNDS)
     assert counted.levels.tolist() == [expected]
 
 
@@ -124,11 +126,11 @@ def test_budgets_of_everyone(name: str, form: str) -> None:
     number, expected = NUMBERS[name]
     budgets, values = FORMS[form]([number, 0.5, number]), [0.0, 1.0, 1.0]
     levels = sorted({expected, 0.5})
-    assert tally_mean(values, epsilon=budgets, bounds=BOUNDS).levels.tolist() == levels
-    cells = tally_frequencies([*"aab"], epsilon=budgets, categories=["a", "b"])
+    assert sums_of(values, epsilon=budgets, bounds=BOUNDS).levels.tolist() == levels
+    cells = cells_of([*"aab"], epsilon=budgets, categories=["a", "b"])
     assert cells.levels.tolist() == levels
-    assert open_rows(values, epsilon=budgets).tally().levels.tolist() == levels
-    assert sorted(set(in_memory(values, budgets, None, None).budgets)) == levels
+    assert open_rows(values, epsilon=budgets).line().levels.tolist() == levels
+    assert sorted(set(folded(values, budgets, None, None).budgets)) == levels
     assert ep.Budgets(budgets).levels.tolist() == levels
     assert budgets_of(budgets, 3).tolist() == [expected, 0.5, expected]
 
@@ -148,7 +150,7 @@ def test_budgets_of_everyone(name: str, form: str) -> None:
     ids=lambda budgets: f"{type(budgets).__name__}",
 )
 def test_typed_arrays_are_rounded_down(budgets: Any) -> None:
-    counted = tally_mean([0.0, 1.0], epsilon=budgets, bounds=BOUNDS)
+    counted = sums_of([0.0, 1.0], epsilon=budgets, bounds=BOUNDS)
     assert counted.levels.tolist() == [1.0, 2.0**53 + 2]
 
 
@@ -166,8 +168,8 @@ def test_levels_caps_and_keys() -> None:
 
 def test_a_tiny_budget_leaves_out() -> None:
     with pytest.raises(BudgetError, match="for everyone"):
-        tally_mean([0.0, 1.0], epsilon=Decimal("1e-400"), bounds=BOUNDS)
-    counted = tally_mean([0.0, 1.0], epsilon=[Decimal("1e-400"), 1], bounds=BOUNDS)
+        sums_of([0.0, 1.0], epsilon=Decimal("1e-400"), bounds=BOUNDS)
+    counted = sums_of([0.0, 1.0], epsilon=[Decimal("1e-400"), 1], bounds=BOUNDS)
     assert counted.levels.tolist() == [0.0, 1.0]
 
 
@@ -183,9 +185,7 @@ ENGINES: dict[str, Any] = {
 
 def levels_of(engine: str, budgets: pa.Array, ladder: Ladder | None = None) -> list[float]:
     table = pa.table({"v": pa.array(np.zeros(len(budgets))), "e": budgets})
-    counted = tally_mean(
-        "v", epsilon="e", bounds=BOUNDS, data=ENGINES[engine](table), ladder=ladder
-    )
+    counted = sums_of("v", epsilon="e", bounds=BOUNDS, data=ENGINES[engine](table), ladder=ladder)
     found: list[float] = counted.levels.tolist()
     return found
 
@@ -223,10 +223,10 @@ def nine_digits() -> tuple[pa.Table, list[float]]:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_random_decimals_on_engines(engine: str) -> None:
     table, exact = nine_digits()
-    counted = tally_mean("v", epsilon="e", bounds=BOUNDS, data=ENGINES[engine](table))
+    counted = sums_of("v", epsilon="e", bounds=BOUNDS, data=ENGINES[engine](table))
     assert set(counted.levels.tolist()) <= set(exact)
     if engine not in ("lazy", "duckdb"):
-        assert in_memory("v", "e", ENGINES[engine](table), None).budgets.tolist() == exact
+        assert folded("v", "e", ENGINES[engine](table), None).budgets.tolist() == exact
 
 
 @pytest.mark.parametrize("name", ["ibis", pytest.param(SPARK, marks=pytest.mark.slow)])
@@ -235,7 +235,7 @@ def test_decimals_on_engines_that_are_slow_to_answer(
 ) -> None:
     table, exact = nine_digits()
     data = on_engine(name, pl.DataFrame(table), tmp_path, request)
-    counted = tally_mean("v", epsilon="e", bounds=BOUNDS, data=data)
+    counted = sums_of("v", epsilon="e", bounds=BOUNDS, data=data)
     assert set(counted.levels.tolist()) <= set(exact)
 
 
@@ -266,7 +266,7 @@ def test_decimals_of_many_digits_meet_no_declared_level() -> None:
     long = pa.array([Decimal("0.5"), Decimal(1)], pa.decimal128(38, 18))
     with pytest.raises(BudgetError, match="floats of the column first"):
         levels_of("duckdb", long, Ladder.declare(np.array([0.5])))
-    assert not Ladder.declare(np.array([0.5])).misses_decimals(3)
-    assert Ladder.declare(np.array([0.5])).misses_decimals(None)
-    assert not Ladder.up_to(1.0).misses_decimals(None)
+    assert not misses_decimals(Ladder.declare(np.array([0.5])), 3)
+    assert misses_decimals(Ladder.declare(np.array([0.5])), None)
+    assert not misses_decimals(Ladder.up_to(1.0), None)
     assert len(levels_of("duckdb", long, Ladder.up_to(4.0))) == 2

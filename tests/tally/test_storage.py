@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from epsilons.errors import BudgetError, DataError, MissingValueError
-from epsilons.tally import GRID, SHARES, Ladder, tally_frequencies, tally_mean
+from epsilons.ladder import Ladder
+from epsilons.tally import GRID, SHARES
+from tests.tally.asking import cells_of, sums_of
 
 NAMES = {"values": "v", "epsilon": "e", "person": "w"}
 LADDER = Ladder.declare(np.array([0.1, 0.5]))
@@ -27,27 +29,27 @@ def table(*rows: tuple[Any, Any, Any], value: str = "REAL", who: str = "TEXT") -
 def test_a_budget_that_is_text_or_a_blob_is_none(budget: Any) -> None:
     data = table((10, budget, "zed"))
     mean = {**NAMES, "data": data, "bounds": (0.0, 10.0)}
-    tally = tally_mean(**mean, ladder=LADDER)
+    tally = sums_of(**mean, ladder=LADDER)
     assert tally.counts[tally.levels == 0.5].tolist() == [2]
     assert tally.sums[tally.levels == 0.5].tolist() == [round(0.3 * GRID)]
-    cells = tally_frequencies(**NAMES, data=data, edges=[0, 5, 20], ladder=LADDER)
+    cells = cells_of(**NAMES, data=data, edges=[0, 5, 20], ladder=LADDER)
     assert cells.cells[cells.levels == 0.5].tolist() == [[2 * SHARES, 0]]
     with pytest.raises(BudgetError):
-        tally_mean(**mean)
+        sums_of(**mean)
 
 
 @pytest.mark.parametrize("value", ["", "abc", b"x"])
 def test_a_value_that_is_text_or_a_blob_is_missing(value: Any) -> None:
     mean = {**NAMES, "data": table((value, 0.5, "zed")), "bounds": (0.0, 10.0)}
-    tally = tally_mean(**mean, ladder=LADDER)
+    tally = sums_of(**mean, ladder=LADDER)
     assert tally.sums[tally.levels == 0.5].tolist() == [round(0.3 * GRID) + GRID // 2]
     with pytest.raises(MissingValueError):
-        tally_mean(**mean)
+        sums_of(**mean)
 
 
 def test_an_integer_that_is_none_is_in_no_category() -> None:
     data = table((2.5, 0.5, "zed"), value="INTEGER")
-    cells = tally_frequencies(**NAMES, data=data, categories=[1, 2, 3], other="else", ladder=LADDER)
+    cells = cells_of(**NAMES, data=data, categories=[1, 2, 3], other="else", ladder=LADDER)
     assert cells.cells[cells.levels == 0.5].tolist() == [[SHARES, SHARES, 0, SHARES]]
 
 
@@ -58,8 +60,8 @@ def test_a_blob_is_not_the_person_whose_name_has_its_bytes(declared: str) -> Non
         "data": table((10, 0.5, b"cyd"), (10, 0.5, b"ann"), who=declared),
         "bounds": (0.0, 10.0),
     }
-    tally = tally_mean(**mean, ladder=LADDER)
+    tally = sums_of(**mean, ladder=LADDER)
     assert tally.counts.tolist() == [1, 2]
     assert tally.sums.tolist() == [round(0.3 * GRID), round(0.3 * GRID)]
     with pytest.raises(DataError, match="without a person"):
-        tally_mean(**mean)
+        sums_of(**mean)

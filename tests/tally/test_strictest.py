@@ -9,9 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from epsilons.tally import cells_engine, columns, people, tally_frequencies, tally_mean
-from epsilons.tally.ladder import Ladder
-from epsilons.tally.line import in_memory, open_rows
+from epsilons.ladder import Ladder
+from epsilons.tally import cells_engine, columns
+from epsilons.tally import open as open_rows
+from tests.tally.asking import cells_of, folded, grid_of_each, sums_of
 
 CLOSE = (1.0015, 1.0, 1.001)
 """Budgets that agree in nine significant bits: one level, of the smallest of them."""
@@ -23,11 +24,11 @@ WAYS = ["arrays", "large arrays", "polars", "polars by keys", "pyarrow by itself
 @pytest.fixture(params=WAYS)
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     name: str = request.param
-    monkeypatch.setattr("epsilons.tally.SMALL", 0 if name == "large arrays" else 10**5)
+    monkeypatch.setattr("epsilons.tally.rows.SMALL", 0 if name == "large arrays" else 10**5)
     if name == "pyarrow by itself":
         monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
     if name == "polars by keys":
-        monkeypatch.setattr("epsilons.tally.engine.few_budgets", lambda rows: False)
+        monkeypatch.setattr("epsilons.tally.sums_engine.few_budgets", lambda rows: False)
         monkeypatch.setattr(cells_engine, "few_budgets", lambda rows: False)
     return name
 
@@ -54,10 +55,10 @@ def test_a_level_has_the_smallest_budget_of_its_people(way: str, person: bool) -
     """All in one cell, so that nothing else keeps their budgets apart."""
     rows: dict[str, list[Any]] = {"x": [0.5] * 3, "e": list(CLOSE), "p": ["a", "b", "c"]}
     on = given(way, rows, person=person)
-    assert tally_mean(**on, bounds=(0.0, 1.0)).levels.tolist() == [1.0]
-    cells = tally_frequencies(**on, edges=[0.0, 0.25, 1.0])
+    assert sums_of(**on, bounds=(0.0, 1.0)).levels.tolist() == [1.0]
+    cells = cells_of(**on, edges=[0.0, 0.25, 1.0])
     assert (cells.levels.tolist(), cells.counts.tolist()) == ([1.0], [3])
-    line = open_rows(**on, small=0 if way == "large arrays" else 10**5).tally()
+    line = open_rows(**on).line()
     assert line.levels.tolist() == [1.0]
 
 
@@ -68,18 +69,18 @@ def test_under_add_remove_the_smaller_of_two_budgets_counts(way: str) -> None:
         "p": ["two", "two", "one"],
     }
     on = given(way, rows, person=True) | {"ladder": LADDER}
-    mean = tally_mean(**on, bounds=(0.0, 1.0))
+    mean = sums_of(**on, bounds=(0.0, 1.0))
     assert mean.levels.tolist() == [0.25, 1.0]
     assert mean.sums.tolist() == [2**29, 2**30]  # and all their rows are one value
-    cells = tally_frequencies(**on, edges=[0.0, 0.5, 1.0])
+    cells = cells_of(**on, edges=[0.0, 0.5, 1.0])
     half = cells.unit // 2
     assert cells.levels.tolist() == [0.25, 1.0]
     assert cells.cells.tolist() == [[half, half], [0, 2 * half]]
-    line = open_rows(**on, small=0 if way == "large arrays" else 10**5).tally()
+    line = open_rows(**on).line()
     assert line.counts.tolist() == [1, 1]
     if way != "duckdb":
         on.setdefault("data", None)
-        assert sorted(in_memory(**on).budgets.tolist()) == [0.25, 1.0]
+        assert sorted(folded(**on).budgets.tolist()) == [0.25, 1.0]
 
 
 def test_whoever_has_no_rung_is_left_out(way: str) -> None:
@@ -90,10 +91,10 @@ def test_whoever_has_no_rung_is_left_out(way: str) -> None:
     }
     for person in (False, True):
         on = given(way, rows, person=person) | {"ladder": LADDER}
-        assert tally_mean(**on, bounds=(0.0, 1.0)).sums.tolist() == [2**30, 2**30]
-        cells = tally_frequencies(**on, edges=[0.0, 0.5, 1.0])
+        assert sums_of(**on, bounds=(0.0, 1.0)).sums.tolist() == [2**30, 2**30]
+        cells = cells_of(**on, edges=[0.0, 0.5, 1.0])
         assert (cells.cells // cells.unit).tolist() == [[0, 1], [0, 1]]
-        line = open_rows(**on, small=0 if way == "large arrays" else 10**5).tally()
+        line = open_rows(**on).line()
         assert line.people.sum() == 2
 
 
@@ -103,20 +104,21 @@ def test_missing_values_stand_in_the_middle_and_far_ones_at_the_ends(
 ) -> None:
     values = [None, float("nan"), float("inf"), 1e300, -1e300, 7.0]
     rows: dict[str, list[Any]] = {"x": values, "e": [1.0] * 6, "p": list("abcdef")}
-    tally = tally_mean(**given(way, rows, person=person), bounds=(4.0, 8.0), missing="midpoint")
+    tally = sums_of(**given(way, rows, person=person), bounds=(4.0, 8.0), missing="midpoint")
     assert tally.sums.tolist() == [3 * 2**29 + 2**30 + 0 + 3 * 2**28]
     line = open_rows(
         **given(way, rows, person=person),
         missing="midpoint",
-        small=0 if way == "large arrays" else 10**5,
-    ).tally()
+    ).line()
     assert (line.counts.tolist(), line.missing.tolist()) == ([6], [3])
 
 
 def test_whoever_is_drawn_for_has_the_budget_of_their_level() -> None:
     """`people` says the level of each, whatever order the levels were found in."""
     epsilon = [4.0, *CLOSE, 0.5]
-    tally, level_of, grid = people([0.0, 1.0, 1.0, 1.0, 0.5], epsilon=epsilon, bounds=(0.0, 1.0))
+    tally, level_of, grid = grid_of_each(
+        [0.0, 1.0, 1.0, 1.0, 0.5], epsilon=epsilon, bounds=(0.0, 1.0)
+    )
     assert tally.levels.tolist() == [0.5, 1.0, 4.0]
     assert level_of.tolist() == [2, 1, 1, 1, 0]
     assert grid.tolist() == [0, 2**30, 2**30, 2**30, 2**29]

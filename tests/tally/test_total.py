@@ -12,8 +12,10 @@ import pytest
 
 import epsilons as ep
 from epsilons.errors import ArgumentError, DataError
-from epsilons.tally import SHARES, Ladder, tally_frequencies, tally_mean
+from epsilons.ladder import Ladder
+from epsilons.tally import SHARES
 from epsilons.tally.grid import HALF
+from tests.tally.asking import cells_of, sums_of
 
 LADDER = Ladder.declare(np.array([0.5, 1.0]))
 CATEGORIES = ["a", "b", "c"]
@@ -27,7 +29,7 @@ BUDGETS: dict[str, list[float]] = {
 
 
 def of_arrays(epsilon: list[float], person: list[int] | None) -> Any:
-    return tally_frequencies(
+    return cells_of(
         ["a"] * len(epsilon),
         epsilon=np.array(epsilon),
         categories=CATEGORIES,
@@ -39,7 +41,7 @@ def of_arrays(epsilon: list[float], person: list[int] | None) -> Any:
 def of_frames(epsilon: list[float], person: list[int] | None) -> Any:
     schema = {"v": pl.String, "e": pl.Float64, "p": pl.Int64}
     columns = {"v": ["a"] * len(epsilon), "e": epsilon, "p": person or [0] * len(epsilon)}
-    return tally_frequencies(
+    return cells_of(
         "v",
         epsilon="e",
         categories=CATEGORIES,
@@ -55,7 +57,7 @@ def of_frames(epsilon: list[float], person: list[int] | None) -> Any:
 def test_whether_a_table_of_cells_is_too_large_depends_on_the_ladder_alone(
     most: int, make: Callable[..., Any], people: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("epsilons.tally.LARGEST_TABLE", most)
+    monkeypatch.setattr("epsilons.tally.rows.LARGEST_TABLE", most)
     monkeypatch.setattr("epsilons.tally.cells.LARGEST_TABLE", most)
 
     def refused(epsilon: list[float]) -> bool:
@@ -77,7 +79,7 @@ def test_a_person_of_very_many_rows_is_in_the_middle(
     import duckdb
 
     monkeypatch.setattr("epsilons.tally.levels.MOST_ROWS", 3)
-    monkeypatch.setattr("epsilons.tally.engine.MOST_ROWS", 3, raising=False)
+    monkeypatch.setattr("epsilons.tally.sums_engine.MOST_ROWS", 3, raising=False)
     frame = pl.DataFrame(
         {
             "x": [0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0],
@@ -94,13 +96,13 @@ def test_a_person_of_very_many_rows_is_in_the_middle(
         "duckdb": lambda: duckdb.from_arrow(arrow),
     }[engine]()
     given: dict[str, Any] = {"epsilon": "e", "bounds": (0.0, 1.0), "data": data, "person": "p"}
-    tally = tally_mean("x", **given, ladder=LADDER)
+    tally = sums_of("x", **given, ladder=LADDER)
     assert tally.counts.tolist() == [3]
     assert tally.sums.tolist() == [0 + 2 * HALF + HALF]
     release = ep.mean("x", **given, neighbours="add-remove", levels=[0.5, 1.0])
     assert 0.0 <= release.value <= 1.0
     with pytest.raises(DataError, match="too many rows"):
-        tally_mean("x", **given)
+        sums_of("x", **given)
 
 
 def test_frequencies_have_no_limit_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,10 +112,10 @@ def test_frequencies_have_no_limit_of_rows(monkeypatch: pytest.MonkeyPatch) -> N
         "categories": ["a", "b"],
         "person": [1] * 4 + [2],
     }
-    tally = tally_frequencies([*"aaab", "b"], ladder=LADDER, **given)
+    tally = cells_of([*"aaab", "b"], ladder=LADDER, **given)
     assert tally.cells.tolist() == [[3 * SHARES // 4, SHARES // 4 + SHARES]]
     with pytest.raises(DataError, match="too many rows"):
-        tally_frequencies([*"aaab", "b"], **given)
+        cells_of([*"aaab", "b"], **given)
 
 
 @pytest.mark.slow
@@ -122,6 +124,6 @@ def test_so_it_is_with_more_rows_than_sums_can_hold() -> None:
 
     query = "select 7 as p, 1.0::double as x, 1.0::double as e from range({})"
     data = duckdb.sql(query.format(2**31 + 5))
-    tally = tally_mean("x", epsilon="e", bounds=(0.0, 1.0), data=data, person="p", ladder=LADDER)
+    tally = sums_of("x", epsilon="e", bounds=(0.0, 1.0), data=data, person="p", ladder=LADDER)
     assert tally.counts.tolist() == [1]
     assert tally.sums.tolist() == [HALF]

@@ -11,8 +11,7 @@ import numpy as np
 
 from epsilons.budgets import Budgets, Integers, float_down, is_number
 from epsilons.errors import ArgumentError, BudgetError
-from epsilons.tally import Ladder
-from epsilons.tally.ladder import SMALLEST
+from epsilons.ladder import SMALLEST, Ladder
 
 HIGHEST: Final = 16.0
 """Where the ladder ends if nothing is declared: whoever accepts more counts as accepting this."""

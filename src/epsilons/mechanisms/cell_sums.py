@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilons.budgets import Floats, Integers
+from epsilons.ladder import Ladder
 from epsilons.mechanisms.additive import lattice, noisy_cells
 from epsilons.noise import DiscreteLaplace, Source
 from epsilons.risk import Weighing
-from epsilons.tally import CellTally, Ladder
+from epsilons.tally import CellTally
 
 _SAFE = 2**62
 

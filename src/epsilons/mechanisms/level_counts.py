@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 
 from epsilons.budgets import Floats, Integers
+from epsilons.ladder import Ladder
 from epsilons.noise import DiscreteLaplace, Source
-from epsilons.tally import Ladder
 
 SHARE: Final = Fraction(1, 8)
 """The part of everyone's rung that counting spends."""

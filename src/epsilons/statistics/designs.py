@@ -20,9 +20,10 @@ from epsilons.mechanisms.level_counts import rounded_down
 from epsilons.mechanisms.additive import lattice
 from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.errors import ArgumentError
+from epsilons.ladder import Ladder
 from epsilons.noise import Hourglass, Laplaces, PairLaw, Staircase2D, least_variance
 from epsilons.risk import Weighing, ratio
-from epsilons.tally import GRID, Ladder
+from epsilons.tally import GRID
 
 Sums = TypeVar("Sums", TwoSums, CellSums)
 

@@ -13,12 +13,13 @@ import numpy.typing as npt
 
 from epsilons.budgets import float_down, floats_down, is_number, is_number_type
 from epsilons.errors import ArgumentError, BudgetError, DataError
+from epsilons.ladder import Ladder
 from epsilons.tally.categories import Kind, wrong_entry, wrong_type
 from epsilons.tally.given import Column, is_null, opened, same_labels
-from epsilons.tally.grid import LARGEST, Floats
+from epsilons.tally.grid import LARGEST
 from epsilons.tally.identity import people
-from epsilons.tally.ladder import Ladder
 from epsilons.tally.levels import Names
+from epsilons.types import Floats
 
 __all__ = ["Arrays", "budgets_and_people", "floats", "length", "one_budget", "read", "unnamed"]
 

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from epsilons.errors import BudgetError
+from epsilons.ladder import LESS, Ladder
 from epsilons.tally.failures import guarded
-from epsilons.tally.ieee import decimal_down, integer_down
-from epsilons.tally.ladder import Ladder
+from epsilons.tally.ieee import (
+    MOST_DIGITS,
+    a_number,
+    decimal_down,
+    exactly,
+    integer_down,
+    rounded,
+)
 
 if TYPE_CHECKING:
+    import narwhals as nw
+
     from epsilons.tally.columns import Table
 
-__all__ = ["on_ladder", "rounded_down"]
+__all__ = ["misses_decimals", "on_ladder", "rounded_down", "rung"]
 
 BUDGET = "the budget of all"
 """A column of one number, where a budget is needed for each row."""
@@ -40,7 +50,7 @@ def rounded_down(table: Table, ladder: Ladder | None) -> Table:
     near = nw.col(table.epsilon).cast(nw.Float64)
     if dtype.is_decimal():
         scale = _scale(table, dtype)
-        if ladder is not None and ladder.misses_decimals(scale):
+        if ladder is not None and misses_decimals(ladder, scale):
             raise BudgetError(
                 f"levels: epsilon={table.epsilon!r} is a column of decimals ({dtype}), and a float "
                 "such as 0.1 is a little above the decimal: nobody there would reach that level. "
@@ -76,3 +86,49 @@ def on_ladder(table: Table, ladder: Ladder) -> Table:
         return replace(table, epsilon=rung, ladder=ladder)
     frame = table.frame.with_columns(nw.lit(rung).alias(BUDGET))
     return replace(table, frame=frame, epsilon=BUDGET, ladder=ladder)
+
+
+def misses_decimals(ladder: Ladder, scale: int | None) -> bool:
+    """Whether someone at a declared level in decimals, rounded down, stands below its rung.
+
+    The float 0.1 is above the decimal 0.1, and nobody is put on a rung that is above their ε.
+
+    Args:
+        ladder: public.
+        scale: the digits of the decimals after the point; None if they are not known.
+    """
+    if ladder.fine or scale is None:
+        return not ladder.fine
+    for level in ladder.levels.tolist():
+        whole = round(Fraction(level) * 10**scale)
+        decimal = Fraction(whole, 10**scale)
+        if float(decimal) == level and (decimal < level or whole >= MOST_DIGITS):
+            return True
+    return False
+
+
+def rung(ladder: Ladder, epsilon: nw.Expr, frame: nw.LazyFrame[Any]) -> nw.Expr:
+    """`Ladder.of`, as an expression of the engine of a frame."""
+    import narwhals as nw
+
+    lowest, top = exactly(float(ladder.levels[0]), frame), exactly(ladder.top, frame)
+    usable = (epsilon >= lowest).fill_null(False) & a_number(epsilon)
+    if ladder.fine:
+        capped = nw.when(usable & (epsilon < top)).then(epsilon).otherwise(top)
+        shrunk = capped * LESS
+        near = rounded(capped)
+        down = nw.when(near <= capped).then(near).otherwise(rounded(shrunk))
+    else:
+        down = _highest(epsilon, [exactly(level, frame) for level in ladder.levels.tolist()])
+    return nw.when(usable).then(down).otherwise(nw.lit(0.0))
+
+
+def _highest(epsilon: nw.Expr, levels: list[nw.Expr]) -> nw.Expr:
+    """Return the highest level at or below ε, the first of them at least: a search by halves."""
+    import narwhals as nw
+
+    if len(levels) == 1:
+        return levels[0]
+    middle = len(levels) // 2
+    low, high = _highest(epsilon, levels[:middle]), _highest(epsilon, levels[middle:])
+    return nw.when(epsilon >= levels[middle]).then(high).otherwise(low)

@@ -12,7 +12,7 @@ import numpy as np
 from epsilons.errors import ArgumentError, ColumnError
 from epsilons.parameters import bins, labels, one_of
 from epsilons.tally.given import TIMES, family, is_time
-from epsilons.tally.grid import Floats, Integers
+from epsilons.types import Floats, Integers
 
 __all__ = [
     "MISSING",

@@ -9,9 +9,10 @@ from typing import Any, Final
 import numpy as np
 
 from epsilons.errors import ArgumentError, DataError, MissingValueError
+from epsilons.ladder import keys
 from epsilons.tally.categories import MISSING, UNDECLARED, Categories
-from epsilons.tally.grid import Floats, Integers, keys
 from epsilons.tally.levels import BAD_BUDGET, Names, check_people, check_size, standing
+from epsilons.types import Floats, Integers
 
 __all__ = [
     "LARGEST_TABLE",

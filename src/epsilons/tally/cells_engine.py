@@ -27,9 +27,9 @@ from epsilons.tally.expressions import (
     with_key,
 )
 from epsilons.tally.failures import guarded
-from epsilons.tally.grid import Floats, Integers
 from epsilons.tally.ieee import a_number
 from epsilons.tally.lookup import added, index_among, with_places
+from epsilons.types import Floats, Integers
 
 if TYPE_CHECKING:
     import narwhals as nw

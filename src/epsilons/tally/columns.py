@@ -17,28 +17,28 @@ from epsilons.errors import (
     EpsilonsError,
     FileError,
 )
+from epsilons.ladder import Ladder
 from epsilons.tally import arrays, given
 from epsilons.tally.budget_columns import on_ladder, rounded_down
 from epsilons.tally.bytewise import Spelling, bytewise
 from epsilons.tally.categories import Kind, wrong_type
-from epsilons.tally.cells_twin import check_declared
+from epsilons.tally.cells_numpy import check_declared
 from epsilons.tally.csv_files import Role, TextFile
 from epsilons.tally.failures import UNUSABLE, guarded
 from epsilons.tally.files import Separated, is_file, open_file
-from epsilons.tally.grid import Floats
 from epsilons.tally.identity import numbered
-from epsilons.tally.ladder import Ladder
 from epsilons.tally.levels import Names
 from epsilons.tally.progress import Passed, on_terminal
 from epsilons.tally.spellings import NOTES
 from epsilons.tally.storage import as_declared
+from epsilons.types import Floats
 
 if TYPE_CHECKING:
     import narwhals as nw
     import numpy.typing as npt
     import polars as pl
 
-__all__ = ["Table", "in_memory", "of_arrays", "of_values", "read", "read_in_memory"]
+__all__ = ["Table", "as_arrays", "is_in_memory", "of_arrays", "of_values", "read"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,45 +266,20 @@ def _unknown(parameter: str, column: str, columns: list[str]) -> str:
     return f"{parameter}={column!r} is not a column of data.{hint}"
 
 
-def read_in_memory(
-    values: object, epsilon: object, data: object, person: object, kind: Kind = "numbers"
-) -> Table:
-    """Check the columns of a frame in memory.
-
-    Raises:
-        ArgumentError: the frame is lazy, or is a file. And as `read`.
-    """
+def is_in_memory(data: object) -> bool:
+    """Whether `data` is a frame whose rows are here: not a file, and not lazy."""
     import narwhals as nw
 
-    lazy = is_file(data) or not isinstance(
-        guarded(lambda: nw.from_native(data, pass_through=True), DataError, UNUSABLE),
-        nw.DataFrame,
-    )
-    table = read(values, epsilon, data, person, kind)
-    if lazy:
-        raise ArgumentError(
-            'method "sampling" draws for each person and needs data in memory: '
-            "give arrays or an eager frame, not a file or a lazy frame."
-        )
-    return table
+    if is_file(data):
+        return False
+    wrapped = guarded(lambda: nw.from_native(data, pass_through=True), DataError, UNUSABLE)
+    return isinstance(wrapped, nw.DataFrame)
 
 
-def in_memory(
-    values: object,
-    epsilon: object,
-    data: object,
-    person: object,
-    names: Names,
-    ladder: Ladder | None = None,
-    *,
-    lenient: bool,
+def as_arrays(
+    table: Table, names: Names, ladder: Ladder | None = None, *, lenient: bool
 ) -> arrays.Arrays:
-    """Return the columns of a frame in memory as arrays, as `arrays.read` does.
-
-    Raises:
-        ArgumentError: the frame is lazy, or is a file. And as `read`.
-    """
-    table = read_in_memory(values, epsilon, data, person)
+    """Return the columns of a frame in memory as arrays, as `arrays.read` does."""
 
     def take() -> list[Any]:
         eager = table.frame.collect()
@@ -337,7 +312,7 @@ def of_values(
 
     Returns:
         None where the type of values declares nothing, or Polars does not take them: then their
-        entries are looked at one by one, in `cells_twin.py`.
+        entries are looked at one by one, in `cells_numpy.py`.
 
     Raises:
         ArgumentError: something is not one column, or the lengths differ.

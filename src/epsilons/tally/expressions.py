@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from epsilons.ladder import HUGE
+from epsilons.tally.budget_columns import rung
 from epsilons.tally.columns import Table
-from epsilons.tally.grid import HUGE
 from epsilons.tally.ieee import a_number, rounded, stirred
 from epsilons.tally.levels import BAD_BUDGET
 
@@ -40,7 +41,7 @@ def budget_and_person(table: Table) -> list[nw.Expr]:
     if isinstance(table.epsilon, str):
         budget = floats(table, table.epsilon)
         if table.ladder is not None:
-            budget = table.ladder.expression(budget, table.frame)
+            budget = rung(table.ladder, budget, table.frame)
             if table.person is not None:
                 # Rows that belong to no one are left out of the sum.
                 budget = (

@@ -1,20 +1,19 @@
-"""The public integer grid and the keys of budget levels, in NumPy.
+"""The public integer grid, in NumPy.
 
-`engine.py` writes the same two rules as expressions; one property test holds them together.
+`sums_engine.py` writes the same rule as an expression; one property test holds them together.
 """
 
 from __future__ import annotations
 
 import sys
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-__all__ = ["GRID", "HALF", "HUGE", "LARGEST", "SPLITTER", "Floats", "Integers", "keys", "to_grid"]
+from epsilons.types import Booleans, Floats, Integers
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+__all__ = ["GRID", "HALF", "LARGEST", "Rule", "to_grid"]
 
 GRID: Final = 2**30
 """The steps between the lower and the upper bound: a value is an integer in [0, GRID]."""
@@ -25,21 +24,30 @@ HALF: Final = GRID // 2
 LARGEST: Final = sys.float_info.max
 """The largest finite float."""
 
-SPLITTER: Final = 2.0**44 + 1.0
-"""Veltkamp's constant that leaves 53 - 44 = 9 significant bits."""
 
-HUGE: Final = 2.0**900
-"""Budgets above it, infinity among them, are their own keys: times SPLITTER they may overflow."""
+Rule: TypeAlias = Callable[[Any], Any]
+"""A public function from [0, 1] to [0, 1], of a value as its share of the range. Nothing is done in
+it but +, - and *, so that an array of NumPy and an expression of an engine have the same floats."""
 
 
-def to_grid(values: Floats, bounds: tuple[float, float]) -> tuple[Integers, npt.NDArray[np.bool_]]:
-    """Return every value on the grid (0 where it is missing), and where it is not missing."""
+def to_grid(
+    values: Floats, bounds: tuple[float, float], rule: Rule | None = None
+) -> tuple[Integers, Booleans]:
+    """Return every value on the grid (0 where it is missing), and where it is not missing.
+
+    Args:
+        values: numbers, NaN or infinite where they are missing.
+        bounds: the lower and the upper end of the grid.
+        rule: what is put on the grid in place of a value's share of the range.
+    """
     lo, hi = bounds
     valid = np.isfinite(values)
     steps = np.where(valid, values, lo)
     with np.errstate(over="ignore"):
         steps -= lo
-        steps *= GRID / (hi - lo)
+        steps *= (GRID if rule is None else 1.0) / (hi - lo)
+    if rule is not None:
+        steps = rule(np.clip(steps, 0.0, 1.0, out=steps)) * GRID
     steps += 0.5
     # The floor of any float from 0 to GRID + ½ is a whole number from 0 to GRID: no theory of
     # rounding is needed for privacy.
@@ -47,11 +55,3 @@ def to_grid(values: Floats, bounds: tuple[float, float]) -> tuple[Integers, npt.
     grid = np.floor(steps, out=steps).astype(np.int64)
     grid[~valid] = 0
     return grid, valid
-
-
-def keys(epsilon: Floats) -> Floats:
-    """Return `epsilon`, which must not be negative, rounded to 9 significant bits."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        product = epsilon * SPLITTER
-        rounded: Floats = product - (product - epsilon)
-    return np.where(epsilon <= HUGE, rounded, epsilon)

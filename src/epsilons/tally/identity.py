@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from epsilons.errors import ColumnError
 from epsilons.tally.given import is_null, opened
-from epsilons.tally.grid import Floats, Integers
+from epsilons.types import Floats, Integers
 
 if TYPE_CHECKING:
     import narwhals as nw

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from epsilons.tally.grid import SPLITTER
+from epsilons.ladder import SPLITTER
 
 if TYPE_CHECKING:
     import narwhals as nw

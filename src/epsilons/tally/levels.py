@@ -9,13 +9,14 @@ import numpy as np
 
 from epsilons.budgets import is_number
 from epsilons.errors import BudgetError, ConflictingBudgetsError, DataError, MissingValueError
-from epsilons.tally.grid import GRID, Floats, Integers
+from epsilons.tally.grid import GRID
+from epsilons.types import Floats, Integers
 
 __all__ = [
     "BAD_BUDGET",
-    "Counted",
     "Groups",
     "Names",
+    "SumGroups",
     "Tally",
     "check_people",
     "check_size",
@@ -81,7 +82,7 @@ class Names:
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class SumGroups:
     """What an engine counted, one entry for each level, unchecked and in any order.
 
     Attributes:
@@ -103,8 +104,8 @@ class Groups:
     most: Integers
 
 
-class Counted(Protocol):
-    """What every count of people says of them: see `Groups`."""
+class Groups(Protocol):
+    """What every count of people says of them: see `SumGroups`, `CellGroups`, `LineGroups`."""
 
     @property
     def levels(self) -> Floats:
@@ -127,7 +128,7 @@ class Counted(Protocol):
         """The most rows of one person."""
 
 
-def checked(groups: Groups, names: Names, missing: str) -> Tally:
+def checked(groups: SumGroups, names: Names, missing: str) -> Tally:
     """Return the tally, if it can be used.
 
     Args:
@@ -154,7 +155,7 @@ def checked(groups: Groups, names: Names, missing: str) -> Tally:
     return Tally(groups.levels[order] + 0.0, groups.people[order], groups.sums[order])
 
 
-def on_rungs(groups: Groups, names: Names, rungs: Floats) -> Tally:
+def on_rungs(groups: SumGroups, names: Names, rungs: Floats) -> Tally:
     """Return the tally of budgets on a public ladder: whatever the data, it can be used.
 
     Those who stand on no rung are left out. A missing value is in the middle, so is a person of
@@ -170,7 +171,7 @@ def on_rungs(groups: Groups, names: Names, rungs: Floats) -> Tally:
     return Tally(groups.levels[order], groups.people[order], groups.sums[order])
 
 
-def standing(groups: Counted, rungs: Floats) -> Integers:
+def standing(groups: Groups, rungs: Floats) -> Integers:
     """Return the groups that stand on a rung, in the order of rungs.
 
     Raises:
@@ -187,7 +188,7 @@ def standing(groups: Counted, rungs: Floats) -> Integers:
     return order
 
 
-def check_people(groups: Counted, names: Names, unit: int) -> None:
+def check_people(groups: Groups, names: Names, unit: int) -> None:
     """Check everything but the values.
 
     Args:
@@ -237,7 +238,7 @@ def check_people(groups: Counted, names: Names, unit: int) -> None:
         )
 
 
-def check_size(groups: Counted, names: Names, unit: int) -> int:
+def check_size(groups: Groups, names: Names, unit: int) -> int:
     """Return how many people there are, if their sums fit 64-bit integers.
 
     This is the one check that stays where the number of people is private: where a row is a person

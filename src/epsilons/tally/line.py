@@ -5,7 +5,7 @@ splitting: three operations that every engine rounds alike, and no logarithm. Th
 between a power of two and the next, of either sign, and one at 0. `Window` zooms in: equal cells
 between two ends. A pass is one group-by, and what comes back is small.
 
-Levels are coarser here than elsewhere, 2 significant bits of the 9: each level of `tally_mean` lies
+Levels are coarser here than elsewhere, 2 significant bits of the 9: each level of `Rows.sums` lies
 in one of them, and there are some seven of them where that has a thousand. A level spends on its
 range what its smallest budget may; the rest is there for the mean. Fewer groups are faster ones.
 """
@@ -13,21 +13,14 @@ range what its smallest budget may; the rest is there for the mean. Fewer groups
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Final
 
 import numpy as np
 
-from epsilons.errors import ArgumentError, DataError, MissingValueError
-from epsilons.parameters import choice
-from epsilons.tally import arrays
-from epsilons.tally.failures import UNUSABLE, guarded
-from epsilons.tally.frames import asked
-from epsilons.tally.grid import HUGE, Floats, Integers, keys
-from epsilons.tally.ladder import Ladder
+from epsilons.errors import MissingValueError
+from epsilons.ladder import HUGE, Ladder, keys
 from epsilons.tally.levels import Names, check_people
-
-if TYPE_CHECKING:
-    from epsilons.tally.line_twin import Folded
+from epsilons.types import Floats, Integers
 
 __all__ = [
     "BITS",
@@ -35,13 +28,11 @@ __all__ = [
     "TOP",
     "Line",
     "LineGroups",
-    "Reader",
-    "Rows",
     "Window",
+    "checked_line",
     "coarse",
-    "in_memory",
     "index_of",
-    "open_rows",
+    "line_on_rungs",
     "rungs",
     "value_of",
     "values_of",
@@ -149,66 +140,47 @@ class Line:
         return cells, total
 
 
-class Reader(Protocol):
-    """Rows that can be counted again and again: a pass each time."""
+def checked_line(groups: LineGroups, window: Window | None, names: Names, missing: str) -> Line:
+    """Return the people of each level and bucket, if they can be used.
 
-    @property
-    def names(self) -> Names:
-        """What messages call the parameters."""
+    Args:
+        groups: what was counted.
+        window: the cells that were zoomed in on; None for the whole line.
+        names: what messages call the parameters.
+        missing: "error" refuses missing values; "midpoint" leaves them out of every bucket.
 
-    def count(self, window: Window | None) -> LineGroups:
-        """Count people by level and bucket."""
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """The rows of the user, opened and checked once."""
-
-    reader: Reader
-    missing: str
-    ladder: Ladder | None = None
-
-    def tally(self, window: Window | None = None) -> Line:
-        """Count people by budget level and bucket, in one pass.
-
-        Args:
-            window: cells to zoom in on; None for the whole line.
-
-        Raises:
-            BudgetError: a budget is negative, NaN or null, or everyone's is 0.
-            DataError: there are too few people, a value is missing, somebody has two budgets.
-        """
-        groups, names = self.reader.count(window), self.reader.names
-        if self.ladder is not None:
-            return _on_rungs(groups, window, self.ladder)
-        found, level_of = np.unique(groups.keys, return_inverse=True)
-        levels = np.full(found.size, np.inf)
-        np.minimum.at(levels, level_of, groups.budgets)
-        counts = np.zeros(found.size, dtype=np.int64)
-        np.add.at(counts, level_of, groups.people)
-        check_people(
-            _People(levels, counts, groups.conflicts, groups.nobody, groups.most), names, _UNIT
+    Raises:
+        BudgetError: a budget is negative, NaN or null, or everyone's is 0.
+        DataError: there are too few people, a value is missing, somebody has two budgets.
+    """
+    found, level_of = np.unique(groups.keys, return_inverse=True)
+    levels = np.full(found.size, np.inf)
+    np.minimum.at(levels, level_of, groups.budgets)
+    counts = np.zeros(found.size, dtype=np.int64)
+    np.add.at(counts, level_of, groups.people)
+    check_people(
+        _People(levels, counts, groups.conflicts, groups.nobody, groups.most), names, _UNIT
+    )
+    gone = groups.cells == (NO_KEY if window is None else NO_CELL)
+    lost = np.zeros(found.size, dtype=np.int64)
+    np.add.at(lost, level_of[gone], groups.people[gone])
+    if missing == "error" and lost.any():
+        raise MissingValueError(
+            f"{names.values} has missing values (null, NaN or infinite).{names.missing} This "
+            "message depends on private data: it is for the curator only. "
+            'missing="midpoint" puts such values in the middle of the range that is found and '
+            "never refuses; or drop these rows."
         )
-        gone = groups.cells == (NO_KEY if window is None else NO_CELL)
-        lost = np.zeros(found.size, dtype=np.int64)
-        np.add.at(lost, level_of[gone], groups.people[gone])
-        if self.missing == "error" and lost.any():
-            raise MissingValueError(
-                f"{names.values} has missing values (null, NaN or infinite).{names.missing} This "
-                "message depends on private data: it is for the curator only. "
-                'missing="midpoint" puts such values in the middle of the range that is found and '
-                "never refuses; or drop these rows."
-            )
-        cells = groups.cells[~gone]
-        return Line(
-            levels=levels + 0.0,
-            keys=found,
-            counts=counts,
-            missing=lost,
-            level_of=level_of[~gone].astype(np.int64),
-            cell_of=index_of(cells) if window is None else cells.astype(np.int64),
-            people=groups.people[~gone],
-        )
+    cells = groups.cells[~gone]
+    return Line(
+        levels=levels + 0.0,
+        keys=found,
+        counts=counts,
+        missing=lost,
+        level_of=level_of[~gone].astype(np.int64),
+        cell_of=index_of(cells) if window is None else cells.astype(np.int64),
+        people=groups.people[~gone],
+    )
 
 
 def rungs(ladder: Ladder) -> tuple[Floats, Floats, Integers]:
@@ -221,7 +193,7 @@ def rungs(ladder: Ladder) -> tuple[Floats, Floats, Integers]:
     return ladder.levels[first], found, place.astype(np.int64)
 
 
-def _on_rungs(groups: LineGroups, window: Window | None, ladder: Ladder) -> Line:
+def line_on_rungs(groups: LineGroups, window: Window | None, ladder: Ladder) -> Line:
     """Count people on a public ladder: all of its levels, whoever is there."""
     levels, found, _ = rungs(ladder)
     used = groups.budgets > 0.0
@@ -254,91 +226,10 @@ class _People:
     most: Integers
 
 
-def open_rows(
-    values: Any,
-    *,
-    epsilon: Any,
-    data: Any = None,
-    person: Any = None,
-    missing: str = "error",
-    ladder: Ladder | None = None,
-    small: int = 10**5,
-) -> Rows:
-    """Check the arguments and the schema, and be ready to count.
-
-    Args:
-        values: one number for each row, or the name of a column of `data`.
-        epsilon: one budget for each row, one number for everyone, or the name of a column.
-        data: a frame that Narwhals reads, or the path of a Parquet or CSV file.
-        person: who each row belongs to, or the name of a column; None if a row is a person. A
-            person counts once, halfway between the smallest and the largest of their values: no
-            order of rows can change that, as it can change a sum of floats.
-        missing: "error" refuses missing values; "midpoint" leaves them out of every bucket.
-        ladder: a public ladder of budgets, if budgets and the number of people are private. Then
-            nothing is refused: whoever has no rung, no value or no name is left out, and of two
-            budgets the smaller counts.
-        small: rows of arrays up to which NumPy counts.
-
-    Raises:
-        ArgumentError: the arguments do not fit together.
-        FileError: `data` is a path, and the file cannot be read.
-    """
-    choice("missing", missing)
-    given = asked(values, epsilon, data, person)
-    own = (given.values, given.epsilon)
-    if given.data is None:
-        lenient = missing == "midpoint"
-        rows = arrays.read(*own, given.person, given.names, ladder, lenient=lenient)
-        if rows.values.size <= small:
-            from epsilons.tally.line_twin import ArrayReader
-
-            return Rows(ArrayReader(rows, given.names), missing, ladder)
-    # Narwhals and Polars are imported only when there is something for them to do.
-    from epsilons.tally import columns
-    from epsilons.tally.line_engine import TableReader
-
-    if given.data is None:
-        table = columns.of_arrays(rows)
-    else:
-        table = columns.read(*own, given.data, given.person, ladder=ladder)
-    return Rows(TableReader(table, given.names), missing, ladder)
-
-
-def in_memory(
-    values: Any, epsilon: Any, data: Any, person: Any, ladder: Ladder | None = None
-) -> Folded:
-    """Everyone's value and budget, for methods that draw for each person.
-
-    An entry that is no number is a missing value here: whether that is refused is decided where
-    rows are opened.
-
-    Raises:
-        ArgumentError: `data` is lazy or a file, or the arguments do not fit together.
-    """
-    from epsilons.tally.line_twin import fold
-
-    given = asked(values, epsilon, data, person)
-    own = (given.values, given.epsilon)
-    if given.data is None:
-        return fold(arrays.read(*own, given.person, given.names, ladder, lenient=True))
-    import narwhals as nw
-
-    from epsilons.tally import columns
-
-    wrapped = guarded(lambda: nw.from_native(given.data, pass_through=True), DataError, UNUSABLE)
-    if not isinstance(wrapped, nw.DataFrame):
-        raise ArgumentError(
-            'method "diffusion" draws for each person and needs data in memory: '
-            "give arrays or an eager frame, not a file or a lazy frame."
-        )
-    rows = columns.in_memory(*own, given.data, given.person, given.names, ladder, lenient=True)
-    return fold(rows)
-
-
 def coarse(epsilon: Floats) -> Floats:
     """The level of budgets, which must not be negative: 9 significant bits first, then 2 of them.
 
-    Two budgets of one level of `tally_mean` are in one level here, because the second rounding sees
+    Two budgets of one level of `Rows.sums` are in one level here, because the second rounding sees
     only the outcome of the first.
     """
     fine = keys(epsilon)

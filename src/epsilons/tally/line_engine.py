@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from epsilons.ladder import HUGE
 from epsilons.tally.collect import collected
 from epsilons.tally.columns import Table
 from epsilons.tally.expressions import (
@@ -14,9 +15,8 @@ from epsilons.tally.expressions import (
     floats,
 )
 from epsilons.tally.failures import guarded
-from epsilons.tally.grid import HUGE, Floats, Integers
 from epsilons.tally.ieee import finite, rounded, stirred
-from epsilons.tally.levels import BAD_BUDGET, Names
+from epsilons.tally.levels import BAD_BUDGET
 from epsilons.tally.line import (
     LEVEL_SPLITTER,
     LINE_SPLITTER,
@@ -27,52 +27,44 @@ from epsilons.tally.line import (
     Window,
     coarse,
 )
+from epsilons.types import Floats, Integers
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["TableReader"]
+__all__ = ["count"]
 
 
-class TableReader:
-    """A table that is counted where it is.
+def count(table: Table, window: Window | None) -> LineGroups:
+    """Count people by level and bucket.
 
     Args:
         table: a frame with checked columns.
-        names: what messages call the parameters.
+        window: cells to zoom in on; None for the whole line.
+
+    Raises:
+        FileError: the file cannot be read to its end.
+        DataError: the engine failed.
     """
-
-    def __init__(self, table: Table, names: Names) -> None:
-        self.names = names
-        self._table = table
-
-    def count(self, window: Window | None) -> LineGroups:
-        """Count people by level and bucket.
-
-        Raises:
-            FileError: the file cannot be read to its end.
-            DataError: the engine failed.
-        """
-        table = self._table
-        grouped = isinstance(table.epsilon, str)
-        folded = table.person is not None
-        result = guarded(
-            lambda: collected(_query(table, window, grouped=grouped, folded=folded), table.passed),
-            *table.failure,
-        )
-        size = len(result)
-        budgets = _floats(result, "e") if grouped else np.full(size, table.epsilon)
-        usable = budgets >= 0.0
-        nothing = np.zeros(1, dtype=np.int64)
-        return LineGroups(
-            keys=np.where(usable, coarse(np.where(usable, budgets, 0.0)), BAD_BUDGET),
-            budgets=np.where(usable, budgets, BAD_BUDGET),
-            cells=_floats(result, "cell") if window is None else _whole(result, "cell"),
-            people=_whole(result, "people"),
-            conflicts=_whole(result, "conflicts") if folded and size else nothing,
-            nobody=_whole(result, "nobody") if folded and size else nothing,
-            most=_whole(result, "most") if folded and size else nothing + 1,
-        )
+    grouped = isinstance(table.epsilon, str)
+    folded = table.person is not None
+    result = guarded(
+        lambda: collected(_query(table, window, grouped=grouped, folded=folded), table.passed),
+        *table.failure,
+    )
+    size = len(result)
+    budgets = _floats(result, "e") if grouped else np.full(size, table.epsilon)
+    usable = budgets >= 0.0
+    nothing = np.zeros(1, dtype=np.int64)
+    return LineGroups(
+        keys=np.where(usable, coarse(np.where(usable, budgets, 0.0)), BAD_BUDGET),
+        budgets=np.where(usable, budgets, BAD_BUDGET),
+        cells=_floats(result, "cell") if window is None else _whole(result, "cell"),
+        people=_whole(result, "people"),
+        conflicts=_whole(result, "conflicts") if folded and size else nothing,
+        nobody=_whole(result, "nobody") if folded and size else nothing,
+        most=_whole(result, "most") if folded and size else nothing + 1,
+    )
 
 
 def _query(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from epsilons.errors import ArgumentError
-from epsilons.tally.grid import Floats
+from epsilons.types import Floats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

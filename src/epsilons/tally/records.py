@@ -19,7 +19,7 @@ from typing import Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from epsilons.tally.grid import Integers
+from epsilons.types import Integers
 
 __all__ = ["LONGEST", "NEWLINE", "QUOTE", "records", "without_blank_lines"]
 

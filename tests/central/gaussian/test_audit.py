@@ -17,7 +17,7 @@ from epsilons.central.gaussian import mean_unknown_range
 from epsilons.central.gaussian.rates import rate
 from epsilons.central.gaussian.reduction import reduce
 from epsilons.central.mechanism import stays
-from epsilons.tally.line_twin import Folded
+from epsilons.tally.line_numpy import Folded
 
 pytestmark = pytest.mark.statistical
 

@@ -36,7 +36,7 @@ from epsilons.central.gaussian.diffusion import (
 from epsilons.central.gaussian.rates import rate
 from epsilons.central.gaussian.reduction import Reduced, reduce, seats
 from epsilons.errors import ArgumentError, PrivacyError
-from epsilons.tally.line_twin import Folded
+from epsilons.tally.line_numpy import Folded
 from epsilons.theory.gaussian import gaussian_error
 from epsilons.verify.selection import diffused_losses
 

@@ -33,7 +33,7 @@ NEIGHBOURS = ["replace", "add-remove"]
 def shorter() -> Iterator[None]:
     """A ladder of twelve octaves where nothing is declared: this takes less time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("epsilons.tally.ladder.DEPTH", 2.0**-12)
+        patch.setattr("epsilons.ladder.DEPTH", 2.0**-12)
         yield
 
 

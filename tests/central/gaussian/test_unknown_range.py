@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epsilons as ep
+from epsilons import tally
 from epsilons.allocation.split import best_split
 from epsilons.central.gaussian import mean_unknown_range, refuse_other_goals
 from epsilons.errors import ArgumentError, BudgetError, MissingValueError
@@ -185,7 +186,7 @@ def test_rows_of_one_person_count_once() -> None:
 def test_a_file_gives_what_arrays_give_in_at_most_four_passes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from epsilons.tally import collect, engine, line_engine
+    from epsilons.tally import collect, line_engine, sums_engine
 
     passes: list[Any] = []
     real = collect.collected
@@ -195,7 +196,7 @@ def test_a_file_gives_what_arrays_give_in_at_most_four_passes(
         return real(query, passed)
 
     monkeypatch.setattr(line_engine, "collected", watched)
-    monkeypatch.setattr(engine, "collected", watched)
+    monkeypatch.setattr(sums_engine, "collected", watched)
     rng = np.random.default_rng(5)
     for mu, sigma, most in ((1000.0, 2.0, 2), (1e12, 1.0, 4)):
         passes.clear()
@@ -303,14 +304,14 @@ def test_under_add_remove_no_public_number_knows_who_is_there() -> None:
 def test_zooming_keeps_to_released_numbers() -> None:
     """A window is a function of what was drawn: the same draws give the same windows."""
     seen: list[line.Window | None] = []
-    real = line.Rows.tally
+    real = tally.Rows.line
 
-    def watched(self: line.Rows, window: line.Window | None = None) -> line.Line:
+    def watched(self: tally.Rows, window: line.Window | None = None) -> line.Line:
         seen.append(window)
         return real(self, window)
 
     patch = pytest.MonkeyPatch()
-    patch.setattr(line.Rows, "tally", watched)
+    patch.setattr(tally.Rows, "line", watched)
     try:
         values = np.random.default_rng(1).normal(1e12, 1.0, 10_000)
         release = mean_unknown_range(values, epsilon=1.0, source=ep.Seeded(1))

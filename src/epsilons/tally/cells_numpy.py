@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numbers
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
+from epsilons.ladder import Ladder
 from epsilons.tally.arrays import budgets_and_people, floats
 from epsilons.tally.categories import (
     MISSING,
@@ -18,25 +21,33 @@ from epsilons.tally.categories import (
 )
 from epsilons.tally.cells import CellGroups, Parts, add_up
 from epsilons.tally.given import Family, declared, is_null, opened
-from epsilons.tally.grid import Integers
-from epsilons.tally.ladder import Ladder
 from epsilons.tally.levels import Names
+from epsilons.types import Floats, Integers
 
-__all__ = ["check_declared", "count"]
+__all__ = ["CellArrays", "check_declared", "count", "read"]
 
 FAMILY: Final[dict[Kind, Family]] = {"text": "text", "integers": "integer", "booleans": "boolean"}
 """What the type of a column must declare for categories of a kind."""
 
 
-def count(
+@dataclass(frozen=True, eq=False)
+class CellArrays:
+    """Rows in memory: the cell of each, the budget of each (or of all), and the person of each."""
+
+    cell: Integers
+    epsilon: Floats | float
+    person: npt.NDArray[Any] | None
+
+
+def read(
     values: object,
     epsilon: object,
     person: object,
     categories: Categories,
     names: Names,
     ladder: Ladder | None = None,
-) -> CellGroups:
-    """Count people and add up their shares by budget level and cell.
+) -> CellArrays:
+    """Check arrays, and find the cell of each row.
 
     Args:
         values: one value for each row.
@@ -54,11 +65,16 @@ def count(
     """
     lenient = ladder is not None or categories.other is not None
     cell = _cells(values, categories, names.values, lenient=lenient)
-    budgets, who = budgets_and_people(epsilon, person, names, cell.size, ladder)
+    return CellArrays(cell, *budgets_and_people(epsilon, person, names, cell.size, ladder))
+
+
+def count(held: CellArrays, categories: Categories) -> CellGroups:
+    """Count people and add up their shares by budget level and cell."""
+    cell, budgets = held.cell, held.epsilon
     rows: Integers | None = None
     conflicts = np.zeros(1, dtype=np.int64)
-    if who is not None:
-        index = np.unique(who, return_inverse=True)[1]
+    if held.person is not None:
+        index = np.unique(held.person, return_inverse=True)[1]
         rows_of = np.bincount(index)
         rows = rows_of[index]
         if not isinstance(budgets, float):

@@ -1,4 +1,4 @@
-"""The tally of arrays in NumPy: what `engine.py` does on engines, for small data and for draws."""
+"""The tally of arrays in NumPy: what `sums_engine.py` does on engines, and for draws."""
 
 from __future__ import annotations
 
@@ -6,25 +6,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from epsilons.ladder import keys
 from epsilons.tally.arrays import Arrays
-from epsilons.tally.grid import HALF, Floats, Integers, keys, to_grid
-from epsilons.tally.levels import BAD_BUDGET, Groups
+from epsilons.tally.grid import HALF, Rule, to_grid
+from epsilons.tally.levels import BAD_BUDGET, SumGroups
+from epsilons.types import Floats, Integers
 
-__all__ = ["Counted", "count"]
+__all__ = ["OnGrid", "count"]
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
-    """The groups, and for each person the index of their group and their integer."""
+class OnGrid:
+    """The groups, and for each person the index of their group and their integer on the grid."""
 
-    groups: Groups
+    groups: SumGroups
     group_of: Integers
     grid: Integers
 
 
-def count(arrays: Arrays, bounds: tuple[float, float]) -> Counted:
+def count(arrays: Arrays, bounds: tuple[float, float], rule: Rule | None = None) -> OnGrid:
     """Count people and add up their integers by budget level, missing values at the middle."""
-    grid, valid = to_grid(arrays.values, bounds)
+    grid, valid = to_grid(arrays.values, bounds, rule)
     epsilon = arrays.epsilon
     if not isinstance(epsilon, float):
         epsilon = np.where(epsilon >= 0.0, epsilon, BAD_BUDGET)
@@ -52,8 +54,8 @@ def count(arrays: Arrays, bounds: tuple[float, float]) -> Counted:
     else:
         found, group_of = np.unique(keys(epsilon), return_inverse=True)
         levels = _extremes(group_of, epsilon, found.size)[0]
-    return Counted(
-        Groups(
+    return OnGrid(
+        SumGroups(
             levels=levels,
             people=_sum(group_of, np.ones(grid.size, dtype=np.int64), levels.size),
             sums=_sum(group_of, grid, levels.size),

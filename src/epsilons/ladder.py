@@ -1,27 +1,31 @@
 """A public ladder of budgets: where budgets are private, everyone stands on the rung below theirs.
 
 Under add/remove nothing may depend on which budgets are present. A rung is a function of a person's
-own ε and of public numbers alone, and never above ε. Two rungs never share a key of the tally, so
-that a level of the tally is a rung, whoever is there.
+own ε and of public numbers alone, and never above ε. Two rungs never share a key, so that a level
+of the tally is a rung, whoever is there.
+
+The tally writes `keys` and `Ladder.of` as expressions of engines, too: property tests hold them
+together.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 import numpy as np
 
 from epsilons.errors import BudgetError
-from epsilons.tally.grid import Floats, keys
-from epsilons.tally.ieee import MOST_DIGITS, a_number, exactly, rounded
+from epsilons.types import Floats
 
-if TYPE_CHECKING:
-    import narwhals as nw
+__all__ = ["HUGE", "LESS", "SMALLEST", "SPLITTER", "Ladder", "keys"]
 
-__all__ = ["Ladder"]
+SPLITTER: Final = 2.0**44 + 1.0
+"""Veltkamp's constant that leaves 53 - 44 = 9 significant bits."""
+
+HUGE: Final = 2.0**900
+"""Budgets above it, infinity among them, are their own keys: times SPLITTER they may overflow."""
 
 MOST_DECLARED: Final = 256
 """The most rungs that a caller may declare."""
@@ -33,7 +37,16 @@ SMALLEST: Final = 2.0**-40
 DEPTH: Final = 2.0**-20
 """The lowest fine rung relative to the highest: whoever is below it is left out of the sum."""
 
-_SHRINK: Final = 1.0 - 2.0**-9
+LESS: Final = 1.0 - 2.0**-9
+"""What a number times it is, to 9 significant bits, is below the number: see `_down`."""
+
+
+def keys(epsilon: Floats) -> Floats:
+    """Return `epsilon`, which must not be negative, rounded to 9 significant bits."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        product = epsilon * SPLITTER
+        rounded: Floats = product - (product - epsilon)
+    return np.where(epsilon <= HUGE, rounded, epsilon)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,49 +115,6 @@ class Ladder:
         place = np.searchsorted(self.levels, capped, side="right")
         return np.concatenate([[0.0], self.levels])[place]
 
-    def misses_decimals(self, scale: int | None) -> bool:
-        """Whether someone at a declared level in decimals, rounded down, stands below its rung.
-
-        The float 0.1 is above the decimal 0.1, and nobody is put on a rung that is above their ε.
-
-        Args:
-            scale: the digits of the decimals after the point; None if they are not known.
-        """
-        if self.fine or scale is None:
-            return not self.fine
-        for level in self.levels.tolist():
-            whole = round(Fraction(level) * 10**scale)
-            decimal = Fraction(whole, 10**scale)
-            if float(decimal) == level and (decimal < level or whole >= MOST_DIGITS):
-                return True
-        return False
-
-    def expression(self, epsilon: nw.Expr, frame: nw.LazyFrame[Any]) -> nw.Expr:
-        """`of`, as an expression of the engine of a frame."""
-        import narwhals as nw
-
-        lowest, top = exactly(float(self.levels[0]), frame), exactly(self.top, frame)
-        usable = (epsilon >= lowest).fill_null(False) & a_number(epsilon)
-        if self.fine:
-            capped = nw.when(usable & (epsilon < top)).then(epsilon).otherwise(top)
-            shrunk = capped * _SHRINK
-            near = rounded(capped)
-            down = nw.when(near <= capped).then(near).otherwise(rounded(shrunk))
-        else:
-            down = _highest(epsilon, [exactly(level, frame) for level in self.levels.tolist()])
-        return nw.when(usable).then(down).otherwise(nw.lit(0.0))
-
-
-def _highest(epsilon: nw.Expr, levels: list[nw.Expr]) -> nw.Expr:
-    """Return the highest level at or below ε, the first of them at least: a search by halves."""
-    import narwhals as nw
-
-    if len(levels) == 1:
-        return levels[0]
-    middle = len(levels) // 2
-    low, high = _highest(epsilon, levels[:middle]), _highest(epsilon, levels[middle:])
-    return nw.when(epsilon >= levels[middle]).then(high).otherwise(low)
-
 
 def _down(epsilon: Floats) -> Floats:
     """Round down to 9 significant bits.
@@ -153,4 +123,4 @@ def _down(epsilon: Floats) -> Floats:
     (1 − 2⁻⁹)(1 + 2⁻⁹) < 1.
     """
     near = keys(epsilon)
-    return np.where(near <= epsilon, near, keys(epsilon * _SHRINK))
+    return np.where(near <= epsilon, near, keys(epsilon * LESS))

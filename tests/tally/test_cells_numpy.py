@@ -15,12 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import epsilons.tally
+import epsilons.tally.rows
 from epsilons.errors import ArgumentError, EpsilonsError
-from epsilons.tally import cells_engine, cells_twin, columns, people_cells, tally_frequencies
+from epsilons.tally import cells_engine, cells_numpy, columns
 from epsilons.tally.categories import declare
 from epsilons.tally.cells import SHARES, checked_cells
 from epsilons.tally.levels import Names
+from tests.tally.asking import cell_of_each, cells_of
 from tests.tally.conftest import declared_as
 
 POINTS = [-math.inf, -1.0, -0.0, 0.0, 5e-324, 0.5, 1.0, 2.0, 1e308, math.inf]
@@ -81,13 +82,14 @@ def outcome(groups: Any, categories: Any, unit: int) -> tuple[Any, ...]:
 
 @settings(max_examples=200, deadline=None)
 @given(table=tables(), listed=st.booleans())
-def test_the_twin_is_the_engine(
+def test_numpy_is_the_engine(
     table: tuple[str, list[Any], Any, list[float] | None, str | None], listed: bool
 ) -> None:
     kind, values, epsilon, who, other = table
     categories = declare(other=other, **NEITHER | declared_as(DECLARED[kind][0]))
     unit = 1 if who is None else SHARES
-    small = outcome(cells_twin.count(values, epsilon, who, categories, Names()), categories, unit)
+    rows = cells_numpy.read(values, epsilon, who, categories, Names())
+    small = outcome(cells_numpy.count(rows, categories), categories, unit)
     typed = pl.Series(values, dtype=TYPES[categories.kind])
     handed = columns.of_values(typed, epsilon, who, categories.kind, Names())
     assert handed is not None
@@ -112,7 +114,7 @@ def test_everyone_apart_adds_up(
     kind, values, epsilon, _, other = table
     categories = DECLARED[kind][0]
     try:
-        tally, level, cell = people_cells(
+        tally, level, cell = cell_of_each(
             values, epsilon=epsilon, other=other, **declared_as(categories)
         )
     except EpsilonsError:
@@ -149,14 +151,14 @@ def test_large_arrays_give_what_small_ones_give(
     if who is not None:
         epsilon = epsilon[who]
     given: dict[str, Any] = {"epsilon": epsilon, "categories": ["a", "b"], "other": "x"}
-    small = tally_frequencies(values, person=who, **given)
-    apart = None if person else people_cells(values, **given)
-    monkeypatch.setattr(epsilons.tally, "SMALL", 10)
-    large = tally_frequencies(values, person=who, **given)
+    small = cells_of(values, person=who, **given)
+    apart = None if person else cell_of_each(values, **given)
+    monkeypatch.setattr(epsilons.tally.rows, "SMALL", 10)
+    large = cells_of(values, person=who, **given)
     assert small.cells.tolist() == large.cells.tolist()
     assert small.levels.tolist() == large.levels.tolist()
     if apart is not None:
-        again = people_cells(values, **given)
+        again = cell_of_each(values, **given)
         assert [x.tolist() for x in apart[1:]] == [x.tolist() for x in again[1:]]
 
 
@@ -166,7 +168,7 @@ def test_people_of_frames(form: str, categories: list[Any]) -> None:
     values = [categories[0], categories[1], categories[1]]
     frame = pl.DataFrame({"v": values, "e": [2.0, 0.5, 2.0]})
     data = {"polars": frame, "pandas": frame.to_pandas(), "pyarrow": frame.to_arrow()}[form]
-    tally, level, cell = people_cells("v", epsilon="e", data=data, **declared_as(categories))
+    tally, level, cell = cell_of_each("v", epsilon="e", data=data, **declared_as(categories))
     assert level.tolist() == [1, 0, 1]
     assert cell.tolist() == [0, 1, 1]
     assert tally.cells.tolist() == [[0, 1], [1, 1]]
@@ -176,32 +178,33 @@ def test_people_need_one_row_each_in_memory() -> None:
     frame = pl.DataFrame({"v": ["a", "b"], "p": [1, 2]})
     given: dict[str, Any] = {"epsilon": 1.0, "categories": ["a", "b"]}
     with pytest.raises(ArgumentError, match="one row per person"):
-        people_cells("v", data=frame, person="p", **given)
+        cell_of_each("v", data=frame, person="p", **given)
     for data in (frame.lazy(), "rows.parquet"):
         with pytest.raises((ArgumentError, EpsilonsError), match=r"in memory|does not exist"):
-            people_cells("v", data=data, **given)
+            cell_of_each("v", data=data, **given)
 
 
 def test_a_million_categories() -> None:
     labels = [f"k{i}" for i in range(10**6)]
     values = [*labels[::1000], "none"]
-    tally = tally_frequencies(
+    tally = cells_of(
         "v", epsilon=1.0, categories=labels, other="rest", data=pl.DataFrame({"v": values})
     )
     assert tally.cells[0, ::1000].tolist() == [1] * 1001
     assert tally.cells.sum() == 1001
     edges = np.linspace(0.0, 1.0, 10**6 + 1)
     data = pl.DataFrame({"v": edges[::1000]})
-    tally = tally_frequencies("v", epsilon=1.0, edges=edges, data=data)
+    tally = cells_of("v", epsilon=1.0, edges=edges, data=data)
     assert tally.cells[0, ::1000].tolist() == [1] * 1000
     assert tally.cells[0, -1] == 1
 
 
 def test_small_arrays_import_no_engine() -> None:
     code = (
-        "import sys; from epsilons.tally import tally_frequencies;"
-        "tally_frequencies(['a', 'b'], epsilon=[1.0, 2.0], categories=['a', 'b']);"
-        "tally_frequencies([1.0, 2.0], epsilon=1.0, edges=[0, 5, 9]);"
+        "import sys; from epsilons import tally;"
+        "words, bins = tally.declare(['a', 'b'], None, None), tally.declare(None, [0, 5, 9], None);"
+        "tally.open(['a', 'b'], epsilon=[1.0, 2.0], categories=words).cells();"
+        "tally.open([1.0, 2.0], epsilon=1.0, categories=bins).cells();"
         "assert not {'polars', 'narwhals', 'pandas', 'pyarrow', 'duckdb'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,4 +1,4 @@
-"""The NumPy twin gives the integers of the engine path, and is what small arrays take."""
+"""NumPy gives the integers of the engine path, and is what small arrays take."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import epsilons.tally
+import epsilons.tally.rows
 from epsilons.errors import EpsilonsError
-from epsilons.tally import GRID, Tally, arrays, columns, engine, people, tally_mean, twin
+from epsilons.tally import GRID, Tally, arrays, columns, sums_engine, sums_numpy
 from epsilons.tally.levels import Names, checked
+from tests.tally.asking import grid_of_each, sums_of
 
 VALUES = st.one_of(
     st.floats(width=64),
@@ -68,13 +69,13 @@ def as_tuple(tally: Tally) -> tuple[Any, ...]:
 
 @SETTINGS
 @given(table=tables(), bounds=BOUNDS, missing=st.sampled_from(["error", "midpoint"]))
-def test_the_twin_is_the_engine(
+def test_numpy_is_the_engine(
     table: tuple[list[float], Any, list[float] | None], bounds: tuple[float, float], missing: str
 ) -> None:
     values, epsilon, who = table
     rows = arrays.read(values, epsilon, who, Names(), lenient=False)
-    small = outcome(twin.count(rows, bounds).groups, missing)
-    large = outcome(engine.count(columns.of_arrays(rows), bounds), missing)
+    small = outcome(sums_numpy.count(rows, bounds).groups, missing)
+    large = outcome(sums_engine.count(columns.of_arrays(rows), bounds), missing)
     assert small == large
 
 
@@ -85,12 +86,10 @@ def test_people_add_up_to_the_tally(
 ) -> None:
     values, epsilon, who = table
     try:
-        expected = tally_mean(
-            values, epsilon=epsilon, bounds=bounds, person=who, missing="midpoint"
-        )
+        expected = sums_of(values, epsilon=epsilon, bounds=bounds, person=who, missing="midpoint")
     except EpsilonsError:
         return
-    tally, level, grid = people(
+    tally, level, grid = grid_of_each(
         values, epsilon=epsilon, bounds=bounds, person=who, missing="midpoint"
     )
     assert as_tuple(tally) == as_tuple(expected)
@@ -109,24 +108,25 @@ def test_large_arrays_give_what_small_ones_give(
     monkeypatch: pytest.MonkeyPatch, scalar: bool, person: bool
 ) -> None:
     source = np.random.default_rng(11)
-    n = epsilons.tally.SMALL + 1
+    n = epsilons.tally.rows.SMALL + 1
     values = source.normal(0.0, 1.0, n)
     who = source.integers(0, n // 3, n) if person else None
     budgets = source.choice([0.1, 0.5, 2.0], n)
     if who is not None:
         budgets = budgets[who]
     epsilon: Any = 0.5 if scalar else budgets
-    by_engine = tally_mean(values, epsilon=epsilon, bounds=(-1.0, 1.0), person=who)
-    monkeypatch.setattr(epsilons.tally, "SMALL", n)
-    by_twin = tally_mean(values, epsilon=epsilon, bounds=(-1.0, 1.0), person=who)
-    assert as_tuple(by_engine) == as_tuple(by_twin)
+    by_engine = sums_of(values, epsilon=epsilon, bounds=(-1.0, 1.0), person=who)
+    monkeypatch.setattr(epsilons.tally.rows, "SMALL", n)
+    by_numpy = sums_of(values, epsilon=epsilon, bounds=(-1.0, 1.0), person=who)
+    assert as_tuple(by_engine) == as_tuple(by_numpy)
     assert by_engine.n == (n if who is None else np.unique(who).size)
 
 
 def test_small_arrays_import_no_engine() -> None:
     code = (
-        "import sys; from epsilons.tally import tally_mean;"
-        "tally_mean([0.1, 0.2], epsilon=[1.0, 2.0], bounds=(0.0, 1.0), person=['a', 'b']);"
+        "import sys; from epsilons import tally;"
+        "rows = tally.open([0.1, 0.2], epsilon=[1.0, 2.0], person=['a', 'b']);"
+        "rows.sums((0.0, 1.0)), rows.line();"
         "assert not {'polars', 'narwhals', 'pandas', 'pyarrow', 'duckdb'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from epsilons.ladder import keys
 from epsilons.tally.arrays import Arrays
-from epsilons.tally.grid import Floats, Integers, keys
-from epsilons.tally.levels import BAD_BUDGET, Names
+from epsilons.tally.levels import BAD_BUDGET
 from epsilons.tally.line import NO_CELL, NO_KEY, LineGroups, Window, coarse, rounded
+from epsilons.types import Floats, Integers
 
-__all__ = ["ArrayReader", "Folded", "fold"]
+__all__ = ["Folded", "count", "fold"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +25,14 @@ class Folded:
     conflicts: Integers
     most: int
 
+    @cached_property
+    def coarse_keys(self) -> Floats:
+        """The level of each person on the line; of a bad budget, a level of its own."""
+        usable = self.budgets >= 0.0
+        return np.where(usable, coarse(np.maximum(self.budgets, 0.0)), BAD_BUDGET)
+
     def levels(self) -> tuple[Floats, Integers, Integers]:
-        """The levels of `tally_mean`, ascending, the people of each, and the level of everyone."""
+        """The levels of `Rows.sums`, ascending, the people of each, and the level of everyone."""
         found, level_of = np.unique(keys(self.budgets), return_inverse=True)
         smallest = np.full(found.size, np.inf)
         np.minimum.at(smallest, level_of, self.budgets)
@@ -56,38 +64,23 @@ def fold(rows: Arrays) -> Folded:
     return Folded(middle, smallest, conflicts, int(sizes.max(initial=0)))
 
 
-class ArrayReader:
-    """Rows in memory.
-
-    Args:
-        rows: checked arrays.
-        names: what messages call the parameters.
-    """
-
-    def __init__(self, rows: Arrays, names: Names) -> None:
-        self.names = names
-        self._people = fold(rows)
-        budgets = self._people.budgets
-        self._keys = np.where(budgets >= 0.0, coarse(np.maximum(budgets, 0.0)), BAD_BUDGET)
-
-    def count(self, window: Window | None) -> LineGroups:
-        """Count people by level and bucket."""
-        people = self._people
-        cells = _cells(people.values, window)
-        order = np.lexsort((cells, self._keys))
-        level, cells, budgets = self._keys[order], cells[order], people.budgets[order]
-        fresh = np.ones(level.size, dtype=bool)
-        fresh[1:] = (level[1:] != level[:-1]) | (cells[1:] != cells[:-1])
-        starts = np.flatnonzero(fresh)
-        return LineGroups(
-            keys=level[starts],
-            budgets=np.minimum.reduceat(budgets, starts) if level.size else budgets,
-            cells=cells[starts],
-            people=np.diff(starts, append=level.size).astype(np.int64),
-            conflicts=people.conflicts,
-            nobody=np.zeros(1, dtype=np.int64),
-            most=np.array([people.most]),
-        )
+def count(people: Folded, window: Window | None) -> LineGroups:
+    """Count people by level and bucket."""
+    keys_of, cells = people.coarse_keys, _cells(people.values, window)
+    order = np.lexsort((cells, keys_of))
+    level, cells, budgets = keys_of[order], cells[order], people.budgets[order]
+    fresh = np.ones(level.size, dtype=bool)
+    fresh[1:] = (level[1:] != level[:-1]) | (cells[1:] != cells[:-1])
+    starts = np.flatnonzero(fresh)
+    return LineGroups(
+        keys=level[starts],
+        budgets=np.minimum.reduceat(budgets, starts) if level.size else budgets,
+        cells=cells[starts],
+        people=np.diff(starts, append=level.size).astype(np.int64),
+        conflicts=people.conflicts,
+        nobody=np.zeros(1, dtype=np.int64),
+        most=np.array([people.most]),
+    )
 
 
 def _cells(values: Floats, window: Window | None) -> Floats | Integers:

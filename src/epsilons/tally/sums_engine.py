@@ -21,9 +21,10 @@ from epsilons.tally.expressions import (
     with_key,
 )
 from epsilons.tally.failures import guarded
-from epsilons.tally.grid import GRID, HALF, Integers
+from epsilons.tally.grid import GRID, HALF, Rule
 from epsilons.tally.ieee import finite, less_itself_is_0
-from epsilons.tally.levels import BAD_BUDGET, MOST_ROWS, Groups
+from epsilons.tally.levels import BAD_BUDGET, MOST_ROWS, SumGroups
+from epsilons.types import Integers
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -31,12 +32,13 @@ if TYPE_CHECKING:
 __all__ = ["count"]
 
 
-def count(table: Table, bounds: tuple[float, float]) -> Groups:
+def count(table: Table, bounds: tuple[float, float], rule: Rule | None = None) -> SumGroups:
     """Count people and add up their integers by budget level, missing values at the middle.
 
     Args:
         table: a frame with checked columns.
         bounds: the lower and the upper end of the grid.
+        rule: what is put on the grid in place of a value's share of the range.
 
     Raises:
         FileError: the file cannot be read to its end.
@@ -45,7 +47,7 @@ def count(table: Table, bounds: tuple[float, float]) -> Groups:
 
     def run() -> nw.DataFrame[Any]:
         grouped = isinstance(table.epsilon, str)
-        rows = _rows(table, bounds)
+        rows = _rows(table, bounds, rule)
         folded = table.person is not None
         people = _fold(rows, budgets=grouped) if folded else rows
         if grouped and not folded and few_budgets(rows):
@@ -67,7 +69,7 @@ def count(table: Table, bounds: tuple[float, float]) -> Groups:
         levels = np.array(result["level"].to_list(), dtype=np.float64)
     else:
         levels = np.array([table.epsilon])
-    return Groups(
+    return SumGroups(
         levels=levels,
         people=total("people"),
         sums=total("sums") + HALF * missing * (table.person is None),
@@ -78,7 +80,7 @@ def count(table: Table, bounds: tuple[float, float]) -> Groups:
     )
 
 
-def _rows(table: Table, bounds: tuple[float, float]) -> nw.LazyFrame[Any]:
+def _rows(table: Table, bounds: tuple[float, float], rule: Rule | None) -> nw.LazyFrame[Any]:
     """Put every row on the grid: `x`, `e`, and `who`.
 
     Where a value is missing `x` is null, or it is 0, and `valid`, which is 1 elsewhere, is 0.
@@ -87,9 +89,13 @@ def _rows(table: Table, bounds: tuple[float, float]) -> nw.LazyFrame[Any]:
 
     lo, hi = bounds
     value = floats(table, table.values)
+    if rule is None:
+        steps = (value - lo) * (GRID / (hi - lo))
+    else:
+        steps = rule(_clipped(table, (value - lo) * (1.0 / (hi - lo)), 1.0)) * float(GRID)
     # Clipped last but one: the floor of any float from 0 to GRID + ½ is a whole number from 0 to
     # GRID, so that no theory of rounding is needed for privacy. Spark's floor cannot take more.
-    steps = _clipped(table, (value - lo) * (GRID / (hi - lo)) + 0.5, GRID + 0.5).floor()
+    steps = _clipped(table, steps + 0.5, GRID + 0.5).floor()
     columns: list[nw.Expr]
     if table.person is None and _counts_nulls(table.frame):
         # DuckDB's own function is a fifteenth faster, and in Ibis there is none.
