@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
-from epsilons import tally
+from epsilons import tally, words
 from epsilons.allocation import Goal
 from epsilons.budgets import Floats, Integers, float_down
 from epsilons.central.cell_sums import CellSums
@@ -39,28 +39,6 @@ from epsilons.release import (
 )
 from epsilons.risk import Weighing, ratio
 from epsilons.risk.simplex import project as projected
-
-PROTECTS: Final = (
-    "Whether a person took part at all, their value and their budget: with them or without them, "
-    "no result becomes more or less likely by more than a factor e^(spends), which is 10 % at 0.1 "
-    "and 2.7 times at 1, and nobody spends more than their own ε. The number of people is private, "
-    "and so are all budgets. Public are only the arguments of the call."
-)
-
-_ASSUMES: Final = {
-    "iid": (
-        "The people are a sample, independent draws from one population, and budgets say nothing "
-        "of values. The truth of that population is estimated."
-    ),
-    "shuffled": (
-        "The truth of these very people is estimated, and who chose which budget says nothing of "
-        "their values."
-    ),
-    "correlated": (
-        "The truth of these very people, those whose budget is not below the lowest level, is "
-        "estimated. Budgets may say anything about values."
-    ),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,8 +141,8 @@ def mean(
         risk=unit * ((hi - lo) ** 2 if goal.loss == "mse" else hi - lo),
         exact=False,
         spent=known.rule(chosen.spent),
-        protects=PROTECTS,
-        assumes=_ASSUMES[goal.assume],
+        protects=words.protected("add-remove"),
+        assumes=words.assumed("mean", "add-remove", goal.assume),
         private=source.private,
         missing="midpoint",
         mechanism=known.composed(mechanism, chosen.spent),
@@ -243,8 +221,8 @@ def frequencies(
         risk=_cell_risk(sums, aim, value),
         exact=False,
         spent=known.rule(chosen.spent),
-        protects=PROTECTS,
-        assumes=_ASSUMES[goal.assume],
+        protects=words.protected("add-remove"),
+        assumes=words.assumed("frequencies", "add-remove", goal.assume),
         private=source.private,
         mechanism=known.composed(mechanism, chosen.spent),
         sums=sums,

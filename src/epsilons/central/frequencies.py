@@ -7,32 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from epsilons import parameters, tally
+from epsilons import parameters, tally, words
 from epsilons.allocation import FREQUENCY_RULES, Allocation, Goal, allocate_for
 from epsilons.budgets import Budgets, Floats
 from epsilons.central import add_remove
 from epsilons.central.designs import CELL_METHODS
 from epsilons.central.histogram import Histogram, build_histogram
-from epsilons.central.mean import PROTECTS, refuse_public_facts
+from epsilons.central.mean import refuse_public_facts
 from epsilons.errors import ArgumentError
 from epsilons.noise import Source, resolve
 from epsilons.release import FrequencyRelease, Spent
 from epsilons.risk.simplex import project as projected
-
-_ASSUMES = {
-    "iid": (
-        "The people are a sample, independent draws from one population, and budgets say nothing "
-        "of categories. The shares in that population are estimated."
-    ),
-    "shuffled": (
-        "The shares among these very people are estimated, and who chose which budget says nothing "
-        "of their category."
-    ),
-    "correlated": (
-        "The shares among these very people are estimated. Budgets may say anything about "
-        "categories."
-    ),
-}
 
 
 def frequencies(
@@ -198,8 +183,8 @@ def _release(
         risk=goal.risk(mechanism.weighing),
         exact=allocation.exact,
         spent=Spent.rows(allocation.levels, allocation.counts, allocation.spent),
-        protects=PROTECTS,
-        assumes=_ASSUMES[goal.assume],
+        protects=words.protected("replace"),
+        assumes=words.assumed("frequencies", "replace", goal.assume),
         private=source.private,
         mechanism=mechanism,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from epsilons import parameters, tally
+from epsilons import parameters, tally, words
 from epsilons.allocation import RULES, Allocation, Goal, allocate_for
 from epsilons.budgets import Budgets
 from epsilons.central import add_remove, gaussian
@@ -23,28 +23,6 @@ class _NotGiven:
 
 
 _NOT_GIVEN: Final = _NotGiven()
-
-PROTECTS = (
-    "Each person's value: whatever it is, no result becomes more or less likely by more than a "
-    "factor e^(spent), which is 10 % at 0.1 and 2.7 times at 1, and nobody's spent is above their "
-    "own ε. "
-    "Budgets and the number of people count as public here: nothing that a budget itself reveals "
-    "is protected."
-)
-
-_ASSUMES = {
-    "iid": (
-        "The people are a sample, their values independent draws from one population, and budgets "
-        "say nothing of values. The mean of that population is estimated."
-    ),
-    "shuffled": (
-        "The mean of these very people is estimated, and who chose which budget says nothing of "
-        "their values."
-    ),
-    "correlated": (
-        "The mean of these very people is estimated. Budgets may say anything about values."
-    ),
-}
 
 
 def mean(
@@ -217,8 +195,8 @@ def _release(
         risk=unit * ((hi - lo) ** 2 if goal.loss == "mse" else hi - lo),
         exact=allocation.exact,
         spent=Spent.rows(allocation.levels, allocation.counts, allocation.spent),
-        protects=PROTECTS,
-        assumes=_ASSUMES[goal.assume],
+        protects=words.protected("replace"),
+        assumes=words.assumed("mean", "replace", goal.assume),
         missing=missing,
         private=private,
         mechanism=mechanism,

@@ -20,7 +20,7 @@ from epsilons.local.coins import WORD, flips, threshold
 from epsilons.local.hadamard import negative, order, transform
 from epsilons.local.hashing import signs
 from epsilons.local.labels import Labels
-from epsilons.local.mechanism import PROTECTS, Mechanism, honesty
+from epsilons.local.mechanism import Mechanism, honesty
 from epsilons.local.menu import menu_of
 from epsilons.local.people import count_of
 from epsilons.local.reports import Columns, Reports
@@ -29,19 +29,15 @@ from epsilons.local.sweep import dot, responses
 from epsilons.local.wire import HADAMARD, PROJECTION, RAPPOR
 from epsilons.noise import Source, below_many
 from epsilons.release.local import LocalFrequencyRelease
-from epsilons.report.text import points
+from epsilons.report import points
 from epsilons.risk.local import Sums
 from epsilons.risk.simplex import project
+from epsilons.words import ASSUMED_LOCALLY, PROTECTED_LOCALLY
 
 METHODS: Final = {"hadamard": HADAMARD, "projection": PROJECTION, "rappor": RAPPOR}
 
 _WORK = 1 << 20
 """Signs or coins that are worked on together."""
-
-_ASSUMES = (
-    "The people are a sample, independent draws from one population, and budgets say nothing of "
-    "categories. The shares in that population are estimated."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,8 +280,9 @@ class Frequencies(Mechanism):
             risk=state.sums.variance / state.sums.weight**2,
             exact=False,
             spent=SpentRows(state.levels),
-            protects=PROTECTS,
-            assumes=_ASSUMES + honesty(state, float(np.abs(raw - self.middle).max()), points),
+            protects=PROTECTED_LOCALLY,
+            assumes=ASSUMED_LOCALLY["frequencies"]
+            + honesty(state, float(np.abs(raw - self.middle).max()), points),
             private=state.private,
             mechanism=self,
             sums=state.sums,

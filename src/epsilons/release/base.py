@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
-from epsilons import report
+from epsilons import report, words
 from epsilons.budgets import Floats, Integers
+from epsilons.report import Data
 from epsilons.risk import Weighing
 
 if TYPE_CHECKING:
@@ -151,13 +152,13 @@ class Release:
         It speaks of these very people, whatever else was assumed.
         """
 
-    @abstractmethod
     def plot(self) -> altair.TopLevelMixin:
-        """A picture of the release.
+        """A picture: the estimate with its interval, and who spent what.
 
         Raises:
             MissingExtraError: the extra `report` is not installed.
         """
+        return report.plot(self._data)
 
     @property
     def risk_kind(self) -> str:
@@ -180,8 +181,10 @@ class Release:
             "statistic": self.statistic,
             "confidence": self.confidence,
             "n": self.n,
+            "n_is_noisy": isinstance(self.n, float),
             "method": self.method,
             "neighbours": self.neighbours,
+            "neighbours_are": words.neighbours_are(self.neighbours),
             "assume": self.assume,
             "loss": self.loss,
             "risk": self.risk,
@@ -200,6 +203,10 @@ class Release:
         """`to_dict` as JSON, in which ∞ is written as "inf"."""
         return report.to_json(self.to_dict())
 
+    @property
+    def _data(self) -> Data:
+        return cast(Data, self.to_dict())
+
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write the release as an HTML page that stands alone.
 
@@ -213,10 +220,10 @@ class Release:
             MissingExtraError: the extra `report` is not installed.
             FileError: the file cannot be written.
         """
-        return report.write_page(path, report.release_page(self.to_dict()))
+        return report.write_page(path, report.page(self._data))
 
     def __str__(self) -> str:
-        return report.release_text(self.to_dict())
+        return report.text(self._data)
 
     def _repr_html_(self) -> str:
-        return report.release_html(self.to_dict())
+        return report.html(self._data)

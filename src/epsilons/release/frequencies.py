@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from epsilons import parameters, report, risk
+from epsilons import parameters, risk, words
 from epsilons.budgets import Floats
 from epsilons.release.base import Mechanism, Release
-
-if TYPE_CHECKING:
-    import altair
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -83,17 +80,14 @@ class FrequencyRelease(Release):
     @property
     def treats(self) -> str:
         """What became of values that do not fit, in words: of the call, never of the data."""
-        if self.other is not None:
-            return f"Missing and undeclared values count as {self.other!r}."
-        if self.neighbours == "add-remove":
-            return "Missing and undeclared values are in no category."
-        return ""
+        return words.uncounted(self.other, self.neighbours)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that may be published, as plain data."""
         low, high = self.interval(self.confidence)
         band_low, band_high = self.band(self.confidence)
         shares = {
+            "kind": "cells",
             "categories": [list(c) if isinstance(c, tuple) else c for c in self.categories],
             "value": self.value.tolist(),
             "raw": self.raw.tolist(),
@@ -102,20 +96,6 @@ class FrequencyRelease(Release):
             "error_at_once": self.error_at_once,
         }
         return {**shares, **super().to_dict()}
-
-    def plot(self) -> altair.VConcatChart:
-        """Bars with error whiskers, and who spent what.
-
-        Raises:
-            MissingExtraError: the extra `report` is not installed.
-        """
-        return report.frequencies_plot(self.to_dict())
-
-    def __str__(self) -> str:
-        return report.frequencies_text(self.to_dict())
-
-    def _repr_html_(self) -> str:
-        return report.frequencies_html(self.to_dict())
 
     def _error(self, assume: str, confidence: float) -> float:
         """The error of one share, integers included."""

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from epsilons import parameters, report
+from epsilons import parameters, words
 from epsilons.budgets import Floats
 from epsilons.errors import ArgumentError
 from epsilons.release.base import Release
-from epsilons.release.mean import bounds_words
-from epsilons.report import local as words
 from epsilons.risk import local as bounds_of
 from epsilons.risk.local import Sums
-
-if TYPE_CHECKING:
-    import altair
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -87,22 +82,14 @@ class LocalMeanRelease(Release):
     def to_dict(self) -> dict[str, Any]:
         """Everything that may be published, as plain data."""
         low, high = self.interval(self.confidence)
-        mean = {"value": self.value, "raw": self.raw, "interval": [low, high]}
+        mean = {"kind": "scalar", "value": self.value, "raw": self.raw, "interval": [low, high]}
         more = {"bounds": list(self.bounds), "influence_of_one": self.influence(1)}
         return {**mean, **more, **super().to_dict()}
 
     @property
     def treats(self) -> str:
         """What became of values that do not fit, in words: of the call, never of the data."""
-        return bounds_words(self.bounds, midpoint=False) if self.statistic == "mean" else ""
-
-    def plot(self) -> altair.VConcatChart:
-        """The value with its interval on the range, and who spent what.
-
-        Raises:
-            MissingExtraError: the extra `report` is not installed.
-        """
-        return report.release_plot(self.to_dict())
+        return words.clipped(self.bounds, midpoint=False) if self.statistic == "mean" else ""
 
     def _reach(self, confidence: float) -> float:
         lo, hi = self.bounds
@@ -197,6 +184,7 @@ class LocalVectorRelease(Release):
         """Everything that may be published, as plain data."""
         low, high = self.interval(self.confidence)
         vector = {
+            "kind": "vector",
             "value": self.value.tolist(),
             "raw": self.raw.tolist(),
             "interval": [low.tolist(), high.tolist()],
@@ -209,21 +197,7 @@ class LocalVectorRelease(Release):
     @property
     def treats(self) -> str:
         """What became of vectors that do not fit, in words: of the call, never of the data."""
-        return f"Vectors longer than {report.number(self.ball)} are shortened to that length."
-
-    def plot(self) -> altair.LayerChart:
-        """Each coordinate with its interval.
-
-        Raises:
-            MissingExtraError: the extra `report` is not installed.
-        """
-        return words.vector_plot(self.to_dict())
-
-    def __str__(self) -> str:
-        return words.vector_text(self.to_dict())
-
-    def _repr_html_(self) -> str:
-        return words.vector_html(self.to_dict())
+        return words.shortened(self.ball)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -301,6 +275,7 @@ class LocalFrequencyRelease(Release):
         low, high = self.interval(self.confidence)
         band_low, band_high = self.band(self.confidence)
         shares = {
+            "kind": "cells",
             "categories": list(self.categories),
             "value": self.value.tolist(),
             "raw": self.raw.tolist(),
@@ -310,20 +285,6 @@ class LocalFrequencyRelease(Release):
             "influence_of_one": self.influence(1),
         }
         return {**shares, **super().to_dict()}
-
-    def plot(self) -> altair.VConcatChart:
-        """Bars with error whiskers, and who spent what.
-
-        Raises:
-            MissingExtraError: the extra `report` is not installed.
-        """
-        return report.frequencies_plot(self.to_dict())
-
-    def __str__(self) -> str:
-        return report.frequencies_text(self.to_dict())
-
-    def _repr_html_(self) -> str:
-        return report.frequencies_html(self.to_dict())
 
     def _reach(self, beta: float) -> float:
         return bounds_of.chernoff(self.sums.proxy, 0.0, 0.0, beta) / self.sums.weight

@@ -3,23 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from epsilons import parameters, report, risk
+from epsilons import parameters, risk, words
 from epsilons.release.base import Mechanism, Release
-
-if TYPE_CHECKING:
-    import altair
-
-
-def bounds_words(bounds: tuple[float, float], *, midpoint: bool) -> str:
-    """What values outside of the bounds count as and, if any are accepted, missing values."""
-    lo, hi = bounds
-    words = f"Values outside {report.number(lo)} to {report.number(hi)} count as the nearest bound"
-    if midpoint:
-        middle = report.number(lo / 2.0 + hi / 2.0)
-        words += f"; missing values count as {middle}, the middle, unless the person has others"
-    return words + "."
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -70,21 +57,13 @@ class MeanRelease(Release):
     @property
     def treats(self) -> str:
         """What became of values that do not fit, in words: of the call, never of the data."""
-        return bounds_words(self.bounds, midpoint=self.missing == "midpoint")
+        return words.clipped(self.bounds, midpoint=self.missing == "midpoint")
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that may be published, as plain data."""
         low, high = self.interval(self.confidence)
-        mean = {"value": self.value, "raw": self.raw, "interval": [low, high]}
+        mean = {"kind": "scalar", "value": self.value, "raw": self.raw, "interval": [low, high]}
         return {**mean, "bounds": list(self.bounds), **super().to_dict()}
-
-    def plot(self) -> altair.VConcatChart:
-        """The value with its interval on the range, and who spent what.
-
-        Raises:
-            MissingExtraError: the extra `report` is not installed.
-        """
-        return report.release_plot(self.to_dict())
 
     def _error(self, assume: str, confidence: float) -> float:
         """The error on a unit range, integers included."""

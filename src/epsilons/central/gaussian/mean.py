@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from epsilons import parameters, tally
+from epsilons import parameters, tally, words
 from epsilons.budgets import Floats, Integers, float_down
 from epsilons.central.facts import facts_of
 from epsilons.central.gaussian.diffusion import diffuse, find_range
 from epsilons.central.gaussian.locate import Found, locate
-from epsilons.central.gaussian.private import PROTECTS as PRIVATELY
 from epsilons.central.gaussian.private import (
     GaussianRatioRelease,
     mean_of_unknown_people,
@@ -48,23 +47,9 @@ __all__ = ["METHODS", "mean_unknown_range", "refuse_other_goals"]
 
 METHODS = ("weighted", "diffusion")
 
-PROTECTS = (
-    "Each person's value: whatever it is, and however far from all others, no result becomes more "
-    "or less likely by more than a factor e^(spent), and nobody's spent is above their own ε. "
-    "Finding the range is part of that. "
-    "Budgets and the number of people count as public here: nothing that a budget itself reveals "
-    "is protected."
-)
-
 CHANGED = (
     "data changed while they were read: the budgets of the last pass are not those of the first. "
     "Read from something that stands still."
-)
-
-ASSUMES = (
-    "For privacy, nothing. For the error and the interval: the people are a sample, their values "
-    "independent draws from one Gaussian population, and budgets say nothing of values. The mean "
-    "of that population is estimated."
 )
 
 
@@ -135,7 +120,6 @@ def mean_unknown_range(
             confidence=confidence,
             levels=levels,
             cap=cap,
-            assumes=ASSUMES,
             source=entropy,
         )
     for name, given in (("levels", levels), ("cap", cap)):
@@ -247,7 +231,7 @@ def _reduction(
         neighbours="add-remove",
         missing="midpoint",
         spent=SpendingRule(mechanism.levels, spent),
-        protects=PRIVATELY,
+        protects=words.protected("add-remove", range_is_known=False),
         mechanism=mechanism,
     )
 
@@ -328,8 +312,8 @@ def _release(
         risk=gaussian_mse(mechanism, sigma),
         exact=False,
         spent=Spent.rows(mechanism.levels, mechanism.counts, np.minimum(spent, mechanism.levels)),
-        protects=PROTECTS,
-        assumes=ASSUMES,
+        protects=words.protected("replace", range_is_known=False),
+        assumes=words.ASSUMED_OF_AN_UNKNOWN_RANGE,
         private=private,
         mechanism=mechanism,
         sigma=sigma,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from epsilons import parameters, tally
+from epsilons import parameters, tally, words
 from epsilons.allocation import Goal
 from epsilons.allocation.caps import square_cap
 from epsilons.budgets import Floats, Integers, float_down
@@ -37,14 +37,7 @@ from epsilons.noise import Source
 from epsilons.release import NoisySums, RatioMeanRelease, SpendingRule
 from epsilons.tally import line
 
-__all__ = ["PROTECTS", "GaussianRatioRelease", "float_down", "mean_of_unknown_people"]
-
-PROTECTS = (
-    "Whether a person took part at all, their value and their budget: with them or without them, "
-    "no result becomes more or less likely by more than a factor e^(spends), and nobody spends "
-    "more than their own ε. Finding the range is part of that. The number of people is private, "
-    "and so are all budgets. Public are only the arguments of the call."
-)
+__all__ = ["GaussianRatioRelease", "float_down", "mean_of_unknown_people"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -115,7 +108,6 @@ def mean_of_unknown_people(
     confidence: float,
     levels: Any,
     cap: Any,
-    assumes: str,
     source: Source,
 ) -> GaussianRatioRelease:
     """Publish a mean without a range and without telling who is there.
@@ -187,8 +179,8 @@ def mean_of_unknown_people(
         risk=sample + noise * noise,
         exact=False,
         spent=SpendingRule(rungs, np.array(spends)),
-        protects=PROTECTS,
-        assumes=assumes,
+        protects=words.protected("add-remove", range_is_known=False),
+        assumes=words.ASSUMED_OF_AN_UNKNOWN_RANGE,
         missing="midpoint",
         private=source.private,
         mechanism=Composed(rungs, (*stages, mechanism), charges),
