@@ -18,8 +18,8 @@ from typing import Any, Final
 from epsilons import report
 from epsilons.errors import ArgumentError, FileError, MissingExtraError
 from epsilons.experiments.artefact import Artefact, Result, Row, Run
-from epsilons.report import figures
-from epsilons.report.page import Figure, Links, Part, Section, Table, Words, page, write_page
+from epsilons.report import charts, write_page
+from epsilons.report.parts import Figure, Links, PageTable, Part, Section, Words, whole
 
 Progress = Callable[[str, int, int], None]
 """Told of the artefact, of how much of it is done, and of how much there is."""
@@ -138,7 +138,7 @@ def _write(
     alt: Any,
 ) -> None:
     chart = artefact.plot(alt, result.rows)
-    drawing = figures.svg(chart)
+    drawing = charts.svg(chart)
     picture = io.BytesIO()
     chart.save(picture, format="png", scale_factor=2)
     base.with_suffix(".csv").write_text(as_csv(result.rows), "utf-8")
@@ -148,7 +148,7 @@ def _write(
     parts: list[Part] = [
         Words(result.words),
         Figure(drawing, artefact.title),
-        Table([*result.rows[0]], shown),
+        PageTable([*result.rows[0]], shown),
         Words(_made(len(result.rows), settings, seconds)),
         Links(
             [
@@ -158,7 +158,7 @@ def _write(
             ]
         ),
     ]
-    write_page(base.with_suffix(".html"), page(f"{artefact.name}: {artefact.title}", parts))
+    write_page(base.with_suffix(".html"), whole(f"{artefact.name}: {artefact.title}", parts))
     facts = {
         "settings": settings,
         "title": artefact.title,
@@ -193,7 +193,7 @@ def _index(folder: Path) -> None:
             words = f"In {facts['violations']} rows a lower bound is above what was measured."
             below.insert(0, Words(words, "warning"))
         parts.append(Section(f"{facts['settings']['name']}: {facts['title']}", below, path.stem))
-    write_page(folder / "index.html", page("Every table and figure", parts))
+    write_page(folder / "index.html", whole("Every table and figure", parts))
 
 
 def _cell(cell: Any) -> str:

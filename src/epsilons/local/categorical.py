@@ -19,7 +19,7 @@ from epsilons.local.coins import WORD, flips, threshold
 from epsilons.local.hadamard import negative, order, transform
 from epsilons.local.hashing import signs
 from epsilons.local.labels import Labels
-from epsilons.local.mechanism import PROTECTS, Mechanism, honesty
+from epsilons.local.mechanism import Mechanism, honesty
 from epsilons.local.menu import menu_of
 from epsilons.local.people import count_of
 from epsilons.local.reports import Columns, Reports
@@ -28,21 +28,17 @@ from epsilons.local.sweep import dot, responses
 from epsilons.local.wire import HADAMARD, PROJECTION, RAPPOR
 from epsilons.noise import Source, below_many
 from epsilons.release.local import LocalFrequencyRelease
-from epsilons.report.text import points
 from epsilons.risk import weights as weighing
+from epsilons.report import points
 from epsilons.risk.local import Sums
 from epsilons.risk.reported import ReportedCells
 from epsilons.risk.simplex import project
+from epsilons.words import ASSUMED_LOCALLY, PROTECTED_LOCALLY
 
 METHODS: Final = {"hadamard": HADAMARD, "projection": PROJECTION, "rappor": RAPPOR}
 
 _WORK = 1 << 20
 """Signs or coins that are worked on together."""
-
-_ASSUMES = (
-    "The people are a sample, independent draws from one population, and budgets say nothing of "
-    "categories. The shares in that population are estimated."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,8 +281,9 @@ class Frequencies(Mechanism):
             risk=ReportedCells(state.sums, self.cells, state.n, self.middle).mse(),
             exact=False,
             spent=SpentRows(state.levels),
-            protects=PROTECTS,
-            assumes=_ASSUMES + honesty(state, float(np.abs(raw - self.middle).max()), points),
+            protects=PROTECTED_LOCALLY,
+            assumes=ASSUMED_LOCALLY["frequencies"]
+            + honesty(state, float(np.abs(raw - self.middle).max()), points),
             private=state.private,
             mechanism=self,
             sums=state.sums,

@@ -23,12 +23,7 @@ from epsilons.release.base import Release
 from epsilons.risk.local import Sums, influence
 from epsilons.risk.weights import WEIGHTS
 from epsilons.tally.given import same_labels
-
-PROTECTS = (
-    "Each person's value, before it leaves them: whatever their value is, the probability of what "
-    "they send changes by at most a factor e^ε, with their own ε. Nobody has to be trusted. "
-    "Budgets are public, and so is that a person took part."
-)
+from epsilons.words import honest_reports
 
 
 class Mechanism(ABC):
@@ -258,7 +253,5 @@ def honesty(state: State, off: float, told: Callable[[float], str], whole: float
     """
     lies = max(state.n // 100, 1)
     far = influence(lies, state.n, state.sums, off)
-    what = f"{lies:,} of these reports were" if lies > 1 else "one of these reports was"
-    where = f"by up to {told(far)}" if far < whole else "anywhere"
-    menu = "" if state.terms.levels is not None else " No menu of budgets (levels=) was declared."
-    return f" Reports are honest: if {what} not, that can have moved the estimate {where}.{menu}"
+    moved = told(far) if far < whole else None
+    return honest_reports(lies, moved, menu=state.terms.levels is not None)

@@ -16,19 +16,20 @@ from epsilons.errors import DataError, MissingValueError
 from epsilons.local.channel import Channel, Shifted
 from epsilons.local.coins import WORD, flips, threshold
 from epsilons.local.laplace import noise
-from epsilons.local.mechanism import PROTECTS, Mechanism, honesty
 from epsilons.local.menu import menu_of
+from epsilons.local.mechanism import Mechanism, honesty
 from epsilons.local.people import GRID, array_of, gridded, numbers_of
 from epsilons.local.reports import Columns, Reports
 from epsilons.local.state import SpentRows, State, Terms
 from epsilons.local.sweep import SIZE, dot, parts, responses
 from epsilons.noise import Source
 from epsilons.release.local import LocalMeanRelease
-from epsilons.report.text import number
 from epsilons.risk import weights as weighing
 from epsilons.risk.local import Sums
 from epsilons.risk.reported import Reported
 from epsilons.risk.weights import LEAST
+from epsilons.report import number
+from epsilons.words import ASSUMED_LOCALLY, PROTECTED_LOCALLY
 
 METHODS: Final = ("auto", "laplace", "bit")
 
@@ -41,10 +42,6 @@ An honest one is with probability e^{−50}: once in 10²¹.
 _ENOUGH: Final = 1e8
 """Noise at this budget is a hundredth of a step of the grid: ∞ is counted like it."""
 
-_ASSUMES = (
-    "The people are a sample, independent draws from one population, and budgets say nothing of "
-    "values. {} in that population is estimated."
-)
 
 
 @dataclass(frozen=True)
@@ -116,7 +113,7 @@ class Bit(Mechanism):
         return _add_bits(reports.epsilon, bits, weights)
 
     def _release(self, state: State, confidence: float) -> LocalMeanRelease:
-        return _release(self, state, confidence, "share", (0.0, 1.0), "The share of yes", 0.0)
+        return _release(self, state, confidence, "share", (0.0, 1.0), 0.0)
 
 
 @dataclass(frozen=True)
@@ -219,7 +216,7 @@ class Mean(Mechanism):
         return first + second, mine.merged(theirs)
 
     def _release(self, state: State, confidence: float) -> LocalMeanRelease:
-        return _release(self, state, confidence, "mean", self.bounds, "The mean", 0.5 / GRID)
+        return _release(self, state, confidence, "mean", self.bounds, 0.5 / GRID)
 
 
 def _one_bit(values: Integers, epsilon: Floats, source: Source) -> NDArray[np.bool_]:
@@ -307,7 +304,6 @@ def _release(
     confidence: float,
     statistic: str,
     bounds: tuple[float, float],
-    what: str,
     slack: float,
 ) -> LocalMeanRelease:
     lo, hi = bounds
@@ -328,8 +324,8 @@ def _release(
         risk=Reported(sums, slack, state.n).mse(bounds),
         exact=False,
         spent=SpentRows(state.levels),
-        protects=PROTECTS,
-        assumes=_ASSUMES.format(what)
+        protects=PROTECTED_LOCALLY,
+        assumes=ASSUMED_LOCALLY[statistic]
         + honesty(
             state,
             abs(float(state.total[0])) / sums.weight,

@@ -17,28 +17,24 @@ from epsilons.errors import DataError
 from epsilons.local.channel import Channel
 from epsilons.local.cube import LARGEST_CAP, MOST_SIGNS, ONE, Cap, ladder
 from epsilons.local.hashing import Words, directions
-from epsilons.local.mechanism import PROTECTS, Mechanism, honesty
 from epsilons.local.menu import menu_of
+from epsilons.local.mechanism import Mechanism, honesty
 from epsilons.local.people import count_of, numbers_of, positive
 from epsilons.local.reports import Columns, Reports
 from epsilons.local.state import SpentRows, State
 from epsilons.noise import Source
 from epsilons.release.local import LocalVectorRelease
-from epsilons.report.text import number
 from epsilons.risk import weights as weighing
 from epsilons.risk.local import Sums, mean_dot, spread
 from epsilons.risk.reported import ReportedVector
 from epsilons.risk.weights import LEAST
+from epsilons.report import number
+from epsilons.words import ASSUMED_LOCALLY, PROTECTED_LOCALLY
 
 METHODS: Final = ("auto", "duchi")
 
 _WORK = 1 << 18
 """Numbers of directions that are worked on together."""
-
-_ASSUMES = (
-    "The people are a sample, independent draws from one population, and budgets say nothing of "
-    "values. The mean vector of that population is estimated."
-)
 
 
 @dataclass(frozen=True)
@@ -274,8 +270,9 @@ class Vector(Mechanism):
             risk=ReportedVector(sums, self.dimension, self.radius, state.n).mse(),
             exact=False,
             spent=SpentRows(state.levels),
-            protects=PROTECTS,
-            assumes=_ASSUMES + honesty(state, length, lambda far: number(self.radius * far), 2.0),
+            protects=PROTECTED_LOCALLY,
+            assumes=ASSUMED_LOCALLY["mean vector"]
+            + honesty(state, length, lambda far: number(self.radius * far), 2.0),
             private=state.private,
             mechanism=self,
             ball=self.radius,

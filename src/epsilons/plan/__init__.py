@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from epsilons import parameters, report
+from epsilons import parameters, report, words
 from epsilons.allocation import Allocation, Goal, allocate_for, rules_for
 from epsilons.allocation.optimal import merged
 from epsilons.allocation.rule import weighing_of
@@ -33,22 +33,15 @@ from epsilons.plan.forecast import (
 )
 from epsilons.plan.questions import Change, Need, need, sensitivity
 from epsilons.release import Spent, shown_levels
+from epsilons.report.data import ChangeRow, CurveData, GainsData, PlanData
 from epsilons.risk import Weighing
 from epsilons.theory import least_error
 
 if TYPE_CHECKING:
     import altair
 
-_ASSUMPTIONS = {
-    "iid": "The people are a sample; the truth of their population is wanted.",
-    "shuffled": "The truth of these very people is wanted; budgets say nothing of values.",
-    "correlated": "The truth of these very people is wanted; budgets may say anything.",
-}
-
 _QUESTIONED = 256
 """Levels that are asked about; more of them are merged first."""
-
-_GUESSED = " Who is there is private: the numbers of people are a guess."
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +106,7 @@ class Plan:
         return sensitivity(merged(self.budgets, _QUESTIONED), self._error(self.loss))
 
     @cached_property
-    def gains(self) -> dict[str, float]:
+    def gains(self) -> GainsData:
         """How many times smaller the typical error is than with one ε for all.
 
         "threshold": everyone below the best threshold is left out, and the others are treated
@@ -123,12 +116,13 @@ class Plan:
         moves = goal.moves if self.neighbours == "replace" else 1
         best = self[self.best].rmse
         width = self.bounds[1] - self.bounds[0]
-        gains = {}
-        for name in ("threshold", "uniform"):
+
+        def gain(name: str) -> float:
             answer = rules_for(goal)[name](self.budgets, goal)
             risk = goal.risk(weighing_of(self.budgets, answer, moves))
-            gains[name] = gain_over(width * math.sqrt(risk), best)
-        return gains
+            return gain_over(width * math.sqrt(risk), best)
+
+        return {"threshold": gain("threshold"), "uniform": gain("uniform")}
 
     @cached_property
     def lower_bound(self) -> float:
@@ -173,16 +167,18 @@ class Plan:
         parameters.choice("method", method, known)
         raise KeyError(method)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> PlanData:
         """The whole plan, with the curve of risk over the cap, as plain data."""
         return {
+            "kind": "plan",
             "statistic": "frequencies" if self.cells else "mean",
             "cells": self.cells,
             "n": self.budgets.n,
             "bounds": list(self.bounds),
             "assume": self.assume,
             "neighbours": self.neighbours,
-            "assumption": _ASSUMPTIONS[self.assume] + _GUESSED * (self.neighbours != "replace"),
+            "assumption": words.planned(self.neighbours, self.assume),
+            "protects": words.will_protect(self.neighbours),
             "loss": self.loss,
             "confidence": self.confidence,
             "best": self.best,
@@ -197,7 +193,10 @@ class Plan:
             ],
             "gains": self.gains,
             "lower_bound": self.lower_bound,
-            "sensitivity": [change._asdict() for change in self.sensitivity],
+            "sensitivity": [
+                ChangeRow(change=each.change, error=each.error, ratio=each.ratio)
+                for each in self.sensitivity
+            ],
             "curve": self._curve(),
         }
 
@@ -218,7 +217,7 @@ class Plan:
             MissingExtraError: the extra `report` is not installed.
             FileError: the file cannot be written.
         """
-        return report.write_page(path, report.plan_page(self.to_dict()))
+        return report.write_page(path, report.page(self.to_dict()))
 
     def plot(self) -> altair.LayerChart:
         """Risk over the cap τ, with the rules marked on it.
@@ -226,15 +225,15 @@ class Plan:
         Raises:
             MissingExtraError: the extra `report` is not installed.
         """
-        return report.plan_plot(self.to_dict())
+        return report.plot(self.to_dict())
 
     def __str__(self) -> str:
-        return report.plan_text(self.to_dict())
+        return report.text(self.to_dict())
 
     def _repr_html_(self) -> str:
-        return report.plan_html(self.to_dict())
+        return report.html(self.to_dict())
 
-    def _curve(self) -> dict[str, list[float]]:
+    def _curve(self) -> CurveData:
         """Risk over the cap, from a little below the strictest budget to above all that matter."""
         levels = self.budgets.levels
         finite = levels[(levels > 0.0) & np.isfinite(levels)]

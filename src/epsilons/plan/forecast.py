@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 from epsilons.allocation import Goal
 from epsilons.release import Spent
+from epsilons.report import ForecastData, SpentRow
 from epsilons.risk import Weighing
 
 
@@ -79,7 +79,7 @@ def why(best: Forecast) -> str:
     return f"the typical error is {times} than with everyone at the strictest ε"
 
 
-def as_plain(forecast: Forecast) -> dict[str, Any]:
+def as_plain(forecast: Forecast) -> ForecastData:
     """A forecast as plain data."""
     return {
         "method": forecast.method,
@@ -88,5 +88,8 @@ def as_plain(forecast: Forecast) -> dict[str, Any]:
         "gain": forecast.gain,
         "used": forecast.used,
         "largest_spent": max(row.spent for row in forecast.spent),
-        "spent": [row._asdict() for row in forecast.spent],
+        "spent": [
+            SpentRow(epsilon=row.epsilon, people=row.people, spent=row.spent, kept=row.kept)
+            for row in forecast.spent
+        ],
     }

@@ -1,34 +1,106 @@
-"""Plain data in; text, JSON, HTML and plots out. Knows neither releases nor plans."""
+"""Plain data of a kind in; text, JSON, HTML and plots out. Knows neither releases nor plans.
 
-from epsilons.report.html import frequencies_html, plan_html, release_html
-from epsilons.report.page import write_page
-from epsilons.report.pages import plan_page, release_page
-from epsilons.report.plain import to_json
-from epsilons.report.plots import frequencies_plot, plan_plot, release_plot
-from epsilons.report.text import (
-    frequencies_text,
-    number,
-    plan_text,
-    release_text,
-    table,
-    weak_budgets,
+What can be reported is `KINDS`: a new kind is a file of its own, its type in `data.py`, and a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+from epsilons.report import cells, plan, scalar, vector
+from epsilons.report.data import (
+    CellsData,
+    Data,
+    ForecastData,
+    PlanData,
+    ReleaseData,
+    ScalarData,
+    SpentRow,
+    VectorData,
 )
+from epsilons.report.numbers import number, points
+from epsilons.report.parts import write_page
+from epsilons.report.phrases import weak_budgets
+from epsilons.report.plain import to_json
+from epsilons.report.screen import table
 
 __all__ = [
-    "frequencies_html",
-    "frequencies_plot",
-    "frequencies_text",
+    "KINDS",
+    "CellsData",
+    "Data",
+    "ForecastData",
+    "Kind",
+    "PlanData",
+    "ReleaseData",
+    "ScalarData",
+    "SpentRow",
+    "VectorData",
+    "html",
     "number",
-    "plan_html",
-    "plan_page",
-    "plan_plot",
-    "plan_text",
-    "release_html",
-    "release_page",
-    "release_plot",
-    "release_text",
+    "page",
+    "plot",
+    "points",
     "table",
+    "text",
     "to_json",
     "weak_budgets",
     "write_page",
 ]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How data of one kind is shown.
+
+    Attributes:
+        text: for the screen.
+        html: for a notebook.
+        plot: as an Altair chart.
+        page: as an HTML page that stands alone.
+    """
+
+    text: Callable[[Any], str]
+    html: Callable[[Any], str]
+    plot: Callable[[Any], Any]
+    page: Callable[[Any], str]
+
+
+KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
+    {
+        "scalar": Kind(scalar.text, scalar.html, scalar.plot, scalar.page),
+        "cells": Kind(cells.text, cells.html, cells.plot, cells.page),
+        "vector": Kind(vector.text, vector.html, vector.plot, vector.page),
+        "plan": Kind(plan.text, plan.html, plan.plot, plan.page),
+    }
+)
+
+
+def text(data: Data) -> str:
+    """What is printed: it fits a screen, and needs no knowledge of ε."""
+    return KINDS[data["kind"]].text(data)
+
+
+def html(data: Data) -> str:
+    """What a notebook shows."""
+    return KINDS[data["kind"]].html(data)
+
+
+def plot(data: Data) -> Any:
+    """An Altair chart.
+
+    Raises:
+        MissingExtraError: the extra `report` is not installed.
+    """
+    return KINDS[data["kind"]].plot(data)
+
+
+def page(data: Data) -> str:
+    """An HTML page that stands alone: every number in words, in a table and in a plot.
+
+    Raises:
+        MissingExtraError: the extra `report` is not installed.
+    """
+    return KINDS[data["kind"]].page(data)

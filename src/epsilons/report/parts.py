@@ -1,8 +1,8 @@
 """A page that stands alone: it loads nothing, runs nothing, and reads well on a phone and on paper.
 
-    page("Title", [Section("Heading", [Words("…"), Table(heads, rows), Figure(svg, "…")])])
+    whole("Title", [Section("Heading", [Words("…"), PageTable(heads, rows), Figure(svg, "…")])])
 
-All words are escaped here, and only here. A figure is drawn by `epsilons.report.figures`.
+All words are escaped here, and only here. A figure is drawn by `epsilons.report.charts`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from epsilons.errors import ArgumentError, FileError
+from epsilons.report.numbers import percent
 from epsilons.report.plain import to_json
 
 _LARGEST = 150_000
@@ -101,7 +102,7 @@ class Words:
 
 
 @dataclass(frozen=True)
-class Facts:
+class FactList:
     """Short facts, each with its name.
 
     Attributes:
@@ -117,7 +118,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Table:
+class PageTable:
     """A table; it scrolls by itself where the screen is too narrow.
 
     Attributes:
@@ -158,7 +159,7 @@ class Figure:
     """A plot.
 
     Attributes:
-        svg: as `epsilons.report.figures.svg` gives it: it is put onto the page as it is.
+        svg: as `epsilons.report.charts.svg` gives it: it is put onto the page as it is.
         label: what the plot shows, for those who cannot see it.
         caption: what is written below.
     """
@@ -228,7 +229,7 @@ class Section:
         return f"<section{anchor}><h2>{_escaped(self.heading)}</h2>\n{body}</section>"
 
 
-def page(title: str, parts: Sequence[Part], *, data: Any = None) -> str:
+def whole(title: str, parts: Sequence[Part], *, data: Any = None) -> str:
     """A whole HTML page, with everything that it needs inside.
 
     Args:
@@ -293,6 +294,11 @@ def write_page(path: str | os.PathLike[str], text: str) -> Path:
             f"path: {str(target)!r} cannot be written ({reason}). Choose another place."
         ) from None
     return target
+
+
+def unbroken_percent(confidence: float) -> str:
+    """A probability in percent, which no line breaks apart."""
+    return percent(confidence).replace(" ", "\u00a0")
 
 
 def legible(text: str) -> str:

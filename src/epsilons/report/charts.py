@@ -1,4 +1,7 @@
-"""Plots for a page: narrow enough to be read on a phone, drawn as SVG without a browser."""
+"""Drawings, by Altair: they need the extra `report`, and no network.
+
+For a page they are narrow enough to be read on a phone, and drawn as SVG without a browser.
+"""
 
 from __future__ import annotations
 
@@ -9,25 +12,35 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from epsilons.errors import MissingExtraError
-from epsilons.report.page import legible
-from epsilons.report.plots import altair_module, plan_plot, release_plot
-from epsilons.report.text import budget, distinct, merged_rows
+from epsilons.report.data import CellsData, SpentRow, VectorData
+from epsilons.report.numbers import budget, distinct
+from epsilons.report.parts import legible
+from epsilons.report.spending import merged_rows
 
 if TYPE_CHECKING:
     import altair
 
+INK = "#1f4e79"
+MARK = "#c0504d"
+PALE = "#c9d7e6"
+
 _WIDTH = 340
 """Of a drawing, as on a phone: there it is shown in its own size, elsewhere larger."""
 
-_INK = "#1f4e79"
-_MARK = "#c0504d"
-_KEPT = "#c9d7e6"
-
 BARS = 12
-"""Bars of the histogram of budgets."""
+"""Levels that are drawn, of budgets too; of more, neighbouring ones share a bar."""
 
 MOST = 40
-"""Categories or coordinates that are shown."""
+"""Categories or coordinates that a page shows."""
+
+
+def altair_module() -> Any:
+    """Altair, which only those who plot need.
+
+    Raises:
+        MissingExtraError: the extra `report` is not installed.
+    """
+    return _extra("altair", "Plots")
 
 
 def svg(chart: altair.Chart | altair.LayerChart, *, columns: int = 1) -> str:
@@ -41,7 +54,7 @@ def svg(chart: altair.Chart | altair.LayerChart, *, columns: int = 1) -> str:
         MissingExtraError: the extra `report` is not installed.
     """
     alt = altair_module()
-    _converter()
+    _extra("vl_convert", "Pages")
     legend = {"orient": "bottom", "columns": columns, "labelLimit": 290}
     text = {"labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal"}
     drawn: Any = chart.copy()
@@ -66,14 +79,36 @@ def svg(chart: altair.Chart | altair.LayerChart, *, columns: int = 1) -> str:
     return out.getvalue()
 
 
-def estimate(data: dict[str, Any]) -> str:
-    """A mean with its interval on the range of the data, or wider if the interval is."""
-    low, high = data["interval"]
-    lo, hi = data["bounds"]
-    return svg(release_plot({**data, "bounds": [min(lo, low), max(hi, high)]}).vconcat[0])
+def above_spending(shown: Any, spent: Sequence[SpentRow], title: str) -> altair.VConcatChart:
+    """A chart with its title, and below it bars of what people of each level spent and kept."""
+    alt = altair_module()
+    finite = [row for row in merged_rows(spent, BARS) if math.isfinite(row["spent"])]
+    names = distinct([row["epsilon"] for row in finite])
+    bars = [
+        {"level": name, "part": part, "epsilon": epsilon}
+        for name, row in zip(names, finite, strict=True)
+        for part, epsilon in (("spent", row["spent"]), ("kept", row["kept"]))
+        if math.isfinite(epsilon)
+    ]
+    average = ", on average" if len(spent) > BARS else ""
+    below = (
+        alt.Chart(alt.Data(values=bars))
+        .mark_bar()
+        .encode(
+            y=alt.Y("level:N", sort=names, title="budget ε"),
+            x=alt.X("epsilon:Q", title=f"ε of each person{average}: spent and kept"),
+            color=alt.Color(
+                "part:N",
+                title=None,
+                scale=alt.Scale(domain=["spent", "kept"], range=[INK, PALE]),
+            ),
+        )
+        .properties(width=480)
+    )
+    return alt.vconcat(shown, below).properties(title=title)
 
 
-def spending(rows: Sequence[dict[str, Any]]) -> str:
+def spending_svg(rows: Sequence[SpentRow]) -> str:
     """What a person of each budget spends, and how much that leaves, on a scale of ratios.
 
     Budgets lie between hundredths and hundreds: bars from zero would show the largest alone.
@@ -81,24 +116,27 @@ def spending(rows: Sequence[dict[str, Any]]) -> str:
     alt = altair_module()
     merged = merged_rows(rows, BARS)
     names = distinct([row["epsilon"] for row in merged])
-    merged = [row | {"epsilon": name} for row, name in zip(merged, names, strict=True)]
+    levels = [
+        (name, row["spent"], row["spent"] + row["kept"])
+        for name, row in zip(names, merged, strict=True)
+    ]
     marks = [
-        {"level": row["epsilon"], "what": what, "epsilon": at}
-        for row in merged
-        for what, at in (("spends", row["spent"]), ("has", row["spent"] + row["kept"]))
+        {"level": name, "what": what, "epsilon": at}
+        for name, spends, has in levels
+        for what, at in (("spends", spends), ("has", has))
         if 0.0 < at < math.inf
     ]
     ends = [
-        {"level": row["epsilon"], "epsilon": row["spent"], "all": row["spent"] + row["kept"]}
-        for row in merged
-        if row["spent"] > 0.0 and row["spent"] + row["kept"] < math.inf
+        {"level": name, "epsilon": spends, "all": has}
+        for name, spends, has in levels
+        if spends > 0.0 and has < math.inf
     ]
     y = alt.Y("level:N", sort=names, title="budget ε")
     scale = alt.Scale(type="log", nice=False, padding=10)
     x = alt.X("epsilon:Q", scale=scale, title="ε of each person, on a scale of ratios")
-    rules = alt.Chart(alt.Data(values=ends)).mark_rule(color=_KEPT, strokeWidth=7)
+    rules = alt.Chart(alt.Data(values=ends)).mark_rule(color=PALE, strokeWidth=7)
     points = alt.Chart(alt.Data(values=marks)).mark_point(filled=True, size=75, opacity=1)
-    whats, colours = ["spends", "has"], [_INK, _KEPT]
+    whats, colours = ["spends", "has"], [INK, PALE]
     return svg(
         alt.layer(
             rules.encode(y=y, x=x, x2="all:Q"),
@@ -114,54 +152,29 @@ def spending(rows: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def shares(data: dict[str, Any], names: Sequence[str]) -> str:
-    """A bar for each category with its interval; names stand beside, so that they can be read."""
+def named_rows(data: CellsData | VectorData, names: Sequence[str]) -> tuple[Any, Any]:
+    """The values with their intervals, one below the other, each with a name of its own.
+
+    Args:
+        data: the values, and their intervals.
+        names: of the values; they stand beside, so that they can be read.
+
+    Returns:
+        A chart without marks, with the fields "value", "low" and "high"; and its axis of names.
+    """
     alt = altair_module()
-    base, y = _rows(alt, data, names)
-    x = alt.X("value:Q", title=f"share of people, {_percent(data)} interval").axis(format="%")
-    bars = base.mark_bar(color=_KEPT).encode(y=y, x=x)
-    whiskers = base.mark_rule(color=_INK, strokeWidth=2).encode(y=y, x="low:Q", x2="high:Q")
-    return svg(alt.layer(bars, whiskers))
+    own = distinct([legible(name) for name in names[:MOST]])
+    columns = zip(own, data["value"], *data["interval"], strict=False)
+    rows = [
+        {"name": name, "value": value, "low": low, "high": high}
+        for name, value, low, high in columns
+    ]
+    return alt.Chart(alt.Data(values=rows)), alt.Y("name:N", sort=own, title=None)
 
 
-def coordinates(data: dict[str, Any], names: Sequence[str]) -> str:
-    """A point for each coordinate of a vector, with its interval."""
+def histogram_svg(bins: Sequence[tuple[str, int]]) -> str:
+    """How many people have which budget: a bar for each pair of a name and a number of people."""
     alt = altair_module()
-    base, y = _rows(alt, data, names)
-    x = alt.X("low:Q", title=f"mean, {_percent(data)} interval")
-    whiskers = base.mark_rule(color=_INK, strokeWidth=2).encode(y=y, x=x, x2="high:Q")
-    points = base.mark_point(color=_MARK, filled=True).encode(y=y, x="value:Q")
-    return svg(alt.layer(whiskers, points))
-
-
-def curve(data: dict[str, Any], limit: float | None) -> str:
-    """Risk over the cap, with the rules marked on it, and a dashed line at the limit, if any."""
-    alt = altair_module()
-    spec = plan_plot(data).to_dict()
-    for layer in spec["layer"]:
-        for axis in ("x", "y"):
-            # To the next power of ten would be mostly empty.
-            layer["encoding"][axis]["scale"] |= {"nice": False, "padding": 10}
-    for mark in spec["layer"][1]["data"]["values"]:
-        first, *others = mark["method"].split(", ")
-        mark["method"] = f"{first}, and {len(others)} like it" if others else first
-    spec["layer"][1]["encoding"]["color"]["legend"] = {"title": None}
-    spec["layer"][1]["encoding"]["shape"]["legend"] = {"title": None}
-    if limit is not None:
-        spec["layer"].append(
-            {
-                "data": {"values": [{"error": limit}]},
-                "mark": {"type": "rule", "strokeDash": [5, 4], "color": "#57606a"},
-                "encoding": {"y": spec["layer"][0]["encoding"]["y"]},
-            }
-        )
-    return svg(alt.LayerChart.from_dict(spec, validate=False).properties(height=260))
-
-
-def histogram(levels: Sequence[tuple[float, int]]) -> str:
-    """How many people have which budget."""
-    alt = altair_module()
-    bins = budget_bins(levels)
     rows = [{"budget": name, "people": people, "shown": f"{people:,}"} for name, people in bins]
     base = alt.Chart(alt.Data(values=rows))
     y = alt.Y("budget:N", sort=[name for name, _ in bins], title="budget ε")
@@ -171,7 +184,7 @@ def histogram(levels: Sequence[tuple[float, int]]) -> str:
     x = alt.X("people:Q", title="people", scale=scale).axis(
         format=",.0f", tickCount=4, tickMinStep=1
     )
-    bars = base.mark_bar(color=_INK).encode(y=y, x=x)
+    bars = base.mark_bar(color=INK).encode(y=y, x=x)
     numbers = base.mark_text(align="left", dx=4, fontSize=11, color="#1b1f24").encode(
         y=y, x=x, text="shown:N"
     )
@@ -206,26 +219,11 @@ def budget_bins(levels: Sequence[tuple[float, int]]) -> list[tuple[str, int]]:
     return list(zip(distinct(names), people, strict=True))
 
 
-def _rows(alt: Any, data: dict[str, Any], names: Sequence[str]) -> tuple[Any, Any]:
-    """The values with their intervals, one below the other, each with a name of its own."""
-    own = distinct([legible(name) for name in names[:MOST]])
-    columns = zip(own, data["value"], *data["interval"], strict=False)
-    rows = [
-        {"name": name, "value": value, "low": low, "high": high}
-        for name, value, low, high in columns
-    ]
-    y = alt.Y("name:N", sort=own, title=None)
-    return alt.Chart(alt.Data(values=rows)), y
-
-
-def _percent(data: dict[str, Any]) -> str:
-    return f"{100 * data['confidence']:g} %"
-
-
-def _converter() -> Any:
+def _extra(name: str, things: str) -> Any:
     try:
-        return importlib.import_module("vl_convert")
+        return importlib.import_module(name)
     except ImportError:
         raise MissingExtraError(
-            "Pages need the extra `report`: run pip install '.[report]' in the folder of epsilons."
+            f"{things} need the extra `report`: run pip install '.[report]' in the folder of "
+            "epsilons."
         ) from None

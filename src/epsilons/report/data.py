@@ -1,0 +1,195 @@
+"""What is reported: plain data of a `kind`, which JSON holds without loss.
+
+    ScalarData   a mean or a share            kind "scalar"
+    CellsData    a share for each category    kind "cells"
+    VectorData   a mean of vectors            kind "vector"
+    PlanData     every method forecast        kind "plan"
+
+In JSON ∞ is written as "inf"; with such words turned back into numbers it is the same data.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired, TypedDict
+
+
+class SpentRow(TypedDict):
+    """What a person of one level spends and keeps; how many they are, if that is public."""
+
+    epsilon: float
+    people: int | None
+    spent: float
+    kept: float
+
+
+class ReleaseData(TypedDict):
+    """What every release has.
+
+    Attributes:
+        n: the number of people; None if nothing is said of it.
+        n_is_noisy: whether noise was added to that number.
+        neighbours_are: what counts as a change of one person, in words.
+        risk_kind: what `risk` is, in words.
+        protects: what is protected, in words.
+        assumes: what was assumed, in words.
+        treats: what became of values that do not fit, in words, or "".
+        private: False if it was drawn from a seed.
+        influence_of_one: in the local model, how far one dishonest report can have moved it.
+    """
+
+    statistic: str
+    confidence: float
+    n: float | None
+    n_is_noisy: bool
+    method: str
+    neighbours: str
+    neighbours_are: str
+    assume: str
+    loss: str
+    risk: float
+    risk_is_exact: bool
+    risk_kind: str
+    error_if_related: float
+    spent: list[SpentRow]
+    protects: str
+    assumes: str
+    treats: str
+    warnings: list[str]
+    private: bool
+    influence_of_one: NotRequired[float]
+
+
+class ScalarData(ReleaseData):
+    """One number.
+
+    Attributes:
+        interval: its two ends.
+        bounds: the range of the values: its two ends.
+        sigma: where the range was found, the standard deviation that it was made from.
+        centre: where the range was found, about the median.
+    """
+
+    kind: Literal["scalar"]
+    value: float
+    raw: float
+    interval: list[float]
+    bounds: list[float]
+    sigma: NotRequired[float]
+    centre: NotRequired[float]
+
+
+Category = str | int | float | bool | list[float] | None
+"""A label, or the two ends of a bin."""
+
+
+class CellsData(ReleaseData):
+    """A share for each category, all lists in their order.
+
+    Attributes:
+        interval: the low ends and the high ends, of each category by itself.
+        band: the same, for all categories at once.
+        error_at_once: the error of the worst category.
+    """
+
+    kind: Literal["cells"]
+    categories: list[Category]
+    value: list[float]
+    raw: list[float]
+    interval: list[list[float]]
+    band: list[list[float]]
+    error_at_once: float
+
+
+class VectorData(ReleaseData):
+    """A number for each coordinate.
+
+    Attributes:
+        interval: the low ends and the high ends, of each coordinate by itself.
+        ball: how long vectors can be.
+        radius: how far the true mean is from `raw` at most, in ℓ2.
+    """
+
+    kind: Literal["vector"]
+    value: list[float]
+    raw: list[float]
+    interval: list[list[float]]
+    ball: float
+    radius: float
+
+
+class ForecastData(TypedDict):
+    """What one method would give."""
+
+    method: str
+    rmse: float
+    pac: float
+    gain: float
+    used: float
+    largest_spent: float
+    spent: list[SpentRow]
+
+
+class LevelRow(TypedDict):
+    """How many people have a budget."""
+
+    epsilon: float
+    people: int
+
+
+class GainsData(TypedDict):
+    """How many times smaller the typical error is than with one ε for all."""
+
+    threshold: float
+    uniform: float
+
+
+class ChangeRow(TypedDict):
+    """What the error would be with other people or budgets, and how it compares."""
+
+    change: str
+    error: float
+    ratio: float
+
+
+class CurveData(TypedDict):
+    """The error over the cap."""
+
+    cap: list[float]
+    error: list[float]
+
+
+class PlanData(TypedDict):
+    """A plan: every method forecast, with the error over the cap.
+
+    Attributes:
+        cells: the number of categories, and 0 for a mean.
+        assumption: what is assumed, in words.
+        protects: what will be protected, in words.
+        forecasts: the best method first.
+        lower_bound: the error that no method can stay below.
+    """
+
+    kind: Literal["plan"]
+    statistic: str
+    cells: int
+    n: int
+    bounds: list[float]
+    assume: str
+    neighbours: str
+    assumption: str
+    protects: str
+    loss: str
+    confidence: float
+    best: str
+    advice: str
+    warnings: list[str]
+    forecasts: list[ForecastData]
+    levels: list[LevelRow]
+    gains: GainsData
+    lower_bound: float
+    sensitivity: list[ChangeRow]
+    curve: CurveData
+
+
+AnyRelease = ScalarData | CellsData | VectorData
+Data = ScalarData | CellsData | VectorData | PlanData

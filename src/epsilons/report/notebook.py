@@ -1,0 +1,39 @@
+"""HTML for notebooks: a headline, tables and words."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+from epsilons.report.data import ReleaseData
+from epsilons.report.spending import spending_table
+
+
+def block(headline: str, *parts: str) -> str:
+    """A headline, and what stands below it."""
+    return f"<div><p><strong>{html.escape(headline)}</strong></p>{''.join(parts)}</div>"
+
+
+def paragraphs(*sentences: str) -> str:
+    """A paragraph for each that says anything."""
+    return "".join(f"<p>{html.escape(each)}</p>" for each in sentences if each)
+
+
+def html_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of words."""
+    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in heads)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def html_ending(data: ReleaseData, related: str) -> str:
+    """Who spent what, what is protected and assumed, and the error if budgets tell values."""
+    words = paragraphs(*data["warnings"], data["protects"], data["assumes"], related)
+    return html_table(*spending_table(data["spent"])) + words
+
+
+def preformatted(text: str) -> str:
+    """Text for the screen, as it is."""
+    return f"<pre>{html.escape(text)}</pre>"

@@ -1,0 +1,81 @@
+"""Numbers and names as a person would write them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from epsilons.report.data import Category
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number as a person would write it, to a few significant digits."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if value == 0:
+        return "0"
+    if 1e-4 <= abs(value) < 1e6:
+        decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+        text = f"{value:,.{decimals}f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{value:.{min(digits, 3)}g}"
+
+
+def points(share: float) -> str:
+    """A share, or the error of one, in percentage points."""
+    return f"{number(100 * share, 3)} percentage points"
+
+
+def percent(confidence: float) -> str:
+    """A probability in percent."""
+    return f"{100 * confidence:g} %"
+
+
+def budget(epsilon: float, digits: int = 4) -> str:
+    """A budget as a person would write it."""
+    return "public" if math.isinf(epsilon) else number(epsilon, digits)
+
+
+def kept_words(kept: float) -> str:
+    """What is left of a budget."""
+    return "all" if math.isinf(kept) else number(kept)
+
+
+def aligned(value: float, width: float) -> str:
+    """A number with as many decimals as an interval of this width makes worth reading."""
+    if width <= 0 or math.isinf(width):
+        return number(value)
+    digits = min(max(0, 2 - math.floor(math.log10(width))), 12)
+    return f"{value:,.{digits}f}"
+
+
+def aligned_share(share: float, width: float) -> str:
+    """The same for a share, in percent."""
+    return f"{aligned(100 * share, 100 * width)} %"
+
+
+def widest(lows: Sequence[float], highs: Sequence[float]) -> float:
+    """The width of the widest of some intervals."""
+    return max(high - low for low, high in zip(lows, highs, strict=True))
+
+
+def category_name(category: Category) -> str:
+    """A category as a person would write it: a bin by its ends."""
+    if isinstance(category, (list, tuple)):
+        low, high = category
+        return f"{number(low)} to {number(high)}"
+    return str(category)
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """Names of which no two are alike: a plot would put what they name into one place."""
+    own: list[str] = []
+    seen: set[str] = set()
+    for name in names:
+        k, each = 1, name
+        while each in seen:
+            k += 1
+            each = f"{name} ({k})"
+        seen.add(each)
+        own.append(each)
+    return own

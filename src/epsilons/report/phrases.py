@@ -1,0 +1,68 @@
+"""Sentences that every form of a report shares."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+
+from epsilons.report.data import ReleaseData
+from epsilons.report.numbers import number, percent
+
+_WEAK = 20.0
+"""Beyond this a result may become 485 million times as likely for one person."""
+
+NOTHING = "The interval is all there could be: for these budgets the result tells nothing."
+
+
+def seeded(data: ReleaseData) -> list[str]:
+    """A word of warning, if a release was drawn from a seed."""
+    return [] if data["private"] else ["NOT PRIVATE: drawn from a seed, for simulation only."]
+
+
+def seeded_title(data: ReleaseData) -> str:
+    """The same, to stand before the title of a plot."""
+    return "" if data["private"] else "NOT PRIVATE (seeded): "
+
+
+def people_words(data: ReleaseData) -> str:
+    """How many people there are, if that may be said."""
+    if data["n"] is None:
+        return "An undisclosed number of people"
+    if data["n_is_noisy"]:
+        return f"About {data['n']:,.0f} people (a noisy count)"
+    return f"{data['n']:,} people"
+
+
+def risk_words(data: ReleaseData, told: Callable[[float], str]) -> str:
+    """The risk of a release, and what it is.
+
+    Args:
+        data: of the release.
+        told: words for an error.
+    """
+    kind = data["risk_kind"]
+    if data["loss"] == "mse":
+        return f"Typical error (root mean square) {told(math.sqrt(data['risk']))}, {kind}"
+    return (
+        f"Error not exceeded with probability {percent(data['confidence'])}: "
+        f"{told(data['risk'])}, {kind}"
+    )
+
+
+def weak_budgets(levels: Iterable[float]) -> list[str]:
+    """A warning, if a budget is so large that it protects next to nothing; ∞ is meant to.
+
+    Args:
+        levels: budgets that are public.
+
+    Returns:
+        One sentence or two, or nothing.
+    """
+    largest = max((level for level in levels if math.isfinite(level)), default=0.0)
+    if largest <= _WEAK:
+        return []
+    return [
+        f"ε above {_WEAK:g} protects next to nothing, and budgets here go up to "
+        f"{number(largest)}. An ε is a number such as 0.1 or 1, and no percentage; inf says that "
+        "a record is public."
+    ]

@@ -1,0 +1,318 @@
+"""A plan: every method forecast side by side."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from epsilons.report import charts, notebook
+from epsilons.report.data import ForecastData, PlanData
+from epsilons.report.numbers import budget, number, percent, points
+from epsilons.report.parts import (
+    FactList,
+    Figure,
+    PageTable,
+    Part,
+    Section,
+    Words,
+    unbroken_percent,
+    whole,
+)
+from epsilons.report.screen import table, warning_lines, wrapped
+from epsilons.report.sections import spending_parts, warning_parts
+
+if TYPE_CHECKING:
+    import altair
+
+_COLUMNS = 4
+"""Levels that a printed plan shows; of more, these are chosen."""
+
+
+def text(data: PlanData) -> str:
+    """A plan for the screen."""
+    confidence = percent(data["confidence"])
+    levels = [row["epsilon"] for row in data["forecasts"][0]["spent"]]
+    chosen = _some(len(levels))
+    rows = [
+        (
+            row["method"] + (" *" if row["method"] == data["best"] else ""),
+            row["rmse"],
+            row["pac"],
+            f"{row['gain']:,.3g} ×",
+            f"{100 * row['used']:.3g} %",
+            *(budget(row["spent"][k]["spent"], 2) for k in chosen),
+        )
+        for row in data["forecasts"]
+    ]
+    some = f", for {len(chosen)} of {len(levels):,} levels" if len(chosen) < len(levels) else ""
+    heads = ("method", "typical error", f"error at {confidence}", "gain", "used")
+    return "\n".join(
+        [
+            headline(data),
+            f"  {data['assumption']}",
+            "",
+            table((*heads, *(f"ε {budget(levels[k], 2)}" for k in chosen)), rows),
+            "",
+            wrapped(
+                f"Errors are {_errors_are(data)}; the gain is how many times "
+                "smaller the typical error is than with everyone at the strictest ε; the last "
+                f"columns are what a person with that budget would spend{some}."
+            ),
+            *warning_lines(data["warnings"]),
+            wrapped("Advice: " + data["advice"]),
+            wrapped(
+                "Against one ε for all who accept it, the best such ε, the typical error is "
+                f"{_times(data['gains']['threshold'])}. {_limit(data)}"
+            ),
+        ]
+    )
+
+
+def html(data: PlanData) -> str:
+    """A plan for a notebook: one row for each method, and the advice."""
+    rows = [
+        (row["method"], number(row["rmse"]), number(row["pac"]), f"{row['gain']:,.3g} ×")
+        for row in data["forecasts"]
+    ]
+    heads = ("method", "typical error", f"error at {percent(data['confidence'])}", "gain")
+    return notebook.block(
+        headline(data),
+        notebook.html_table(heads, rows),
+        notebook.paragraphs(*data["warnings"], data["advice"]),
+    )
+
+
+def plot(data: PlanData) -> altair.LayerChart:
+    """Risk over the cap τ, with the rules marked on it."""
+    alt = charts.altair_module()
+    x, y = _axes(data, alt.Scale(type="log"))
+    marks = [
+        {"cap": cap, "error": error, "method": ", ".join(methods)}
+        for cap, error, methods in _marks(data)
+    ]
+    color = alt.Color("method:N", title="rule", legend=alt.Legend(labelLimit=400))
+    shape = alt.Shape("method:N", title="rule")
+    layers = _line(data, x, y), _dots(marks, x, y).encode(color=color, shape=shape)
+    title = f"Risk over the cap, {data['n']:,} people"
+    return alt.layer(*layers).properties(width=480, height=320, title=title)
+
+
+def page(data: PlanData) -> str:
+    """A plan as a page that stands alone."""
+    best = next(row for row in data["forecasts"] if row["method"] == data["best"])
+    cost = [
+        Words(f"With the advised method, {data['best']}, a person of each budget would spend:"),
+        *spending_parts(best["spent"]),
+    ]
+    return whole(
+        headline(data),
+        [
+            *warning_parts(data["warnings"]),
+            Words(data["advice"], "advice"),
+            FactList(_worth(data, best)),
+            Section("The budgets", [_budgets(data)]),
+            Section("Error over the cap", [_curve(data)]),
+            Section("Every method", _methods(data)),
+            Section("Who would spend what", cost),
+            *([Section("What if", [_what_if(data)])] if data["sensitivity"] else []),
+            Section("What is protected", [Words(data["protects"])]),
+            Section("What is assumed", [Words(data["assumption"])]),
+        ],
+        data=data,
+    )
+
+
+def headline(data: PlanData) -> str:
+    """What a plan is for, in a line."""
+    if data["cells"]:
+        return (
+            f"Plan for the shares of {data['n']:,} people in {data['cells']:,} categories: "
+            "errors of the worst category, as shares"
+        )
+    lo, hi = data["bounds"]
+    return f"Plan for the mean of {data['n']:,} people, values from {number(lo)} to {number(hi)}"
+
+
+def _some(count: int) -> list[int]:
+    """The places of the levels that are shown: all, or some from the strictest to the largest."""
+    if count <= _COLUMNS:
+        return list(range(count))
+    return [round(k * (count - 1) / (_COLUMNS - 1)) for k in range(_COLUMNS)]
+
+
+def _times(gain: float) -> str:
+    """How an error compares with one that is `gain` times as large."""
+    if math.isinf(gain):
+        return "zero in place of some"
+    if 0.995 < gain < 1.005:
+        return "the same"
+    if gain < 1.0:
+        return f"{number(1.0 / gain, 3)} times larger"
+    return f"{number(gain, 3)} times smaller"
+
+
+def _limit(data: PlanData) -> str:
+    """What no method can do better than, for the loss that a plan makes small."""
+    squares = data["loss"] == "mse"
+    error = "a typical error" if squares else f"an error at {percent(data['confidence'])}"
+    least = _told(data, data["lower_bound"])
+    return f"No method can have {error} below {least} in the worst case."
+
+
+def _told(data: PlanData, error: float) -> str:
+    """An error of a plan: in data units, or for shares in percentage points."""
+    return points(error) if data["cells"] else number(error)
+
+
+def _errors_are(data: PlanData) -> str:
+    """What the errors of a plan are."""
+    if data["neighbours"] == "replace":
+        return "worst cases before any data is read"
+    return "worst cases over values, to leading order, if as many people come"
+
+
+def _error_of(data: PlanData, row: ForecastData) -> float:
+    """The error of a method for the loss that a plan makes small."""
+    return row["rmse"] if data["loss"] == "mse" else row["pac"]
+
+
+def _worth(data: PlanData, best: ForecastData) -> list[tuple[str, str]]:
+    """What personal budgets buy, and how much room is left."""
+    room = ""
+    error, bound = _error_of(data, best), data["lower_bound"]
+    if bound > 0.0 and math.isfinite(error):
+        room = f" The advised method is within a factor {number(error / bound, 3)} of it."
+    return [
+        ("People", f"{data['n']:,} people"),
+        (
+            "Forecast",
+            f"typical error {_told(data, best['rmse'])}; {_told(data, best['pac'])} is "
+            f"not exceeded with probability {unbroken_percent(data['confidence'])}",
+        ),
+        (
+            "Worth it?",
+            "Against the best single threshold the typical error is "
+            f"{_times(data['gains']['threshold'])}, against everyone at the strictest ε "
+            f"{_times(data['gains']['uniform'])}.",
+        ),
+        ("The limit", _limit(data) + room),
+    ]
+
+
+def _budgets(data: PlanData) -> Part:
+    bins = charts.budget_bins([(row["epsilon"], row["people"]) for row in data["levels"]])
+    guessed = " They are a guess." if data["neighbours"] != "replace" else ""
+    caption = f"How many people have which budget ε: the smaller, the stricter.{guessed}"
+    label = "People of each budget: " + "; ".join(f"ε {name}: {people:,}" for name, people in bins)
+    return Figure(charts.histogram_svg(bins), label, caption)
+
+
+def _curve(data: PlanData) -> Part:
+    drawn = _finite_curve(data)
+    if not drawn:
+        return Words("Nobody has a budget that is neither zero nor public: there is no cap.")
+    cap, error = min(drawn, key=lambda pair: pair[1])
+    label = f"Error over the cap: it is smallest, about {number(error, 3)}, at ε = {number(cap, 3)}"
+    caption = (
+        "The line is the error if nobody spends more than the cap: a low cap wastes the budgets of "
+        "the many, a high one lets a few decide. Marks are the rules, at the most that anyone "
+        "spends."
+    )
+    limits = []
+    # A limit far below would leave no room for the curve.
+    if data["loss"] == "mse" and data["lower_bound"] > error / 30.0:
+        caption += " No method can be below the dashed line."
+        limits = [data["lower_bound"]]
+    return Figure(_drawn_curve(data, limits), label, caption)
+
+
+def _methods(data: PlanData) -> list[Part]:
+    rows = [
+        [
+            row["method"],
+            number(row["rmse"], 3),
+            number(row["pac"], 3),
+            number(row["gain"], 3),
+            f"{100 * row['used']:.3g} %",
+        ]
+        for row in data["forecasts"]
+    ]
+    marked = [row["method"] for row in data["forecasts"]].index(data["best"])
+    confidence = unbroken_percent(data["confidence"])
+    heads = ["method", "typical error", f"error at {confidence}", "gain", "used"]
+    words = (
+        f"Errors are {_errors_are(data)}; the gain is how many times smaller the typical error is "
+        "than with everyone at the strictest ε; used is the share of the people who have a say."
+    )
+    return [PageTable(heads, rows, "The advised method stands out.", marked), Words(words)]
+
+
+def _what_if(data: PlanData) -> Part:
+    rows = [
+        [row["change"], number(row["error"]), f"{number(row['ratio'], 3)} ×"]
+        for row in data["sensitivity"]
+    ]
+    return PageTable(["if", "error", "against now"], rows, "How the error would change.")
+
+
+def _drawn_curve(data: PlanData, limits: list[float]) -> str:
+    """Risk over the cap, with the rules marked on it, and a dashed line at each limit."""
+    alt = charts.altair_module()
+    # To the next power of ten would be mostly empty.
+    x, y = _axes(data, alt.Scale(type="log", nice=False, padding=10))
+    marks = [
+        {"cap": cap, "error": error, "method": _few(methods)}
+        for cap, error, methods in _marks(data)
+    ]
+    color = alt.Color("method:N", title="rule", legend=alt.Legend(title=None))
+    shape = alt.Shape("method:N", title="rule", legend=alt.Legend(title=None))
+    dashed = [
+        alt.Chart(alt.Data(values=[{"error": limit}]))
+        .mark_rule(strokeDash=[5, 4], color="#57606a")
+        .encode(y=y)
+        for limit in limits
+    ]
+    layers = _line(data, x, y), _dots(marks, x, y).encode(color=color, shape=shape), *dashed
+    return charts.svg(alt.layer(*layers).properties(height=260))
+
+
+def _few(methods: list[str]) -> str:
+    """Names that fit below a narrow drawing."""
+    first, *others = methods
+    return f"{first}, and {len(others)} like it" if others else first
+
+
+def _axes(data: PlanData, scale: Any) -> tuple[Any, Any]:
+    """The axes of the cap and of the error, both on this scale."""
+    alt = charts.altair_module()
+    words = "typical error (RMSE)" if data["loss"] == "mse" else "error not exceeded"
+    x = alt.X("cap:Q", scale=scale, title="cap τ: nobody spends more than this")
+    return x, alt.Y("error:Q", scale=scale, title=words)
+
+
+def _line(data: PlanData, x: Any, y: Any) -> Any:
+    alt = charts.altair_module()
+    rows = [{"cap": cap, "error": error} for cap, error in _finite_curve(data)]
+    return alt.Chart(alt.Data(values=rows)).mark_line(color=charts.INK).encode(x=x, y=y)
+
+
+def _dots(marks: list[dict[str, Any]], x: Any, y: Any) -> Any:
+    alt = charts.altair_module()
+    points_ = alt.Chart(alt.Data(values=marks)).mark_point(filled=True, size=80, opacity=1)
+    return points_.encode(x=x, y=y, tooltip=["method:N", "cap:Q", "error:Q"])
+
+
+def _finite_curve(data: PlanData) -> list[tuple[float, float]]:
+    pairs = zip(data["curve"]["cap"], data["curve"]["error"], strict=True)
+    return [(cap, error) for cap, error in pairs if math.isfinite(cap) and math.isfinite(error)]
+
+
+def _marks(data: PlanData) -> list[tuple[float, float, list[str]]]:
+    """One mark for each place on the plot: rules that coincide share it."""
+    places: dict[tuple[int, int], tuple[float, float, list[str]]] = {}
+    for row in data["forecasts"]:
+        cap, error = row["largest_spent"], _error_of(data, row)
+        if 0 < cap < math.inf and 0 < error < math.inf:
+            place = (round(50 * math.log(cap)), round(50 * math.log(error)))
+            places.setdefault(place, (cap, error, []))[2].append(row["method"])
+    return list(places.values())

@@ -1,0 +1,116 @@
+"""One number with its interval: a mean, or a share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from epsilons.report import charts, notebook
+from epsilons.report.data import ScalarData
+from epsilons.report.numbers import aligned, number, percent
+from epsilons.report.parts import FactList, Figure, Part, Words, unbroken_percent
+from epsilons.report.phrases import NOTHING, people_words, risk_words, seeded, seeded_title
+from epsilons.report.screen import ending, nothing_lines, seeded_lines, treats_lines
+from epsilons.report.sections import release_page, treats_parts
+
+if TYPE_CHECKING:
+    import altair
+
+
+def text(data: ScalarData) -> str:
+    """One number for the screen."""
+    lo, hi = data["bounds"]
+    lines = [
+        *seeded_lines(data),
+        headline(data),
+        "",
+        f"  {people_words(data)}, values from {number(lo)} to {number(hi)}, "
+        f"method {data['method']}",
+        *treats_lines(data),
+        f"  {risk_words(data, number)}",
+        *nothing_lines(data["interval"] == data["bounds"]),
+        *ending(
+            data,
+            "If budgets and values are related, the error of the mean of these people can be up to "
+            f"{number(data['error_if_related'])} (not exceeded with probability "
+            f"{percent(data['confidence'])}).",
+        ),
+    ]
+    return "\n".join(lines)
+
+
+def html(data: ScalarData) -> str:
+    """One number for a notebook: its interval, who spent what, and the words."""
+    related = number(data["error_if_related"])
+    return notebook.block(
+        " ".join([*seeded(data), headline(data)]),
+        notebook.paragraphs(data["treats"]),
+        notebook.html_ending(
+            data, f"If budgets and values are related, the error can be up to {related}."
+        ),
+    )
+
+
+def plot(data: ScalarData) -> altair.VConcatChart:
+    """The number with its interval on the range of the data, and who spent what below."""
+    shown = _estimate(data, data["bounds"]).properties(width=480, height=50)
+    title = f"{seeded_title(data)}{data['statistic']} {number(data['value'])}: {people_words(data)}"
+    return charts.above_spending(shown, data["spent"], title)
+
+
+def page(data: ScalarData) -> str:
+    """One number as a page that stands alone."""
+    low, high = data["interval"]
+    wide = high - low
+    shown = aligned(data["value"], wide)
+    words = f"between {aligned(low, wide)} and {aligned(high, wide)}"
+    lo, hi = data["bounds"]
+    confidence = unbroken_percent(data["confidence"])
+    parts: list[Part] = [
+        Words(f"With {confidence} confidence {words}.", "headline"),
+        FactList(
+            [
+                ("People", people_words(data)),
+                ("Values", f"from {number(lo)} to {number(hi)}"),
+                ("Error", risk_words(data, number)),
+            ]
+        ),
+        *treats_parts(data),
+    ]
+    if [low, high] == [lo, hi] or math.isinf(wide):
+        parts.append(Words(NOTHING))
+    if math.isfinite(wide):
+        # The range of the data, or wider if the interval is.
+        chart = _estimate(data, [min(lo, low), max(hi, high)]).properties(height=50)
+        caption = "The dot is the published value, the line its interval, the axis the whole range."
+        label = f"The value {shown} on the range of values, with its interval {words}"
+        parts.append(Figure(charts.svg(chart), label, caption))
+    return release_page(data, f"{data['statistic'].capitalize()}: {shown}", parts, number)
+
+
+def headline(data: ScalarData) -> str:
+    """The number and its interval, in a line."""
+    low, high = data["interval"]
+    wide = high - low
+    return (
+        f"{data['statistic'].capitalize()}: {aligned(data['value'], wide)}"
+        f"   ({percent(data['confidence'])} interval {aligned(low, wide)} to {aligned(high, wide)})"
+    )
+
+
+def _estimate(data: ScalarData, domain: Sequence[float]) -> altair.LayerChart:
+    """The number with its interval, on an axis of this domain."""
+    alt = charts.altair_module()
+    low, high = data["interval"]
+    row = {"low": low, "high": high, "value": data["value"], "name": data["statistic"]}
+    base = alt.Chart(alt.Data(values=[row]))
+    scale = alt.Scale(domain=list(domain))
+    title = f"{data['statistic']}, {percent(data['confidence'])} interval"
+    rule = base.mark_rule(color=charts.INK, strokeWidth=3).encode(
+        x=alt.X("low:Q", scale=scale, title=title), x2="high:Q"
+    )
+    point = base.mark_point(color=charts.MARK, filled=True, size=90).encode(
+        x=alt.X("value:Q", scale=scale), tooltip=["value:Q", "low:Q", "high:Q"]
+    )
+    return alt.layer(rule, point)

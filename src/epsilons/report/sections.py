@@ -1,0 +1,97 @@
+"""Sections that pages of several kinds share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from epsilons.report import charts
+from epsilons.report.data import AnyRelease, ReleaseData, SpentRow
+from epsilons.report.parts import (
+    FactList,
+    Figure,
+    PageTable,
+    Part,
+    Section,
+    Words,
+    unbroken_percent,
+    whole,
+)
+from epsilons.report.phrases import seeded
+from epsilons.report.spending import spending_table
+
+
+def release_page(
+    data: AnyRelease, title: str, result: Sequence[Part], told: Callable[[float], str]
+) -> str:
+    """A release as a page that stands alone.
+
+    Args:
+        data: of the release.
+        title: of the page.
+        result: what was found, which comes first.
+        told: words for an error.
+
+    Returns:
+        The HTML.
+
+    Raises:
+        MissingExtraError: the extra `report` is not installed.
+    """
+    related = (
+        f"If budgets and values are related, the error for these very people can be up to "
+        f"{told(data['error_if_related'])} (not exceeded with probability "
+        f"{unbroken_percent(data['confidence'])})."
+    )
+    return whole(
+        title,
+        [
+            *warning_parts([*seeded(data), *data["warnings"]]),
+            *result,
+            Section("Who spent what", spending_parts(data["spent"])),
+            Section("What is protected", [Words(data["protects"])]),
+            Section("What is assumed", [Words(data["assumes"]), Words(related)]),
+            Section("How it was made", [_made(data)]),
+        ],
+        data=data,
+    )
+
+
+def warning_parts(warnings: Sequence[str]) -> list[Part]:
+    """What a reader must not overlook."""
+    return [Words(each, "warning") for each in warnings]
+
+
+def treats_parts(data: ReleaseData) -> list[Part]:
+    """What became of values that do not fit."""
+    return [Words(data["treats"])] if data["treats"] else []
+
+
+def spending_parts(rows: Sequence[SpentRow]) -> list[Part]:
+    """Who spends what: a drawing, if there is anything to draw, and a table."""
+    heads, cells = spending_table(rows)
+    parts: list[Part] = []
+    if any(0.0 < row["spent"] < math.inf for row in rows):
+        label = "Spent of each budget: " + "; ".join(f"ε {row[0]}: {row[-2]}" for row in cells)
+        caption = "What each person spends of the ε that they have; the light bar stays theirs."
+        if len(rows) > charts.BARS:
+            caption += " Levels that share a line are shown by their averages."
+        parts.append(Figure(charts.spending_svg(rows), label, caption))
+    shown = f"{len(rows):,} levels, neighbouring ones together." if len(cells) < len(rows) else ""
+    return [*parts, PageTable(heads, cells, shown)]
+
+
+def cut_words(count: int, things: str) -> str:
+    """What is said where there are more things than a page shows."""
+    if count <= charts.MOST:
+        return ""
+    return f" The first {charts.MOST} of {count:,} {things} are shown; to_json() has them all."
+
+
+def _made(data: ReleaseData) -> Part:
+    loss = "the mean squared error"
+    if data["loss"] != "mse":
+        loss = f"the error not exceeded with probability {unbroken_percent(data['confidence'])}"
+    return FactList(
+        [("Method", data["method"]), ("Made small", loss), ("Neighbours", data["neighbours_are"])]
+    )

@@ -1,0 +1,76 @@
+"""Who spends what, in few rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TypedDict
+
+from epsilons.report.data import SpentRow
+from epsilons.report.numbers import budget, kept_words
+
+_ROWS = 8
+"""Levels beyond which neighbouring ones are printed as one row."""
+
+
+class MergedRow(TypedDict):
+    """Neighbouring levels as one: ranges in words, averages in numbers."""
+
+    epsilon: str
+    people: int | None
+    spent: float
+    kept: float
+    spent_words: str
+    kept_words: str
+
+
+def spending_table(
+    spent: Sequence[SpentRow],
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The heads and the rows of the table of who spent what; people are counted if public."""
+    rows = merged_rows(spent)
+    if any(row["people"] is None for row in rows):
+        heads: tuple[str, ...] = ("budget ε (from)", "spends", "keeps")
+        return heads, [(row["epsilon"], row["spent_words"], row["kept_words"]) for row in rows]
+    return ("budget ε", "people", "spent", "kept"), [
+        (row["epsilon"], f"{row['people']:,}", row["spent_words"], row["kept_words"])
+        for row in rows
+    ]
+
+
+def merged_rows(rows: Sequence[SpentRow], most: int = _ROWS) -> list[MergedRow]:
+    """At most `most` rows: neighbouring levels become one.
+
+    Its words are ranges, of the budgets and of what is spent and kept: an average beside a budget
+    would look like overspending. `spent` and `kept` are averages, for bars.
+    """
+    size = max(math.ceil(len(rows) / most), 1)
+    merged: list[MergedRow] = []
+    for start in range(0, len(rows), size):
+        group = rows[start : start + size]
+        sizes = [1 if row["people"] is None else row["people"] for row in group]
+        private = any(row["people"] is None for row in group)
+        spent = [row["spent"] for row in group]
+        kept = [row["kept"] for row in group]
+        merged.append(
+            {
+                "epsilon": _range([row["epsilon"] for row in group], budget),
+                "people": None if private else sum(sizes),
+                "spent": _average(sizes, spent),
+                "kept": _average(sizes, kept),
+                "spent_words": _range(spent, budget),
+                "kept_words": _range(kept, kept_words),
+            }
+        )
+    return merged
+
+
+def _range(numbers: Sequence[float], words: Callable[[float], str]) -> str:
+    low, high = words(min(numbers)), words(max(numbers))
+    return low if low == high else f"{low} to {high}"
+
+
+def _average(sizes: Sequence[int], numbers: Sequence[float]) -> float:
+    if len(numbers) == 1:
+        return numbers[0]
+    return sum(size * each for size, each in zip(sizes, numbers, strict=True)) / sum(sizes)

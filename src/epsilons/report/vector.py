@@ -1,0 +1,127 @@
+"""A mean of vectors: a number for each coordinate."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from epsilons.report import charts, notebook
+from epsilons.report.data import VectorData
+from epsilons.report.numbers import aligned, number, percent, widest
+from epsilons.report.parts import FactList, Figure, PageTable, Part, unbroken_percent
+from epsilons.report.phrases import people_words, risk_words, seeded_title
+from epsilons.report.screen import ending, seeded_lines, table, treats_lines
+from epsilons.report.sections import cut_words, release_page, treats_parts
+
+if TYPE_CHECKING:
+    import altair
+
+_PRINTED = 10
+"""Coordinates that are printed; the others are counted."""
+
+
+def text(data: VectorData) -> str:
+    """A mean of vectors for the screen."""
+    confidence = percent(data["confidence"])
+    rows = _rows(data)
+    hidden = len(rows) - _PRINTED
+    more = [f"  … and {hidden:,} more: value and interval() have them all"] if hidden > 0 else []
+    nothing = data["radius"] >= 2.0 * data["ball"]
+    return "\n".join(
+        [
+            *seeded_lines(data),
+            table(_heads(confidence), rows[:_PRINTED]),
+            *more,
+            "",
+            f"  {people_words(data)}, {len(rows):,} coordinates, vectors of length up to "
+            f"{number(data['ball'])}, method {data['method']}",
+            *treats_lines(data),
+            f"  Typical error (root mean square, all coordinates together) "
+            f"{number(math.sqrt(data['risk']))}, proven bound over all data",
+            f"  All coordinates at once: {_at_once(data, confidence)}",
+            *(["  That is the whole ball: for these budgets it tells nothing."] if nothing else []),
+            *ending(
+                data,
+                "If budgets and values are related, the ℓ2 error for the mean of these people can "
+                f"be up to {number(data['error_if_related'])} (not exceeded with probability "
+                f"{confidence}).",
+            ),
+        ]
+    )
+
+
+def html(data: VectorData) -> str:
+    """The same for a notebook."""
+    return notebook.preformatted(text(data))
+
+
+def plot(data: VectorData) -> altair.LayerChart:
+    """Each coordinate with its interval."""
+    alt = charts.altair_module()
+    lows, highs = data["interval"]
+    rows = [
+        {"coordinate": k, "mean": mean, "low": low, "high": high}
+        for k, (mean, low, high) in enumerate(zip(data["value"], lows, highs, strict=True))
+    ]
+    base = alt.Chart(alt.Data(values=rows))
+    x = alt.X("coordinate:O", title="coordinate")
+    words = f"mean, {percent(data['confidence'])} interval"
+    bars = base.mark_rule(color=charts.INK, strokeWidth=2).encode(
+        x=x, y=alt.Y("low:Q", title=words), y2="high:Q"
+    )
+    points = base.mark_point(color=charts.MARK, filled=True).encode(x=x, y="mean:Q")
+    title = f"{seeded_title(data)}mean vector of {people_words(data)}"
+    return alt.layer(bars, points).properties(width=480, height=260, title=title)
+
+
+def page(data: VectorData) -> str:
+    """A mean of vectors as a page that stands alone."""
+    confidence = unbroken_percent(data["confidence"])
+    rows = _rows(data)
+    facts = [
+        ("People", people_words(data)),
+        ("Vectors", f"of length up to {number(data['ball'])}"),
+        ("Error", risk_words(data, number)),
+        ("All at once", _at_once(data, confidence)),
+    ]
+    cut = cut_words(len(rows), "coordinates")
+    label = "Coordinates with intervals: " + "; ".join(f"{r[0]}: {r[1]}" for r in rows[:12])
+    parts: list[Part] = [
+        FactList(facts),
+        *treats_parts(data),
+        Figure(
+            _drawn(data),
+            label,
+            f"Dots are the published means, lines their intervals, each by itself.{cut}",
+        ),
+        PageTable(_heads(confidence), rows[: charts.MOST], "Published means."),
+    ]
+    return release_page(data, f"Mean of vectors with {len(rows):,} coordinates", parts, number)
+
+
+def _heads(confidence: str) -> tuple[str, ...]:
+    return "coordinate", "mean", f"from ({confidence})", "to"
+
+
+def _rows(data: VectorData) -> list[tuple[str, ...]]:
+    """Each coordinate, its mean, and the ends of its interval."""
+    lows, highs = data["interval"]
+    wide = widest(lows, highs)
+    return [
+        (str(k), *(aligned(each, wide) for each in row))
+        for k, row in enumerate(zip(data["value"], lows, highs, strict=True))
+    ]
+
+
+def _at_once(data: VectorData, confidence: str) -> str:
+    return f"within {number(data['radius'])} (ℓ2) of the raw mean with probability {confidence}"
+
+
+def _drawn(data: VectorData) -> str:
+    """A point for each coordinate of a vector, with its interval."""
+    alt = charts.altair_module()
+    base, y = charts.named_rows(data, [str(k) for k in range(len(data["value"]))])
+    x = alt.X("low:Q", title=f"mean, {percent(data['confidence'])} interval")
+    whiskers = base.mark_rule(color=charts.INK, strokeWidth=2).encode(y=y, x=x, x2="high:Q")
+    points = base.mark_point(color=charts.MARK, filled=True).encode(y=y, x="value:Q")
+    return charts.svg(alt.layer(whiskers, points))
