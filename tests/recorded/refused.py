@@ -63,6 +63,16 @@ def interval(confidence: float) -> Run:
     )
 
 
+def wrong_source(_: Place) -> object:
+    generator: Any = np.random.default_rng(1)
+    return ep.mean(X, epsilon=GOOD, bounds=(0, 1), source=generator)
+
+
+def a_half_person(_: Place) -> object:
+    people: Any = {1.0: 1.5}
+    return ep.plan(people)
+
+
 def simply(make: Any) -> Run:
     return lambda _: make()
 
@@ -112,7 +122,7 @@ CALLS: Calls = {
     "interval 0": interval(0.0),
     "missing": mean(missing="zero"),
     "missing private": private(missing="error"),
-    "source": simply(lambda: ep.mean(X, epsilon=GOOD, bounds=(0, 1), source=np.random)),
+    "source": wrong_source,
     "seed": simply(lambda: ep.Seeded(-1)),
     "levels under replace": mean(levels=[1.0]),
     "cap under replace": mean(cap=1.0),
@@ -211,7 +221,7 @@ CALLS: Calls = {
     "shares, midpoint": shares(categories=["a", "b"], missing="midpoint"),
     "plan, nobody": simply(lambda: ep.plan([])),
     "plan, one": simply(lambda: ep.plan({1.0: 1})),
-    "plan, a half": simply(lambda: ep.plan({1.0: 1.5})),
+    "plan, a half": a_half_person,
     "plan, cap": simply(lambda: ep.plan({1.0: 9}, cap=1.0)),
     "plan, bounds": simply(
         lambda: ep.plan({1.0: 9}, bounds=(0, 5), statistic="frequencies", categories=2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import math
@@ -167,8 +168,8 @@ def _release(release: Any) -> Fields:
     for confidence in _CONFIDENCES:
         for name in ("interval", "band", "radius"):
             if hasattr(release, name):
-                ask = getattr(release, name)
-                fields[f"{name}({confidence})"] = _asked(lambda ask=ask, c=confidence: ask(c))
+                ask = functools.partial(getattr(release, name), confidence)
+                fields[f"{name}({confidence})"] = _asked(ask)
     if hasattr(release, "influence"):
         fields["influence(1)"] = release.influence(1)
     rows = [(row.epsilon, row.people, row.spent, row.kept) for row in release.spent]
