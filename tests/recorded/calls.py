@@ -1,0 +1,93 @@
+"""All recorded calls, by area."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import epsilons as ep
+from tests.recorded import (
+    commands,
+    engines,
+    means,
+    plans,
+    private,
+    ranges,
+    refused,
+    reports,
+    shares,
+)
+from tests.recorded.place import Place, Run
+from tests.recorded.seen import seen, written
+
+__all__ = ["CALLS", "REFUSED", "Call"]
+
+REFUSED: Final = "refused"
+
+_AREAS: Final = {
+    "means": means.CALLS,
+    "shares": shares.CALLS,
+    "private": private.CALLS,
+    "ranges": ranges.CALLS,
+    "engines": {**engines.CALLS, **engines.SLOW_CALLS},
+    "plans": plans.CALLS,
+    "reports": reports.CALLS,
+    "commands": commands.CALLS,
+    REFUSED: refused.CALLS,
+}
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call with a name.
+
+    Attributes:
+        area: the file in which its result is recorded.
+        name: unique in its area; it is also the seed.
+        run: makes the call.
+        slow: whether it needs an engine that starts slowly.
+    """
+
+    area: str
+    name: str
+    run: Run
+    slow: bool
+
+    def replay(self, directory: Path, spark: Any) -> dict[str, Any]:
+        """Make the call.
+
+        Args:
+            directory: for files; its name is not recorded.
+            spark: starts a Spark session.
+
+        Returns:
+            What is seen of the result, and the bytes that the source would give next: whoever draws
+            more, or less, or in another order, leaves others.
+        """
+        source = ep.Seeded(zlib.crc32(f"{self.area}: {self.name}".encode()))
+        result = self._result(Place(source, directory, spark))
+        fields = {**seen(result), "next bytes": source.bytes(8).hex()}
+        return {name: written(_hidden(value, str(directory))) for name, value in fields.items()}
+
+    def _result(self, place: Place) -> Any:
+        if self.area != REFUSED:
+            return self.run(place)
+        try:
+            result = self.run(place)
+        except Exception as error:
+            return error
+        raise AssertionError(f"{self.name} was not refused: {type(result).__name__}")
+
+
+def _hidden(value: Any, directory: str) -> Any:
+    """A text without the name of the directory of files, which changes."""
+    return value.replace(directory, "DIRECTORY") if isinstance(value, str) else value
+
+
+CALLS: Final = tuple(
+    Call(area, name, run, slow=area == "engines" and name in engines.SLOW_CALLS)
+    for area, calls in _AREAS.items()
+    for name, run in calls.items()
+)

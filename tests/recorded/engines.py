@@ -1,0 +1,146 @@
+"""The same questions to every engine."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+import epsilons as ep
+from tests.recorded import people as p
+from tests.recorded.place import Calls, Place, Run
+
+TABLE = pl.DataFrame(
+    {
+        "x": p.VALUES,
+        "holes": [None if np.isnan(each) else float(each) for each in p.HOLES],
+        "word": p.TEXT,
+        "whole": p.WHOLE,
+        "e": p.EPSILON,
+        "who": p.PERSON,
+        "f": p.OF_PERSON,
+    }
+)
+KINDS = (
+    "pandas",
+    "polars",
+    "polars lazy",
+    "pyarrow",
+    "duckdb",
+    "parquet",
+    "csv",
+    "tsv",
+    "ibis",
+    "dask",
+)
+SLOW = ("spark",)
+
+
+def file(directory: Path, kind: str, table: pl.DataFrame = TABLE, name: str = "people") -> Path:
+    """The table as a file; it is written once."""
+    path = directory / f"{name}.{kind}"
+    if not path.exists():
+        fresh = path.with_name(f"{os.getpid()}-{path.name}")
+        if kind == "parquet":
+            table.write_parquet(fresh)
+        else:
+            table.write_csv(fresh, separator="\t" if kind == "tsv" else ",")
+        fresh.rename(path)
+    return path
+
+
+def held(kind: str, place: Place) -> Any:
+    """The table, held by an engine."""
+    if kind == "pandas":
+        return TABLE.to_pandas()
+    if kind == "polars lazy":
+        return TABLE.lazy()
+    if kind == "pyarrow":
+        return TABLE.to_arrow()
+    if kind == "duckdb":
+        import duckdb
+
+        return duckdb.from_arrow(TABLE.to_arrow())
+    if kind in ("parquet", "csv", "tsv"):
+        return file(place.directory, kind)
+    if kind == "ibis":
+        import ibis
+
+        return ibis.duckdb.connect().read_parquet(file(place.directory, "parquet"))
+    if kind == "dask":
+        import dask.dataframe as dd
+
+        return dd.from_pandas(TABLE.to_pandas(), npartitions=2)
+    if kind == "spark":
+        return place.spark().createDataFrame(TABLE.to_pandas())
+    return TABLE
+
+
+def _mean(
+    kind: str, values: str = "x", epsilon: Any = "e", bounds: Any = (0, 100), **more: Any
+) -> Run:
+    return lambda place: ep.mean(
+        values, epsilon=epsilon, bounds=bounds, data=held(kind, place), source=place.source, **more
+    )
+
+
+def _shares(kind: str, **more: Any) -> Run:
+    return lambda place: ep.frequencies(
+        "word", epsilon="f", data=held(kind, place), person="who", source=place.source, **more
+    )
+
+
+def _of(kind: str) -> dict[str, Run]:
+    private = {"neighbours": "add-remove"}
+    return {
+        f"{kind}: mean": _mean(kind),
+        f"{kind}: mean of persons with holes": _mean(
+            kind, "holes", "f", person="who", missing="midpoint"
+        ),
+        f"{kind}: frequencies": _shares(kind, categories=p.WORDS),
+        f"{kind}: private mean": _mean(kind, levels=[0.1, 0.5, 1.0, 2.0], **private),
+    }
+
+
+def _some(kind: str) -> dict[str, Run]:
+    """What is asked of some engines."""
+    private = {"neighbours": "add-remove"}
+    return {
+        f"{kind}: private frequencies": _shares(
+            kind, categories=["bus"], other="else", levels=[0.3, 1.0, 2.5], **private
+        ),
+        f"{kind}: private, unknown range": _mean(
+            kind, bounds=None, levels={0.1: 50, 1.0: 100, 2.0: 50}, **private
+        ),
+        f"{kind}: unknown range": _mean(kind, epsilon=6.0, bounds=None),
+    }
+
+
+CALLS: Calls = {
+    **{
+        name: run
+        for kind in KINDS
+        for name, run in _of(kind).items()
+        if kind != "dask" or name in ("dask: mean", "dask: frequencies")
+    },
+    **{
+        name: run
+        for kind in ("polars lazy", "duckdb", "csv", "ibis")
+        for name, run in _some(kind).items()
+    },
+    **{
+        f"{kind}: {method}": _mean(kind, epsilon=6.0, bounds=bounds, method=method)
+        for kind in ("pandas", "polars", "pyarrow")
+        for method, bounds in (("sampling", (0, 100)), ("diffusion", None))
+    },
+}
+
+SLOW_CALLS: Calls = {
+    name: run
+    for kind in SLOW
+    for name, run in (_of(kind) | _some(kind)).items()
+    if name in ("spark: mean", "spark: frequencies", "spark: unknown range")
+}

@@ -1,0 +1,99 @@
+"""Means on a known range, under replace."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+
+from epsilons.allocation import RULES
+from tests.recorded import people as p
+from tests.recorded.place import Calls, Run, mean
+
+ASSUME = ("iid", "shuffled", "correlated")
+
+
+def _by_rule() -> dict[str, Run]:
+    """Every rule, under every assumption, for either error."""
+    calls: dict[str, Run] = {}
+    for name, assume in itertools.product(("auto", *RULES), ASSUME):
+        calls[f"{name}, {assume}"] = mean(p.VALUES, p.EPSILON, method=name, assume=assume)
+    for place, name in enumerate(("auto", *RULES)):
+        assume = ASSUME[place % 3]
+        calls[f"{name}, {assume}, pac"] = mean(
+            p.VALUES, p.MIXED, method=name, assume=assume, loss="pac", confidence=0.9
+        )
+        calls[f"{name}, one public"] = mean(
+            p.VALUES, p.WITH_PUBLIC, method=name, assume=ASSUME[(place + 1) % 3]
+        )
+    for assume in ASSUME:
+        calls[f"auto, {assume}, pac, plain"] = mean(p.VALUES, p.EPSILON, assume=assume, loss="pac")
+        calls[f"auto, {assume}, pac at 0.3"] = mean(
+            p.VALUES, p.EPSILON, assume=assume, loss="pac", confidence=0.3
+        )
+    return calls
+
+
+CALLS: Calls = {
+    **_by_rule(),
+    "ten people": mean(p.FEW_VALUES, p.FEW_EPSILON, (0, 10)),
+    "ten people, staircase": mean(p.FEW_VALUES, p.FEW_EPSILON, (0, 10), method="staircase"),
+    "lists": mean(p.FEW_VALUES.tolist(), p.FEW_EPSILON.tolist(), (0, 10)),
+    "two people": mean([1.0, 2.0], [0.5, 3.0], (0, 10)),
+    "one budget for all": mean(p.VALUES, 0.7),
+    "one budget for all, staircase": mean(p.VALUES, 8.0, method="staircase"),
+    "a Decimal for all": mean(p.VALUES, Decimal("0.1")),
+    "Fractions": mean([1.0, 2.0, 3.0], [Fraction(1, 3), Fraction(2, 3), Fraction(5)], (0, 4)),
+    "integers of budgets": mean(p.VALUES, np.full(p.N, 2, dtype=np.int64)),
+    "negative bounds": mean(p.VALUES - 80.0, p.EPSILON, (-80.5, 20.25)),
+    "tiny range": mean(p.VALUES * 1e-9, p.EPSILON, (0.0, 1e-7)),
+    "huge range": mean(p.VALUES * 1e148, p.EPSILON, (-1e150, 1e150)),
+    "bounds as a list": mean(p.VALUES, p.EPSILON, [0, 100.0]),
+    "several rows of a person": mean(p.VALUES, p.OF_PERSON, person=p.PERSON),
+    "several rows, text of persons": mean(
+        p.VALUES, p.OF_PERSON, person=[f"p{each}" for each in p.PERSON]
+    ),
+    "several rows, sampling": mean(p.VALUES, p.OF_PERSON, person=p.PERSON, method="sampling"),
+    "several rows with holes": mean(p.HOLES, p.OF_PERSON, person=p.PERSON, missing="midpoint"),
+    "holes": mean(p.HOLES, p.EPSILON, missing="midpoint"),
+    "holes, sampling": mean(p.HOLES, p.EPSILON, missing="midpoint", method="sampling"),
+    "infinite values": mean(
+        np.where(p.VALUES > 90, np.inf, p.VALUES), p.EPSILON, missing="midpoint"
+    ),
+    "None among lists": mean(
+        [1.0, None, 3.0, 4.0], [0.5, 1.0, 1.0, 2.0], (0, 5), missing="midpoint"
+    ),
+    "zeros beside": mean(p.VALUES, np.where(np.arange(p.N) < 200, 0.0, 1.0)),
+    "many public": mean(p.VALUES, p.MANY_PUBLIC),
+    "many public, correlated": mean(p.VALUES, p.MANY_PUBLIC, assume="correlated"),
+    "all public": mean(p.VALUES, math.inf),
+    "all public, correlated": mean(p.VALUES, np.full(p.N, np.inf), assume="correlated"),
+    "public beside next to nothing": mean(
+        p.VALUES, np.where(np.arange(p.N) < 3, math.inf, 1e-12), assume="correlated"
+    ),
+    "500 budgets": mean(p.DISTINCT_VALUES, p.DISTINCT),
+    "500 budgets, correlated": mean(p.DISTINCT_VALUES, p.DISTINCT, assume="correlated"),
+    "500 budgets, staircase": mean(p.DISTINCT_VALUES, p.DISTINCT, method="staircase"),
+    "500 budgets, sampling": mean(p.DISTINCT_VALUES, p.DISTINCT, method="sampling"),
+    "500 budgets, affine, pac": mean(
+        p.DISTINCT_VALUES, p.DISTINCT, method="affine", loss="pac", assume="shuffled"
+    ),
+    "tiny budgets": mean(p.VALUES, p.EPSILON * 1e-9),
+    "next to nothing": mean(p.VALUES, 1e-150),
+    "huge budgets": mean(p.VALUES, p.EPSILON * 1e9),
+    "tiny and huge": mean(p.VALUES, np.where(p.EPSILON > 0.7, 1e12, 1e-12)),
+    "largest float": mean(p.VALUES, 1.7e308),
+    "weak budgets are warned of": mean(p.VALUES, p.EPSILON * 30.0),
+    "close budgets": mean(p.VALUES, 1.0 + p.EPSILON * 1e-15),
+    "a crowd": mean(p.CROWD_VALUES, p.CROWD_EPSILON),
+    "a crowd, correlated, pac": mean(
+        p.CROWD_VALUES, p.CROWD_EPSILON, assume="correlated", loss="pac", confidence=0.99
+    ),
+    "a crowd, sampling": mean(p.CROWD_VALUES, p.CROWD_EPSILON, method="sampling"),
+    "float32": mean(p.VALUES.astype(np.float32), p.EPSILON.astype(np.float32)),
+    "integers": mean(np.arange(60), np.full(60, 0.5)),
+    "zeros and ones": mean(np.arange(60) % 2, np.full(60, 0.5), (0, 1), confidence=0.6),
+}

@@ -1,0 +1,43 @@
+"""Where a recorded call finds what it needs beside its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import epsilons as ep
+
+__all__ = ["Calls", "Place", "Run", "frequencies", "mean"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a call is given.
+
+    Attributes:
+        source: where it draws from: seeded by the name of the call.
+        directory: where files may be written.
+        spark: starts a Spark session, or returns the one that runs.
+    """
+
+    source: ep.Seeded
+    directory: Path
+    spark: Callable[[], Any]
+
+
+Run: TypeAlias = Callable[[Place], Any]
+Calls: TypeAlias = Mapping[str, Run]
+
+
+def mean(values: Any, epsilon: Any, bounds: Any = (0, 100), **more: Any) -> Run:
+    """A call of `epsilons.mean`."""
+    return lambda place: ep.mean(
+        values, epsilon=epsilon, bounds=bounds, source=place.source, **more
+    )
+
+
+def frequencies(values: Any, epsilon: Any, **more: Any) -> Run:
+    """A call of `epsilons.frequencies`."""
+    return lambda place: ep.frequencies(values, epsilon=epsilon, source=place.source, **more)

@@ -1,0 +1,91 @@
+"""Plans and allocations: no data is read."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import epsilons as ep
+from epsilons.allocation import FREQUENCY_RULES, RULES
+from tests.recorded import people as p
+from tests.recorded.means import ASSUME
+from tests.recorded.place import Calls, Run
+
+ORDINARY = {0.1: 500, 1.0: 200, 5.0: 40}
+FEW = {0.5: 40, 2.0: 10}
+PUBLIC = {0.0: 10, 0.1: 500, 1.0: 200, math.inf: 3}
+
+
+def plan(epsilon: Any, **more: Any) -> Run:
+    return lambda _: ep.plan(epsilon, **more)
+
+
+def asked(epsilon: Any, *, need: dict[str, float], **more: Any) -> Run:
+    """A plan, and how many more people it would take."""
+
+    def run(_: object) -> dict[str, Any]:
+        made = ep.plan(epsilon, **more)
+        return {"plan": made, "need": made.need(**need), "one": made[made.best].rmse}
+
+    return run
+
+
+def allocate(epsilon: Any, **more: Any) -> Run:
+    return lambda _: ep.allocate(epsilon, **more)
+
+
+def for_each(epsilon: Any, people: Any, **more: Any) -> Run:
+    return lambda _: {"each": ep.allocate(epsilon, **more).for_each(people)}
+
+
+def _plans() -> dict[str, Run]:
+    calls: dict[str, Run] = {}
+    for assume, loss in itertools.product(ASSUME, ("mse", "pac")):
+        calls[f"plan, {assume}, {loss}"] = plan(ORDINARY, assume=assume, loss=loss)
+        if (assume, loss) not in (("shuffled", "mse"), ("correlated", "pac")):
+            calls[f"plan, private, {assume}, {loss}"] = plan(
+                ORDINARY, assume=assume, loss=loss, neighbours="add-remove", confidence=0.9
+            )
+    return calls
+
+
+def _allocations() -> dict[str, Run]:
+    calls: dict[str, Run] = {}
+    for place, name in enumerate(("auto", *RULES)):
+        calls[f"allocate, {name}"] = allocate(
+            PUBLIC if place % 2 else ORDINARY, method=name, assume=ASSUME[place % 3]
+        )
+    for place, name in enumerate(("auto", *FREQUENCY_RULES)):
+        calls[f"allocate, frequencies, {name}"] = allocate(
+            ORDINARY, statistic="frequencies", categories=5, method=name, assume=ASSUME[place % 3]
+        )
+    return calls
+
+
+CALLS: Calls = {
+    **_plans(),
+    "plan, people": plan(p.EPSILON, bounds=(-5, 20)),
+    "plan, public": plan(PUBLIC),
+    "plan, Budgets": plan(ep.Budgets(ORDINARY), bounds=(0, 120)),
+    "plan, 500 budgets": plan(p.DISTINCT),
+    "plan, frequencies": plan(ORDINARY, statistic="frequencies", categories=["a", "b", "c"]),
+    "plan, frequencies, edges, pac": plan(
+        ORDINARY, statistic="frequencies", edges=[0, 1, 2], loss="pac", assume="correlated"
+    ),
+    "plan, private, frequencies": plan(
+        ORDINARY, statistic="frequencies", categories=4, neighbours="add-remove"
+    ),
+    "plan, private, cap": plan(ORDINARY, neighbours="add-remove", cap=0.7, bounds=(0, 10)),
+    "plan, private, public": plan(PUBLIC, neighbours="add-remove"),
+    "plan, weak budgets": plan({20.0: 50, 50.0: 50}),
+    "plan, all alike": plan({1.0: 100}),
+    "plan, need rmse": asked(FEW, need={"rmse": 6.0}, bounds=(0, 120)),
+    "plan, need pac": asked(FEW, need={"pac": 20.0}, bounds=(0, 120), loss="pac"),
+    "plan, private, need": asked(FEW, need={"rmse": 7.0}, bounds=(0, 120), neighbours="add-remove"),
+    **_allocations(),
+    "allocate, pac": allocate(p.MIXED, loss="pac", confidence=0.8),
+    "allocate, 500 budgets": allocate(p.DISTINCT, assume="correlated"),
+    "allocate, 500 budgets, staircase": allocate(p.DISTINCT, method="staircase"),
+    "allocate, for each": for_each(ORDINARY, [0.1, 1.0, 5.0, 3.0, math.inf]),
+}

@@ -1,0 +1,80 @@
+"""Means whose range nobody knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tests.recorded import people as p
+from tests.recorded import place as call
+from tests.recorded.place import Calls, Run
+
+USUAL = 50.0 + 3.0 * p.STANDARD
+OFFERED = [1.0, 2.0, 4.0]
+GUESSED = {1.0: 250, 2.0: 250, 4.0: 200}
+ROWS = np.arange(p.UNKNOWN) % 350
+"""Two rows of each person."""
+
+
+def mean(values: Any, epsilon: Any = p.GENEROUS, **more: Any) -> Run:
+    return call.mean(values, epsilon, None, **more)
+
+
+def private(values: Any, epsilon: Any = p.GENEROUS, **more: Any) -> Run:
+    return mean(values, epsilon, neighbours="add-remove", **more)
+
+
+def _by_method() -> dict[str, Run]:
+    calls: dict[str, Run] = {}
+    for name in ("weighted", "diffusion"):
+        calls[name] = mean(USUAL, method=name)
+        calls[f"{name}, tight"] = mean(50.0 + 1e-9 * p.STANDARD, method=name)
+        calls[f"{name}, close together"] = mean(1e8 + 1e-3 * p.STANDARD, method=name)
+        calls[f"{name}, all the same"] = mean(np.full(p.UNKNOWN, 7.25), method=name)
+        calls[f"{name}, far away"] = mean(-1e15 + 1e9 * p.STANDARD, method=name)
+        calls[f"{name}, huge"] = mean(1e300 * p.STANDARD, method=name)
+        calls[f"{name}, tiny"] = mean(1e-300 * p.STANDARD, method=name)
+        calls[f"{name}, one budget"] = mean(USUAL, 2.0, method=name)
+        calls[f"{name}, several rows"] = mean(
+            USUAL, np.array([2.0, 5.0])[ROWS % 2], person=ROWS, method=name
+        )
+        calls[f"{name}, holes"] = mean(
+            np.where(np.arange(p.UNKNOWN) % 9 == 0, np.nan, USUAL), missing="midpoint", method=name
+        )
+        calls[f"{name}, zeros and public"] = mean(
+            USUAL,
+            np.where(np.arange(p.UNKNOWN) % 50 == 0, np.inf, p.GENEROUS * (p.GENEROUS > 1.0)),
+            method=name,
+        )
+        calls[f"{name}, private, offered"] = private(USUAL, levels=OFFERED, method=name)
+        calls[f"{name}, private, guessed"] = private(USUAL, levels=GUESSED, method=name)
+        calls[f"{name}, private, cap"] = private(USUAL, cap=3.0, method=name)
+        calls[f"{name}, private, no levels"] = private(USUAL, method=name)
+        calls[f"{name}, private, one budget"] = private(USUAL, 3.0, method=name)
+        calls[f"{name}, private, tight"] = private(
+            50.0 + 1e-9 * p.STANDARD, levels=GUESSED, method=name
+        )
+        calls[f"{name}, private, several rows"] = private(
+            USUAL, np.array([2.0, 5.0])[ROWS % 2], person=ROWS, levels=[2.0, 5.0], method=name
+        )
+        calls[f"{name}, private, holes"] = private(
+            np.where(np.arange(p.UNKNOWN) % 9 == 0, np.nan, USUAL), levels=GUESSED, method=name
+        )
+    return calls
+
+
+CALLS: Calls = {
+    **_by_method(),
+    "auto, confidence": mean(USUAL, confidence=0.5),
+    "auto, skewed": mean(p.CROWD_VALUES, p.CROWD_EPSILON),
+    "auto, 500 budgets": mean(p.DISTINCT_VALUES, p.DISTINCT * 4.0),
+    "diffusion, all public": mean(USUAL, np.inf, method="diffusion"),
+    "auto, private, nobody": private([], [], levels=GUESSED),
+    "auto, private, few": private(USUAL[:20], p.GENEROUS[:20], levels=OFFERED),
+    "auto, private, far away": private(-1e15 + 1e9 * p.STANDARD, levels=GUESSED),
+    "auto, private, huge": private(1e300 * p.STANDARD, levels=OFFERED),
+    "auto, private, public": private(
+        USUAL, np.where(p.GENEROUS > 3.0, np.inf, p.GENEROUS), levels=[1.0, 2.0, np.inf]
+    ),
+}

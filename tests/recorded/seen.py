@@ -1,0 +1,285 @@
+"""What is recorded of a result: the only place that knows how each part of it is reached."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from typing import Any, Final
+from unittest import mock
+
+import numpy as np
+from click.testing import CliRunner, Result
+
+import epsilons as ep
+from epsilons.__main__ import cli
+from epsilons.noise import System
+
+__all__ = ["commanded", "may_be_new", "seen", "written"]
+
+Fields = dict[str, Any]
+
+_LONG: Final = 12
+"""Lists up to this length are written out; of longer ones the first five and a digest."""
+
+_LONG_TEXT: Final = 4_000
+_SAID_ELSEWHERE: Final = 150
+
+_CONFIDENCES: Final = (0.5, 0.9, 0.95, 0.999)
+_EPSILONS: Final = (0.0, 1e-3, 0.1, 0.3, 0.5, 0.99, 1.0, 2.0, 7.0, 1e6, math.inf, math.nan)
+
+_OF_RELEASE: Final = (
+    "statistic",
+    "value",
+    "raw",
+    "n",
+    "method",
+    "neighbours",
+    "assume",
+    "loss",
+    "confidence",
+    "risk",
+    "exact",
+    "risk_kind",
+    "error_if_related",
+    "protects",
+    "assumes",
+    "missing",
+    "treats",
+    "warnings",
+    "private",
+)
+_OF_SOME: Final = ("bounds", "categories", "other", "sigma", "ball", "error_at_once")
+_OF_MECHANISM: Final = (
+    "kind",
+    "neighbours",
+    "seeks",
+    "levels",
+    "counts",
+    "weights",
+    "scale",
+    "reach",
+    "grid",
+    "moves",
+    "divisor",
+    "bounds",
+    "keep",
+    "cell_of",
+    "base",
+    "slack",
+)
+_OF_ALLOCATION: Final = (
+    "levels",
+    "counts",
+    "spent",
+    "weights",
+    "total",
+    "scale",
+    "risk",
+    "method",
+    "cap",
+    "keep",
+    "n",
+    "exact",
+)
+
+
+def seen(thing: Any) -> Fields:
+    """Everything that is recorded of a result, by the name of the field."""
+    if isinstance(thing, dict):
+        parts = {name: seen(part) for name, part in thing.items()}
+        return {
+            f"{name}: {field}" if field else name: value
+            for name, fields in parts.items()
+            for field, value in fields.items()
+        }
+    for type_, look in _LOOKS:
+        if isinstance(thing, type_):
+            return look(thing)
+    return {"": thing}
+
+
+def may_be_new(field: str) -> bool:
+    """Whether a field may be there that was not recorded: later releases may say more."""
+    name = field.rpartition(": ")[2]
+    return name.startswith(("to_dict.", "spent("))
+
+
+def commanded(words: list[str], source: ep.Seeded) -> Result:
+    """What the command line says, when the system's entropy comes from a source."""
+    with mock.patch.object(System, "bytes", lambda _, count: source.bytes(count)):
+        return CliRunner().invoke(cli, words)
+
+
+def written(thing: Any) -> Any:
+    """A value as JSON can hold it, exactly; what is long by its beginning and a digest."""
+    if isinstance(thing, np.ndarray):
+        shape = {} if thing.ndim == 1 else {"shape": list(thing.shape)}
+        return {"array": str(thing.dtype), **shape, "values": written(thing.ravel().tolist())}
+    if isinstance(thing, np.generic):
+        return {"scalar": str(thing.dtype), "value": thing.item()}
+    if isinstance(thing, Fraction):
+        return written(str(thing))
+    if isinstance(thing, bytes):
+        return {"bytes": len(thing), "first": thing[:16].hex(), "sha256": _digest(thing)}
+    if isinstance(thing, str):
+        return thing if len(thing) <= _LONG_TEXT else _text(thing)
+    if isinstance(thing, Mapping):
+        return {str(key): written(each) for key, each in thing.items()}
+    if hasattr(thing, "_asdict"):
+        return written(thing._asdict())
+    if isinstance(thing, (list, tuple)):
+        items = [written(each) for each in thing]
+        if len(items) <= _LONG:
+            return items
+        return {"length": len(items), "first": items[:5], "sha256": _digest(_json(items).encode())}
+    if thing is None or isinstance(thing, (bool, int, float)):
+        return thing
+    raise TypeError(f"nothing is said of how a {type(thing).__name__} is written")
+
+
+def _json(thing: Any) -> str:
+    return json.dumps(thing, ensure_ascii=False)
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _text(text: str) -> Fields:
+    return {"characters": len(text), "starts": text[:60], "sha256": _digest(text.encode())}
+
+
+def _asked(ask: Callable[[], Any]) -> Any:
+    """An answer, or the refusal in its place."""
+    try:
+        return ask()
+    except Exception as error:  # a refusal is an answer, too
+        return f"{type(error).__name__}: {error}"
+
+
+def _release(release: Any) -> Fields:
+    fields = {name: getattr(release, name) for name in _OF_RELEASE}
+    fields |= {name: getattr(release, name) for name in _OF_SOME if hasattr(release, name)}
+    fields["types"] = [type(fields[name]).__name__ for name in ("value", "raw", "n", "risk")]
+    for confidence in _CONFIDENCES:
+        for name in ("interval", "band", "radius"):
+            if hasattr(release, name):
+                ask = functools.partial(getattr(release, name), confidence)
+                fields[f"{name}({confidence})"] = _asked(ask)
+    if hasattr(release, "influence"):
+        fields["influence(1)"] = release.influence(1)
+    rows = [(row.epsilon, row.people, row.spent, row.kept) for row in release.spent]
+    fields["spent"] = rows
+    if callable(release.spent):
+        fields["spent(ε)"] = [release.spent(epsilon) for epsilon in _EPSILONS]
+    fields |= _as_dict(release.to_dict())
+    fields["str"] = str(release)
+    fields["html"] = _text(release._repr_html_())
+    return fields | _drawn_from(release.mechanism)
+
+
+def _as_dict(data: dict[str, Any]) -> Fields:
+    """The keys in their order, and each value; texts are long and said elsewhere."""
+    fields: Fields = {"to_dict": " ".join(data)}
+    for name, value in data.items():
+        long = isinstance(value, str) and len(value) > _SAID_ELSEWHERE
+        fields[f"to_dict.{name}"] = _text(value) if long else value
+    return fields
+
+
+def _drawn_from(mechanism: Any) -> Fields:
+    """A mechanism, its stages in their order, and the verdict on it."""
+    if isinstance(mechanism, (ep.local.Bit, ep.local.Mean, ep.local.Vector, ep.local.Frequencies)):
+        return {"mechanism": repr(mechanism)}
+    fields: Fields = {}
+    for path, stage in _stages("mechanism", mechanism):
+        fields |= {f"{path}.{name}": value for name, value in _mechanism(stage).items()}
+    verdict = _asked(lambda: ep.verify.exact(mechanism))
+    if isinstance(verdict, ep.verify.Verdict):
+        return fields | {f"verdict.{name}": value for name, value in _verdict(verdict).items()}
+    return fields | {"verdict": verdict}
+
+
+def _stages(path: str, mechanism: Any) -> Iterator[tuple[str, Any]]:
+    yield path, mechanism
+    if mechanism.kind == "reduction":
+        yield from _stages(f"{path}.counts", mechanism.counts_stage)
+        yield from _stages(f"{path}.slots", mechanism.bounded)
+    if mechanism.kind == "composition":
+        for place, stage in enumerate(mechanism.stages):
+            yield from _stages(f"{path}.{place}", stage)
+
+
+def _mechanism(mechanism: Any) -> Fields:
+    if mechanism.kind in ("composition", "reduction"):
+        names = ("kind", "levels", "charges", "place")
+        return {name: getattr(mechanism, name) for name in names if hasattr(mechanism, name)}
+    known = {name: getattr(mechanism, name) for name in _OF_MECHANISM if hasattr(mechanism, name)}
+    fields = {name: value for name, value in known.items() if not callable(value)}
+    if hasattr(mechanism, "law"):
+        fields["law"] = repr(mechanism.law)
+    if hasattr(mechanism, "laws"):
+        fields["laws"] = [repr(law) for law in mechanism.laws]
+    return fields
+
+
+def _verdict(verdict: ep.verify.Verdict) -> Fields:
+    return {
+        "budgets": verdict.budgets,
+        "losses": verdict.losses,
+        "neighbours": verdict.neighbours,
+        "exact": verdict.exact,
+        "holds": verdict.holds,
+        "str": str(verdict),
+    }
+
+
+def _plan(plan: ep.Plan) -> Fields:
+    return _as_dict(plan.to_dict()) | {
+        "str": str(plan),
+        "html": _text(plan._repr_html_()),
+    }
+
+
+def _allocation(allocation: ep.Allocation) -> Fields:
+    goal = allocation.goal
+    return {name: getattr(allocation, name) for name in _OF_ALLOCATION} | {
+        "goal": (goal.assume, goal.loss, goal.confidence, goal.cells),
+        "stairs": repr(allocation.stairs),
+        "str": str(allocation),
+    }
+
+
+def _reports(reports: ep.local.Reports) -> Fields:
+    return {"": reports.to_bytes(), "columns": reports.to_columns(), "repr": repr(reports)}
+
+
+def _result(result: Result) -> Fields:
+    error = result.exception
+    fields: Fields = {"exit": result.exit_code}
+    if result.output.startswith("{"):
+        fields |= _as_dict(json.loads(result.output))
+    else:
+        fields["output"] = result.output
+    if error is not None and not isinstance(error, SystemExit):
+        fields["error"] = f"{type(error).__name__}: {error}"
+    return fields
+
+
+def _refusal(error: Exception) -> Fields:
+    return {"raises": type(error).__name__, "says": str(error)}
+
+
+_LOOKS: Final[tuple[tuple[type, Callable[[Any], Fields]], ...]] = (
+    (ep.Release, _release),
+    (ep.Plan, _plan),
+    (ep.Allocation, _allocation),
+    (ep.local.Reports, _reports),
+    (ep.verify.Verdict, _verdict),
+    (Result, _result),
+    (Exception, _refusal),
+)
