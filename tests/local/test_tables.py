@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 import epsilons as ep
 from epsilons import local
 from epsilons.errors import ArgumentError, ColumnError, DataError, EpsilonsError, FileError
-from epsilons.local.mechanism import Mechanism
+from epsilons.local.randomizer import Randomizer
 from epsilons.local.reports import Reports
 from epsilons.tally.batches import MERGERS
 from tests.local.engines import ENGINES, Make, frame, same
-from tests.local.test_mechanisms import BUDGETS, CASES, MENU, PEOPLE, reports_of
+from tests.local.test_randomizer import BUDGETS, CASES, MENU, PEOPLE, reports_of
 
 SECRET = 987.654321
 ORDER = np.random.default_rng(3).permutation(PEOPLE)
@@ -131,7 +131,7 @@ def test_one_seeded_report_makes_all_of_them_simulated(make: Make) -> None:
 
 
 def refused(
-    mechanism: Mechanism, data: Any, column: str | None = None, what: str = "."
+    mechanism: Randomizer, data: Any, column: str | None = None, what: str = "."
 ) -> EpsilonsError:
     """The refusal: by name, in words, with no value and nothing of the engine behind it."""
     with pytest.raises((DataError, ColumnError), match=what) as caught:

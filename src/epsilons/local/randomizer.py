@@ -1,4 +1,4 @@
-"""What all local mechanisms share: randomize, add up, estimate."""
+"""What all randomizers share: randomize, add up, estimate."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from epsilons.budgets import Floats
 from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.local import wire
 from epsilons.local.frames import state_of
+from epsilons.local.layout import Answers
 from epsilons.local.menu import refusal
 from epsilons.local.people import budgets_of
-from epsilons.local.reports import Columns, Reports, foreign
+from epsilons.local.reports import Reports, foreign
 from epsilons.local.state import Levels, State, Terms
 from epsilons.local.weights import WEIGHTS
 from epsilons.noise import Source, resolve
@@ -31,7 +32,7 @@ PROTECTS = (
 )
 
 
-class Mechanism(ABC):
+class Randomizer(ABC):
     """A randomizer with its estimator. It is fixed, holds no data, and may be published."""
 
     kind: ClassVar[str]
@@ -61,7 +62,7 @@ class Mechanism(ABC):
         return None
 
     @abstractmethod
-    def _draw(self, values: Any, epsilon: Floats, source: Source) -> Columns:
+    def _draw(self, values: Any, epsilon: Floats, source: Source) -> Answers:
         """Randomize."""
 
     @abstractmethod
