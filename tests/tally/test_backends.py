@@ -10,9 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import duckdb
-import narwhals as nw
-import pandas as pd
 import polars as pl
 import pytest
 
@@ -32,9 +29,8 @@ from epsilons.tally import (
     tally_frequencies,
     tally_mean,
 )
-from epsilons.tally.engine import _fold
 from tests.local import test_tables
-from tests.tally import questions, test_cells, test_collations, test_ladder
+from tests.tally import questions, test_cells, test_collations, test_ladder, test_ladder_tally
 from tests.tally.conftest import EVERYWHERE, SPARK, declared_as, on_engine
 
 Rows = tuple[list[float | None], list[float], list[Any]]
@@ -124,65 +120,6 @@ def test_rows_of_nobody_are_refused(run_everywhere: Count) -> None:
         run_everywhere(rows, BOUNDS, person=True)
 
 
-@pytest.mark.parametrize("engine", ["polars", "pandas", "pyarrow"])
-def test_nan_is_nobody(engine: str) -> None:
-    frame = pl.DataFrame({"v": [1.0, 2.0, 3.0], "p": [1.5, math.nan, 2.5]})
-    data: Any = {"polars": frame, "pandas": frame.to_pandas(), "pyarrow": frame.to_arrow()}[engine]
-    with pytest.raises(DataError, match="without a person"):
-        tally_mean("v", epsilon=1.0, bounds=BOUNDS, data=data, person="p")
-
-
-@pytest.mark.parametrize("engine", ["polars", "pandas", "duckdb"])
-def test_means_of_very_many_rows_are_exact(engine: str) -> None:
-    # People of millions of rows, already added up: here a quotient of floats is off by one.
-    draw = random.Random(5)
-    sizes = [draw.randrange(2**27, 2**31) for _ in range(300)]
-    sums = [
-        min(
-            size * 2**30,
-            (draw.randrange(2**29, 2**30) * 2 * size - size) // 2 + draw.choice([-1, 0, 1]),
-        )
-        for size in sizes
-    ]
-    frame = pl.DataFrame({"x": sums, "valid": sizes, "who": range(300)})
-    arrow = frame.to_arrow()
-    data: Any = {
-        "polars": lambda: frame,
-        "pandas": frame.to_pandas,
-        "duckdb": lambda: duckdb.from_arrow(arrow),
-    }[engine]()
-    folded = _fold(nw.from_native(data).lazy(), budgets=False)
-    found = folded.select("below", "x").collect()
-    expected = [(2 * total + r) // (2 * r) for total, r in zip(sums, sizes, strict=True)]
-    by_size = dict(zip(found["below"].to_list(), found["x"].to_list(), strict=True))
-    assert [by_size[2 * size] for size in sizes] == expected
-    floats = [math.floor(float(2 * s + r) / float(2 * r)) for s, r in zip(sums, sizes, strict=True)]
-    assert floats != expected
-
-
-def test_people_of_mixed_types_stay_in_pandas() -> None:
-    who = pd.Series([1, "1", 1], dtype=object)
-    data = pd.DataFrame({"v": [0.0, 1.0, 1.0], "p": who})
-    tally = tally_mean("v", epsilon=1.0, bounds=(0.0, 1.0), data=data, person="p")
-    assert tally.sums.tolist() == [2**29 + 2**30]
-
-
-@pytest.mark.parametrize("engine", ["polars", "pandas", "pandas on arrow", "pyarrow", "duckdb"])
-def test_integers_that_floats_do_not_hold(engine: str) -> None:
-    frame = pl.DataFrame({"v": [2**60 + 1, -(2**62) - 7, 2**53 + 1, 3]})
-    arrow = frame.to_arrow()
-    data: Any = {
-        "polars": lambda: frame,
-        "pandas": frame.to_pandas,
-        "pandas on arrow": lambda: frame.to_pandas(use_pyarrow_extension_array=True),
-        "pyarrow": lambda: arrow,
-        "duckdb": lambda: duckdb.from_arrow(arrow),
-    }[engine]()
-    bounds = (0.0, 2.0**61)
-    tally = tally_mean("v", epsilon=1.0, bounds=bounds, data=data)
-    assert tally.sums.tolist() == [2**29 + 2**22]
-
-
 def test_many_budgets_are_merged_downwards(run_everywhere: Count, reference: Count) -> None:
     draw = random.Random(3)
     n = 3000
@@ -237,16 +174,20 @@ def test_spark_counts_cells_as_others_do(cells_on_spark: test_cells.Run) -> None
 def test_spark_finds_the_rungs_of_others(
     person: bool, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    rows = test_ladder.some_rows()
+    rows = test_ladder_tally.some_rows()
     for ladder in (test_ladder.LADDERS["declared"], test_ladder.LADDERS["fine"]):
-        found = test_ladder.counted_mean("pyspark", rows, ladder, tmp_path, request, person=person)
-        assert found == test_ladder.expected_mean(rows, ladder, person=person)
-    cells = test_ladder.some_cells("text")
+        found = test_ladder_tally.counted_mean(
+            "pyspark", rows, ladder, tmp_path, request, person=person
+        )
+        assert found == test_ladder_tally.expected_mean(rows, ladder, person=person)
+    cells = test_ladder_tally.some_cells("text")
     categories, rungs = test_cells.CASES["text"][0], test_ladder.LADDERS["declared"]
-    counted = test_ladder.counted_cells(
+    counted = test_ladder_tally.counted_cells(
         "pyspark", cells, "text", None, rungs, tmp_path, request, person=person
     )
-    assert counted == test_ladder.expected_cells(cells, categories, None, rungs, person=person)
+    assert counted == test_ladder_tally.expected_cells(
+        cells, categories, None, rungs, person=person
+    )
 
 
 MANY = pytest.param(10**6, marks=pytest.mark.slow, id="a million rows")
