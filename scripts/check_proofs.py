@@ -29,6 +29,7 @@ PROVEN = (
     "src/epsilons/tally/*.py",
     "src/epsilons/central/gaussian/*.py",
     "src/epsilons/local/*.py",
+    "src/epsilons/local/layouts/*.py",
     "src/epsilons/theory/*.py",
     "src/epsilons/verify/additive.py",
     "src/epsilons/verify/channel.py",

@@ -21,7 +21,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 FIRST = (
     "tests/tally/test_backends.py",
     "tests/fuzz/",
-    "tests/central/test_add_remove.py",
+    "tests/central/test_add_remove",
     "tests/tally/test_killed.py",
     "tests/verify/test_draws.py",
     "tests/allocation/test_rules.py",

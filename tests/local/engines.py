@@ -50,7 +50,7 @@ def same(one: State, two: State) -> None:
     """Counts exactly; sums up to the last digits, which for directions are those of float32."""
     assert (one.kind, one.parameters, one.weights) == (two.kind, two.parameters, two.weights)
     assert (one.n, one.private) == (two.n, two.private)
-    mine, theirs = one.levels.counted, two.levels.counted
+    mine, theirs = one.levels.bins, two.levels.bins
     assert np.array_equal(mine.keys, theirs.keys)
     assert np.array_equal(mine.people, theirs.people)
     assert_allclose(mine.budgets, theirs.budgets, rtol=1e-12)

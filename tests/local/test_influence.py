@@ -14,8 +14,8 @@ import epsilons as ep
 from epsilons import local
 from epsilons.errors import ArgumentError
 from epsilons.local.hashing import directions
-from epsilons.local.mechanism import Mechanism
 from epsilons.local.people import GRID
+from epsilons.local.randomizer import Randomizer
 from epsilons.local.reports import Reports
 from tests.local.test_poisoning import MAKERS, MENU, WEIGHTS, claimed
 
@@ -74,7 +74,7 @@ def test_influence_by_attack(name: str, weights: str) -> None:
     For several signs the directions of a seed are not aligned, so that less is reached in a plane.
     """
     make, values = MAKERS[name]
-    mechanism: Mechanism = make(levels=MENU)
+    mechanism: Randomizer = make(levels=MENU)
     # All at one end: lies do most where they contradict the others.
     end = {"bit": 0, "mean": -1.0, "vector": np.eye(values.shape[-1])[0] * -2.0}
     one = np.asarray(end.get(mechanism.kind, 0))
@@ -145,7 +145,7 @@ def test_a_release_says_what_lies_can_do() -> None:
 def test_influence_of_people_who_claim_to_be_public(name: str, weights: str) -> None:
     """They may send any value openly: what they reach is bounded, and nearly reached."""
     make, values = MAKERS[name]
-    mechanism: Mechanism = make(levels=[1.0, math.inf])
+    mechanism: Randomizer = make(levels=[1.0, math.inf])
     d = values.shape[-1]
     ends: dict[str, list[Any]] = {"bit": [0, 1], "mean": [-1.0, 3.0], "frequencies": [0, 1, 2]}
     ends["vector"] = [*(9.0 * np.eye(d)), *(-9.0 * np.eye(d))]

@@ -168,7 +168,7 @@ def test_no_report_makes_an_estimate_infinite(name: str, weights: str) -> None:
         for state in [*states, reduce(operator.add, states)]:
             assert np.isfinite(state.total).all()
             assert np.isfinite(state.sums).all()
-            assert np.isfinite(state.levels.counted.budgets).all()
+            assert np.isfinite(state.levels.bins.budgets).all()
             release = mechanism.estimate(honest + state, weights=weights)
             low, high = release.interval(0.9)
             for found in (release.raw, release.risk, low, high, release.error_if_related):

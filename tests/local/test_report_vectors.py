@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from epsilons import local
-from epsilons.local.mechanism import Mechanism
+from epsilons.local.randomizer import Randomizer
 from tests.local.tape import Tape
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "local-reports.md"
@@ -30,7 +30,7 @@ def vectors() -> list[dict[str, Any]]:
     return list(json.loads(found[1]))
 
 
-def made(vector: dict[str, Any]) -> tuple[Mechanism, float]:
+def made(vector: dict[str, Any]) -> tuple[Randomizer, float]:
     epsilon = math.inf if vector["epsilon"] == "inf" else float(vector["epsilon"])
     return MAKERS[vector["mechanism"]](**vector["parameters"], levels=[epsilon]), epsilon
 

@@ -33,7 +33,7 @@ def test_budgets_are_counted_by_bin(budgets: list[float]) -> None:
     # A sum of the largest floats overflows: bins of such budgets are told as ∞ on both sides.
     expected = [float(sums[key]) if sums[key] < 2**1023 else math.inf for key in sorted(sums)]
     with mock.patch.object(state, "_PART", 7), np.errstate(over="ignore"):
-        found = Levels(np.array(budgets, dtype=np.float64)).counted
+        found = Levels(np.array(budgets, dtype=np.float64)).bins
     assert found.keys.tolist() == sorted(people)
     assert found.people.tolist() == [people[key] for key in sorted(people)]
     for mine, theirs in zip(found.budgets.tolist(), expected, strict=True):
@@ -43,8 +43,8 @@ def test_budgets_are_counted_by_bin(budgets: list[float]) -> None:
 @given(st.lists(BUDGETS, min_size=1, max_size=40), st.integers(0, 40))
 def test_merging_counts_all(budgets: list[float], cut: int) -> None:
     given_ = np.minimum(np.array(budgets), 1e300)
-    whole = Levels(given_).counted
-    both = Levels(given_[:cut]).merged(Levels(given_[cut:])).counted
+    whole = Levels(given_).bins
+    both = Levels(given_[:cut]).merged(Levels(given_[cut:])).bins
     assert whole.keys.tolist() == both.keys.tolist()
     assert whole.people.tolist() == both.people.tolist()
     np.testing.assert_allclose(whole.budgets, both.budgets, rtol=1e-12)

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from epsilons.errors import ArgumentError, ColumnError, DataError, FileError
 from epsilons.tally import batches, chunks
-from epsilons.tally.batches import Batch, Bytes, Need, fold
+from epsilons.tally.batches import Batch, Bytes, Content, fold
 from tests.local.engines import ENGINES, frame
 
-COLUMNS: dict[str, Need] = {
+COLUMNS: dict[str, Content] = {
     "number": "numbers",
     "whole": "integers",
     "bit": "bits",
@@ -84,7 +84,7 @@ def test_batches_are_of_bounded_size(
         monkeypatch.setattr(module, "ROWS", 100)
         monkeypatch.setattr(module, "SMALL", 7)
         monkeypatch.setattr(module, "FEW", 7)
-    columns: dict[str, Need] = COLUMNS if with_bytes else {"number": "numbers"}
+    columns: dict[str, Content] = COLUMNS if with_bytes else {"number": "numbers"}
     found = fold(frame(engine, TABLE, tmp_path), columns, sizes, operator.add)
     assert found is not None
     assert sum(found) == 1000

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import importlib.util
 import io
 import os
-import pty
 import shutil
 import signal
-import struct
 import subprocess
 import sys
-import termios
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +23,7 @@ from epsilons.errors import DataError
 from epsilons.tally import columns, progress, sums_engine
 from epsilons.tally.collect import collected
 from epsilons.tally.failures import guarded
+from tests.tally.terminals import Console, Terminal, on_console, run
 
 SLOW = """
 import sys, time
@@ -56,68 +52,6 @@ ep.mean("v", epsilon="e", bounds=(0, 1), data=one.join(two, how="cross"))
 print("it ended")
 """
 LINE = "epsilons: reading the data in Polars"
-
-
-class Terminal:
-    """What a terminal of 80 columns has been told, and what it shows: enough for \\r and \\n."""
-
-    def __init__(self) -> None:
-        self.told = ""
-
-    @property
-    def states(self) -> list[str]:
-        return [state.strip() for state in self.told.replace("\n", "\r").split("\r")]
-
-    @property
-    def screen(self) -> list[str]:
-        lines, column = [""], 0
-        for character in self.told:
-            if character == "\r":
-                column = 0
-            elif character == "\n":
-                lines.append("")
-            else:
-                lines[-1] = lines[-1][:column].ljust(column) + character + lines[-1][column + 1 :]
-                column += 1
-        return [line.rstrip() for line in lines]
-
-
-def run(
-    code: str,
-    *arguments: str,
-    columns: int = 80,
-    meanwhile: Callable[[subprocess.Popen[str], Terminal], None] | None = None,
-) -> tuple[int, str, Terminal]:
-    """Run Python with a terminal for standard error and a pipe for standard output."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-        text=True,
-        env={**os.environ, "TERM": "xterm"},
-    )
-    os.close(theirs)
-    terminal = Terminal()
-
-    def listen() -> None:
-        with contextlib.suppress(OSError):  # the other end is closed
-            while told := os.read(ours, 65536):
-                terminal.told += told.decode()
-
-    listener = threading.Thread(target=listen, daemon=True)
-    listener.start()
-    try:
-        if meanwhile is not None:
-            meanwhile(process, terminal)
-        out, _ = process.communicate(timeout=300)
-    finally:
-        process.kill()
-    listener.join(10)
-    os.close(ours)
-    return process.returncode, out, terminal
 
 
 def test_a_slow_query_shows_one_line_and_erases_it() -> None:
@@ -179,16 +113,6 @@ def test_the_line_is_cut_to_the_terminal() -> None:
     assert max(map(len, terminal.told.split("\r"))) == 19
 
 
-class Console(io.StringIO):
-    """A terminal in memory, for what needs no real one."""
-
-    def isatty(self) -> bool:
-        return True
-
-    def fileno(self) -> int:
-        raise OSError("no descriptor")
-
-
 def test_what_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     for stream in (None, io.StringIO(), closed := io.StringIO()):
@@ -206,13 +130,6 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(progress, "PATIENCE", 0.02)
     monkeypatch.setattr(progress, "PERIOD", 0.02)
-
-
-def on_console(work: Callable[[], Any], share: progress.Share | None = None) -> tuple[Any, str]:
-    """What the work returns, and what is shown meanwhile."""
-    console = Console()
-    with contextlib.redirect_stderr(console):
-        return progress.shown(work, "working", share), console.getvalue()
 
 
 def ours() -> list[threading.Thread]:

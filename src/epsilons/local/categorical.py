@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import struct
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Final
@@ -19,13 +18,14 @@ from epsilons.local.coins import WORD, flips, threshold
 from epsilons.local.hadamard import negative, order, transform
 from epsilons.local.hashing import signs
 from epsilons.local.labels import Labels
-from epsilons.local.mechanism import Mechanism, honesty
+from epsilons.local.layout import Answers
+from epsilons.local.layouts.frequencies import CODES, PARAMETERS
 from epsilons.local.menu import menu_of
 from epsilons.local.people import count_of
-from epsilons.local.reports import Columns, Reports
+from epsilons.local.randomizer import Randomizer, honesty
+from epsilons.local.reports import Reports
 from epsilons.local.state import SpentRows, State
 from epsilons.local.sweep import dot, responses
-from epsilons.local.wire import HADAMARD, PROJECTION, RAPPOR
 from epsilons.noise import Source, below_many
 from epsilons.release.local import LocalFrequencyRelease
 from epsilons.risk import weights as weighing
@@ -35,14 +35,14 @@ from epsilons.risk.reported import ReportedCells
 from epsilons.risk.simplex import project
 from epsilons.words import ASSUMED_LOCALLY, PROTECTED_LOCALLY
 
-METHODS: Final = {"hadamard": HADAMARD, "projection": PROJECTION, "rappor": RAPPOR}
+METHODS: Final = ("auto", *CODES)
 
 _WORK = 1 << 20
 """Signs or coins that are worked on together."""
 
 
 @dataclass(frozen=True, eq=False)
-class Frequencies(Mechanism):
+class Frequencies(Randomizer):
     """A category of each person, at each person's own budget; all shares are estimated.
 
     Args:
@@ -81,7 +81,7 @@ class Frequencies(Mechanism):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", menu_of(self.levels))
-        words.choice("method", self.method, ("auto", *METHODS))
+        words.choice("method", self.method, METHODS)
         if self.method == "auto":
             object.__setattr__(self, "method", "hadamard")
         seed = count_of("public_seed", self.public_seed, 0, 2**64 - 1)
@@ -107,8 +107,8 @@ class Frequencies(Mechanism):
     @cached_property
     def parameters(self) -> bytes:
         """Categories: how many and which; the method and the public seed."""
-        code, seed = METHODS[self.method], self.public_seed if self.method == "projection" else 0
-        return struct.pack("<IBQ8s", self.cells, code, seed, self.labels.digest)
+        code, seed = CODES[self.method], self.public_seed if self.method == "projection" else 0
+        return PARAMETERS.pack(self.cells, code, seed, self.labels.digest)
 
     def __repr__(self) -> str:
         return f"Frequencies({self.cells:,} categories, method={self.method!r})"
@@ -150,7 +150,7 @@ class Frequencies(Mechanism):
         cells = self.labels.cells_of(values)
         return cells, len(cells)
 
-    def _draw(self, values: Any, epsilon: Floats, source: Source) -> Columns:
+    def _draw(self, values: Any, epsilon: Floats, source: Source) -> Answers:
         if self.method == "rappor":
             return (self._draw_rappor(values, epsilon, source),)
         people = len(values)

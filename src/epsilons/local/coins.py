@@ -22,11 +22,8 @@ from epsilons.noise.enclosure import enclose
 WORD: Final = 1 << 64
 """Probabilities are whole multiples of 1/WORD."""
 
-MOST_ANSWERS: Final = 1 << 32
-"""The largest N: beyond ε = `FAR` such a coin is as rare as a word can tell."""
-
 FAR: Final = 80.0
-"""e^FAR is above 2⁶⁴·2³², so a budget of FAR and any finite one above it give F = 1."""
+"""e^FAR is above 2⁶⁴·2³², and N is at most 2³²: FAR and any finite budget above it give F = 1."""
 
 CHUNK: Final = 1 << 14
 """People who are worked on together: few enough for their arrays to stay in the cache."""

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from epsilons.local import table
+from epsilons.local.layouts import layout_of
 from epsilons.local.reports import Reports
 from epsilons.local.rows import reports_in
 from epsilons.local.state import State
-from epsilons.tally.batches import Batch, Need, fold
+from epsilons.tally.batches import Batch, Content, fold
 
 if TYPE_CHECKING:
-    from epsilons.local.mechanism import Mechanism
+    from epsilons.local.randomizer import Randomizer
 
 
 @dataclass(frozen=True)
@@ -24,10 +25,10 @@ class Adding:
     Attributes:
         mechanism: that which reports are of.
         column: the column of bytes, or None for the columns of a table of reports.
-        weights: as in `Mechanism.state`.
+        weights: as in `Randomizer.state`.
     """
 
-    mechanism: Mechanism
+    mechanism: Randomizer
     column: str | None
     weights: str
 
@@ -48,20 +49,20 @@ class Adding:
         yield from reports_in(entries, self.mechanism)
 
 
-def state_of(mechanism: Mechanism, column: str | None, data: object, weights: str) -> State | None:
+def state_of(mechanism: Randomizer, column: str | None, data: object, weights: str) -> State | None:
     """Add up the reports of a table; None if it has no row.
 
     Args:
         mechanism: that which reports are of.
         column: the column of bytes, or None for the columns of a table of reports.
         data: a frame, a reader of record batches, or the path of a Parquet file.
-        weights: as in `Mechanism.state`.
+        weights: as in `Randomizer.state`.
 
     Raises:
-        EpsilonsError: as in `Mechanism.state`.
+        EpsilonsError: as in `Randomizer.state`.
     """
-    columns: dict[str, Need] = (
-        table.columns_of(mechanism.kind, mechanism.parameters)
+    columns: dict[str, Content] = (
+        table.columns_of(layout_of(mechanism.kind, mechanism.parameters))
         if column is None
         else {column: "bytes"}
     )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,20 +12,11 @@ from numpy.typing import NDArray
 from epsilons.budgets import Floats
 from epsilons.errors import DataError
 from epsilons.local import table, wire
-from epsilons.local.table import Columns as Columns
-from epsilons.local.wire import HADAMARD, PROJECTION, RAPPOR
+from epsilons.local.layout import Answers
+from epsilons.local.layouts import layout_of
 
-
-class Public(Protocol):
-    """What is public of a mechanism."""
-
-    @property
-    def kind(self) -> str:
-        """Its name."""
-
-    @property
-    def parameters(self) -> bytes:
-        """Its public parameters."""
+if TYPE_CHECKING:
+    from epsilons.local.randomizer import Randomizer
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +35,7 @@ class Reports:
     parameters: bytes
     private: bool
     epsilon: Floats
-    columns: Columns
+    columns: Answers
 
     def __post_init__(self) -> None:
         # NaN is the minimum wherever there is one.
@@ -65,9 +56,9 @@ class Reports:
             The bytes that docs/local-reports.md describes.
         """
         head = wire.Header(self.kind, self.private, self.parameters, len(self))
-        write, _ = LAYOUTS[self.kind]
         budgets = self.epsilon.astype("<f8", copy=False).tobytes()
-        return wire.pack(head) + budgets + write(self.columns)
+        layout = layout_of(self.kind, self.parameters)
+        return wire.pack(head) + budgets + layout.to_bytes(self.columns)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Reports:
@@ -84,11 +75,10 @@ class Reports:
         """
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise DataError(f"Reports are bytes, not {type(data).__name__}.")
-        head, reader = wire.unpack(bytes(data))
-        _, read = LAYOUTS[head.kind]
-        epsilon = np.asarray(reader.array("<f8", head.people), dtype=np.float64)
-        columns = read(reader, head)
-        reader.end()
+        head, source = wire.unpack(bytes(data))
+        epsilon = np.asarray(source.array("<f8", head.people), dtype=np.float64)
+        columns = layout_of(head.kind, head.parameters).from_bytes(source, head.people)
+        source.end()
         return cls(head.kind, head.parameters, head.private, epsilon, columns)
 
     def to_columns(self) -> dict[str, NDArray[Any]]:
@@ -103,11 +93,11 @@ class Reports:
             "mechanism": np.full(len(self), code, dtype=np.int64),
             "private": np.full(len(self), self.private),
             "epsilon": self.epsilon,
-            **table.write(self.kind, self.columns, len(self)),
+            **layout_of(self.kind, self.parameters).to_table(self.columns, len(self)),
         }
 
     @classmethod
-    def from_columns(cls, columns: Mapping[str, Any], *, mechanism: Public) -> Reports:
+    def from_columns(cls, columns: Mapping[str, Any], *, mechanism: Randomizer) -> Reports:
         """Read a table of reports.
 
         Args:
@@ -123,93 +113,19 @@ class Reports:
             DataError: a report is malformed, or of another mechanism or other parameters.
         """
         kind, parameters = mechanism.kind, mechanism.parameters
-        arrays = table.checked(kind, parameters, columns)
+        layout = layout_of(kind, parameters)
+        arrays = table.checked(layout, columns)
         code: Any = arrays["mechanism"]
         if not (code == wire.fingerprint(kind, parameters)).all():
             raise foreign(mechanism)
         private = bool(table.bits(arrays["private"]).all())
-        epsilon, answers = table.read(kind, parameters, arrays)
+        epsilon, answers = table.read(layout, arrays)
         return cls(kind, parameters, private, epsilon, answers)
 
 
-def foreign(mechanism: Public) -> DataError:
+def foreign(mechanism: Randomizer) -> DataError:
     """What to raise when reports are of another mechanism, or have other parameters."""
     return DataError(
         "These reports were not made by this mechanism, or with other public parameters than those "
         f"of {mechanism!r}. They are not used."
     )
-
-
-def _write_bit(columns: Columns) -> bytes:
-    return wire.packed(columns[0])
-
-
-def _read_bit(reader: wire.Reader, head: wire.Header) -> Columns:
-    return (reader.bits(head.people),)
-
-
-def _write_mean(columns: Columns) -> bytes:
-    bits, numbers = columns
-    count = len(bits).to_bytes(4, "little")
-    return count + wire.packed(bits) + numbers.astype("<i8", copy=False).tobytes()
-
-
-def _read_mean(reader: wire.Reader, head: wire.Header) -> Columns:
-    bits = int(reader.array("<u4", 1)[0])
-    if bits > head.people:
-        raise DataError("A report is malformed: it has more bits than people.")
-    return reader.bits(bits), reader.array("<i8", head.people - bits).astype(np.int64)
-
-
-def _write_vector(columns: Columns) -> bytes:
-    signs, radius, seeds, answers, values = columns
-    kinds = ("u1", "u1", "<u8", "<u4", "<f8")
-    parts = zip((signs, radius, seeds, answers, values), kinds, strict=True)
-    return b"".join(part.astype(kind, copy=False).tobytes() for part, kind in parts)
-
-
-def _read_vector(reader: wire.Reader, head: wire.Header) -> Columns:
-    if len(head.parameters) != 12:
-        raise DataError("A report is malformed: the parameters of a vector have 12 bytes.")
-    dimension = int.from_bytes(head.parameters[:4], "little")
-    signs = reader.array("u1", head.people)
-    radius = reader.array("u1", head.people)
-    seeds = reader.array("<u8", head.people).astype(np.uint64)
-    answers = reader.array("<u4", head.people).astype(np.uint32)
-    public = int(np.count_nonzero(signs == 0))
-    values = reader.array("<f8", public * dimension).astype(np.float64)
-    return signs, radius, seeds, answers, values.reshape(public, dimension)
-
-
-def _write_frequencies(columns: Columns) -> bytes:
-    if len(columns) == 1:
-        rows = np.packbits(columns[0], axis=1, bitorder="little")
-        return rows.tobytes()
-    index, bits = columns
-    kind = "<u8" if index.dtype == np.uint64 else "<u4"
-    return index.astype(kind, copy=False).tobytes() + wire.packed(bits)
-
-
-def _read_frequencies(reader: wire.Reader, head: wire.Header) -> Columns:
-    if len(head.parameters) != 21:
-        raise DataError("A report is malformed: the parameters of frequencies have 21 bytes.")
-    cells, method = int.from_bytes(head.parameters[:4], "little"), head.parameters[4]
-    if method == RAPPOR:
-        width = (cells + 7) // 8
-        rows = reader.array("u1", head.people * width).reshape(head.people, width)
-        return (table.unpacked(rows, cells),)
-    if method not in (HADAMARD, PROJECTION):
-        raise DataError("A report is of a method for frequencies that is not known.")
-    wide = method == PROJECTION
-    index = reader.array("<u8" if wide else "<u4", head.people)
-    return index.astype(np.uint64 if wide else np.uint32), reader.bits(head.people)
-
-
-LAYOUTS: Final[
-    dict[str, tuple[Callable[[Columns], bytes], Callable[[wire.Reader, wire.Header], Columns]]]
-] = {
-    "bit": (_write_bit, _read_bit),
-    "mean": (_write_mean, _read_mean),
-    "vector": (_write_vector, _read_vector),
-    "frequencies": (_write_frequencies, _read_frequencies),
-}

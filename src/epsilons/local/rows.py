@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epsilons.errors import DataError
 from epsilons.local import table, wire
-from epsilons.local.reports import Public, Reports, foreign
+from epsilons.local.layouts import layout_of
+from epsilons.local.reports import Reports, foreign
 from epsilons.tally.batches import Batch, Bytes
+
+if TYPE_CHECKING:
+    from epsilons.local.randomizer import Randomizer
 
 _FLAGS = 6
 """Where in a header the flags are: the one byte that may differ between reports of a mechanism."""
 
 
-def reports_in(column: Bytes, mechanism: Public) -> Iterator[Reports]:
+def reports_in(column: Bytes, mechanism: Randomizer) -> Iterator[Reports]:
     """Read all reports of a column.
 
     Args:
@@ -47,33 +51,32 @@ def reports_in(column: Bytes, mechanism: Public) -> Iterator[Reports]:
 
 
 def _alone(
-    matrix: NDArray[np.uint8], mechanism: Public
+    matrix: NDArray[np.uint8], mechanism: Randomizer
 ) -> tuple[NDArray[np.bool_], Reports | None]:
     """Which entries are well-formed reports of one person, and these. The others are not judged."""
     kind, parameters = mechanism.kind, mechanism.parameters
     head = wire.pack(wire.Header(kind, True, parameters, 1))
-    fields = _fields(kind, parameters, matrix.shape[1] - len(head) - 8)
+    layout = layout_of(kind, parameters)
+    fields = layout.fields(matrix.shape[1] - len(head) - 8)
     alone = np.zeros(len(matrix), dtype=np.bool_)
     if fields is None:
         return alone, None
     alone = _begin_with(head, matrix)
-    layout = np.dtype([("head", "V", len(head)), ("epsilon", "<f8"), *fields])
+    report = np.dtype([("head", "V", len(head)), ("epsilon", "<f8"), *fields])
     some = matrix if alone.all() else matrix[alone]
-    rows = np.ascontiguousarray(some).view(layout).reshape(len(some))
+    rows = np.ascontiguousarray(some).view(report).reshape(len(some))
     found: Batch = {}
-    for name in layout.names or ():
+    for name in report.names or ():
         column = rows[name]
         whole = column.ndim > 1  # a matrix of bytes
         found[name] = Bytes(((np.arange(len(rows)), column),)) if whole else column
-    if kind == "mean":
-        number = rows["answer"].dtype == np.int64
-        if not (rows["bits"] == (0 if number else 1)).all():
-            return np.zeros(len(matrix), dtype=np.bool_), None
-        found["number"] = np.full(len(rows), number)
+    answers = layout.alone(found)
+    if answers is None:
+        return np.zeros(len(matrix), dtype=np.bool_), None
     if len(rows) == 0:
         return alone, None
     private = not some[:, _FLAGS].any()
-    epsilon, columns = table.read(kind, parameters, found)
+    epsilon, columns = table.read(layout, answers)
     return alone, Reports(kind, parameters, private, epsilon, columns)
 
 
@@ -90,29 +93,11 @@ def _begin_with(head: bytes, matrix: NDArray[np.uint8]) -> NDArray[np.bool_]:
     return found
 
 
-def _fields(kind: str, parameters: bytes, size: int) -> list[Any] | None:
-    """What follows the budget in a report of one person that has so many bytes left."""
-    if kind == "bit":
-        return [("answer", "u1")] if size == 1 else None
-    if kind == "mean":
-        answer = {5: "u1", 12: "<i8"}.get(size)
-        return [("bits", "<u4"), ("answer", answer)] if answer else None
-    first = int.from_bytes(parameters[:4], "little")
-    if kind == "vector":
-        signs = [("signs", "u1"), ("distance", "u1"), ("seed", "<u8"), ("answer", "<u4")]
-        return [*signs, ("vector", "u1", (size - 14,))] if size in (14, 14 + 8 * first) else None
-    if parameters[4] == wire.RAPPOR:
-        width = (first + 7) // 8
-        return [("answer", "u1", (width,))] if size == width else None
-    row = "<u8" if parameters[4] == wire.PROJECTION else "<u4"
-    return [("row", row), ("answer", "u1")] if size == np.dtype(row).itemsize + 1 else None
-
-
 def _joined(batches: list[Reports]) -> Reports:
     """One batch of several of the same mechanism."""
     first = batches[0]
-    # In a batch of means those who send one bit come first.
-    cuts = [len(b.columns[0]) if b.kind == "mean" else len(b) for b in batches]
+    layout = layout_of(first.kind, first.parameters)
+    cuts = [layout.front(b.columns, len(b)) for b in batches]
     ends = list(zip(batches, cuts, strict=True))
     epsilon = [b.epsilon[:cut] for b, cut in ends] + [b.epsilon[cut:] for b, cut in ends]
     columns = zip(*(b.columns for b in batches), strict=True)

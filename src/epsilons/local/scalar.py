@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import struct
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
@@ -17,9 +16,11 @@ from epsilons.local.channel import Channel, Shifted
 from epsilons.local.coins import WORD, flips, threshold
 from epsilons.local.laplace import noise
 from epsilons.local.menu import menu_of
-from epsilons.local.mechanism import Mechanism, honesty
+from epsilons.local.layout import Answers
+from epsilons.local.layouts.mean import PARAMETERS, bits_first
 from epsilons.local.people import GRID, array_of, gridded, numbers_of
-from epsilons.local.reports import Columns, Reports
+from epsilons.local.randomizer import Randomizer, honesty
+from epsilons.local.reports import Reports
 from epsilons.local.state import SpentRows, State, Terms
 from epsilons.local.sweep import SIZE, dot, parts, responses
 from epsilons.noise import Source
@@ -45,7 +46,7 @@ _ENOUGH: Final = 1e8
 
 
 @dataclass(frozen=True)
-class Bit(Mechanism):
+class Bit(Randomizer):
     """Yes or no from each person, at each person's own budget; the share of yes is estimated.
 
     Args:
@@ -102,7 +103,7 @@ class Bit(Mechanism):
             raise DataError("values must be 0 and 1, or booleans, one for each person.")
         return (given.astype(np.float64) if absent.any() else given == 1), len(given)
 
-    def _draw(self, values: Any, epsilon: Floats, source: Source) -> Columns:
+    def _draw(self, values: Any, epsilon: Floats, source: Source) -> Answers:
         if values.dtype != np.bool_:  # somebody's answer is missing
             coins = source.words(len(values)) >> np.uint64(63) == 1
             values = np.where(values == 0.5, coins, values == 1.0)
@@ -117,7 +118,7 @@ class Bit(Mechanism):
 
 
 @dataclass(frozen=True)
-class Mean(Mechanism):
+class Mean(Randomizer):
     """A number of each person on a known range, at each person's own budget.
 
     Args:
@@ -167,7 +168,7 @@ class Mean(Mechanism):
     @property
     def parameters(self) -> bytes:
         """The bounds, two float64."""
-        return struct.pack("<dd", *self.bounds)
+        return PARAMETERS.pack(*self.bounds)
 
     def channel(self, epsilon: float) -> Channel | Shifted:
         """The exact law of an answer, for `epsilons.verify`.
@@ -193,12 +194,9 @@ class Mean(Mechanism):
 
     def _order(self, epsilon: Floats) -> NDArray[np.int64] | None:
         """Those who send one bit come first: then nobody has to be sorted out again."""
-        number = self._as_number(epsilon)
-        if not number.any():
-            return None
-        return np.concatenate([np.flatnonzero(~number), np.flatnonzero(number)])
+        return bits_first(self._as_number(epsilon))
 
-    def _draw(self, values: Any, epsilon: Floats, source: Source) -> Columns:
+    def _draw(self, values: Any, epsilon: Floats, source: Source) -> Answers:
         one = len(epsilon) - int(np.count_nonzero(self._as_number(epsilon)))
         bits = _one_bit(values[:one], epsilon[:one], source)
         return bits, values[one:] + noise(source, epsilon[one:], GRID)

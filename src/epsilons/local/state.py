@@ -25,7 +25,7 @@ _PART = 1 << 15
 """Budgets that are counted together, in the cache."""
 
 
-class Counted(NamedTuple):
+class Bins(NamedTuple):
     """How many people have about which budget: bins of a sixteenth of an octave."""
 
     keys: Integers
@@ -40,39 +40,39 @@ class Levels:
         found: budgets, one for each person, or counts.
     """
 
-    def __init__(self, found: Floats | Counted) -> None:
+    def __init__(self, found: Floats | Bins) -> None:
         self._found = found
 
     @property
-    def counted(self) -> Counted:
+    def bins(self) -> Bins:
         """People and sums of their budgets, by bin."""
-        if not isinstance(self._found, Counted):
-            self._found = _counted(self._found)
+        if not isinstance(self._found, Bins):
+            self._found = _binned(self._found)
         return self._found
 
     def merged(self, other: Levels) -> Levels:
         """Counts of both."""
-        mine, theirs = self.counted, other.counted
+        mine, theirs = self.bins, other.bins
         keys, place = np.unique(np.concatenate([mine.keys, theirs.keys]), return_inverse=True)
         people = np.zeros(len(keys), dtype=np.int64)
         budgets = np.zeros(len(keys))
         np.add.at(people, place, np.concatenate([mine.people, theirs.people]))
         np.add.at(budgets, place, np.concatenate([mine.budgets, theirs.budgets]))
-        return Levels(Counted(keys, people, budgets))
+        return Levels(Bins(keys, people, budgets))
 
     def rows(self) -> tuple[Spent, ...]:
         """Who spent what: in the local model everyone spends all that they offer.
 
         Budgets of one bin are told by their mean: it is the budget, if all of them have the same.
         """
-        found = self.counted
+        found = self.bins
         means = found.budgets / found.people
         # A sum of equal numbers is off in its last digits: twelve are told.
         told = np.array([float(f"{mean:.12g}") for mean in means.tolist()])
         return Spent.rows(told, found.people, told)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Levels, (self.counted,)
+        return Levels, (self.bins,)
 
 
 class SpentRows(Sequence[Spent]):
@@ -91,13 +91,13 @@ class SpentRows(Sequence[Spent]):
         return self._levels.rows()[index]
 
     def __len__(self) -> int:
-        return len(self._levels.counted.keys)
+        return len(self._levels.bins.keys)
 
     def __repr__(self) -> str:
         return repr(self._levels.rows())
 
 
-def _counted(epsilon: Floats) -> Counted:
+def _binned(epsilon: Floats) -> Bins:
     people = np.zeros(_BINS, dtype=np.int64)
     sums = np.zeros(_BINS)
     words = np.ascontiguousarray(epsilon).view(np.int64)
@@ -116,7 +116,7 @@ def _counted(epsilon: Floats) -> Counted:
         people[here] += found
         sums[here] += np.bincount(keys, weights=budgets)
     keys = np.flatnonzero(people)
-    return Counted(keys, people[keys], sums[keys])
+    return Bins(keys, people[keys], sums[keys])
 
 
 class Terms(NamedTuple):

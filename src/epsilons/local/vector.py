@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
@@ -18,9 +17,11 @@ from epsilons.local.channel import Channel
 from epsilons.local.cube import LARGEST_CAP, MOST_SIGNS, ONE, Cap, ladder
 from epsilons.local.hashing import Words, directions
 from epsilons.local.menu import menu_of
-from epsilons.local.mechanism import Mechanism, honesty
+from epsilons.local.layout import Answers
+from epsilons.local.layouts.vector import PARAMETERS
 from epsilons.local.people import count_of, numbers_of, positive
-from epsilons.local.reports import Columns, Reports
+from epsilons.local.randomizer import Randomizer, honesty
+from epsilons.local.reports import Reports
 from epsilons.local.state import SpentRows, State
 from epsilons.noise import Source
 from epsilons.release.local import LocalVectorRelease
@@ -38,7 +39,7 @@ _WORK = 1 << 18
 
 
 @dataclass(frozen=True)
-class Vector(Mechanism):
+class Vector(Randomizer):
     """A vector of each person in an ℓ2 ball, at each person's own budget.
 
     A report is a random seed and some signs. The seed names public directions, and does not depend
@@ -85,7 +86,7 @@ class Vector(Mechanism):
     @property
     def parameters(self) -> bytes:
         """Dimension and radius."""
-        return struct.pack("<Id", self.dimension, self.radius)
+        return PARAMETERS.pack(self.dimension, self.radius)
 
     def cap(self, epsilon: float) -> Cap:
         """Which cap a budget answers from."""
@@ -104,7 +105,7 @@ class Vector(Mechanism):
             numbers = np.where(absent[:, None], 0.0, numbers)
         return numbers, len(numbers)
 
-    def _draw(self, values: Any, epsilon: Floats, source: Source) -> Columns:
+    def _draw(self, values: Any, epsilon: Floats, source: Source) -> Answers:
         people = len(epsilon)
         public = epsilon == math.inf
         peak = np.abs(values).max(axis=1)

@@ -21,8 +21,8 @@ from epsilons.tally.chunks import (
     SMALL,
     Batch,
     Bytes,
+    Content,
     Failure,
-    Need,
     arrays,
     from_arrow,
     gathered,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
 
-__all__ = ["Batch", "Bytes", "Need", "fold"]
+__all__ = ["Batch", "Bytes", "Content", "fold"]
 
 MERGERS: Final = 4
 """Tasks of Spark in which the results of all its partitions are merged."""
@@ -53,7 +53,7 @@ ON_SPARK = (
 
 def fold(
     data: object,
-    columns: Mapping[str, Need],
+    columns: Mapping[str, Content],
     work: Callable[[Iterator[Batch]], T | None],
     merge: Callable[[T, T], T],
 ) -> T | None:
@@ -111,7 +111,7 @@ def _open(data: object) -> tuple[Any, Failure]:
     return wrapped, (DataError, ON_SPARK if _on_executors(wrapped) else UNUSABLE)
 
 
-def _check(frame: Any, columns: Mapping[str, Need], failure: Failure) -> None:
+def _check(frame: Any, columns: Mapping[str, Content], failure: Failure) -> None:
     """Refuse columns that are not there or not of their type. No row is read."""
     import narwhals as nw
 
@@ -126,7 +126,7 @@ def _check(frame: Any, columns: Mapping[str, Need], failure: Failure) -> None:
         return {**dict.fromkeys(schema.names), **known}
 
     schema = guarded(types, *failure)
-    for name, need in columns.items():
+    for name, content in columns.items():
         if name not in schema:
             raise ColumnError(_unknown(name, list(schema)))
         dtype = schema[name]
@@ -137,8 +137,8 @@ def _check(frame: Any, columns: Mapping[str, Need], failure: Failure) -> None:
             "bits": whole or dtype == nw.Boolean,
             "bytes": dtype == nw.Binary or _may_be_bytes(frame, name, dtype),
         }
-        if not fits[need]:
-            raise ColumnError(wrong(name, need, dtype))
+        if not fits[content]:
+            raise ColumnError(wrong(name, content, dtype))
 
 
 def _unknown(name: str, columns: list[str]) -> str:
@@ -163,7 +163,7 @@ def _may_be_bytes(frame: Any, name: str, dtype: object) -> bool:
 
 def _results(
     frame: Any,
-    columns: Mapping[str, Need],
+    columns: Mapping[str, Content],
     work: Callable[[Iterator[Batch]], T | None],
     merge: Callable[[T, T], T],
     failure: Failure,
@@ -232,7 +232,7 @@ def _reader(relation: Any, rows: int) -> Any:
 
 def _in_memory(
     frame: nw.DataFrame[Any],
-    columns: Mapping[str, Need],
+    columns: Mapping[str, Content],
     work: Callable[[Iterator[Batch]], T | None],
 ) -> T | None:
     """Do the work on a frame that is here, whole."""
@@ -243,7 +243,7 @@ def _in_memory(
 
 
 def _on_dask(
-    native: Any, columns: Mapping[str, Need], work: Callable[[Iterator[Batch]], T | None]
+    native: Any, columns: Mapping[str, Content], work: Callable[[Iterator[Batch]], T | None]
 ) -> Iterable[T | None]:
     """Do the work on each partition, where Dask has it."""
     import dask  # type: ignore[import-untyped,unused-ignore]
@@ -259,7 +259,7 @@ def _on_dask(
 
 def _on_spark(
     native: Any,
-    columns: Mapping[str, Need],
+    columns: Mapping[str, Content],
     work: Callable[[Iterator[Batch]], T | None],
     merge: Callable[[T, T], T],
 ) -> Iterable[T | None]:
@@ -279,7 +279,7 @@ def _on_spark(
 def _worked(
     batches: Iterable[Any],
     *,
-    columns: Mapping[str, Need],
+    columns: Mapping[str, Content],
     work: Callable[[Iterator[Batch]], T | None],
 ) -> Iterator[Any]:
     """On an executor: rows in, one pickled result out. Nothing is raised: Spark would log it."""

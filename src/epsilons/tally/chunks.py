@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Batch",
     "Bytes",
+    "Content",
     "Failure",
-    "Need",
     "arrays",
     "from_arrow",
     "gathered",
@@ -39,10 +39,10 @@ SMALL: Final = 1 << 12
 FEW: Final = 16
 """Up to so many different lengths of bytes are taken apart by Polars."""
 
-Need = Literal["numbers", "integers", "bits", "bytes"]
+Content = Literal["numbers", "integers", "bits", "bytes"]
 """What a column must be: numbers; integers of up to 64 bits; booleans or integers; bytes."""
 
-NEEDED: Final[dict[Need, str]] = {
+CONTENTS: Final[dict[Content, str]] = {
     "numbers": "numbers",
     "integers": "integers",
     "bits": "booleans, or of the integers 0 and 1",
@@ -98,11 +98,13 @@ def into_polars(table: Any) -> pl.DataFrame:
     return found
 
 
-def gathered(frames: Iterable[pl.DataFrame], columns: Mapping[str, Need]) -> Iterator[pl.DataFrame]:
+def gathered(
+    frames: Iterable[pl.DataFrame], columns: Mapping[str, Content]
+) -> Iterator[pl.DataFrame]:
     """Put small frames together, up to the size of a batch."""
     import polars as pl
 
-    long = [name for name, need in columns.items() if need == "bytes"]
+    long = [name for name, content in columns.items() if content == "bytes"]
     held: list[pl.DataFrame] = []
     rows = size = 0
     for frame in frames:
@@ -116,7 +118,9 @@ def gathered(frames: Iterable[pl.DataFrame], columns: Mapping[str, Need]) -> Ite
         yield pl.concat(held)
 
 
-def arrays(frames: Iterable[Any], columns: Mapping[str, Need], failure: Failure) -> Iterator[Batch]:
+def arrays(
+    frames: Iterable[Any], columns: Mapping[str, Content], failure: Failure
+) -> Iterator[Batch]:
     """Columns of frames as arrays. What the engine raises on the way is not passed on."""
     import narwhals as nw
 
@@ -124,14 +128,14 @@ def arrays(frames: Iterable[Any], columns: Mapping[str, Need], failure: Failure)
         for frame in frames:
             here = nw.from_native(frame, eager_only=True, pass_through=False)
             if len(here):
-                yield {name: _array(here[name], need) for name, need in columns.items()}
+                yield {name: _array(here[name], content) for name, content in columns.items()}
 
     ahead = all_of_them()
     while (batch := guarded(lambda: next(ahead, None), *failure)) is not None:
         yield batch
 
 
-def _array(series: nw.Series[Any], need: Need) -> NDArray[Any] | Bytes:
+def _array(series: nw.Series[Any], content: Content) -> NDArray[Any] | Bytes:
     import narwhals as nw
 
     if series.null_count():
@@ -139,12 +143,12 @@ def _array(series: nw.Series[Any], need: Need) -> NDArray[Any] | Bytes:
             f"An entry of {series.name!r} is missing. A report has all its columns: nobody's is "
             "filled in or passed over."
         )
-    if need == "bytes":
+    if content == "bytes":
         if series.implementation is nw.Implementation.POLARS:
             return _lengths_apart(series.to_native())
         entries = series.to_list()
         if not all(isinstance(entry, bytes) for entry in entries):
-            raise ColumnError(wrong(series.name, need, "a column of other things, too"))
+            raise ColumnError(wrong(series.name, content, "a column of other things, too"))
         return Bytes.of(entries)
     if series.dtype == nw.Boolean:  # whether all are alike is seen without unpacking the bits
         same = series.all()
@@ -153,7 +157,7 @@ def _array(series: nw.Series[Any], need: Need) -> NDArray[Any] | Bytes:
     if series.dtype.is_decimal():
         series = series.cast(nw.Float64)
     found: NDArray[Any] = np.asarray(series.to_numpy())
-    return found.astype(np.float64, copy=False) if need == "numbers" else found
+    return found.astype(np.float64, copy=False) if content == "numbers" else found
 
 
 def _lengths_apart(series: pl.Series) -> Bytes:
@@ -176,6 +180,6 @@ def _lengths_apart(series: pl.Series) -> Bytes:
     return Bytes(tuple(groups))
 
 
-def wrong(name: str, need: Need, dtype: object) -> str:
+def wrong(name: str, content: Content, dtype: object) -> str:
     """Say that a column is not of its type."""
-    return f"{name!r} must be a column of {NEEDED[need]}, but is {dtype}."
+    return f"{name!r} must be a column of {CONTENTS[content]}, but is {dtype}."

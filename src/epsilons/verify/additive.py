@@ -50,7 +50,7 @@ SUMS: Final = {
 """The kinds of weighted sums. A person who is replaced leaves one cell and enters another."""
 
 
-class Mechanism(Protocol):
+class AdditiveMechanism(Protocol):
     """An additive integer mechanism: floor(Σ k·g / grid) + noise, perhaps after coins.
 
     Each person of a level with budget `levels[l]` adds `weights[l]·g`, where g can move by `reach`
@@ -92,7 +92,7 @@ class Mechanism(Protocol):
         """The probability of being used, level by level; None if everyone surely is."""
 
 
-def exact_additive(mechanism: Mechanism) -> Verdict:
+def exact_additive(mechanism: AdditiveMechanism) -> Verdict:
     """Compute the loss of a person of each level of an additive integer mechanism.
 
     Replacing a person's value moves Σ k·g by at most k·reach, so its quotient by the grid, rounded

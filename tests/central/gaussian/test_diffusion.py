@@ -1,13 +1,12 @@
-"""Diffusion and the reduction: what the paper prints breaks, and what is built here holds.
+"""Diffusion: what the paper prints breaks, and what is built here holds.
 
-Each of the ten faults of the paper has a test that runs the printed version (kept here, and nowhere
-else) and ours.
+Each of the ten faults of the paper has a test that runs the printed version (kept in tests, and
+nowhere else) and ours: 7 and 8, which are of the reduction, in test_reduction.py.
 """
 
 from __future__ import annotations
 
 import decimal
-import itertools
 import math
 from dataclasses import replace
 from decimal import Decimal
@@ -19,12 +18,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
-from scipy.optimize import linear_sum_assignment
-from scipy.stats import chisquare, norm
+from scipy.stats import norm
 
 import epsilons as ep
 from epsilons.allocation.caps import square_cap
-from epsilons.central.facts import facts_of
 from epsilons.central.gaussian import mean_unknown_range
 from epsilons.central.gaussian.crossing import Crossing
 from epsilons.central.gaussian.diffusion import (
@@ -34,9 +31,7 @@ from epsilons.central.gaussian.diffusion import (
     find_range,
 )
 from epsilons.central.gaussian.rates import rate
-from epsilons.central.gaussian.reduction import Reduced, reduce, seats
 from epsilons.errors import ArgumentError, PrivacyError
-from epsilons.tally.line_numpy import Folded
 from epsilons.theory.gaussian import gaussian_error
 from epsilons.verify.selection import diffused_losses
 
@@ -235,72 +230,6 @@ def test_fault_6_the_printed_cap_does_not_stay() -> None:
     assert cap == pytest.approx(min(saturated))
 
 
-# 7. The counts of Algorithm 8.
-
-
-def test_fault_7_the_printed_reduction_overspends() -> None:
-    """The poorest member of an octave pays 1/scale for the count, and half of ε for the mean."""
-    lower = 0.1
-    printed = 1 / (1 / lower) + 2 * lower / 4
-    assert printed == pytest.approx(1.5 * lower)
-    rng = np.random.default_rng(1)
-    epsilon = rng.choice([0.1, 0.15, 0.3, 1.0], 3000)
-    mechanism = reduced(rng.normal(5.0, 1.0, 3000), epsilon)
-    for spent, level in zip(mechanism.losses, mechanism.levels.tolist(), strict=True):
-        assert 0 < spent <= Fraction(level)
-    # Octaves that somebody can be in: from 0.1, from 0.3 and from 1.
-    rates = mechanism.counts_stage.rates
-    assert [float(2 * each) for each in rates] == [0.1, 0.3, 1.0]
-    assert all(size == int(size) for size in mechanism.bounded.counts)
-
-
-def reduced(values: np.ndarray, epsilon: np.ndarray) -> Reduced:
-    facts = facts_of(epsilon, [0.1, 0.15, 0.3, 1.0], None)
-    people = Folded(values, facts.ladder.of(epsilon), np.zeros(1, dtype=np.int64), 1)
-    return reduce(people, facts, ep.Seeded(3))[0]
-
-
-# 8. One slot.
-
-
-def printed_seatings(people: tuple[int, ...], slots: int) -> list[tuple[int, ...]]:
-    """Who sits where, as printed: samples in the old order, marks (0) at the end."""
-    chosen = itertools.combinations(people, min(slots, len(people)))
-    return [each + (0,) * (slots - len(each)) for each in chosen]
-
-
-@pytest.mark.parametrize("slots", [2, 3, 4])
-def test_fault_8_one_person_changes_more_than_one_printed_slot(slots: int) -> None:
-    """Ours: `test_pairs.py`, by all orders that can be drawn."""
-    farthest = 0
-    for gone in (1, 2, 3):
-        rest = tuple(each for each in (1, 2, 3) if each != gone)
-        left, right = printed_seatings((1, 2, 3), slots), printed_seatings(rest, slots)
-        size = math.lcm(len(left), len(right))
-        left, right = left * (size // len(left)), right * (size // len(right))
-        apart = np.array(
-            [[sum(a != b for a, b in zip(x, y, strict=True)) for y in right] for x in left]
-        )
-        rows, columns = linear_sum_assignment((apart > 1).astype(int))
-        farthest = max(farthest, int(apart[rows, columns].max()))
-    assert farthest > 1
-
-
-@pytest.mark.statistical
-def test_seats_are_uniform() -> None:
-    """Seeded: the largest deviation of 24 frequencies is below six standard errors."""
-    source, values = ep.Seeded(1), np.array([1.0, 2.0, 3.0])
-    runs = 4800
-    drawn = [tuple(np.nan_to_num(seats(values, 4, source)).astype(int)) for _ in range(runs)]
-    expected = set(itertools.permutations((0, 1, 2, 3)))
-    assert set(drawn) == expected
-    for seat in expected:
-        assert abs(drawn.count(seat) / runs - 1 / 24) < 6 * math.sqrt(1 / 24 * 23 / 24 / runs)
-    sampled = [tuple(seats(values, 2, source).astype(int)) for _ in range(runs)]
-    for seat in itertools.permutations((1, 2, 3), 2):
-        assert abs(sampled.count(seat) / runs - 1 / 6) < 6 * math.sqrt(1 / 6 * 5 / 6 / runs)
-
-
 # 9. The lower bound.
 
 
@@ -341,64 +270,6 @@ def test_fault_10_eight_is_not_the_constant_of_a_gaussian() -> None:
 
 
 # The rest of it.
-
-
-def test_a_crossing_spends_what_it_says() -> None:
-    crossing = Crossing.of(Fraction(1, 3), step=2, end=10)
-    assert crossing.loss == Fraction(1, 3)
-
-
-def crossed(queries: tuple[int, ...], threshold: float, query: float) -> np.ndarray:
-    """The exact law of a crossing of three queries and the level 0, by summing over all noises."""
-    points = np.arange(-150, 151)
-
-    def law(scale: float) -> np.ndarray:
-        weight = np.exp(-np.abs(points) / scale)
-        return np.asarray(weight / weight.sum())
-
-    noise, total = law(query), np.zeros(3)
-    alive = law(threshold)  # by the place of the threshold, as long as nothing fired
-    for index, each in enumerate(queries):
-        fires = (points[None, :] + each > points[:, None]) @ noise
-        total[index] += alive @ fires
-        alive = alive * (1.0 - fires)
-    total[2] += alive.sum()
-    return total
-
-
-@pytest.mark.parametrize("step", [1, 2])
-def test_crossings_of_nested_counts_keep_their_loss(step: int) -> None:
-    """Three queries, a record that moves any of them one way, or by half of it in any way."""
-    crossing = Crossing.of(Fraction(4 * step, 6), step=step, end=3)
-    scales = float(crossing.threshold), float(crossing.query)
-    assert scales == (3.0, 3.0)
-    base = crossed((0, 1, 2), *scales)
-    ways = [
-        tuple(sign * m for m in moves)
-        for moves in itertools.product(range(step + 1), repeat=3)
-        for sign in (-1, 1)
-    ]
-    if step == 2:
-        ways += list(itertools.product((-1, 0, 1), repeat=3))
-    for moves in ways:
-        moved = crossed(tuple(q + m for q, m in zip((0, 1, 2), moves, strict=True)), *scales)
-        assert np.max(np.abs(np.log(moved / base))) <= float(crossing.loss) + 1e-6
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize(("threshold", "query"), [(3, 3), (1, 8), (8, 1)])
-def test_crossings_are_drawn_from_their_law(threshold: int, query: int) -> None:
-    """Seeded; for a new seed a right sampler fails with probability 10⁻⁷, thrice."""
-    crossing = Crossing(1, Fraction(threshold), Fraction(query), 3)
-    source, runs = ep.Seeded(1), 3000
-    level = 7  # queries and the threshold are moved alike: the same law
-    drawn = [crossing.draw(source, np.array([5, 8, 11]), level) for _ in range(runs)]
-    expected = crossed((-2, 1, 4), threshold, query) * runs
-    counts = np.bincount(drawn, minlength=3)
-    assert chisquare(counts, expected).pvalue > 1e-7
-    # Noise of another scale would be noticed: of the threshold, and of the queries.
-    for other in ((query, query), (threshold, threshold)) if threshold != query else ((3, 6),):
-        assert chisquare(counts, crossed((-2, 1, 4), *other) * runs).pvalue < 1e-7
 
 
 def test_diffusion_stages_add_up_to_the_base() -> None:

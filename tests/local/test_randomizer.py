@@ -12,14 +12,14 @@ import pytest
 import epsilons as ep
 from epsilons import local
 from epsilons.errors import ArgumentError, BudgetError, DataError, MissingValueError
-from epsilons.local.mechanism import Mechanism
+from epsilons.local.randomizer import Randomizer
 from epsilons.local.reports import Reports
 
 RNG = np.random.default_rng(1)
 PEOPLE = 300
 BUDGETS = np.concatenate([RNG.uniform(0.05, 9.0, PEOPLE - 4), [0.0, math.inf, math.inf, 40.0]])
 MENU = [*BUDGETS.tolist(), 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]
-CASES: dict[str, tuple[Mechanism, Any]] = {
+CASES: dict[str, tuple[Randomizer, Any]] = {
     "bit": (local.Bit(levels=MENU), RNG.random(PEOPLE) < 0.3),
     "mean": (local.Mean((-2, 6), "laplace", levels=MENU), RNG.uniform(-2, 6, PEOPLE)),
     "mean laplace": (local.Mean((0, 1), method="laplace", levels=MENU), RNG.random(PEOPLE)),
@@ -294,6 +294,6 @@ def test_parameters_that_mean_nothing_are_refused(make: Any) -> None:
         (local.Frequencies(["a", "b"]), [None]),
     ],
 )
-def test_values_that_do_not_fit_are_refused(mechanism: Mechanism, values: Any) -> None:
+def test_values_that_do_not_fit_are_refused(mechanism: Randomizer, values: Any) -> None:
     with pytest.raises(DataError):
         mechanism.randomize_many(values, 1.0)

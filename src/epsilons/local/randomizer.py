@@ -1,4 +1,4 @@
-"""What all local mechanisms share: randomize, add up, estimate."""
+"""What all randomizers share: randomize, add up, estimate."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from epsilons.budgets import Floats
 from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.local import wire
 from epsilons.local.frames import state_of
+from epsilons.local.layout import Answers
 from epsilons.local.menu import refusal
 from epsilons.local.people import budgets_of
-from epsilons.local.reports import Columns, Reports, foreign
+from epsilons.local.reports import Reports, foreign
 from epsilons.local.state import Levels, State, Terms
 from epsilons.noise import Source, resolve
 from epsilons.release.base import Release
@@ -26,7 +27,7 @@ from epsilons.tally.given import same_labels
 from epsilons.words import honest_reports
 
 
-class Mechanism(ABC):
+class Randomizer(ABC):
     """A randomizer with its estimator. It is fixed, holds no data, and may be published."""
 
     kind: ClassVar[str]
@@ -56,7 +57,7 @@ class Mechanism(ABC):
         return None
 
     @abstractmethod
-    def _draw(self, values: Any, epsilon: Floats, source: Source) -> Columns:
+    def _draw(self, values: Any, epsilon: Floats, source: Source) -> Answers:
         """Randomize."""
 
     @abstractmethod

@@ -1,0 +1,48 @@
+"""Reports of a bit: the answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from epsilons.local.layout import Answers, Layout
+from epsilons.local.packing import Unpacker, packed
+from epsilons.local.table import bits
+from epsilons.tally.batches import Batch, Content
+
+
+@dataclass(frozen=True)
+class BitLayout(Layout):
+    """One array: a bit of each person."""
+
+    @property
+    def columns(self) -> dict[str, Content]:
+        """The answer."""
+        return {"answer": "bits"}
+
+    def to_bytes(self, answers: Answers) -> bytes:
+        """Packed bits."""
+        return packed(answers[0])
+
+    def from_bytes(self, source: Unpacker, people: int) -> Answers:
+        """As many bits as people."""
+        return (source.bits(people),)
+
+    def to_table(self, answers: Answers, people: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
+        """Booleans."""
+        return {"answer": answers[0]}
+
+    def from_table(self, table: Batch) -> Answers:
+        """Booleans, or 0 and 1."""
+        return (bits(table["answer"]),)
+
+    def fields(self, size: int) -> list[Any] | None:
+        """A byte with one bit."""
+        return [("answer", "u1")] if size == 1 else None
+
+
+def layout(_: bytes) -> Layout:
+    """It depends on no parameters."""
+    return BitLayout()

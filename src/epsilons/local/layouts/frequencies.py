@@ -1,0 +1,156 @@
+"""Reports of a category: a row of a public matrix and one bit, or a bit for each category."""
+
+from __future__ import annotations
+
+import struct
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilons.errors import DataError
+from epsilons.local.layout import Answers, Layout
+from epsilons.local.packing import Unpacker, packed, unpacked
+from epsilons.local.table import bits, by_length, whole, word
+from epsilons.tally.batches import Batch, Content
+
+PARAMETERS: Final = struct.Struct("<IBQ8s")
+"""How many categories, the code of the method, the public seed, a digest of the labels."""
+
+CODES: Final = {"hadamard": 1, "projection": 2, "rappor": 3}
+"""The byte that names a method."""
+
+
+class RowLayout(Layout):
+    """Two arrays: a row of each person, and a bit."""
+
+    row: ClassVar[np.dtype[Any]]
+
+    @staticmethod
+    @abstractmethod
+    def _rows(column: Any) -> NDArray[Any]:
+        """Rows from integers of any type."""
+
+    @property
+    def columns(self) -> dict[str, Content]:
+        """The row and the bit."""
+        return {"row": "integers", "answer": "bits"}
+
+    def to_bytes(self, answers: Answers) -> bytes:
+        """Rows, then packed bits."""
+        rows, ones = answers
+        return rows.astype(self.row, copy=False).tobytes() + packed(ones)
+
+    def from_bytes(self, source: Unpacker, people: int) -> Answers:
+        """As many of both as people."""
+        rows = source.array(self.row.str, people)
+        return rows.astype(self.row.newbyteorder("=")), source.bits(people)
+
+    def to_table(self, answers: Answers, people: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
+        """Signed integers, which every engine has, and booleans."""
+        return {"row": answers[0].astype(np.int64), "answer": answers[1]}
+
+    def from_table(self, table: Batch) -> Answers:
+        """Integers, and booleans or 0 and 1."""
+        return self._rows(table["row"]), bits(table["answer"])
+
+    def fields(self, size: int) -> list[Any] | None:
+        """A row, and a byte with one bit."""
+        return [("row", self.row), ("answer", "u1")] if size == self.row.itemsize + 1 else None
+
+
+@dataclass(frozen=True)
+class HadamardLayout(RowLayout):
+    """Rows of 32 bits."""
+
+    row: ClassVar[np.dtype[Any]] = np.dtype("<u4")
+
+    @staticmethod
+    def _rows(column: Any) -> NDArray[Any]:
+        return whole(column, np.uint32)
+
+
+@dataclass(frozen=True)
+class ProjectionLayout(RowLayout):
+    """Rows of 64 bits."""
+
+    row: ClassVar[np.dtype[Any]] = np.dtype("<u8")
+
+    @staticmethod
+    def _rows(column: Any) -> NDArray[Any]:
+        return word(column)
+
+
+@dataclass(frozen=True)
+class RapporLayout(Layout):
+    """One matrix: for each person a bit for each category.
+
+    Attributes:
+        cells: how many categories there are.
+    """
+
+    cells: int
+
+    @property
+    def width(self) -> int:
+        """Bytes of one person's bits."""
+        return (self.cells + 7) // 8
+
+    @property
+    def columns(self) -> dict[str, Content]:
+        """The bits, in bytes."""
+        return {"answer": "bytes"}
+
+    def to_bytes(self, answers: Answers) -> bytes:
+        """Bits, each person's padded to whole bytes."""
+        return packed(answers[0])
+
+    def from_bytes(self, source: Unpacker, people: int) -> Answers:
+        """A row of bytes for each person."""
+        rows = source.array("u1", people * self.width).reshape(people, self.width)
+        return (unpacked(rows, self.cells),)
+
+    def to_table(self, answers: Answers, people: int) -> dict[str, NDArray[Any]]:
+        """Each person's bits, in bytes."""
+        found = np.full(people, b"", dtype=object)
+        rows = np.packbits(answers[0], axis=1, bitorder="little")
+        found[:] = [row.tobytes() for row in rows]
+        return {"answer": found}
+
+    def from_table(self, table: Batch) -> Answers:
+        """Bytes that are all of one length."""
+        groups = by_length(table["answer"])
+        if not groups:
+            return (np.empty((0, self.cells), dtype=np.bool_),)
+        _, rows = groups[0]
+        if len(groups) > 1 or rows.shape[1] != self.width:
+            raise DataError("A report is malformed: it has not a bit for each category.")
+        return (unpacked(rows, self.cells),)
+
+    def fields(self, size: int) -> list[Any] | None:
+        """One field of bytes."""
+        return [("answer", "u1", (self.width,))] if size == self.width else None
+
+
+_METHODS: Final[dict[int, Callable[[int], Layout]]] = {
+    CODES["hadamard"]: lambda _: HadamardLayout(),
+    CODES["projection"]: lambda _: ProjectionLayout(),
+    CODES["rappor"]: RapporLayout,
+}
+
+
+def layout(parameters: bytes) -> Layout:
+    """The layout of the method that parameters name.
+
+    Raises:
+        DataError: these are not the parameters of frequencies, or the method is not known.
+    """
+    if len(parameters) != PARAMETERS.size:
+        raise DataError("A report is malformed: the parameters of frequencies have 21 bytes.")
+    cells, code, _, _ = PARAMETERS.unpack(parameters)
+    if code not in _METHODS:
+        raise DataError("A report is of a method for frequencies that is not known.")
+    return _METHODS[code](cells)

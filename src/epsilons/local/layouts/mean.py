@@ -1,0 +1,99 @@
+"""Reports of a number on a range: one bit from some people, a number on the grid from others."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilons.errors import DataError
+from epsilons.local.layout import Answers, Layout
+from epsilons.local.packing import Unpacker, packed
+from epsilons.local.table import bits
+from epsilons.tally.batches import Batch, Content
+
+PARAMETERS: Final = struct.Struct("<dd")
+"""The bounds."""
+
+
+@dataclass(frozen=True)
+class MeanLayout(Layout):
+    """Two arrays: bits of those who send one, who come first, and numbers of the others."""
+
+    @property
+    def columns(self) -> dict[str, Content]:
+        """Whether it is a number, and the answer."""
+        return {"number": "bits", "answer": "integers"}
+
+    def to_bytes(self, answers: Answers) -> bytes:
+        """How many bits, the bits packed, the numbers."""
+        ones, numbers = answers
+        count = len(ones).to_bytes(4, "little")
+        return count + packed(ones) + numbers.astype("<i8", copy=False).tobytes()
+
+    def from_bytes(self, source: Unpacker, people: int) -> Answers:
+        """Bits, then numbers: together as many as people."""
+        count = int(source.array("<u4", 1)[0])
+        if count > people:
+            raise DataError("A report is malformed: it has more bits than people.")
+        return source.bits(count), source.array("<i8", people - count).astype(np.int64)
+
+    def to_table(self, answers: Answers, people: int) -> dict[str, NDArray[Any]]:
+        """Bits as integers, in one column with the numbers."""
+        ones, numbers = answers
+        return {
+            "number": np.arange(people) >= len(ones),
+            "answer": np.concatenate([ones.astype(np.int64), numbers]),
+        }
+
+    def from_table(self, table: Batch) -> Answers:
+        """Bits and numbers, wherever they are in the table."""
+        answer: Any = table["answer"]
+        number = bits(table["number"])
+        if not number.any():
+            return bits(answer), np.empty(0, dtype=np.int64)
+        numbers = answer[number]
+        if numbers.dtype == np.uint64 and int(numbers.max()) >= 2**63:
+            raise DataError("A report is malformed: an integer of it is out of range.")
+        return bits(answer[~number]), numbers.astype(np.int64)
+
+    def fields(self, size: int) -> list[Any] | None:
+        """How many bits, none or one; and that one, or a number."""
+        answer = {5: "u1", 12: "<i8"}.get(size)
+        return [("bits", "<u4"), ("answer", answer)] if answer else None
+
+    def alone(self, table: Batch) -> Batch | None:
+        """Who sends a number is told by the size of the answer, and again by the count of bits."""
+        answer: Any = table["answer"]
+        number = answer.dtype == np.int64
+        count: Any = table["bits"]
+        if not (count == (0 if number else 1)).all():
+            return None
+        return table | {"number": np.full(len(answer), number)}
+
+    def order(self, table: Batch) -> NDArray[np.int64] | None:
+        """Those who send one bit come first in reports, wherever they are in a table."""
+        return bits_first(bits(table["number"]))
+
+    def front(self, answers: Answers, people: int) -> int:  # noqa: ARG002
+        """Those who send one bit."""
+        return len(answers[0])
+
+
+def layout(_: bytes) -> Layout:
+    """It does not depend on the bounds."""
+    return MeanLayout()
+
+
+def bits_first(number: NDArray[np.bool_]) -> NDArray[np.int64] | None:
+    """The order of people in reports: first those who send one bit; None if all of them do.
+
+    Args:
+        number: who sends a number.
+    """
+    if not number.any():
+        return None
+    return np.concatenate([np.flatnonzero(~number), np.flatnonzero(number)])

@@ -1,0 +1,71 @@
+"""Crossings: they spend what they say, and are drawn from their law."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+import epsilons as ep
+from epsilons.central.gaussian.crossing import Crossing
+
+
+def test_a_crossing_spends_what_it_says() -> None:
+    crossing = Crossing.of(Fraction(1, 3), step=2, end=10)
+    assert crossing.loss == Fraction(1, 3)
+
+
+def crossed(queries: tuple[int, ...], threshold: float, query: float) -> np.ndarray:
+    """The exact law of a crossing of three queries and the level 0, by summing over all noises."""
+    points = np.arange(-150, 151)
+
+    def law(scale: float) -> np.ndarray:
+        weight = np.exp(-np.abs(points) / scale)
+        return np.asarray(weight / weight.sum())
+
+    noise, total = law(query), np.zeros(3)
+    alive = law(threshold)  # by the place of the threshold, as long as nothing fired
+    for index, each in enumerate(queries):
+        fires = (points[None, :] + each > points[:, None]) @ noise
+        total[index] += alive @ fires
+        alive = alive * (1.0 - fires)
+    total[2] += alive.sum()
+    return total
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_crossings_of_nested_counts_keep_their_loss(step: int) -> None:
+    """Three queries, a record that moves any of them one way, or by half of it in any way."""
+    crossing = Crossing.of(Fraction(4 * step, 6), step=step, end=3)
+    scales = float(crossing.threshold), float(crossing.query)
+    assert scales == (3.0, 3.0)
+    base = crossed((0, 1, 2), *scales)
+    ways = [
+        tuple(sign * m for m in moves)
+        for moves in itertools.product(range(step + 1), repeat=3)
+        for sign in (-1, 1)
+    ]
+    if step == 2:
+        ways += list(itertools.product((-1, 0, 1), repeat=3))
+    for moves in ways:
+        moved = crossed(tuple(q + m for q, m in zip((0, 1, 2), moves, strict=True)), *scales)
+        assert np.max(np.abs(np.log(moved / base))) <= float(crossing.loss) + 1e-6
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(("threshold", "query"), [(3, 3), (1, 8), (8, 1)])
+def test_crossings_are_drawn_from_their_law(threshold: int, query: int) -> None:
+    """Seeded; for a new seed a right sampler fails with probability 10⁻⁷, thrice."""
+    crossing = Crossing(1, Fraction(threshold), Fraction(query), 3)
+    source, runs = ep.Seeded(1), 3000
+    level = 7  # queries and the threshold are moved alike: the same law
+    drawn = [crossing.draw(source, np.array([5, 8, 11]), level) for _ in range(runs)]
+    expected = crossed((-2, 1, 4), threshold, query) * runs
+    counts = np.bincount(drawn, minlength=3)
+    assert chisquare(counts, expected).pvalue > 1e-7
+    # Noise of another scale would be noticed: of the threshold, and of the queries.
+    for other in ((query, query), (threshold, threshold)) if threshold != query else ((3, 6),):
+        assert chisquare(counts, crossed((-2, 1, 4), *other) * runs).pvalue < 1e-7

@@ -1,0 +1,81 @@
+"""The reduction: what the paper prints of counts and slots breaks, and what is built here holds."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.optimize import linear_sum_assignment
+
+import epsilons as ep
+from epsilons.central.facts import facts_of
+from epsilons.central.gaussian.reduction import Reduced, reduce, seats
+from epsilons.tally.line_twin import Folded
+
+# 7. The counts of Algorithm 8.
+
+
+def test_fault_7_the_printed_reduction_overspends() -> None:
+    """The poorest member of an octave pays 1/scale for the count, and half of ε for the mean."""
+    lower = 0.1
+    printed = 1 / (1 / lower) + 2 * lower / 4
+    assert printed == pytest.approx(1.5 * lower)
+    rng = np.random.default_rng(1)
+    epsilon = rng.choice([0.1, 0.15, 0.3, 1.0], 3000)
+    mechanism = reduced(rng.normal(5.0, 1.0, 3000), epsilon)
+    for spent, level in zip(mechanism.losses, mechanism.levels.tolist(), strict=True):
+        assert 0 < spent <= Fraction(level)
+    # Octaves that somebody can be in: from 0.1, from 0.3 and from 1.
+    rates = mechanism.counts_stage.rates
+    assert [float(2 * each) for each in rates] == [0.1, 0.3, 1.0]
+    assert all(size == int(size) for size in mechanism.bounded.counts)
+
+
+def reduced(values: np.ndarray, epsilon: np.ndarray) -> Reduced:
+    facts = facts_of(epsilon, [0.1, 0.15, 0.3, 1.0], None)
+    people = Folded(values, facts.ladder.of(epsilon), np.zeros(1, dtype=np.int64), 1)
+    return reduce(people, facts, ep.Seeded(3))[0]
+
+
+# 8. One slot.
+
+
+def printed_seatings(people: tuple[int, ...], slots: int) -> list[tuple[int, ...]]:
+    """Who sits where, as printed: samples in the old order, marks (0) at the end."""
+    chosen = itertools.combinations(people, min(slots, len(people)))
+    return [each + (0,) * (slots - len(each)) for each in chosen]
+
+
+@pytest.mark.parametrize("slots", [2, 3, 4])
+def test_fault_8_one_person_changes_more_than_one_printed_slot(slots: int) -> None:
+    """Ours: `test_pairs.py`, by all orders that can be drawn."""
+    farthest = 0
+    for gone in (1, 2, 3):
+        rest = tuple(each for each in (1, 2, 3) if each != gone)
+        left, right = printed_seatings((1, 2, 3), slots), printed_seatings(rest, slots)
+        size = math.lcm(len(left), len(right))
+        left, right = left * (size // len(left)), right * (size // len(right))
+        apart = np.array(
+            [[sum(a != b for a, b in zip(x, y, strict=True)) for y in right] for x in left]
+        )
+        rows, columns = linear_sum_assignment((apart > 1).astype(int))
+        farthest = max(farthest, int(apart[rows, columns].max()))
+    assert farthest > 1
+
+
+@pytest.mark.statistical
+def test_seats_are_uniform() -> None:
+    """Seeded: the largest deviation of 24 frequencies is below six standard errors."""
+    source, values = ep.Seeded(1), np.array([1.0, 2.0, 3.0])
+    runs = 4800
+    drawn = [tuple(np.nan_to_num(seats(values, 4, source)).astype(int)) for _ in range(runs)]
+    expected = set(itertools.permutations((0, 1, 2, 3)))
+    assert set(drawn) == expected
+    for seat in expected:
+        assert abs(drawn.count(seat) / runs - 1 / 24) < 6 * math.sqrt(1 / 24 * 23 / 24 / runs)
+    sampled = [tuple(seats(values, 2, source).astype(int)) for _ in range(runs)]
+    for seat in itertools.permutations((1, 2, 3), 2):
+        assert abs(sampled.count(seat) / runs - 1 / 6) < 6 * math.sqrt(1 / 6 * 5 / 6 / runs)

@@ -1,0 +1,58 @@
+"""Tables of reports that several files of tests share, and how one is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import epsilons as ep
+from epsilons import local
+from epsilons.errors import ColumnError, DataError, EpsilonsError
+from epsilons.local.randomizer import Randomizer
+from tests.local.test_randomizer import BUDGETS, CASES, PEOPLE, reports_of
+
+SECRET = 987.654321
+ORDER = np.random.default_rng(3).permutation(PEOPLE)
+
+
+def shuffled(name: str) -> dict[str, Any]:
+    """The columns of some reports, in another order of people."""
+    return {key: column[ORDER] for key, column in reports_of(name).to_columns().items()}
+
+
+def entries(name: str) -> list[bytes]:
+    """Reports of one person each, and three batches of several."""
+    mechanism, values = CASES[name]
+    some = [*range(40), *range(PEOPLE - 5, PEOPLE)]
+    found = [mechanism.randomize(values[i], BUDGETS[i], ep.Seeded(i)).to_bytes() for i in some]
+    for cut in (slice(0, 7), slice(200, 210), slice(280, PEOPLE)):
+        batch = mechanism.randomize_many(values[cut], BUDGETS[cut], ep.Seeded(9))
+        found.append(batch.to_bytes())
+    return found
+
+
+def refused(
+    mechanism: Randomizer, data: Any, column: str | None = None, what: str = "."
+) -> EpsilonsError:
+    """The refusal: by name, in words, with no value and nothing of the engine behind it."""
+    with pytest.raises((DataError, ColumnError), match=what) as caught:
+        mechanism.estimate(column, data=data)
+    error = caught.value
+    assert len(str(error)) > 20
+    assert "987" not in str(error)
+    assert error.__cause__ is None
+    assert error.__context__ is None
+    return error
+
+
+BIT = pl.DataFrame(local.Bit().randomize_many([True, False] * 60, 1.5, ep.Seeded(4)).to_columns())
+AT_70 = pl.int_range(pl.len()) == 70
+
+
+def at_70(column: str, value: Any) -> pl.DataFrame:
+    """A table of bits in which one row has something else."""
+    changed = pl.when(AT_70).then(pl.lit(value)).otherwise(pl.col(column)).alias(column)
+    return BIT.with_columns(changed)
