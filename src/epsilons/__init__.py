@@ -12,17 +12,21 @@ randomises their own value, and nobody has to be trusted; `ep.theory` says what 
 
 from epsilons import errors, local, theory, verify
 from epsilons.allocation import Allocation, allocate
+from epsilons.asking import frequencies, mean, publish
 from epsilons.budgets import Budgets
-from epsilons.central import frequencies, mean
 from epsilons.noise import Seeded
 from epsilons.plan import Plan, plan
-from epsilons.release import Release
+from epsilons.release import Release, Releases
+from epsilons.statistics import Frequencies, Mean
 
 __all__ = [
     "Allocation",
     "Budgets",
+    "Frequencies",
+    "Mean",
     "Plan",
     "Release",
+    "Releases",
     "Seeded",
     "allocate",
     "errors",
@@ -30,6 +34,7 @@ __all__ = [
     "local",
     "mean",
     "plan",
+    "publish",
     "theory",
     "verify",
 ]

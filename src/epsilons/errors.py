@@ -4,7 +4,8 @@
     ├── ArgumentError (ValueError)      an argument cannot mean anything
     │   ├── BudgetError                 ε is negative, NaN, missing, or zero for everyone
     │   ├── BoundsError                 bounds are missing, reversed, equal or infinite
-    │   └── ColumnError                 a column is not there, or is not of the type it must be
+    │   ├── ColumnError                 a column is not there, or is not of the type it must be
+    │   └── KindError (AttributeError)  a release is asked for what another kind of statistic has
     ├── DataError (ValueError)          the data cannot be used as they are
     │   ├── MissingValueError           a value is null, NaN or infinite
     │   └── ConflictingBudgetsError     one person appears with two budgets
@@ -29,6 +30,7 @@ __all__ = [
     "DataError",
     "EpsilonsError",
     "FileError",
+    "KindError",
     "MissingExtraError",
     "MissingValueError",
     "PrivacyError",
@@ -53,6 +55,10 @@ class BoundsError(ArgumentError):
 
 class ColumnError(ArgumentError):
     """A column is not there, or is not of the type that it must be."""
+
+
+class KindError(ArgumentError, AttributeError):
+    """A release is asked for what another kind of statistic has."""
 
 
 class DataError(EpsilonsError, ValueError):

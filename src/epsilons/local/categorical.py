@@ -22,18 +22,17 @@ from epsilons.local.layout import Answers
 from epsilons.local.layouts.frequencies import CODES, PARAMETERS
 from epsilons.local.menu import menu_of
 from epsilons.local.people import count_of
-from epsilons.local.randomizer import Randomizer, honesty
+from epsilons.local.randomizer import Estimated, Randomizer, honesty
 from epsilons.local.reports import Reports
-from epsilons.local.state import SpentRows, State
+from epsilons.local.state import State
 from epsilons.local.sweep import dot, responses
 from epsilons.noise import Source, below_many
-from epsilons.release.local import LocalFrequencyRelease
+from epsilons.release import Cells
 from epsilons.risk import weights as weighing
 from epsilons.report import points
 from epsilons.risk.local import Sums
 from epsilons.risk.reported import ReportedCells
 from epsilons.risk.simplex import project
-from epsilons.words import ASSUMED_LOCALLY, PROTECTED_LOCALLY
 
 METHODS: Final = ("auto", *CODES)
 
@@ -262,30 +261,13 @@ class Frequencies(Randomizer):
             rows = (float(state.total[-1]) + (many - 1) * seen) / many
         return np.asarray((rows + shown) / state.sums.weight)
 
-    def _release(self, state: State, confidence: float) -> LocalFrequencyRelease:
+    def _estimated(self, state: State) -> Estimated:
         raw = self._shares(state)
-        value = project(raw)
-        for array in (raw, value):
-            array.flags.writeable = False
-        return LocalFrequencyRelease(
-            statistic="frequencies",
-            value=value,
-            raw=raw,
-            n=state.n,
-            categories=self.categories,
-            method=f"local {self.method}, weights by {state.weights}",
-            neighbours="replace",
-            assume="iid",
-            loss="mse",
-            confidence=confidence,
-            risk=ReportedCells(state.sums, self.cells, state.n, self.middle).mse(),
-            exact=False,
-            spent=SpentRows(state.levels),
-            protects=PROTECTED_LOCALLY,
-            assumes=ASSUMED_LOCALLY["frequencies"]
-            + honesty(state, float(np.abs(raw - self.middle).max()), points),
-            private=state.private,
-            mechanism=self,
-            sums=state.sums,
-            middle=self.middle,
+        margin = ReportedCells(state.sums, self.cells, state.n, self.middle)
+        return Estimated(
+            "frequencies",
+            Cells(value=project(raw), raw=raw, categories=self.categories, margin=margin),
+            method=self.method,
+            risk=margin.mse(),
+            honesty=honesty(state, float(np.abs(raw - self.middle).max()), points),
         )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilons import parameters as words
+from epsilons import parameters
 from epsilons.budgets import Floats
 from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.local import wire
@@ -18,13 +19,34 @@ from epsilons.local.layout import Answers
 from epsilons.local.menu import refusal
 from epsilons.local.people import budgets_of
 from epsilons.local.reports import Reports, foreign
-from epsilons.local.state import Levels, State, Terms
+from epsilons.local.state import Levels, SpentByReports, State, Terms
 from epsilons.noise import Source, resolve
-from epsilons.release.base import Release
+from epsilons.release import Cells, Release, Scalar, Vector
 from epsilons.risk.local import Sums, influence
 from epsilons.risk.weights import WEIGHTS
 from epsilons.tally.given import same_labels
-from epsilons.words import honest_reports
+from epsilons.words import ASSUMED_LOCALLY, PROTECTED_LOCALLY, honest_reports
+
+
+@dataclass(frozen=True, eq=False)
+class Estimated:
+    """What a kind of reports makes of a state.
+
+    Attributes:
+        statistic: what was estimated.
+        estimate: the result, with its margin.
+        method: by name.
+        risk: worst-case mean squared error, in data units.
+        honesty: what is assumed of those who report, in words.
+        treats: what became of values that do not fit, in words.
+    """
+
+    statistic: str
+    estimate: Scalar | Cells | Vector
+    method: str
+    risk: float
+    honesty: str
+    treats: str = ""
 
 
 class Randomizer(ABC):
@@ -65,7 +87,7 @@ class Randomizer(ABC):
         """Check reports and add them up."""
 
     @abstractmethod
-    def _release(self, state: State, confidence: float) -> Release:
+    def _estimated(self, state: State) -> Estimated:
         """Estimate."""
 
     def randomize(self, value: Any, epsilon: float, source: Source | None = None) -> Reports:
@@ -150,7 +172,7 @@ class Randomizer(ABC):
             ArgumentError: arguments do not fit together, or `data` has not the columns it needs.
             FileError: `data` is a path, and the file cannot be read.
         """
-        words.choice("weights", weights, WEIGHTS)
+        parameters.choice("weights", weights, WEIGHTS)
         if data is not None:
             return self._of_data(reports, data, weights)
         if reports is None:
@@ -214,8 +236,8 @@ class Randomizer(ABC):
             ArgumentError: weights, confidence, a state or the columns of `data` do not fit.
             FileError: `data` is a path, and the file cannot be read.
         """
-        words.choice("weights", weights, WEIGHTS)
-        words.confidence(confidence)
+        parameters.choice("weights", weights, WEIGHTS)
+        parameters.confidence(confidence)
         if data is not None:
             found = self._of_data(reports, data, weights)
         elif reports is None or isinstance(reports, str):
@@ -225,6 +247,27 @@ class Randomizer(ABC):
         if not found.sums.weight > 0.0:
             raise BudgetError("epsilon is below 2⁻²⁰ for everyone: all reports are pure noise.")
         return self._release(found, confidence)
+
+    def _release(self, state: State, confidence: float) -> Release:
+        found = self._estimated(state)
+        return Release(
+            statistic=found.statistic,
+            estimate=found.estimate,
+            n=state.n,
+            method=f"local {found.method}, weights by {state.weights}",
+            neighbours="replace",
+            assume="iid",
+            loss="mse",
+            confidence=confidence,
+            risk=found.risk,
+            exact=False,
+            spent=SpentByReports(state.levels),
+            protects=PROTECTED_LOCALLY,
+            assumes=ASSUMED_LOCALLY[found.statistic] + found.honesty,
+            treats=found.treats,
+            private=state.private,
+            mechanism=self,
+        )
 
     def _merged(self, reports: Any, weights: str) -> State:
         """Merge the states of a stream."""

@@ -19,18 +19,18 @@ from epsilons.local.menu import menu_of
 from epsilons.local.layout import Answers
 from epsilons.local.layouts.mean import PARAMETERS, bits_first
 from epsilons.local.people import GRID, array_of, gridded, numbers_of
-from epsilons.local.randomizer import Randomizer, honesty
+from epsilons.local.randomizer import Estimated, Randomizer, honesty
 from epsilons.local.reports import Reports
-from epsilons.local.state import SpentRows, State, Terms
+from epsilons.local.state import State, Terms
 from epsilons.local.sweep import SIZE, dot, parts, responses
 from epsilons.noise import Source
-from epsilons.release.local import LocalMeanRelease
+from epsilons.release import Scalar
 from epsilons.risk import weights as weighing
 from epsilons.risk.local import Sums
 from epsilons.risk.reported import Reported
 from epsilons.risk.weights import LEAST
 from epsilons.report import number
-from epsilons.words import ASSUMED_LOCALLY, PROTECTED_LOCALLY
+from epsilons.words import clipped
 
 METHODS: Final = ("auto", "laplace", "bit")
 
@@ -113,8 +113,8 @@ class Bit(Randomizer):
         (bits,) = reports.columns
         return _add_bits(reports.epsilon, bits, weights)
 
-    def _release(self, state: State, confidence: float) -> LocalMeanRelease:
-        return _release(self, state, confidence, "share", (0.0, 1.0), 0.0)
+    def _estimated(self, state: State) -> Estimated:
+        return _estimated(state, "share", (0.0, 1.0), 0.0)
 
 
 @dataclass(frozen=True)
@@ -213,8 +213,8 @@ class Mean(Randomizer):
         second, theirs = _add_numbers(reports.epsilon[one:], numbers, weights)
         return first + second, mine.merged(theirs)
 
-    def _release(self, state: State, confidence: float) -> LocalMeanRelease:
-        return _release(self, state, confidence, "mean", self.bounds, 0.5 / GRID)
+    def _estimated(self, state: State) -> Estimated:
+        return _estimated(state, "mean", self.bounds, 0.5 / GRID)
 
 
 def _one_bit(values: Integers, epsilon: Floats, source: Source) -> NDArray[np.bool_]:
@@ -296,41 +296,22 @@ def _reach(budgets: Floats) -> Floats:
     return np.where(budgets < _ENOUGH, 0.5 + _FAR / budgets, 0.5)
 
 
-def _release(
-    mechanism: Bit | Mean,
-    state: State,
-    confidence: float,
-    statistic: str,
-    bounds: tuple[float, float],
-    slack: float,
-) -> LocalMeanRelease:
+def _estimated(
+    state: State, statistic: str, bounds: tuple[float, float], slack: float
+) -> Estimated:
     lo, hi = bounds
     sums = state.sums
     raw = lo + (hi - lo) * (0.5 + float(state.total[0]) / sums.weight)
-
-    return LocalMeanRelease(
-        statistic=statistic,
-        value=min(max(raw, lo), hi),
-        raw=raw,
-        bounds=bounds,
-        n=state.n,
-        method=f"local {state.kind}, weights by {state.weights}",
-        neighbours="replace",
-        assume="iid",
-        loss="mse",
-        confidence=confidence,
-        risk=Reported(sums, slack, state.n).mse(bounds),
-        exact=False,
-        spent=SpentRows(state.levels),
-        protects=PROTECTED_LOCALLY,
-        assumes=ASSUMED_LOCALLY[statistic]
-        + honesty(
+    margin = Reported(sums, slack, state.n)
+    return Estimated(
+        statistic,
+        Scalar(value=min(max(raw, lo), hi), raw=raw, bounds=bounds, margin=margin),
+        method=state.kind,
+        risk=margin.mse(bounds),
+        honesty=honesty(
             state,
             abs(float(state.total[0])) / sums.weight,
             lambda far: number((hi - lo) * far),
         ),
-        private=state.private,
-        mechanism=mechanism,
-        sums=sums,
-        slack=slack,
+        treats=clipped(bounds, midpoint=False) if statistic == "mean" else "",
     )

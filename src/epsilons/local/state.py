@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, overload
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from epsilons.budgets import Floats, Integers
 from epsilons.errors import ArgumentError
 from epsilons.local.menu import Menu
 from epsilons.local.sweep import parts
-from epsilons.release.base import Spent
+from epsilons.release import AllOfIt
 from epsilons.risk.local import Sums
+from epsilons.types import Floats, Integers
 
 _SHIFT = 48
 """Budgets whose first 16 bits agree, a sixteenth of an octave, are counted together."""
@@ -60,41 +60,45 @@ class Levels:
         np.add.at(budgets, place, np.concatenate([mine.budgets, theirs.budgets]))
         return Levels(Bins(keys, people, budgets))
 
-    def rows(self) -> tuple[Spent, ...]:
-        """Who spent what: in the local model everyone spends all that they offer.
+    @property
+    def told(self) -> tuple[Floats, Integers]:
+        """About which budgets there are, ascending, and how many people have each.
 
         Budgets of one bin are told by their mean: it is the budget, if all of them have the same.
         """
         found = self.bins
         means = found.budgets / found.people
         # A sum of equal numbers is off in its last digits: twelve are told.
-        told = np.array([float(f"{mean:.12g}") for mean in means.tolist()])
-        return Spent.rows(told, found.people, told)
+        return np.array([float(f"{mean:.12g}") for mean in means.tolist()]), found.people
 
     def __reduce__(self) -> tuple[object, ...]:
         return Levels, (self.bins,)
 
 
-class SpentRows(Sequence[Spent]):
-    """The rows of `Levels`, counted when they are looked at."""
+class SpentByReports(AllOfIt):
+    """Who spent what, of reports: counted when it is looked at.
 
-    def __init__(self, levels: Levels) -> None:
-        self._levels = levels
+    Args:
+        budgets: of those who reported.
+    """
 
-    @overload
-    def __getitem__(self, index: int) -> Spent: ...
+    def __init__(self, budgets: Levels) -> None:
+        object.__setattr__(self, "_budgets", budgets)
 
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Spent, ...]: ...
+    @property
+    def levels(self) -> Floats:  # type: ignore[override]
+        """About which budgets there were, ascending."""
+        return self._told[0]
 
-    def __getitem__(self, index: int | slice) -> Spent | tuple[Spent, ...]:
-        return self._levels.rows()[index]
+    @property
+    def people(self) -> Integers:  # type: ignore[override]
+        """How many people had each."""
+        return self._told[1]
 
-    def __len__(self) -> int:
-        return len(self._levels.bins.keys)
-
-    def __repr__(self) -> str:
-        return repr(self._levels.rows())
+    @cached_property
+    def _told(self) -> tuple[Floats, Integers]:
+        budgets: Levels = self.__dict__["_budgets"]
+        return budgets.told
 
 
 def _binned(epsilon: Floats) -> Bins:

@@ -20,17 +20,17 @@ from epsilons.local.menu import menu_of
 from epsilons.local.layout import Answers
 from epsilons.local.layouts.vector import PARAMETERS
 from epsilons.local.people import count_of, numbers_of, positive
-from epsilons.local.randomizer import Randomizer, honesty
+from epsilons.local.randomizer import Estimated, Randomizer, honesty
 from epsilons.local.reports import Reports
-from epsilons.local.state import SpentRows, State
+from epsilons.local.state import State
 from epsilons.noise import Source
-from epsilons.release.local import LocalVectorRelease
+from epsilons.release import Vector as VectorEstimate
 from epsilons.risk import weights as weighing
 from epsilons.risk.local import Sums, mean_dot, spread
 from epsilons.risk.reported import ReportedVector
 from epsilons.risk.weights import LEAST
 from epsilons.report import number
-from epsilons.words import ASSUMED_LOCALLY, PROTECTED_LOCALLY
+from epsilons.words import shortened
 
 METHODS: Final = ("auto", "duchi")
 
@@ -250,34 +250,20 @@ class Vector(Randomizer):
             reach=float(arm.max()),  # however the directions of a seed lie
         )
 
-    def _release(self, state: State, confidence: float) -> LocalVectorRelease:
+    def _estimated(self, state: State) -> Estimated:
         sums = state.sums
         unit = state.total / sums.weight
         raw = self.radius * unit
         length = float(np.linalg.norm(unit))
         value = raw / length if length > 1.0 else raw.copy()
-        for array in (raw, value):
-            array.flags.writeable = False
-        return LocalVectorRelease(
-            statistic="mean vector",
-            value=value,
-            raw=raw,
-            n=state.n,
-            method=f"local vector, weights by {state.weights}",
-            neighbours="replace",
-            assume="iid",
-            loss="mse",
-            confidence=confidence,
-            risk=ReportedVector(sums, self.dimension, self.radius, state.n).mse(),
-            exact=False,
-            spent=SpentRows(state.levels),
-            protects=PROTECTED_LOCALLY,
-            assumes=ASSUMED_LOCALLY["mean vector"]
-            + honesty(state, length, lambda far: number(self.radius * far), 2.0),
-            private=state.private,
-            mechanism=self,
-            ball=self.radius,
-            sums=sums,
+        margin = ReportedVector(sums, self.dimension, self.radius, state.n)
+        return Estimated(
+            "mean vector",
+            VectorEstimate(value=value, raw=raw, ball=self.radius, margin=margin),
+            method="vector",
+            risk=margin.mse(),
+            honesty=honesty(state, length, lambda far: number(self.radius * far), 2.0),
+            treats=shortened(self.radius),
         )
 
 

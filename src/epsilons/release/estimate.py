@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from epsilons.errors import ArgumentError
+from epsilons.errors import KindError
 from epsilons.risk.located import Located, LocatedRatio
 from epsilons.risk.margins import CellsMargin, ScalarMargin
 from epsilons.risk.reported import VectorMargin
@@ -181,11 +181,11 @@ def _asked(estimate: Scalar | Cells | Vector, name: str) -> Any:
     """What a margin offers under a name.
 
     Raises:
-        ArgumentError: it offers no such thing.
+        KindError: it offers no such thing.
     """
     found = getattr(estimate.margin, name, None)
     if found is None:
-        raise ArgumentError(
+        raise KindError(
             f"{name} is for releases of the local model: with a trusted curator nobody sends reports."
         )
     return found

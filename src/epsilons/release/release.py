@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from epsilons import frozen, parameters, report
-from epsilons.errors import ArgumentError
+from epsilons.errors import ArgumentError, KindError
 from epsilons.release.estimate import Cells, Scalar, Vector
 from epsilons.release.spending import Spending
 from epsilons.types import Floats
@@ -317,14 +317,14 @@ class Release:
     def _scalar(self, name: str) -> Scalar:
         if isinstance(self.estimate, Scalar):
             return self.estimate
-        raise ArgumentError(f"{name} is for one number: this release is of {self.statistic}.")
+        raise KindError(f"{name} is for one number: this release is of {self.statistic}.")
 
     def _cells(self, name: str) -> Cells:
         if isinstance(self.estimate, Cells):
             return self.estimate
-        raise ArgumentError(f"{name} is for frequencies: this release is of a {self.statistic}.")
+        raise KindError(f"{name} is for frequencies: this release is of a {self.statistic}.")
 
     def _vector(self, name: str) -> Vector:
         if isinstance(self.estimate, Vector):
             return self.estimate
-        raise ArgumentError(f"{name} is for vectors: this release is of a {self.statistic}.")
+        raise KindError(f"{name} is for vectors: this release is of a {self.statistic}.")

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from epsilons import parameters, tally, words
-from epsilons.allocation import FREQUENCY_RULES, allocate_for
+from epsilons.allocation import FREQUENCY_RULES, Allocation, allocate_for
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError
-from epsilons.mechanisms import CellSums, build_histogram
+from epsilons.mechanisms import CellSums, Histogram, build_histogram
 from epsilons.release import ByLevel, Cells
-from epsilons.risk.goals import CellsGoal
+from epsilons.risk.goals import CellsGoal, checked
 from epsilons.risk.margins import RatioCells, WeighedCells
 from epsilons.risk.simplex import project as projected
 from epsilons.statistics.call import Call
@@ -43,7 +43,8 @@ class Frequencies(Question):
     """
 
     statistic: ClassVar[str] = "frequencies"
-    describes: ClassVar[str] = "which share of the people is in each category"
+    describes: ClassVar[str] = "which share of the people of {file} is in each category"
+    every_method: ClassVar[tuple[str, ...]] = (*FREQUENCY_RULES, *CELL_METHODS)
 
     _: KW_ONLY
     categories: Any = None
@@ -69,7 +70,7 @@ class Frequencies(Question):
     ) -> CellsGoal:
         """What is to be small: an error of the worst category."""
         cells = parameters.cells(categories, edges)
-        return CellsGoal.of_words(assume, loss, confidence, cells)
+        return CellsGoal(*checked(assume, loss, confidence), cells)
 
     @classmethod
     def range_for(cls, bounds: object) -> tuple[float, float]:
@@ -79,6 +80,11 @@ class Frequencies(Question):
                 "bounds is for a mean: leave it out for frequencies, which are shares."
             )
         return 0.0, 1.0
+
+    @classmethod
+    def mechanism_for(cls, allocation: Allocation) -> Histogram:
+        """A weighted count of each cell, a row being a person."""
+        return build_histogram(allocation, unit=1)
 
     @property
     def goal(self) -> CellsGoal:

@@ -7,12 +7,12 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Final
 
 from epsilons import parameters, tally, words
-from epsilons.allocation import RULES, allocate_for
+from epsilons.allocation import RULES, Allocation, allocate_for
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError, BoundsError
-from epsilons.mechanisms import TwoSums, build
+from epsilons.mechanisms import Additive, TwoSums, build
 from epsilons.release import ByLevel, Scalar
-from epsilons.risk.goals import MeanGoal
+from epsilons.risk.goals import MeanGoal, checked
 from epsilons.risk.margins import Ratio, Weighed
 from epsilons.statistics import unknown_people, unknown_range
 from epsilons.statistics.call import Call
@@ -46,7 +46,9 @@ class Mean(Question):
     """
 
     statistic: ClassVar[str] = "mean"
-    describes: ClassVar[str] = "the mean of a column"
+    describes: ClassVar[str] = "the mean of a column of {file}"
+    every_method: ClassVar[tuple[str, ...]] = (*RULES, *METHODS, *unknown_range.METHODS)
+    range_may_be_found: ClassVar[bool] = True
     rule: ClassVar[Callable[[Any], Any] | None] = None
     """What is averaged of a value on the unit range, if it is not the value itself."""
 
@@ -74,12 +76,17 @@ class Mean(Question):
         for name, given in (("categories", categories), ("edges", edges)):
             if given is not None:
                 raise ArgumentError(f"{name} is for frequencies: leave it out for a mean.")
-        return MeanGoal.of_words(assume, loss, confidence)
+        return MeanGoal(*checked(assume, loss, confidence))
 
     @classmethod
     def range_for(cls, bounds: object) -> tuple[float, float]:
         """The range of the values."""
         return parameters.bounds(bounds)
+
+    @classmethod
+    def mechanism_for(cls, allocation: Allocation) -> Additive:
+        """A weighted sum, on a unit range."""
+        return build(allocation, grid=tally.GRID, bounds=(0.0, 1.0))
 
     @property
     def goal(self) -> MeanGoal:

@@ -8,6 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 from epsilons import parameters, tally
+from epsilons.allocation import Allocation
 from epsilons.risk.goals import Goal
 from epsilons.statistics.call import Call
 from epsilons.statistics.steps import Answer, Steps
@@ -36,7 +37,9 @@ class Question(ABC):
 
     Attributes:
         statistic: what is estimated, in a word.
-        describes: what its command publishes, for the help of the command line.
+        describes: what its command publishes of a {file}.
+        every_method: all names that `method` can have beside "auto", whatever else is asked.
+        range_may_be_found: whether bounds may be None.
         values: an array, or the name of a column of the data.
         assume: "iid", "shuffled" or "correlated".
         loss: "mse" or "pac".
@@ -50,6 +53,8 @@ class Question(ABC):
 
     statistic: ClassVar[str]
     describes: ClassVar[str]
+    every_method: ClassVar[tuple[str, ...]]
+    range_may_be_found: ClassVar[bool] = False
 
     values: Any
     _: KW_ONLY
@@ -89,6 +94,11 @@ class Question(ABC):
         Raises:
             ArgumentError: there is no such range.
         """
+
+    @classmethod
+    @abstractmethod
+    def mechanism_for(cls, allocation: Allocation) -> Any:
+        """What a release with this allocation would be drawn from: budgets alone decide it."""
 
     @abstractmethod
     def methods(self, neighbours: str) -> Collection[str]:

@@ -1,0 +1,147 @@
+"""The command line: it parses, calls and prints."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from importlib import resources
+from typing import Any
+
+import click
+
+from epsilons import allocate, errors, report, verify
+from epsilons import frequencies as frequencies_of
+from epsilons import mean as mean_of
+from epsilons import plan as plan_for
+from epsilons.cli import options
+from epsilons.cli.publishing import commands
+from epsilons.release import Release
+from epsilons.statistics import STATISTICS
+
+
+@click.group()
+@click.version_option(package_name="epsilons")
+def cli() -> None:
+    """Publish means and frequencies when everyone has their own privacy budget."""
+
+
+@cli.command()
+@click.option(
+    "--save",
+    type=click.Path(dir_okay=False, writable=True),
+    help="Only copy the bundled data to this CSV file.",
+)
+@options.JSON
+def demo(save: str | None, as_json: bool) -> None:
+    """Publish the mean of the bundled data: 4,000 invented commuters with their own budgets."""
+    with resources.as_file(resources.files("epsilons") / "data" / "commute.csv") as path:
+        if save is not None:
+            shutil.copyfile(path, save)
+            click.echo(f"Wrote {save}: columns person, minutes and epsilon, 4,000 people.")
+            return
+        release = mean_of("minutes", epsilon="epsilon", bounds=(0, 120), data=path, person="person")
+    if as_json:
+        click.echo(release.to_json())
+        return
+    click.echo("How long do 4,000 (invented) people commute, in minutes?\n")
+    click.echo(str(release))
+    checked = verify.exact(release.mechanism)
+    click.echo(f"\nChecked, person by person: {str(checked).splitlines()[0]}")
+
+
+for _each in commands():
+    cli.add_command(_each)
+
+
+@cli.command()
+@options.PEOPLE
+@click.option(
+    "--bounds", type=float, nargs=2, default=(0.0, 1.0), metavar="LO HI", show_default=True
+)
+@click.option("--categories", type=int, help="Plan for frequencies of so many categories.")
+@options.NEIGHBOURS
+@options.CAP
+@options.ASSUME
+@options.LOSS
+@options.CONFIDENCE
+@options.JSON
+def plan(
+    levels: tuple[tuple[float, int], ...],
+    bounds: tuple[float, float],
+    categories: int | None,
+    neighbours: str,
+    cap: float | None,
+    assume: str,
+    loss: str,
+    confidence: float,
+    as_json: bool,
+) -> None:
+    """Forecast every method without data, for instance: epsilons plan 0.1:500 1:200 inf:3."""
+    forecast = plan_for(
+        options.people_of(levels),
+        bounds=bounds,
+        statistic="mean" if categories is None else "frequencies",
+        categories=categories,
+        neighbours=neighbours,
+        assume=assume,
+        loss=loss,
+        confidence=confidence,
+        cap=cap,
+    )
+    click.echo(forecast.to_json() if as_json else str(forecast))
+
+
+@cli.command("verify")
+@options.PEOPLE
+@click.option("--categories", type=int, help="Check frequencies of so many categories.")
+@options.NEIGHBOURS
+@click.option("--method", default="auto", show_default=True, help="One method, or auto.")
+@click.option("--draws", is_flag=True, help="Also draw often, and compare with what is declared.")
+@options.JSON
+def verify_command(
+    levels: tuple[tuple[float, int], ...],
+    categories: int | None,
+    neighbours: str,
+    method: str,
+    draws: bool,
+    as_json: bool,
+) -> None:
+    """Recompute everyone's loss for such people, for instance: epsilons verify 0.1:500 1:200.
+
+    No data is needed: a mechanism depends on budgets alone, or under add-remove on what is public.
+    """
+    people = options.people_of(levels)
+    if neighbours == "replace":
+        statistic = "mean" if categories is None else "frequencies"
+        allocation = allocate(people, statistic=statistic, categories=categories, method=method)
+        name = allocation.method
+        mechanism = STATISTICS[statistic].mechanism_for(allocation)
+    else:
+        public: dict[str, Any] = {"neighbours": neighbours, "levels": people, "method": method}
+        release: Release
+        if categories is None:
+            release = mean_of([], epsilon=[], bounds=(0, 1), **public)
+        else:
+            release = frequencies_of([], epsilon=[], categories=list(range(categories)), **public)
+        name, mechanism = release.method, release.mechanism
+    verdict = verify.exact(mechanism)
+    compared = verify.draws(mechanism) if draws else None
+    if as_json:
+        data = {"method": name, **verdict.to_dict()}
+        click.echo(report.to_json(data | ({"draws": compared.to_dict()} if compared else {})))
+    else:
+        click.echo(
+            f"Method {name}, {neighbours}. {verdict}" + (f"\n{compared}" if compared else "")
+        )
+    verdict.require()
+    if compared:
+        compared.require()
+
+
+def main() -> None:
+    """Run the command line; an error of ours is one line, and exit code 2."""
+    try:
+        cli(standalone_mode=True)
+    except errors.EpsilonsError as error:
+        click.echo(f"epsilons: {error}", err=True)
+        sys.exit(2)

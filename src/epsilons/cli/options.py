@@ -1,0 +1,116 @@
+"""The options that commands share."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import click
+
+from epsilons import Budgets
+from epsilons.parameters import CHOICES
+
+__all__ = [
+    "ASSUME",
+    "CAP",
+    "CONFIDENCE",
+    "JSON",
+    "LEVELS",
+    "LOSS",
+    "NEIGHBOURS",
+    "PEOPLE",
+    "SEPARATOR",
+    "number_or_column",
+    "offered",
+    "people_of",
+]
+
+
+class _Level(click.ParamType[Any]):
+    """EPSILON:PEOPLE, such as 0.1:500 or inf:3; or EPSILON alone, if people need not be given."""
+
+    name = "level"
+
+    def __init__(self, *, alone: bool) -> None:
+        self._alone = alone
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, int | None]:
+        if isinstance(value, tuple):
+            return value
+        epsilon, colon, people = str(value).partition(":")
+        try:
+            return float(epsilon), int(people) if colon or not self._alone else None
+        except ValueError:
+            form = "EPSILON or EPSILON:PEOPLE" if self._alone else "EPSILON:PEOPLE"
+            self.fail(f"{value!r} is not {form}, such as 0.1:500 or inf:3.", param, ctx)
+
+
+PEOPLE = click.argument(
+    "levels", type=_Level(alone=False), nargs=-1, required=True, metavar="EPSILON:PEOPLE..."
+)
+SEPARATOR = click.option(
+    "--separator",
+    callback=lambda _context, _option, given: "\t" if given == r"\t" else given,
+    help="What separates the columns of a CSV file: a comma, or in .tsv files a tab, if not given.",
+)
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+ASSUME = click.option(
+    "--assume",
+    type=click.Choice(CHOICES["assume"]),
+    default="iid",
+    show_default=True,
+    help="What is true of the data.",
+)
+LOSS = click.option(
+    "--loss",
+    type=click.Choice(CHOICES["loss"]),
+    default="mse",
+    show_default=True,
+    help="Which error to make small.",
+)
+CONFIDENCE = click.option("--confidence", type=float, default=0.95, show_default=True)
+NEIGHBOURS = click.option(
+    "--neighbours",
+    type=click.Choice(CHOICES["neighbours"]),
+    default="replace",
+    show_default=True,
+    help="What is private: values alone, or also who takes part and with which budget.",
+)
+LEVELS = click.option(
+    "--level",
+    "levels",
+    type=_Level(alone=True),
+    multiple=True,
+    metavar="EPSILON[:PEOPLE]",
+    help="For add-remove: a budget that was offered, and how many people you expect there.",
+)
+CAP = click.option(
+    "--cap", type=float, help="For add-remove: the most that anyone spends, chosen if not given."
+)
+
+
+def people_of(levels: tuple[tuple[float, int], ...]) -> Budgets:
+    """Budgets of EPSILON:PEOPLE."""
+    totals: dict[float, int] = {}
+    for level, people in levels:
+        totals[level] = totals.get(level, 0) + people
+    return Budgets(totals)
+
+
+def offered(levels: tuple[tuple[float, int | None], ...]) -> Any:
+    """Levels with guesses as a mapping, levels alone as a list."""
+    if not levels:
+        return None
+    guesses = {level: people for level, people in levels if people is not None}
+    if guesses and len(guesses) < len(levels):
+        raise click.UsageError("--level: say for all levels how many people you expect, or none.")
+    return guesses or [level for level, _ in levels]
+
+
+def number_or_column(text: str) -> float | str:
+    """One budget for all, or the name of a column."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return text if math.isnan(number) else number

@@ -1,0 +1,158 @@
+"""A command for each statistic: its options are the fields of its question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from typing import Any, TypeAlias
+
+import click
+
+from epsilons import publish
+from epsilons.cli import options
+from epsilons.parameters import CHOICES
+from epsilons.statistics import STATISTICS, Question
+
+__all__ = ["commands"]
+
+Decorator: TypeAlias = Callable[[Any], Any]
+
+_FILE = click.argument("file", type=click.Path(dir_okay=False))
+_VALUE = click.option("--value", required=True, help="The column of the values.")
+_EPSILON = click.option(
+    "--epsilon", required=True, help="The column of the budgets, or one number for all."
+)
+_PERSON = click.option("--person", help="The column that says whose row it is.")
+_BOUNDS = click.option(
+    "--bounds",
+    type=float,
+    nargs=2,
+    metavar="LO HI",
+    help="The range that values can have, whatever the data.",
+)
+_UNKNOWN_RANGE = click.option(
+    "--unknown-range", is_flag=True, help="Nobody knows the range: find one privately first."
+)
+_WHOSE = (_PERSON, options.SEPARATOR)
+_TERMS = (
+    options.NEIGHBOURS,
+    options.LEVELS,
+    options.CAP,
+    options.ASSUME,
+    options.LOSS,
+    options.CONFIDENCE,
+)
+_MISSING = click.option(
+    "--missing",
+    type=click.Choice(CHOICES["missing"]),
+    help="What a value that is missing gets: error, or under add-remove midpoint, if not given.",
+)
+_CELLS = (
+    click.option("--category", "words", multiple=True, help="A category; give it once for each."),
+    click.option(
+        "--integers",
+        type=int,
+        nargs=2,
+        metavar="FIRST LAST",
+        help="Whole numbers are categories, from FIRST to LAST.",
+    ),
+    click.option("--edges", help="The edges of bins for numbers, such as 0,18,65."),
+    click.option("--other", help="The category of every value that is missing or not declared."),
+)
+
+
+class Publish(click.Command):
+    """Publishes the answer to a question about a file.
+
+    Args:
+        question: what is asked.
+    """
+
+    def __init__(self, question: type[Question]) -> None:
+        own = {field.name for field in fields(question)}
+        self._question = question
+        self._bounded = "bounds" in own
+        first = (_FILE, _VALUE, _EPSILON)
+        if self._bounded:
+            found = (_UNKNOWN_RANGE,) if question.range_may_be_found else ()
+            between: tuple[Decorator, ...] = (_BOUNDS, *found, *_WHOSE, _MISSING)
+        else:
+            between = (*_CELLS, *_WHOSE)
+        method = click.option(
+            "--method",
+            type=click.Choice(["auto", *question.every_method]),
+            default="auto",
+            show_default=True,
+        )
+        super().__init__(
+            question.statistic.replace(" ", "-"),
+            params=_parameters(*first, *between, *_TERMS, method, options.JSON),
+            help=f"Publish {question.describes.format(file='FILE (Parquet, CSV or TSV)')}.",
+        )
+
+    def invoke(self, ctx: click.Context) -> None:
+        """Ask, and print the release."""
+        given = ctx.params
+        release = publish(
+            [self._asked(given)],
+            epsilon=options.number_or_column(given["epsilon"]),
+            data=given["file"],
+            separator=given["separator"],
+            person=given["person"],
+            neighbours=given["neighbours"],
+            levels=options.offered(given["levels"]),
+            cap=given["cap"],
+        )[0]
+        click.echo(release.to_json() if given["as_json"] else str(release))
+
+    def _asked(self, given: dict[str, Any]) -> Question:
+        """The question that the options stand for."""
+        shared = {name: given[name] for name in ("assume", "loss", "confidence", "method")}
+        own = _bounds(given) if self._bounded else _cells(given)
+        return self._question(given["value"], **shared, **own)
+
+
+def commands() -> Iterator[click.Command]:
+    """A command for each statistic."""
+    return map(Publish, STATISTICS.values())
+
+
+def _parameters(*decorators: Decorator) -> list[click.Parameter]:
+    """What decorators of click add to a command, in their order."""
+
+    def command() -> None:
+        """Carry the parameters."""
+
+    for decorator in reversed(decorators):
+        decorator(command)
+    found: list[click.Parameter] = vars(command)["__click_params__"]
+    return found[::-1]
+
+
+def _bounds(given: dict[str, Any]) -> dict[str, Any]:
+    """The range of a mean, and what missing values get."""
+    if (given["bounds"] is None) != given.get("unknown_range", False):
+        raise click.UsageError(
+            "Give --bounds LO HI, the range that values can have whatever the data, or "
+            "--unknown-range if nobody knows it."
+        )
+    return {"bounds": given["bounds"], "missing": given["missing"]}
+
+
+def _cells(given: dict[str, Any]) -> dict[str, Any]:
+    """The categories of frequencies."""
+    words, integers, edges = given["words"], given["integers"], given["edges"]
+    whole = tuple(range(integers[0], integers[1] + 1)) if integers else ()
+    if integers and not whole:
+        raise click.UsageError("--integers FIRST LAST: FIRST must not be above LAST.")
+    if (len(words) > 0) + (integers is not None) + (edges is not None) != 1:
+        raise click.UsageError("Give one of --category (repeated), --integers or --edges.")
+    bins = None if edges is None else _numbers(edges)
+    return {"categories": words or whole or None, "edges": bins, "other": given["other"]}
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(edge) for edge in text.split(",")]
+    except ValueError:
+        raise click.UsageError("--edges: give numbers and commas, such as 0,18,65.") from None

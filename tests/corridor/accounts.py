@@ -1,0 +1,68 @@
+"""Accounts that are none: one writes down what it is asked, one fails where it is told to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from epsilons.accounts import Charge, Settled, Sheet
+from epsilons.release import Releases
+
+
+class Recording:
+    """Writes down every call; offers what it is given as budgets; keeps what was settled."""
+
+    def __init__(self, epsilon: Any) -> None:
+        self.epsilon = epsilon
+        self.calls: list[str] = []
+        self.charge: Charge | None = None
+        self.settled: Settled | None = None
+        self._kept: dict[str, Releases] = {}
+
+    def open(self, question: str) -> Releases | None:
+        self.calls.append("open")
+        self.question = question
+        return self._kept.get(question)
+
+    def sheet(self, data: Any, person: Any) -> Sheet:
+        self.calls.append("sheet")
+        self.asked = (data, person)
+        return Sheet(data, self.epsilon)
+
+    def settle(self, charge: Charge | None, draw: Callable[[], Settled]) -> Settled:
+        self.calls.append("settle")
+        self.charge = charge
+        self.settled = draw()
+        self.calls.append("drawn")
+        self._kept[self.question] = self.settled.releases
+        return self.settled
+
+
+class Broken(RuntimeError):
+    """What a failing account raises."""
+
+
+class Failing(Recording):
+    """Fails at one step: "open", "sheet", "settle" (before it draws) or "commit" (after)."""
+
+    def __init__(self, epsilon: Any, at: str) -> None:
+        super().__init__(epsilon)
+        self._at = at
+
+    def open(self, question: str) -> Releases | None:
+        self._fail("open")
+        return super().open(question)
+
+    def sheet(self, data: Any, person: Any) -> Sheet:
+        self._fail("sheet")
+        return super().sheet(data, person)
+
+    def settle(self, charge: Charge | None, draw: Callable[[], Settled]) -> Settled:
+        self._fail("settle")
+        settled = super().settle(charge, draw)
+        self._fail("commit")
+        return settled
+
+    def _fail(self, step: str) -> None:
+        if step == self._at:
+            raise Broken(step)

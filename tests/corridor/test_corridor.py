@@ -1,0 +1,183 @@
+"""The one way: what is asked of an account, in which order, and that errors come before noise."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+from epsilons import corridor
+from epsilons.accounts import Charge, sum_of
+from epsilons.allocation.declared import declared_of
+from epsilons.errors import BudgetError, MissingValueError, PrivacyError
+from epsilons.noise import Source
+from epsilons.statistics import Question
+from epsilons.statistics.call import Call
+from epsilons.statistics.steps import Draw
+from tests.corridor.accounts import Broken, Failing, Recording
+from tests.plain import plain
+
+PEOPLE = 400
+RNG = np.random.default_rng(5)
+VALUES = RNG.uniform(0.0, 1.0, PEOPLE)
+EPSILON = RNG.choice([0.25, 1.0, 2.0], PEOPLE)
+COLOURS = [("red", "blue")[k % 2] for k in range(PEOPLE)]
+
+MEAN = ep.Mean(VALUES, bounds=(0, 1))
+SHARES = ep.Frequencies(COLOURS, categories=["red", "blue"])
+FOUND = ep.Mean(VALUES, bounds=None)
+
+
+class Counting(Source):
+    """A seeded source that counts the bytes it hands out."""
+
+    private = False
+
+    def __init__(self) -> None:
+        self._seeded = ep.Seeded(1)
+        self.handed = 0
+
+    def bytes(self, size: int) -> bytes:
+        self.handed += size
+        return self._seeded.bytes(size)
+
+
+def call(parts: int = 1, neighbours: str = "replace", epsilon: Any = EPSILON) -> Call:
+    declared = declared_of(epsilon, [0.25, 1.0, 2.0], None) if neighbours != "replace" else None
+    return Call(epsilon, None, None, neighbours, declared, parts)
+
+
+CASES: dict[str, tuple[Question, str]] = {
+    "mean": (MEAN, "replace"),
+    "sampling": (ep.Mean(VALUES, bounds=(0, 1), method="sampling"), "replace"),
+    "open mean": (MEAN, "add-remove"),
+    "frequencies": (SHARES, "replace"),
+    "open frequencies": (SHARES, "add-remove"),
+    "unknown range": (FOUND, "replace"),
+    "open unknown range": (FOUND, "add-remove"),
+    "diffusion": (ep.Mean(VALUES, bounds=None, method="diffusion"), "replace"),
+    "reduction": (ep.Mean(VALUES, bounds=None, method="diffusion"), "add-remove"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_account_is_asked_three_things_in_order_and_told_the_exact_loss(name: str) -> None:
+    question, neighbours = CASES[name]
+    account = Recording(EPSILON)
+    (release,) = corridor.through([question], call(1, neighbours), ep.Seeded(3), account)
+    assert account.calls == ["open", "sheet", "settle", "drawn"]
+    assert account.settled is not None
+    charge = account.settled.charge
+    verdict = ep.verify.exact(release.mechanism)
+    losses = charge.on(release.mechanism.levels)
+    for loss, charged, budget in zip(verdict.losses, losses, verdict.budgets, strict=True):
+        assert loss <= charged <= budget
+    if verdict.exact:
+        assert losses == verdict.losses
+    # Before anything is drawn it is known what one draw takes; several take what is drawn first.
+    if account.charge is None:
+        assert hasattr(release.mechanism, "stages") or hasattr(release.mechanism, "bounded")
+    else:
+        assert account.charge.on(release.mechanism.levels) == losses
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_account_changes_nothing_of_a_release(name: str) -> None:
+    question, neighbours = CASES[name]
+    alone = corridor.through([question], call(1, neighbours), ep.Seeded(3))
+    kept = corridor.through([question], call(1, neighbours), ep.Seeded(3), Recording(EPSILON))
+    assert plain(alone[0]) == plain(kept[0])
+
+
+@pytest.mark.parametrize("step", ["open", "sheet", "settle"])
+@pytest.mark.parametrize("name", ["mean", "open mean", "unknown range"])
+def test_nothing_is_drawn_where_an_account_fails_first(name: str, step: str) -> None:
+    question, neighbours = CASES[name]
+    source = Counting()
+    with pytest.raises(Broken, match=step):
+        corridor.through([question], call(1, neighbours), source, Failing(EPSILON, step))
+    assert source.handed == 0
+
+
+def test_nothing_is_released_where_an_account_fails_after_the_draw() -> None:
+    account = Failing(EPSILON, "commit")
+    with pytest.raises(Broken, match="commit"):
+        corridor.through([MEAN], call(), ep.Seeded(1), account)
+    assert account.calls[-1] == "drawn"
+
+
+def test_what_was_settled_is_returned_and_neither_drawn_nor_charged_again() -> None:
+    account = Recording(EPSILON)
+    first = corridor.through([MEAN], call(), ep.Seeded(1), account)
+    source = Counting()
+    again = corridor.through([MEAN], call(), source, account)
+    assert again is first
+    assert source.handed == 0
+    assert account.calls[4:] == ["open"]
+
+
+def test_the_hash_of_a_question_covers_arguments_and_no_data() -> None:
+    def hashed(question: Question, terms: Call) -> str:
+        account = Recording(EPSILON)
+        corridor.through([question], terms, ep.Seeded(1), account)
+        return account.question
+
+    same = hashed(MEAN, call())
+    assert hashed(ep.Mean(1.0 - VALUES, bounds=(0, 1)), call()) == same
+    assert hashed(MEAN, call(epsilon=EPSILON / 2.0)) == same
+    assert hashed(ep.Mean(VALUES, bounds=(0, 2)), call()) != same
+    assert hashed(ep.Mean(VALUES, bounds=(0, 1), loss="pac"), call()) != same
+    assert hashed(MEAN, call(neighbours="add-remove")) != same
+
+
+def test_all_questions_are_checked_before_anything_is_drawn() -> None:
+    gaps = VALUES.copy()
+    gaps[7] = np.nan
+    source = Counting()
+    with pytest.raises(MissingValueError):
+        ep.publish([MEAN, ep.Mean(gaps, bounds=(0, 1))], epsilon=EPSILON, source=source)
+    with pytest.raises(BudgetError, match="too small"):
+        ep.publish([MEAN, FOUND], epsilon=EPSILON / 1000.0, source=source)
+    assert source.handed == 0
+
+
+def test_a_statistic_that_draws_on_after_its_last_draw_is_stopped() -> None:
+    class Greedy(ep.Mean):
+        def steps(self, rows: Any, call: Call) -> Any:
+            steps = super().steps(rows, call)
+            draw = next(steps)
+            yield draw
+            yield draw
+            raise AssertionError("drawn twice")
+
+    with pytest.raises(PrivacyError, match="follows"):
+        corridor.through([Greedy(VALUES, bounds=(0, 1))], call(), ep.Seeded(1))
+
+
+def test_a_statistic_that_names_another_mechanism_than_it_drew_is_stopped() -> None:
+    from dataclasses import replace
+
+    class Liar(ep.Mean):
+        def steps(self, rows: Any, call: Call) -> Any:
+            steps = super().steps(rows, call)
+            draw: Draw = next(steps)  # type: ignore[assignment]
+            drawn = yield draw
+            halved = replace(draw.mechanism, weights=draw.mechanism.weights // 2)  # type: ignore
+            try:
+                steps.send(drawn)
+            except StopIteration as end:
+                return replace(end.value, mechanism=halved)
+
+    with pytest.raises(PrivacyError, match="another mechanism"):
+        corridor.through([Liar(VALUES, bounds=(0, 1))], call(), ep.Seeded(1))
+
+
+def test_charges_add_up_by_the_highest_level_up_to_a_budget() -> None:
+    half = Fraction(1, 2)
+    first = Charge(np.array([0.5, 2.0]), (half, Fraction(1)))
+    second = Charge(np.array([1.0]), (half,))
+    total = sum_of([first, second])
+    assert total.on(np.array([0.25, 0.5, 1.0, 1.5, 2.0, 9.0])) == (0, half, 1, 1, 3 * half, 3 * half)

@@ -1,0 +1,156 @@
+"""A release that is written and read back is the same release."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+from epsilons import frozen
+from epsilons.errors import ArgumentError, KindError
+from tests.plain import plain
+
+PEOPLE = 500
+RNG = np.random.default_rng(11)
+VALUES = RNG.normal(20.0, 3.0, PEOPLE)
+COLOURS = [("red", "green", "blue")[k % 3] for k in range(PEOPLE)]
+EPSILON = RNG.choice([0.3, 1.0, 2.5], PEOPLE)
+MANY = np.exp(RNG.uniform(-3.0, 2.0, PEOPLE))
+OPEN: dict[str, Any] = {"neighbours": "add-remove"}
+LEVELS: dict[str, Any] = {**OPEN, "levels": [0.3, 1.0, 2.5]}
+
+
+def mean(**more: Any) -> ep.Release:
+    given = {"bounds": (0, 40), "epsilon": EPSILON, "source": ep.Seeded(7), **more}
+    return ep.mean(VALUES, **given)
+
+
+def shares(**more: Any) -> ep.Release:
+    given = {"epsilon": EPSILON, "source": ep.Seeded(7), **more}
+    if "edges" in given:
+        return ep.frequencies(VALUES, **given)
+    return ep.frequencies(COLOURS, categories=["red", "green", "blue"], **given)
+
+
+def local(kind: Any, values: Any, epsilon: Any = 1.0) -> ep.Release:
+    reports = kind.randomize_many(values, np.full(len(values), epsilon), ep.Seeded(3))
+    release: ep.Release = kind.estimate(reports)
+    return release
+
+
+RELEASES: dict[str, Any] = {
+    "mean": lambda: mean(),
+    "many levels": lambda: mean(epsilon=MANY),
+    "public": lambda: mean(epsilon=np.where(EPSILON > 1.0, math.inf, EPSILON)),
+    "sampling": lambda: mean(method="sampling"),
+    "staircase": lambda: mean(epsilon=6.0, method="staircase"),
+    "minimax": lambda: mean(method="minimax", loss="pac", assume="correlated"),
+    "add-remove": lambda: mean(**LEVELS),
+    "fine ladder": lambda: mean(**OPEN),
+    "hourglass": lambda: mean(epsilon=4.0, method="hourglass", **OPEN),
+    "staircase2d": lambda: mean(epsilon=4.0, method="staircase2d", **OPEN),
+    "independent": lambda: mean(method="independent", **LEVELS),
+    "found": lambda: mean(bounds=None),
+    "found, add-remove": lambda: mean(bounds=None, **LEVELS),
+    "diffusion": lambda: mean(bounds=None, method="diffusion"),
+    "reduction": lambda: mean(bounds=None, method="diffusion", **LEVELS),
+    "frequencies": lambda: shares(),
+    "frequencies, sampling": lambda: shares(method="sampling", other="blue"),
+    "frequencies, open": lambda: shares(**LEVELS),
+    "bins": lambda: shares(edges=[0, 18, 22.5, math.inf], project=False),
+    "local mean": lambda: local(ep.local.Mean((0, 40)), VALUES),
+    "local bit": lambda: local(ep.local.Bit(levels=[1.0]), VALUES > 20.0),
+    "local vector": lambda: local(ep.local.Vector(3), RNG.normal(size=(PEOPLE, 3)) / 9.0),
+    "local frequencies": lambda: local(ep.local.Frequencies(["red", "green", "blue"]), COLOURS),
+    "rappor": lambda: local(ep.local.Frequencies(4, method="rappor"), np.arange(PEOPLE) % 4),
+}
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_a_release_that_is_read_back_is_the_same(name: str) -> None:
+    release = RELEASES[name]()
+    text = release.to_json()
+    again = ep.Release.from_json(text)
+    assert str(again) == str(release)
+    assert again._repr_html_() == release._repr_html_()
+    assert again.to_json() == text
+    assert plain(again) == plain(release)
+    for confidence in (0.5, 0.95, 0.999):
+        for one, other in zip(
+            release.interval(confidence), again.interval(confidence), strict=True
+        ):
+            np.testing.assert_array_equal(one, other)
+    assert again.error_if_related == release.error_if_related
+    asked = release.mechanism.levels if "local" not in release.method else [1.0]
+    np.testing.assert_array_equal(again.for_each(asked), release.for_each(asked))
+    if "local" not in release.method:
+        assert ep.verify.exact(again.mechanism) == ep.verify.exact(release.mechanism)
+
+
+def test_a_mechanism_that_is_read_back_draws_the_same() -> None:
+    release = mean()
+    again = ep.Release.from_json(release.to_json())
+    mine, theirs = (
+        each.mechanism.draw(ep.Seeded(1), 50, total=9) for each in (release, again)
+    )
+    np.testing.assert_array_equal(mine, theirs)
+
+
+def test_json_holds_no_data() -> None:
+    text = mean().to_json()
+    assert not any(repr(value) in text for value in VALUES.tolist())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{}", "[]", "null", '{"release": 1, "format": 1}', '{"release": {"is": "Mean"}, "format": 1}'],
+)
+def test_what_is_no_release_is_refused(text: str) -> None:
+    with pytest.raises(ArgumentError):
+        ep.Release.from_json(text)
+
+
+def test_another_version_is_refused_by_name() -> None:
+    data = json.loads(mean().to_json())
+    data["format"] = 99
+    with pytest.raises(ArgumentError, match="format 99"):
+        ep.Release.from_json(json.dumps(data))
+
+
+def test_what_was_changed_is_refused_or_seen_by_the_checker() -> None:
+    data = json.loads(mean().to_json())
+    mechanism = data["release"]["mechanism"]
+    mechanism["law"]["scale"]["of"] = "-3"
+    with pytest.raises(ArgumentError):
+        ep.Release.from_json(json.dumps(data))
+    mechanism["law"]["scale"]["of"] = "1"
+    changed = ep.Release.from_json(json.dumps(data))
+    assert not ep.verify.exact(changed.mechanism).passes
+
+
+@pytest.mark.parametrize("name", ["band", "radius"])
+def test_another_kind_of_release_says_so(name: str) -> None:
+    release = mean()
+    with pytest.raises(KindError, match=name):
+        getattr(release, name)()
+    assert not hasattr(release, "categories")
+    with pytest.raises(KindError, match="influence"):
+        release.influence(1)
+    with pytest.raises(KindError, match="bounds"):
+        _ = shares().bounds
+
+
+def test_long_arrays_are_packed_and_bounded() -> None:
+    array = np.linspace(0.0, 1.0, 1000)
+    data = frozen.to_plain(array)
+    assert "packed" in data
+    np.testing.assert_array_equal(frozen.from_plain(data), array)
+    data["packed"] = data["packed"][:-8]
+    with pytest.raises(ArgumentError):
+        frozen.from_plain(data)
+    with pytest.raises(TypeError, match="cannot be stored"):
+        frozen.to_plain(object())
