@@ -350,7 +350,7 @@ def verify_command(
 
 def _mechanism(allocation: Allocation) -> Any:
     """What a release with this allocation would be drawn from."""
-    if allocation.goal.cells:
+    if allocation.goal.statistic == "frequencies":
         return build_histogram(allocation, unit=1)
     return build(allocation, grid=2**30, bounds=(0.0, 1.0))
 

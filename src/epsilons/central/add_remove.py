@@ -11,7 +11,6 @@ from typing import Any, Final
 import numpy as np
 
 from epsilons import tally
-from epsilons.allocation import Goal
 from epsilons.budgets import Floats, Integers, float_down
 from epsilons.central.cell_sums import CellSums
 from epsilons.central.composed import Composed
@@ -36,6 +35,7 @@ from epsilons.release import (
 )
 from epsilons.risk import Weighing
 from epsilons.risk.counted import LevelCount
+from epsilons.risk.goals import CellsGoal, Goal, Words
 from epsilons.risk.margins import Ratio, RatioCells
 from epsilons.risk.simplex import project as projected
 
@@ -182,7 +182,7 @@ def frequencies(
     data: Any,
     person: Any,
     missing: str,
-    goal: Goal,
+    words: Words,
     levels: Any,
     cap: Any,
     source: Source,
@@ -204,12 +204,12 @@ def frequencies(
         missing=missing,
         ladder=facts.ladder,
     )
-    aim = replace(goal, cells=len(counted.categories))
+    goal = CellsGoal(*words, len(counted.categories))
 
     def choose(public: Public) -> Design[CellSums]:
-        return cell_design(public, aim, unit=counted.unit)
+        return cell_design(public, goal, unit=counted.unit)
 
-    known = _known(facts, aim, choose, counted.levels, counted.counts, source)
+    known = _known(facts, goal, choose, counted.levels, counted.counts, source)
     chosen = choose(known.public)
     mechanism = chosen.mechanism
     drawn = mechanism.counts(mechanism.draw(source, total=mechanism.total(counted)))
@@ -220,7 +220,7 @@ def frequencies(
         equal=chosen.equal,
         counted=known.level_count(mechanism.weights),
     )
-    raw = drawn / sums.total if sums.total > 0.0 else np.full(aim.cells, 1.0 / aim.cells)
+    raw = drawn / sums.total if sums.total > 0.0 else np.full(goal.cells, 1.0 / goal.cells)
     value = projected(raw) if project else np.clip(raw, 0.0, 1.0)
     for array in (raw, value, drawn):
         array.flags.writeable = False
@@ -239,7 +239,7 @@ def frequencies(
         assume=goal.assume,
         loss=goal.loss,
         confidence=goal.confidence,
-        risk=sums.leading(aim, value),
+        risk=sums.leading(goal, value),
         exact=False,
         spent=known.rule(chosen.spent),
         protects=PROTECTS,
@@ -267,19 +267,31 @@ class Outlook:
     cap: float
 
 
+def _of_mean(public: Public, goal: Goal, name: str, bounds: tuple[float, float]) -> Design[Any]:
+    return design(public, goal, name, bounds=bounds)
+
+
+def _of_cells(public: Public, goal: Goal, name: str, bounds: tuple[float, float]) -> Design[Any]:  # noqa: ARG001
+    return cell_design(public, goal)  # whatever its name, there is one
+
+
+_DESIGNS: Final = {"mean": _of_mean, "frequencies": _of_cells}
+
+
+def methods_for(goal: Goal) -> tuple[str, ...]:
+    """The methods of a goal under add/remove, by what is estimated."""
+    return {"mean": METHODS, "frequencies": CELL_METHODS}[goal.statistic]
+
+
 def forecast_designs(
-    facts: Facts, goal: Goal, bounds: tuple[float, float], methods: Iterable[str] = METHODS
+    facts: Facts, goal: Goal, bounds: tuple[float, float], methods: Iterable[str]
 ) -> dict[str, Outlook]:
     """What methods would give, for the people that are expected; one of them may be "auto"."""
-    if goal.cells:
-        methods = ("auto", *CELL_METHODS)
     outlooks = {}
     for name in methods:
 
         def choose(public: Public, name: str = name) -> Design[Any]:
-            if goal.cells:
-                return cell_design(public, goal)
-            return design(public, goal, name, bounds=bounds)
+            return _DESIGNS[goal.statistic](public, goal, name, bounds)
 
         public, stage = _way(facts, goal, choose)
         each = choose(public)

@@ -11,7 +11,7 @@ from typing import Final, Generic, TypeVar
 
 import numpy as np
 
-from epsilons.allocation import Goal, allocate_for
+from epsilons.allocation import allocate_for
 from epsilons.allocation.caps import capped, searched_cap
 from epsilons.allocation.rule import Answer, weighing_of
 from epsilons.budgets import Budgets, Floats, Integers
@@ -22,6 +22,7 @@ from epsilons.central.two_sums import TwoSums
 from epsilons.errors import ArgumentError
 from epsilons.noise import Hourglass, Laplaces, PairLaw, Staircase2D, least_variance
 from epsilons.risk import Weighing, ratio
+from epsilons.risk.goals import Goal
 from epsilons.tally import GRID, Ladder
 
 Sums = TypeVar("Sums", TwoSums, CellSums)
@@ -126,7 +127,7 @@ def design(
         return stairs if better else plain
     scheme = _SCHEMES[method]
     if method not in _STAIRS:
-        cap = best_cap(public, goal) if public.cap is None else public.cap
+        cap = _mean_cap(public, goal) if public.cap is None else public.cap
         moved = 1 if scheme is ratio.TWO_SUMS else 2
         shift = lattice(np.array([cap]), most=45, reserved=moved - 1)
         unit = Fraction(2) ** shift
@@ -155,8 +156,8 @@ def cell_design(public: Public, goal: Goal, *, unit: int = 1) -> Design[CellSums
         goal: with the number of cells.
         unit: what a person of weight 1 adds in all.
     """
-    cap = best_cap(public, goal) if public.cap is None else public.cap
-    mechanism = build_cell_sums(public.ladder, public.left, cap, cells=goal.cells, unit=unit)
+    cap = _cells_cap(public, goal) if public.cap is None else public.cap
+    mechanism = build_cell_sums(public.ladder, public.left, cap, cells=goal.numbers, unit=unit)
     weighing = mechanism.weighing(public.guess)
     rate = mechanism.reach / mechanism.law.scale
     spent = tuple(rate * k for k in mechanism.weights.tolist())
@@ -190,16 +191,21 @@ def expected(counts: Integers) -> Integers:
     return np.full(len(counts), _NOBODY_KNOWS, dtype=np.int64)
 
 
-def best_cap(public: Public, goal: Goal) -> float:
-    """The cap of least forecast risk for Laplace noise, for the people that are expected.
+def _mean_cap(public: Public, goal: Goal) -> float:
+    """The cap of least forecast risk for Laplace noise, for the people that are expected."""
+    left, guess = _expected(public)
+    highest = float(left[-1])
+    answer = allocate_for(Budgets.of_levels(left, guess), goal, "optimal")
+    return highest if answer.cap is None else min(answer.cap, highest)
+
+
+def _cells_cap(public: Public, goal: Goal) -> float:
+    """The same for frequencies.
 
     Adding or removing a person moves one cell: half the noise of frequencies under replace.
     """
     left, guess = _expected(public)
     budgets, highest = Budgets.of_levels(left, guess), float(left[-1])
-    if not goal.cells:
-        answer = allocate_for(budgets, goal, "optimal")
-        return highest if answer.cap is None else min(answer.cap, highest)
 
     def bound(cap: float) -> float:
         return goal.risk(weighing_of(budgets, Answer(capped(budgets, cap)), 1))

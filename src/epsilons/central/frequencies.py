@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from epsilons import parameters, tally
-from epsilons.allocation import FREQUENCY_RULES, Allocation, Goal, allocate_for
+from epsilons.allocation import FREQUENCY_RULES, Allocation, allocate_for
 from epsilons.budgets import Budgets, Floats
 from epsilons.central import add_remove
 from epsilons.central.designs import CELL_METHODS
@@ -17,6 +17,7 @@ from epsilons.central.mean import PROTECTS, refuse_public_facts
 from epsilons.errors import ArgumentError
 from epsilons.noise import Source, resolve
 from epsilons.release import FrequencyRelease, Spent
+from epsilons.risk.goals import CellsGoal, checked
 from epsilons.risk.simplex import project as projected
 
 _ASSUMES = {
@@ -116,7 +117,7 @@ def frequencies(
     data = tally.source(data, separator)
     private = neighbours == "add-remove"
     parameters.choice("method", method, ("auto", *(CELL_METHODS if private else FREQUENCY_RULES)))
-    words = Goal.of_words(assume, loss, confidence)
+    words = checked(assume, loss, confidence)
     if not isinstance(project, bool):
         raise ArgumentError(f"project={project!r} must be True or False.")
     entropy = resolve(source)
@@ -131,7 +132,7 @@ def frequencies(
             data=data,
             person=person,
             missing=policy,
-            goal=words,
+            words=words,
             levels=levels,
             cap=cap,
             source=entropy,
@@ -159,7 +160,7 @@ def frequencies(
             person=person,
             missing=policy,
         )
-    goal = replace(words, cells=len(counted.categories))
+    goal = CellsGoal(*words, len(counted.categories))
     budgets = Budgets.of_levels(counted.levels, counted.counts)
     allocation = allocate_for(budgets, goal, method)
     mechanism = build_histogram(allocation, unit=counted.unit)

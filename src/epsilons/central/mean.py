@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from epsilons import parameters, tally
-from epsilons.allocation import RULES, Allocation, Goal, allocate_for
+from epsilons.allocation import RULES, Allocation, allocate_for
 from epsilons.budgets import Budgets
 from epsilons.central import add_remove, gaussian
 from epsilons.central.designs import METHODS
@@ -13,6 +13,7 @@ from epsilons.central.mechanism import Additive, Sampled, build
 from epsilons.errors import ArgumentError, BoundsError
 from epsilons.noise import Source, resolve
 from epsilons.release import MeanRelease, Spent
+from epsilons.risk.goals import MeanGoal, checked
 
 
 class _NotGiven:
@@ -145,7 +146,7 @@ def mean(
             source=source,
         )
     parameters.choice("method", method, ("auto", *(METHODS if private else RULES)))
-    goal = Goal.of_words(assume, loss, confidence)
+    goal = MeanGoal(*checked(assume, loss, confidence))
     if bounds is _NOT_GIVEN:
         raise BoundsError(
             "bounds is not given: write bounds=(lo, hi), the range that values can have whatever "

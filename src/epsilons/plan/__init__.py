@@ -15,12 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilons import parameters, report
-from epsilons.allocation import Allocation, Goal, allocate_for, rules_for
+from epsilons.allocation import Allocation, allocate_for, rules_for
 from epsilons.allocation.optimal import merged
 from epsilons.allocation.rule import weighing_of
 from epsilons.budgets import Budgets, Floats, Integers, as_budgets
-from epsilons.central import METHODS
-from epsilons.central.add_remove import forecast_designs
+from epsilons.central.add_remove import forecast_designs, methods_for
 from epsilons.central.facts import Facts, facts_of
 from epsilons.errors import ArgumentError
 from epsilons.plan.forecast import (
@@ -34,6 +33,7 @@ from epsilons.plan.forecast import (
 from epsilons.plan.questions import Change, Need, need, sensitivity
 from epsilons.release import Spent, shown_levels
 from epsilons.risk import Weighing
+from epsilons.risk.goals import Goal, checked, goal_of
 from epsilons.theory import least_error
 
 if TYPE_CHECKING:
@@ -61,10 +61,7 @@ class Plan:
         advice: one sentence on what to do.
         budgets: the people.
         bounds: the range of the values.
-        assume: what is assumed of the data.
-        loss: which error is to be small.
-        confidence: of the PAC error.
-        cells: 0 for a mean; for frequencies the number of categories.
+        goal: what is estimated, what is assumed of the data, and which error is to be small.
         neighbours: "replace", or "add-remove": then the people are a guess, and errors are leading
             terms for as many people as were guessed.
         cap: for add/remove, the most that anyone spends, if the caller said so.
@@ -75,12 +72,29 @@ class Plan:
     advice: str
     budgets: Budgets
     bounds: tuple[float, float]
-    assume: str
-    loss: str
-    confidence: float
-    cells: int = 0
+    goal: Goal
     neighbours: str = "replace"
     cap: float | None = None
+
+    @property
+    def assume(self) -> str:
+        """What is assumed of the data."""
+        return self.goal.assume
+
+    @property
+    def loss(self) -> str:
+        """Which error is to be small."""
+        return self.goal.loss
+
+    @property
+    def confidence(self) -> float:
+        """Of the PAC error."""
+        return self.goal.confidence
+
+    @property
+    def cells(self) -> int:
+        """0 for a mean; for frequencies the number of categories."""
+        return self.goal.categories or 0
 
     def need(self, *, rmse: float | None = None, pac: float | None = None) -> tuple[Need, ...]:
         """How many more people at each level would reach a wanted error.
@@ -119,7 +133,7 @@ class Plan:
         "threshold": everyone below the best threshold is left out, and the others are treated
         alike. "uniform": everyone is treated like the strictest.
         """
-        goal = self._goal("mse")
+        goal = replace(self.goal, loss="mse")
         moves = goal.moves if self.neighbours == "replace" else 1
         best = self[self.best].rmse
         width = self.bounds[1] - self.bounds[0]
@@ -139,20 +153,17 @@ class Plan:
         return least_error(
             self.budgets,
             bounds=self.bounds,
-            statistic="frequencies" if self.cells else "mean",
-            categories=self.cells or None,
+            statistic=self.goal.statistic,
+            categories=self.goal.categories,
             neighbours=self.neighbours,
             assume=self.assume,
             loss=self.loss,
             confidence=self.confidence,
         )
 
-    def _goal(self, loss: str) -> Goal:
-        return Goal(self.assume, loss, self.confidence, self.cells)
-
     def _error(self, loss: str) -> Callable[[Budgets], float]:
         """The error of the best method for any people, in data units."""
-        goal, width = self._goal(loss), self.bounds[1] - self.bounds[0]
+        goal, width = replace(self.goal, loss=loss), self.bounds[1] - self.bounds[0]
 
         def error(budgets: Budgets) -> float:
             if self.neighbours == "replace":
@@ -176,7 +187,7 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         """The whole plan, with the curve of risk over the cap, as plain data."""
         return {
-            "statistic": "frequencies" if self.cells else "mean",
+            "statistic": self.goal.statistic,
             "cells": self.cells,
             "n": self.budgets.n,
             "bounds": list(self.bounds),
@@ -244,7 +255,7 @@ class Plan:
         top = max([float(finite[-1]), *(spent for spent in spenders if math.isfinite(spent))])
         caps = np.geomspace(max(float(finite[0]) / 2.0, 1e-300), max(2.0 * top, 1e-299), 120)
         lo, hi = self.bounds
-        goal = Goal(self.assume, self.loss, self.confidence, self.cells)
+        goal = self.goal
         moves = goal.moves if self.neighbours == "replace" else 1
         errors = []
         for cap in caps.tolist():
@@ -292,9 +303,9 @@ def plan(
     """
     parameters.choice("neighbours", neighbours)
     cells = parameters.cells(statistic, categories, edges)
-    goal = Goal.of_words(assume, loss, confidence, cells)
+    goal = goal_of(checked(assume, loss, confidence), cells)
     limits = parameters.bounds(bounds)
-    if goal.cells and limits != (0.0, 1.0):
+    if cells is not None and limits != (0.0, 1.0):
         raise ArgumentError("bounds is for a mean: leave it out for frequencies, which are shares.")
     budgets = as_budgets(epsilon)
     if neighbours == "add-remove":
@@ -313,10 +324,7 @@ def plan(
         advice=_advice(forecasts[0], allocations[best]),
         budgets=budgets,
         bounds=limits,
-        assume=goal.assume,
-        loss=goal.loss,
-        confidence=goal.confidence,
-        cells=goal.cells,
+        goal=goal,
     )
 
 
@@ -325,7 +333,7 @@ def _private_plan(
 ) -> Plan:
     """The plan for people whose number and budgets are private, from a guess of both."""
     facts = facts_of(None, budgets, cap)
-    designs = forecast_designs(facts, goal, bounds, ("auto", *METHODS))
+    designs = forecast_designs(facts, goal, bounds, ("auto", *methods_for(goal)))
     best = designs.pop("auto").method
     strictest = facts_of(None, budgets, float(facts.ladder.levels[0]))
     uniform = forecast_designs(strictest, goal, bounds, ("transformed",))["transformed"].weighing
@@ -354,10 +362,7 @@ def _private_plan(
         advice=advice,
         budgets=budgets,
         bounds=bounds,
-        assume=goal.assume,
-        loss=goal.loss,
-        confidence=goal.confidence,
-        cells=goal.cells,
+        goal=goal,
         neighbours="add-remove",
         cap=cap,
     )

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from epsilons.allocation import Goal
 from epsilons.release import Spent
 from epsilons.risk import Weighing
+from epsilons.risk.goals import Goal
 
 
 @dataclass(frozen=True, eq=False)

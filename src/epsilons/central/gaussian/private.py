@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from epsilons import tally
-from epsilons.allocation import Goal
 from epsilons.allocation.caps import square_cap
 from epsilons.budgets import Floats, Integers, float_down
 from epsilons.central.composed import Composed
@@ -22,6 +21,7 @@ from epsilons.central.gaussian.staged import budgets_left, on_levels, range_of
 from epsilons.central.level_counts import SHARE, LevelCounts, rounded_down
 from epsilons.noise import Source
 from epsilons.release import RatioMeanRelease, SpendingRule
+from epsilons.risk.goals import MeanGoal
 from epsilons.risk.located import FOUND, SIGMA, LocatedRatio, Picture, finite
 from epsilons.risk.margins import Ratio
 from epsilons.tally import line
@@ -112,7 +112,7 @@ def mean_of_unknown_people(
     guess = np.zeros(len(rungs), dtype=np.int64)
     guess[np.unique(place, return_index=True)[1]] = found.counts
     public = Public(facts.ladder, left, min(most, float(max(left))), guess)
-    goal = Goal("iid", "mse", confidence)
+    goal = MeanGoal("iid", "mse", confidence)
     chosen = design(public, goal, "transformed", bounds=bounds)
     mechanism = chosen.mechanism
     drawn = mechanism.draw(source, total=mechanism.total(sums))
