@@ -17,8 +17,9 @@ from pathlib import Path
 import numpy as np
 
 import epsilons as ep
-from epsilons.allocation import FREQUENCY_RULES, Goal, allocate_for
+from epsilons.allocation import FREQUENCY_RULES, allocate_for
 from epsilons.central import build_histogram
+from epsilons.risk.goals import CellsGoal
 from epsilons.risk.simplex import project
 
 PEOPLE = 10_000
@@ -69,7 +70,7 @@ def errors(
     seeds = int(rng.integers(2**60))
     found = {}
     for name in FREQUENCY_RULES:
-        allocation = allocate_for(budgets, Goal(assume, loss, 0.95, k), name)
+        allocation = allocate_for(budgets, CellsGoal(assume, loss, 0.95, k), name)
         mechanism = build_histogram(allocation, unit=1)
         weights = mechanism.weights.astype(np.float64)
         source = ep.Seeded(seeds)

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.timing import Result, alternate, once
-from epsilons.allocation import Goal, allocate_for
+from epsilons.allocation import allocate_for
 from epsilons.budgets import Budgets
 from epsilons.central import build_histogram
 from epsilons.noise import System
+from epsilons.risk.goals import CellsGoal
 from epsilons.risk.simplex import project
 
 
@@ -27,7 +28,7 @@ def a_million_categories() -> Iterator[Result]:
     budgets = Budgets.of_levels(levels, sums.sum(axis=1))
 
     def after() -> None:
-        allocation = allocate_for(budgets, Goal("iid", "mse", 0.95, cells), "auto")
+        allocation = allocate_for(budgets, CellsGoal("iid", "mse", 0.95, cells), "auto")
         mechanism = build_histogram(allocation, unit=1)
         raw = mechanism.estimates(mechanism.draw(System(), total=mechanism.total(sums)))
         project(raw)

@@ -55,10 +55,11 @@ def _levels(size: int) -> Ready:
 
 
 def _cells(size: int) -> Ready:
-    from epsilons.allocation import Goal, allocate_for
+    from epsilons.allocation import allocate_for
     from epsilons.budgets import Budgets
     from epsilons.central import build_histogram
     from epsilons.noise import System
+    from epsilons.risk.goals import CellsGoal
     from epsilons.risk.simplex import project
 
     rng = np.random.default_rng(2)
@@ -66,7 +67,7 @@ def _cells(size: int) -> Ready:
     budgets = Budgets.of_levels(_budgets(LEVELS), sums.sum(axis=1))
 
     def after() -> None:
-        allocation = allocate_for(budgets, Goal("iid", "mse", 0.95, size), "auto")
+        allocation = allocate_for(budgets, CellsGoal("iid", "mse", 0.95, size), "auto")
         mechanism = build_histogram(allocation, unit=1)
         raw = mechanism.estimates(mechanism.draw(System(), total=mechanism.total(sums)))
         project(raw)

@@ -12,6 +12,7 @@ from scipy import integrate, stats
 
 from epsilons import risk
 from epsilons.risk import Moments, Weighing
+from epsilons.risk.goals import MeanGoal
 
 Floats = npt.NDArray[np.float64]
 ASSUMES = ("iid", "shuffled", "correlated")
@@ -170,7 +171,7 @@ def test_the_correlated_quantile_is_exact(ratio: float, beta: float) -> None:
     b = ratio * scale
     made = Weighing(np.array([0.5 - b, 0.5 + b]), np.array([1, 1]), scale)
     alpha = risk.quantile(made, "correlated", 1.0 - beta)
-    assert risk.is_exact(made, assume="correlated", loss="pac")
+    assert MeanGoal("correlated", "pac", 0.9).is_exact(made)
     # Just above and just below the quantile, against the law of SciPy.
     law, near = stats.laplace(scale=scale), 1e-9 * (alpha + scale)
     above = law.sf(alpha + near - b) + law.cdf(-alpha - near - b)
@@ -328,12 +329,9 @@ def test_risk_by_name_is_the_risk_and_only_bounds_are_called_bounds() -> None:
     sure, coins = weighing(3), weighing(3, coins=True)
     for assume in ASSUMES:
         for made in (sure, coins):
-            of = {
-                loss: risk.of(made, assume=assume, loss=loss, confidence=0.9)
-                for loss in ("mse", "pac")
-            }
+            of = {loss: MeanGoal(assume, loss, 0.9).risk(made) for loss in ("mse", "pac")}
             assert of["mse"] == float(risk.mse(made, assume))
             assert of["pac"] == risk.quantile(made, assume, 0.9)
-            assert risk.is_exact(made, assume=assume, loss="mse")
-            exact = risk.is_exact(made, assume=assume, loss="pac")
+            assert MeanGoal(assume, "mse", 0.9).is_exact(made)
+            exact = MeanGoal(assume, "pac", 0.9).is_exact(made)
             assert exact == (assume == "correlated" and made is sure)

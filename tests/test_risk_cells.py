@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate
 
-from epsilons import risk
-from epsilons.allocation import FREQUENCY_RULES, Goal, allocate, allocate_for
+from epsilons.allocation import FREQUENCY_RULES, allocate, allocate_for
 from epsilons.risk import Weighing, cells
+from epsilons.risk.goals import CellsGoal
 from tests.profiles import ADVERSARIAL, ORDINARY
 
 
@@ -150,7 +150,7 @@ def test_the_price_bound_holds_for_any_shares(rises: list[float], k: int, seed: 
 def test_optimal_is_never_worse_than_a_named_rule(
     profile: str, k: int, assume: str, loss: str
 ) -> None:
-    goal = Goal(assume, loss, 0.95, k)
+    goal = CellsGoal(assume, loss, 0.95, k)
     risks = {name: allocate_for(ORDINARY[profile], goal, name).risk for name in FREQUENCY_RULES}
     assert risks["optimal"] <= min(risks.values()) * (1 + 1e-6)
     auto = allocate_for(ORDINARY[profile], goal, "auto")
@@ -168,16 +168,14 @@ def test_no_weights_on_the_simplex_do_better(assume: str) -> None:
         w = best.weights * np.exp(rng.normal(0, rng.choice([0.01, 0.1, 1.0]), 12))
         w = w / w.sum()
         other = Weighing(w, best.counts, 2.0 * float((w / best.levels).max()))
-        assert best.risk <= risk.of(other, assume=assume, loss="mse", confidence=0.95, cells=4) * (
-            1 + 1e-7
-        )
+        assert best.risk <= CellsGoal(assume, "mse", 0.95, 4).risk(other) * (1 + 1e-7)
 
 
 @pytest.mark.parametrize("name", FREQUENCY_RULES)
 @pytest.mark.parametrize("profile", ADVERSARIAL)
 def test_adversarial_budgets_give_no_nan(profile: str, name: str) -> None:
     for assume, loss in itertools.product(("iid", "shuffled", "correlated"), ("mse", "pac")):
-        found = allocate_for(ADVERSARIAL[profile], Goal(assume, loss, 0.95, 9), name)
+        found = allocate_for(ADVERSARIAL[profile], CellsGoal(assume, loss, 0.95, 9), name)
         assert not math.isnan(found.risk)
         assert (found.spent <= found.levels).all()
         assert found.weights @ found.counts == pytest.approx(1.0)

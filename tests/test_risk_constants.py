@@ -19,6 +19,7 @@ from scipy import integrate, optimize, signal, stats
 from epsilons import risk
 from epsilons.noise import Hourglass, Laplaces, Staircase, Staircase2D
 from epsilons.risk import Stairs, Weighing, cells, pieces, ratio, tails
+from epsilons.risk.goals import CellsGoal
 from epsilons.risk.mean import keep_proxy
 
 BETAS = (0.5, 0.05, 1e-4)
@@ -146,7 +147,7 @@ def test_the_error_of_the_worst_cell_is_a_union_of_both_sides(
         expected = min(expected, related) if assume == "shuffled" else related
     found = cells.quantile(made, assume, k, 1.0 - beta)
     assert found == pytest.approx(expected, rel=1e-4)
-    assert risk.error(made, assume, 1.0 - beta, k) == found
+    assert cells.quantile(made, assume, k, 1.0 - beta) == found
     assert cells.band(made, assume, k, 1.0 - beta) <= found
 
 
@@ -173,9 +174,7 @@ def test_the_squared_error_of_the_worst_cell(k: int, keep: float | None, assume:
         lambda m: (math.sqrt(part) + scale * m) ** 2 * density(m), 0.0, 60.0, points=[math.log(k)]
     )[0]
     assert cells.mse(made, assume, k) == pytest.approx(expected, rel=1e-6)
-    assert risk.of(made, assume=assume, loss="mse", confidence=0.9, cells=k) == pytest.approx(
-        expected, rel=1e-6
-    )
+    assert CellsGoal(assume, "mse", 0.9, k).risk(made) == pytest.approx(expected, rel=1e-6)
 
 
 def test_two_cells_and_no_noise_are_a_coin() -> None:

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from epsilons import Seeded, risk
+from epsilons import Seeded
 from epsilons.noise import Staircase
 from epsilons.risk import Stairs, Weighing, tails
+from epsilons.risk.goals import MeanGoal
 
 RATES = (Fraction(1, 50), Fraction(1, 9), Fraction(1, 4), Fraction(1), Fraction(4), Fraction(11))
 BETAS = (0.9, 0.6, 0.5, 0.1, 0.05, 0.001)
@@ -153,13 +154,13 @@ def test_risks_are_as_simulated_on_the_worst_data(case: int, assume: str) -> Non
         truth = float(counts[heavy].sum()) / n
     errors = sums + noise - truth
     squared = errors**2
-    forecast = risk.of(each, assume=assume, loss="mse", confidence=0.95)
+    forecast = MeanGoal(assume, "mse", 0.95).risk(each)
     assert abs(squared.mean() - forecast) <= 6.0 * squared.std() / math.sqrt(runs)
     for confidence in (0.5, 0.9, 0.99):
-        bound = risk.of(each, assume=assume, loss="pac", confidence=confidence)
+        bound = MeanGoal(assume, "pac", confidence).risk(each)
         misses = int((np.abs(errors) > bound).sum())
         assert misses <= binom.isf(1e-9, runs, 1.0 - confidence)
         if assume == "correlated":  # not a bound: the quantile itself
             assert misses >= binom.ppf(1e-9, runs, 1.0 - confidence)
-    assert risk.is_exact(each, assume=assume, loss="mse")
-    assert risk.is_exact(each, assume=assume, loss="pac") == (assume == "correlated")
+    assert MeanGoal(assume, "mse", 0.9).is_exact(each)
+    assert MeanGoal(assume, "pac", 0.9).is_exact(each) == (assume == "correlated")

@@ -74,8 +74,8 @@ def confidence(value: object) -> float:
     )
 
 
-def cells(statistic: object, categories: object, edges: object = None) -> int:
-    """How many categories `statistic` has: 0 for a mean.
+def cells(statistic: object, categories: object, edges: object = None) -> int | None:
+    """How many categories `statistic` has: None for a mean.
 
     Args:
         statistic: "mean" or "frequencies".
@@ -89,7 +89,7 @@ def cells(statistic: object, categories: object, edges: object = None) -> int:
         for name, given in (("categories", categories), ("edges", edges)):
             if given is not None:
                 raise ArgumentError(f"{name} is for frequencies: leave it out for a mean.")
-        return 0
+        return None
     if isinstance(categories, int) and not isinstance(categories, bool) and edges is None:
         count = categories
     else:

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epsilons as ep
-from epsilons.allocation import RULES, Goal, allocate_for
+from epsilons.allocation import RULES, allocate_for
 from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.parameters import CHOICES
+from epsilons.risk.goals import MeanGoal
 
 
 def ratio(epsilon: Any) -> float:
@@ -110,7 +111,7 @@ def test_an_allocation_describes_itself_and_does_not_change() -> None:
     found = ep.allocate({0.1: 500, 1.0: 200})
     assert found.n == 700
     assert found.method == "optimal"
-    assert found.goal == Goal("iid", "mse", 0.95)
+    assert found.goal == MeanGoal("iid", "mse", 0.95)
     assert found.exact
     assert repr(found).startswith("Allocation(method='optimal', 700 people, 2 levels, scale=")
     with pytest.raises(AttributeError):
@@ -134,7 +135,7 @@ def test_budgets_are_left_as_they_were_given() -> None:
     budgets = ep.Budgets(epsilon)
     for method in RULES:
         ep.allocate(epsilon, method=method)
-        allocate_for(budgets, Goal("correlated", "pac", 0.9), method)
+        allocate_for(budgets, MeanGoal("correlated", "pac", 0.9), method)
     assert epsilon.tolist() == [0.5, 0.1, 3.0]
     assert budgets == ep.Budgets([0.1, 0.5, 3.0])
 

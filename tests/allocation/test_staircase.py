@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epsilons as ep
-from epsilons import Allocation, risk
+from epsilons import Allocation
 from epsilons.allocation.staircase import LEAST, MARGIN, STEPS, variance
 from epsilons.noise import Staircase
 from epsilons.parameters import CHOICES
 from epsilons.risk import Stairs, Weighing
+from epsilons.risk.goals import MeanGoal
 from tests.profiles import ADVERSARIAL, ORDINARY
 
 ASSUMES, LOSSES = CHOICES["assume"], CHOICES["loss"]
@@ -89,7 +90,7 @@ def by_hand(budgets: dict[float, int], rate: float, most: int, assume: str, loss
     stairs = Stairs(law, 1.0 / held.sum())
     ones = np.ones(len(people), dtype=np.int64)
     made = Weighing(held / held.sum(), ones, stairs.scale, stairs=stairs)
-    return risk.of(made, assume=assume, loss=loss, confidence=0.95)
+    return MeanGoal(assume, loss, 0.95).risk(made)
 
 
 @pytest.mark.parametrize("assume", ASSUMES)

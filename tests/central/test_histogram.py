@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.allocation import FREQUENCY_RULES, Goal, allocate_for
+from epsilons.allocation import FREQUENCY_RULES, allocate_for
 from epsilons.central import Histogram, build_histogram
 from epsilons.errors import PrivacyError
 from epsilons.noise import DiscreteLaplace, Seeded
+from epsilons.risk.goals import CellsGoal, Goal
 from tests.profiles import ADVERSARIAL, ORDINARY
 
 SHARES = 720_720
@@ -22,7 +23,7 @@ SHARES = 720_720
 
 def made(budgets: ep.Budgets, method: str, goal: Goal | None = None, unit: int = 1) -> Histogram:
     return build_histogram(
-        allocate_for(budgets, goal or Goal("iid", "mse", 0.95, 3), method), unit=unit
+        allocate_for(budgets, goal or CellsGoal("iid", "mse", 0.95, 3), method), unit=unit
     )
 
 
@@ -35,7 +36,7 @@ def test_every_rule_keeps_every_budget(profile: str, method: str) -> None:
     for (assume, loss, k), unit in zip(settings, itertools.cycle((1, SHARES)), strict=False):
         if many and (assume, k) != ("shuffled", 50):
             continue
-        mechanism = made(budgets, method, Goal(assume, loss, 0.95, k), unit)
+        mechanism = made(budgets, method, CellsGoal(assume, loss, 0.95, k), unit)
         assert mechanism.cells == k
         assert ep.verify.exact(mechanism).require().holds
 
@@ -114,7 +115,7 @@ def test_the_sampled_loss_equals_that_of_brute_force() -> None:
 
 
 def test_draws_are_totals_plus_noise_of_the_law() -> None:
-    mechanism = made(ORDINARY["half strict"], "optimal", Goal("iid", "mse", 0.95, 4))
+    mechanism = made(ORDINARY["half strict"], "optimal", CellsGoal("iid", "mse", 0.95, 4))
     sums = np.array([[50, 100, 30, 20], [200, 0, 0, 0]], dtype=np.int64)
     total = mechanism.total(sums)
     assert total.tolist() == (mechanism.weights.astype(object) @ sums.astype(object)).tolist()
@@ -147,7 +148,7 @@ def test_public_people_alone_are_counted_without_noise() -> None:
 
 def test_the_weighing_is_that_of_the_allocation() -> None:
     for method in FREQUENCY_RULES:
-        allocation = allocate_for(ORDINARY["log-uniform"], Goal("iid", "mse", 0.95, 7), method)
+        allocation = allocate_for(ORDINARY["log-uniform"], CellsGoal("iid", "mse", 0.95, 7), method)
         weighing = build_histogram(allocation, unit=1).weighing
         np.testing.assert_allclose(weighing.weights, allocation.weights, rtol=1e-6, atol=1e-12)
         assert weighing.scale == pytest.approx(allocation.scale, rel=1e-6)

@@ -13,13 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epsilons as ep
-from epsilons.allocation import RULES, Allocation, Goal, allocate_for
+from epsilons.allocation import RULES, Allocation, allocate_for
 from epsilons.central import Additive, Sampled, build
 from epsilons.noise import DiscreteLaplace, Seeded, Staircase
+from epsilons.risk.goals import Goal, MeanGoal
 from tests.profiles import ADVERSARIAL, ORDINARY
 
 GRID = 2**30
-GOALS = [Goal(a, loss, 0.95) for a in ("iid", "shuffled", "correlated") for loss in ("mse", "pac")]
+GOALS = [
+    MeanGoal(a, loss, 0.95) for a in ("iid", "shuffled", "correlated") for loss in ("mse", "pac")
+]
 
 
 def made(budgets: ep.Budgets, method: str, goal: Goal = GOALS[0], grid: int = GRID) -> Additive:
@@ -82,8 +85,10 @@ def test_a_range_one_wider_is_caught() -> None:
 
 
 def test_a_person_kept_too_often_is_caught() -> None:
-    mechanism = made(ORDINARY["half strict"], "sampling", Goal("correlated", "mse", 0.95))
-    sampled = made(ep.Budgets({0.5: 30, 1.0: 30, 2.0: 400}), "sampling", Goal("iid", "mse", 0.95))
+    mechanism = made(ORDINARY["half strict"], "sampling", MeanGoal("correlated", "mse", 0.95))
+    sampled = made(
+        ep.Budgets({0.5: 30, 1.0: 30, 2.0: 400}), "sampling", MeanGoal("iid", "mse", 0.95)
+    )
     for each in (mechanism, sampled):
         assert isinstance(each, Sampled)
         assert ep.verify.exact(each).holds

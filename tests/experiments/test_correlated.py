@@ -16,7 +16,7 @@ from epsilons.experiments import correlated_plots as plots
 from epsilons.experiments.artefact import Run
 from epsilons.experiments.correlated_cases import ALGORITHMS, PRINTED, REAL, TABLE_4, TABLE_5, Case
 from epsilons.experiments.correlated_data import People, smallest
-from epsilons.experiments.correlated_rules import Goal
+from epsilons.experiments.correlated_rules import Wanted
 from epsilons.experiments.runner import violations
 
 TEXT = """
@@ -76,7 +76,7 @@ _LOWEST = (-8.5, -8.4, -5.3, -5.0, -6.0, -6.0, -8.5, -4.6, -4.5)
 
 def test_smallest_inverts_the_error_of_uniform() -> None:
     people = correlated_data.cancers(np.random.default_rng(1))
-    release = correlated_rules.release_of(people, Goal("correlated", "mse"), "uniform")
+    release = correlated_rules.release_of(people, Wanted("correlated", "mse"), "uniform")
     assert smallest(release.risk, 17_000, 10) == pytest.approx(people.epsilon.min(), rel=1e-3)
 
 
@@ -131,7 +131,7 @@ def _few(cells: int, n: int = 60) -> People:
 @pytest.mark.parametrize("method", ["proportional", "uniform", "sampling"])
 def test_trials_have_the_errors_of_releases(cells: int, method: str) -> None:
     """Mean squares of trials and of releases drawn one by one, 6 standard errors: 1e-8."""
-    people, goal = _few(cells), Goal("correlated", "mse")
+    people, goal = _few(cells), Wanted("correlated", "mse")
     mechanism = correlated_rules.release_of(people, goal, method).mechanism
     (errors,) = correlated_rules.central_errors(
         people, goal, [mechanism], trials=4_000, seed=1, cut=True
@@ -158,7 +158,7 @@ def test_trials_have_the_errors_of_releases(cells: int, method: str) -> None:
 @pytest.mark.parametrize("loss", ["mse", "pac"])
 def test_hardest_data_meet_an_exact_promise(cells: int, loss: str) -> None:
     """6 standard errors: 1e-8. Every other data have smaller errors."""
-    people, goal = _few(cells), Goal("correlated", loss)
+    people, goal = _few(cells), Wanted("correlated", loss)
     for method in ("optimal", "proportional", "threshold"):
         release = correlated_rules.release_of(people, goal, method)
         assert release.exact
@@ -175,7 +175,7 @@ def test_hardest_data_meet_an_exact_promise(cells: int, loss: str) -> None:
 
 @pytest.mark.parametrize("assume", ["correlated", "shuffled"])
 def test_local_weights_are_the_best_of_their_surrogate(assume: str) -> None:
-    people, goal = _few(4, 40), Goal(assume, "pac")
+    people, goal = _few(4, 40), Wanted(assume, "pac")
     n, log = 40, math.log(4 / 0.05)
     noise = log / np.tanh(people.epsilon / 4.0) / people.epsilon
 
@@ -196,7 +196,7 @@ def test_local_weights_are_the_best_of_their_surrogate(assume: str) -> None:
 @pytest.mark.parametrize("assume", ["correlated", "shuffled"])
 def test_without_privacy_nobody_is_wrong(cells: int, assume: str) -> None:
     some = _few(cells)
-    people, goal = People(some.values, np.full(60, 200.0), cells), Goal(assume, "pac")
+    people, goal = People(some.values, np.full(60, 200.0), cells), Wanted(assume, "pac")
     for errors in (correlated_rules.sampling_errors, correlated_rules.local_errors):
         assert errors(people, goal, trials=5, seed=1).max() < 0.02
 
@@ -241,7 +241,7 @@ def test_no_rule_promises_less_than_ours(case: Case) -> None:
     if people.cells:
         words |= {"statistic": "frequencies", "categories": people.cells}
     for loss in ("pac", "mse"):
-        goal = Goal(case.assume, loss)
+        goal = Wanted(case.assume, loss)
         risks = {
             name: ep.allocate(budgets, loss=loss, method=rule, **words).risk
             for name, rule in correlated_rules.rules_of(people, goal).items()

@@ -16,10 +16,11 @@ from scipy.stats import binom
 import epsilons as ep
 from benchmarks import accuracy
 from epsilons import risk
-from epsilons.allocation import Goal, _allocation
+from epsilons.allocation import _allocation
 from epsilons.allocation.baselines import _sampling_at
 from epsilons.central import build_histogram
 from epsilons.release import FrequencyRelease
+from epsilons.risk.goals import CellsGoal
 from tests.profiles import ORDINARY
 
 RUNS = 10_000
@@ -109,7 +110,7 @@ def test_intervals_of_sampled_people_cover() -> None:
     """Half of the people are kept by a coin, budgets tell categories: coins move whole weights."""
     budgets = ep.Budgets({1.0: 2000, 1.7: 2000})
     allocation = _allocation(
-        budgets, Goal("correlated", "mse", 0.95, 2), "sampling", _sampling_at(budgets, 1.7)
+        budgets, CellsGoal("correlated", "mse", 0.95, 2), "sampling", _sampling_at(budgets, 1.7)
     )
     mechanism = build_histogram(allocation, unit=1)
     assert mechanism.keep is not None

@@ -17,17 +17,17 @@ from epsilons.allocation.baselines import proportional, sampling, threshold, uni
 from epsilons.allocation.hpm import hpm_a, hpm_ce, hpm_cp, hpm_cp_t, hpm_ue, hpm_up, hpm_up_t
 from epsilons.allocation.minimax import minimax
 from epsilons.allocation.optimal import affine, optimal
-from epsilons.allocation.rule import Answer, Goal, Rule, weighing_of
+from epsilons.allocation.rule import Answer, Rule, weighing_of
 from epsilons.allocation.staircase import MARGIN, promising, staircase
 from epsilons.budgets import Budgets, Floats, Integers, as_budgets, floats_down, numbers_given
 from epsilons.errors import BudgetError
-from epsilons.risk import Stairs, Weighing, is_exact
+from epsilons.risk import Stairs, Weighing
+from epsilons.risk.goals import Goal, checked, goal_of
 
 __all__ = [
     "FREQUENCY_RULES",
     "RULES",
     "Allocation",
-    "Goal",
     "allocate",
     "allocate_for",
     "rules_for",
@@ -71,6 +71,10 @@ FREQUENCY_RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     }
 )
 """Every rule for frequencies by its name."""
+
+_RULES: Final[Mapping[str, Mapping[str, Rule]]] = MappingProxyType(
+    {"mean": RULES, "frequencies": FREQUENCY_RULES}
+)
 
 _BY_NAME_ONLY = ("minimax", "sampling")
 """`auto` never pulls an answer to the middle, and never asks for people one by one."""
@@ -123,8 +127,7 @@ class Allocation:
     @property
     def exact(self) -> bool:
         """Whether `risk` is the exact worst case; otherwise it is a proven bound."""
-        goal = self.goal
-        return is_exact(self.weighing, assume=goal.assume, loss=goal.loss, cells=goal.cells)
+        return self.goal.is_exact(self.weighing)
 
     def for_each(self, epsilon: npt.ArrayLike) -> Floats:
         """The spent budget of each person.
@@ -189,14 +192,14 @@ def allocate(
         For every rule e_i ≤ ε_i, so a mechanism that spends e_i keeps every promise.
     """
     cells = parameters.cells(statistic, categories, edges)
-    goal = Goal.of_words(assume, loss, confidence, cells)
+    goal = goal_of(checked(assume, loss, confidence), cells)
     parameters.choice("method", method, ("auto", *rules_for(goal)))
     return allocate_for(as_budgets(epsilon), goal, method)
 
 
 def rules_for(goal: Goal) -> Mapping[str, Rule]:
-    """The rules of a goal: for a mean, or for frequencies."""
-    return FREQUENCY_RULES if goal.cells else RULES
+    """The rules of a goal, by what is estimated."""
+    return _RULES[goal.statistic]
 
 
 def allocate_for(budgets: Budgets, goal: Goal, method: str) -> Allocation:
@@ -204,7 +207,7 @@ def allocate_for(budgets: Budgets, goal: Goal, method: str) -> Allocation:
     if method != "auto":
         return _allocation(budgets, goal, method, rules_for(goal)[method](budgets, goal))
     best = _best_laplace(budgets, goal)
-    if goal.cells:
+    if "staircase" not in rules_for(goal):
         return best
     answer = promising(budgets, goal, best.risk)
     if answer is not None:

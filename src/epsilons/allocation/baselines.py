@@ -7,9 +7,10 @@ import math
 import numpy as np
 
 from epsilons import risk
-from epsilons.allocation.rule import Answer, Goal, weighing_of
+from epsilons.allocation.rule import Answer, weighing_of
 from epsilons.budgets import Budgets, Floats, Integers
 from epsilons.risk import Moments
+from epsilons.risk.goals import Goal
 
 _MOST = 256
 """Candidates that are tried one by one where no formula serves all of them at once."""
@@ -43,7 +44,7 @@ def threshold(budgets: Budgets, goal: Goal) -> Answer:
     levels = budgets.levels
     people = np.cumsum(budgets.counts[::-1])[::-1]
     candidates = np.flatnonzero(levels > 0.0).astype(np.int64)
-    if goal.loss == "mse" and not goal.cells:
+    if goal.by_moments:
         risks = _threshold_mse(budgets.n, levels[candidates], people[candidates], goal.assume)
         best = int(candidates[np.argmin(risks)])
     else:

@@ -16,8 +16,9 @@ import numpy as np
 
 from epsilons.allocation.caps import capped, square_cap
 from epsilons.allocation.optimal import bias_cap, squares
-from epsilons.allocation.rule import Answer, Goal, weighing_of
+from epsilons.allocation.rule import Answer, weighing_of
 from epsilons.budgets import Budgets
+from epsilons.risk.goals import Goal
 
 
 def hpm_a(budgets: Budgets, goal: Goal) -> Answer:  # noqa: ARG001
@@ -36,44 +37,36 @@ def hpm_a(budgets: Budgets, goal: Goal) -> Answer:  # noqa: ARG001
 
 def hpm_cp(budgets: Budgets, goal: Goal) -> Answer:
     """HPM-CP: correlated data, PAC error. Reference: paper *correlated*, Table 3 and (6)."""
-    return _bias(budgets, _log(goal))
+    return _bias(budgets, goal.log_pac)
 
 
 def hpm_ce(budgets: Budgets, goal: Goal) -> Answer:
     """HPM-CE: correlated data, mean squared error. Reference: paper *correlated*, Table 3."""
-    return _bias(budgets, _log_mse(goal))
+    return _bias(budgets, goal.log_mse)
 
 
 def hpm_up(budgets: Budgets, goal: Goal) -> Answer:
     """HPM-UP: shuffled data, PAC error. Reference: paper *correlated*, Table 3 and (7)."""
-    log = _log(goal)
+    log = goal.log_pac
     return _better(budgets, log, _bias(budgets, log), _square(budgets, log), sharp=True)
 
 
 def hpm_ue(budgets: Budgets, goal: Goal) -> Answer:
     """HPM-UE: shuffled data, mean squared error. Reference: paper *correlated*, Table 3."""
-    log = _log_mse(goal)
+    log = goal.log_mse
     return _better(budgets, log, _bias(budgets, log), _square(budgets, log), sharp=True)
 
 
 def hpm_cp_t(budgets: Budgets, goal: Goal) -> Answer:
     """HPM-CP-T: the fast variant of HPM-CP. Reference: paper *correlated*, Algorithm 3."""
-    return _square(budgets, _log(goal) ** 2 / budgets.n)
+    return _square(budgets, goal.log_pac**2 / budgets.n)
 
 
 def hpm_up_t(budgets: Budgets, goal: Goal) -> Answer:
     """HPM-UP-T: the fast variant of HPM-UP. Reference: paper *correlated*, Algorithm 3."""
-    log = _log(goal)
+    log = goal.log_pac
     wide = _square(budgets, log**2 / budgets.n)
     return _better(budgets, log, wide, _square(budgets, log), sharp=False)
-
-
-def _log(goal: Goal) -> float:
-    return math.log(max(goal.cells, 1)) - math.log1p(-goal.confidence)
-
-
-def _log_mse(goal: Goal) -> float:
-    return math.log(goal.cells) if goal.cells else 1.0
 
 
 def _bias(budgets: Budgets, log: float) -> Answer:

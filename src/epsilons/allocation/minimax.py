@@ -9,9 +9,10 @@ import numpy as np
 from epsilons import risk
 from epsilons.allocation.caps import bias_scale, capped, golden, square_cap
 from epsilons.allocation.optimal import laplace_quantile, squares
-from epsilons.allocation.rule import Answer, Goal, weighing_of
+from epsilons.allocation.rule import Answer, weighing_of
 from epsilons.budgets import Budgets, Floats, summed
 from epsilons.risk import Moments
+from epsilons.risk.goals import Goal
 
 _LARGEST = 1e75
 """Budgets above this are treated as this: their fourth powers would overflow."""

@@ -15,8 +15,9 @@ from epsilons.allocation.caps import (
     searched_cap,
     square_cap,
 )
-from epsilons.allocation.rule import Answer, Goal, weighing_of
+from epsilons.allocation.rule import Answer, weighing_of
 from epsilons.budgets import Budgets
+from epsilons.risk.goals import Goal
 
 _MANY = 4096
 """Levels beyond which a search without a closed form looks at groups of neighbouring levels."""
@@ -39,10 +40,9 @@ def optimal(budgets: Budgets, goal: Goal) -> Answer:
     data it minimises the proven bound of `risk` over caps. For frequencies it searches the caps,
     which are best for every risk that grows with Σw² (or the bias) and the scale.
     """
-    if not goal.cells:
-        cap = _closed_cap(budgets, goal)
-        if cap is not None:
-            return _cap(budgets, cap)
+    closed = _closed_cap(budgets, goal)
+    if closed is not None:
+        return _cap(budgets, closed)
     coarse = merged(budgets, _MANY)
 
     def bound(cap: float) -> float:
@@ -52,12 +52,12 @@ def optimal(budgets: Budgets, goal: Goal) -> Answer:
 
 
 def _closed_cap(budgets: Budgets, goal: Goal) -> float | None:
-    """The cap of a mean, where its risk is closed: by a sort and a scan."""
-    if goal.assume != "correlated" and goal.loss == "mse":
-        return square_cap(budgets, risk.noise_per_square(goal.assume, budgets.n))
-    if goal.assume == "correlated" and goal.loss == "mse":
+    """The cap, where the risk is closed: by a sort and a scan."""
+    if goal.by_moments and goal.assume == "correlated":
         return bias_cap(budgets, squares(2.0))
-    if goal.assume == "correlated" and goal.confidence >= 0.5:
+    if goal.by_moments:
+        return square_cap(budgets, risk.noise_per_square(goal.assume, budgets.n))
+    if goal.by_bias:
         return bias_cap(budgets, laplace_quantile(1.0 - goal.confidence))
     return None
 

@@ -4,65 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
-from epsilons import parameters, risk
 from epsilons.budgets import Budgets, Floats, summed
 from epsilons.noise import Staircase
 from epsilons.risk import Stairs, Weighing
-
-
-@dataclass(frozen=True)
-class Goal:
-    """What is true of the data, and which error is to be small.
-
-    Attributes:
-        assume: "iid", "shuffled" or "correlated".
-        loss: "mse" or "pac".
-        confidence: of the PAC error.
-        cells: 0 for a mean; for frequencies the number of categories.
-    """
-
-    assume: str
-    loss: str
-    confidence: float
-    cells: int = 0
-
-    @classmethod
-    def of_words(cls, assume: object, loss: object, confidence: object, cells: int = 0) -> Goal:
-        """The goal that a user's words stand for.
-
-        Raises:
-            ArgumentError: a word is not known, or the confidence is not strictly between 0 and 1.
-        """
-        return cls(
-            parameters.choice("assume", assume),
-            parameters.choice("loss", loss),
-            parameters.confidence(confidence),
-            cells,
-        )
-
-    @property
-    def moves(self) -> int:
-        """How many sums one person can change by their whole weight: two cells, or one mean."""
-        return 2 if self.cells else 1
-
-    def assuming(self, assume: str) -> Goal:
-        """The same goal under another assumption."""
-        return replace(self, assume=assume)
-
-    def risk(self, weighing: Weighing) -> float:
-        """The risk of an estimator for this goal."""
-        return risk.of(
-            weighing,
-            assume=self.assume,
-            loss=self.loss,
-            confidence=self.confidence,
-            cells=self.cells,
-        )
+from epsilons.risk.goals import Goal
 
 
 @dataclass(frozen=True, eq=False)

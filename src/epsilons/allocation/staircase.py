@@ -16,10 +16,11 @@ import numpy as np
 
 from epsilons import risk
 from epsilons.allocation.optimal import merged
-from epsilons.allocation.rule import Answer, Goal, weighing_of
+from epsilons.allocation.rule import Answer, weighing_of
 from epsilons.budgets import Budgets, Floats
 from epsilons.noise import Staircase
 from epsilons.risk import Moments, Weighing
+from epsilons.risk.goals import Goal
 
 MARGIN: Final = 1e-3
 """`auto` leaves Laplace noise only for a risk that is smaller by this part, …"""

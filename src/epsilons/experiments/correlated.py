@@ -22,7 +22,7 @@ from epsilons.experiments.correlated_cases import (
 )
 from epsilons.experiments.correlated_rules import (
     Found,
-    Goal,
+    Wanted,
     central_errors,
     hardest,
     least,
@@ -238,7 +238,7 @@ _PEOPLE = (1_000, 3_000, 10_000, 30_000)
 def _figure_2(assume: str) -> Any:
     sharp = "hpf-cp" if assume == "correlated" else "hpf-up"
     rules = (sharp, f"{sharp}-t", "hpf-a", "optimal")
-    goal = Goal(assume, "pac")
+    goal = Wanted(assume, "pac")
 
     def run(run: Run) -> Result:
         trials = run.trials(10_000, 200)

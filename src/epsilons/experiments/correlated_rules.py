@@ -28,7 +28,7 @@ _LOCAL_GRID = 2.0**30
 
 
 @dataclass(frozen=True)
-class Goal:
+class Wanted:
     """What is assumed of people, and which error is to be small.
 
     Attributes:
@@ -55,7 +55,7 @@ class Goal:
         return float(np.quantile(errors, CONFIDENCE)), float(high - low) / 2.0
 
 
-def rules_of(people: People, goal: Goal) -> dict[str, str]:
+def rules_of(people: People, goal: Wanted) -> dict[str, str]:
     """The rules that are compared, by their names in the paper, or ours."""
     family = "hpf" if people.cells else "hpm"
     return {
@@ -69,7 +69,7 @@ def rules_of(people: People, goal: Goal) -> dict[str, str]:
     }
 
 
-def release_of(people: People, goal: Goal, method: str) -> Any:
+def release_of(people: People, goal: Wanted, method: str) -> Any:
     """One release by a rule: it has the mechanism that all trials are drawn from, and the risk."""
     words: dict[str, Any] = {
         "epsilon": people.epsilon,
@@ -84,7 +84,7 @@ def release_of(people: People, goal: Goal, method: str) -> Any:
     return ep.mean(people.values, bounds=(0, 1), **words)
 
 
-def least(people: People, goal: Goal) -> float:
+def least(people: People, goal: Wanted) -> float:
     """The risk that no method stays below for all data: of these budgets, not of these data."""
     found = theory.least_error(
         people.epsilon,
@@ -97,7 +97,7 @@ def least(people: People, goal: Goal) -> float:
     return found**2 if goal.loss == "mse" else found
 
 
-def hardest(people: People, goal: Goal, mechanism: Any) -> People:
+def hardest(people: People, goal: Wanted, mechanism: Any) -> People:
     """Data that are as hard as any for a mechanism, with the same budgets.
 
     Correlated: all whose weight is too small are in one category, or at one end of the range, and
@@ -114,7 +114,7 @@ def hardest(people: People, goal: Goal, mechanism: Any) -> People:
 
 
 def central_errors(
-    people: People, goal: Goal, mechanisms: Sequence[Any], *, trials: int, seed: int, cut: bool
+    people: People, goal: Wanted, mechanisms: Sequence[Any], *, trials: int, seed: int, cut: bool
 ) -> list[Floats]:
     """The errors of mechanisms over the same trials, one array for each.
 
@@ -151,7 +151,7 @@ def central_errors(
     return [_off(people, s + noise, cut=cut) for s, noise in zip(sums, noises, strict=True)]
 
 
-def sampling_errors(people: People, goal: Goal, *, trials: int, seed: int) -> Floats:
+def sampling_errors(people: People, goal: Wanted, *, trials: int, seed: int) -> Floats:
     """SM as the paper has it: t is the largest budget, and the mean of those who stay is published.
 
     A simulation in floating point and not a private release: `method="sampling"` is that, and it
@@ -169,7 +169,7 @@ def sampling_errors(people: People, goal: Goal, *, trials: int, seed: int) -> Fl
     return _off(people, np.array(estimates), cut=True)
 
 
-def local_errors(people: People, goal: Goal, *, trials: int, seed: int) -> Floats:
+def local_errors(people: People, goal: Wanted, *, trials: int, seed: int) -> Floats:
     """LDP of Appendix L: k-RAPPOR for categories, Laplace noise for numbers, the paper's weights.
 
     The weights are those for the PAC error: Appendix L has no others.
@@ -182,7 +182,7 @@ def local_errors(people: People, goal: Goal, *, trials: int, seed: int) -> Float
         flip = 1.0 / (1.0 + np.exp(np.minimum(epsilon / 2.0, 700.0)))
     else:
         mechanism = local.Mean((0, 1), method="laplace")
-        pac = Goal(goal.assume, "pac")
+        pac = Wanted(goal.assume, "pac")
         central = release_of(people, pac, f"hpm-{pac.variant}").mechanism
         arms, flip = _weights(central, people) / _LOCAL_GRID, np.zeros(len(epsilon))
     middle, estimates = np.einsum("i,i->", arms, flip), []
@@ -197,19 +197,19 @@ def local_errors(people: People, goal: Goal, *, trials: int, seed: int) -> Float
 class Found:
     """What one algorithm did on one line: its errors, and the worst that it promises."""
 
-    goal: Goal
+    goal: Wanted
     algorithm: str
     errors: Floats
     worst: float | str
 
 
 @lru_cache(maxsize=32)  # tables and figures show the same people, and the same trials
-def releases(case: Case, seed: int) -> tuple[People, tuple[tuple[Goal, str, Any], ...]]:
+def releases(case: Case, seed: int) -> tuple[People, tuple[tuple[Wanted, str, Any], ...]]:
     """The people of a line, and one release by every rule for both errors."""
     people = case.recipe(np.random.default_rng(seed))
     plans = [
         (goal, name, release_of(people, goal, rule))
-        for goal in (Goal(case.assume, "pac"), Goal(case.assume, "mse"))
+        for goal in (Wanted(case.assume, "pac"), Wanted(case.assume, "mse"))
         for name, rule in rules_of(people, goal).items()
     ]
     return people, tuple(plans)
@@ -240,7 +240,7 @@ def measure(case: Case, trials: int, few: int, seed: int) -> tuple[Found, ...]:
     return tuple(found)
 
 
-def _local_weights(people: People, goal: Goal) -> Floats:
+def _local_weights(people: People, goal: Wanted) -> Floats:
     """The minimiser of (148) or (149) with n·‖w − 1/n‖² for ‖w − 1/n‖₁², as Appendix L has it."""
     n, log = len(people.epsilon), float(np.log(people.cells / (1.0 - CONFIDENCE)))
     noise = log / np.tanh(people.epsilon / 4.0) / people.epsilon
@@ -275,7 +275,7 @@ def _weighed(people: People, values: npt.NDArray[Any], weights: Floats) -> Float
     return np.array([np.einsum("i,i->", weights, values)])
 
 
-def _orders(people: People, goal: Goal, trials: int, seed: int) -> Iterator[npt.NDArray[Any]]:
+def _orders(people: People, goal: Wanted, trials: int, seed: int) -> Iterator[npt.NDArray[Any]]:
     """The values of everyone in each trial."""
     source = np.random.default_rng([seed, 1])
     for _ in range(trials):

@@ -157,7 +157,7 @@ def build_histogram(allocation: Allocation, *, unit: int) -> Histogram:
         allocation: for frequencies; it knows how many cells there are.
         unit: what a person of weight 1 adds in all.
     """
-    spent, counts, cells = allocation.spent, allocation.counts, allocation.goal.cells
+    spent, counts, cells = allocation.spent, allocation.counts, allocation.goal.numbers
     # Few enough bits for all weighted counts to fit 64-bit integers, if that leaves enough.
     room = 61 - (allocation.n * unit).bit_length()
     shift = lattice(spent, most=max(min(room, 45), 24), reserved=unit.bit_length())

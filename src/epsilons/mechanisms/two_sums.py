@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
@@ -66,7 +67,7 @@ class TwoSums:
         """Lattice points to a unit of weight."""
         return self.law.steps
 
-    @property
+    @cached_property
     def losses(self) -> tuple[Fraction, ...]:
         """What a person on each rung loses at most."""
         (a, b), (c, d) = self.matrix

@@ -15,13 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilons import parameters, report, words
-from epsilons.allocation import Allocation, Goal, allocate_for, rules_for
+from epsilons.allocation import Allocation, allocate_for, rules_for
+from epsilons.allocation.declared import Declared, declared_of
 from epsilons.allocation.optimal import merged
 from epsilons.allocation.rule import weighing_of
 from epsilons.budgets import Budgets, Floats, Integers, as_budgets
-from epsilons.central import METHODS
-from epsilons.central.add_remove import forecast_designs
-from epsilons.central.facts import Facts, facts_of
 from epsilons.errors import ArgumentError
 from epsilons.plan.forecast import (
     Forecast,
@@ -32,9 +30,13 @@ from epsilons.plan.forecast import (
     why,
 )
 from epsilons.plan.questions import Change, Need, need, sensitivity
-from epsilons.release import Spent, shown_levels
+from epsilons.release import ByLevel, shown_levels
 from epsilons.report.data import ChangeRow, CurveData, GainsData, PlanData
 from epsilons.risk import Weighing
+from epsilons.risk.goals import Goal
+from epsilons.statistics import STATISTICS
+from epsilons.statistics.designs import OPEN_METHODS
+from epsilons.statistics.people import forecast_designs
 from epsilons.theory import least_error
 
 if TYPE_CHECKING:
@@ -54,10 +56,8 @@ class Plan:
         advice: one sentence on what to do.
         budgets: the people.
         bounds: the range of the values.
-        assume: what is assumed of the data.
-        loss: which error is to be small.
-        confidence: of the PAC error.
-        cells: 0 for a mean; for frequencies the number of categories.
+        goal: what is assumed of the data, and which error is to be small.
+        statistic: what is estimated.
         neighbours: "replace", or "add-remove": then the people are a guess, and errors are leading
             terms for as many people as were guessed.
         cap: for add/remove, the most that anyone spends, if the caller said so.
@@ -68,12 +68,30 @@ class Plan:
     advice: str
     budgets: Budgets
     bounds: tuple[float, float]
-    assume: str
-    loss: str
-    confidence: float
-    cells: int = 0
+    goal: Goal
+    statistic: str
     neighbours: str = "replace"
     cap: float | None = None
+
+    @property
+    def assume(self) -> str:
+        """What is assumed of the data."""
+        return self.goal.assume
+
+    @property
+    def loss(self) -> str:
+        """Which error is to be small."""
+        return self.goal.loss
+
+    @property
+    def confidence(self) -> float:
+        """Of the PAC error."""
+        return self.goal.confidence
+
+    @property
+    def cells(self) -> int:
+        """0 for a mean; for frequencies the number of categories."""
+        return self.goal.categories or 0
 
     def need(self, *, rmse: float | None = None, pac: float | None = None) -> tuple[Need, ...]:
         """How many more people at each level would reach a wanted error.
@@ -112,7 +130,7 @@ class Plan:
         "threshold": everyone below the best threshold is left out, and the others are treated
         alike. "uniform": everyone is treated like the strictest.
         """
-        goal = self._goal("mse")
+        goal = replace(self.goal, loss="mse")
         moves = goal.moves if self.neighbours == "replace" else 1
         best = self[self.best].rmse
         width = self.bounds[1] - self.bounds[0]
@@ -133,27 +151,24 @@ class Plan:
         return least_error(
             self.budgets,
             bounds=self.bounds,
-            statistic="frequencies" if self.cells else "mean",
-            categories=self.cells or None,
+            statistic=self.goal.statistic,
+            categories=self.goal.categories,
             neighbours=self.neighbours,
             assume=self.assume,
             loss=self.loss,
             confidence=self.confidence,
         )
 
-    def _goal(self, loss: str) -> Goal:
-        return Goal(self.assume, loss, self.confidence, self.cells)
-
     def _error(self, loss: str) -> Callable[[Budgets], float]:
         """The error of the best method for any people, in data units."""
-        goal, width = self._goal(loss), self.bounds[1] - self.bounds[0]
+        goal, width = replace(self.goal, loss=loss), self.bounds[1] - self.bounds[0]
 
         def error(budgets: Budgets) -> float:
             if self.neighbours == "replace":
                 unit = allocate_for(budgets, goal, "auto").risk
             else:
-                facts = facts_of(None, budgets, self.cap)
-                best = forecast_designs(facts, goal, self.bounds, ("auto",))["auto"]
+                terms = declared_of(None, budgets, self.cap)
+                best = forecast_designs(terms, goal, ("auto",))["auto"]
                 unit = goal.risk(best.weighing)
             return width * (math.sqrt(unit) if loss == "mse" else unit)
 
@@ -171,7 +186,7 @@ class Plan:
         """The whole plan, with the curve of risk over the cap, as plain data."""
         return {
             "kind": "plan",
-            "statistic": "frequencies" if self.cells else "mean",
+            "statistic": self.statistic,
             "cells": self.cells,
             "n": self.budgets.n,
             "bounds": list(self.bounds),
@@ -243,7 +258,7 @@ class Plan:
         top = max([float(finite[-1]), *(spent for spent in spenders if math.isfinite(spent))])
         caps = np.geomspace(max(float(finite[0]) / 2.0, 1e-300), max(2.0 * top, 1e-299), 120)
         lo, hi = self.bounds
-        goal = Goal(self.assume, self.loss, self.confidence, self.cells)
+        goal = self.goal
         moves = goal.moves if self.neighbours == "replace" else 1
         errors = []
         for cap in caps.tolist():
@@ -290,14 +305,12 @@ def plan(
         DataError: there are fewer than two people.
     """
     parameters.choice("neighbours", neighbours)
-    cells = parameters.cells(statistic, categories, edges)
-    goal = Goal.of_words(assume, loss, confidence, cells)
-    limits = parameters.bounds(bounds)
-    if goal.cells and limits != (0.0, 1.0):
-        raise ArgumentError("bounds is for a mean: leave it out for frequencies, which are shares.")
+    question = STATISTICS[parameters.choice("statistic", statistic, STATISTICS)]
+    goal = question.goal_for(assume, loss, confidence, categories, edges)
+    limits = question.range_for(bounds)
     budgets = as_budgets(epsilon)
     if neighbours == "add-remove":
-        return _private_plan(budgets, goal, limits, cap)
+        return _private_plan(budgets, goal, limits, cap, question.statistic)
     if cap is not None:
         raise ArgumentError('cap is for neighbours="add-remove": under replace every cap is tried.')
     allocations = {name: allocate_for(budgets, goal, name) for name in rules_for(goal)}
@@ -312,29 +325,29 @@ def plan(
         advice=_advice(forecasts[0], allocations[best]),
         budgets=budgets,
         bounds=limits,
-        assume=goal.assume,
-        loss=goal.loss,
-        confidence=goal.confidence,
-        cells=goal.cells,
+        goal=goal,
+        statistic=question.statistic,
     )
 
 
 def _private_plan(
-    budgets: Budgets, goal: Goal, bounds: tuple[float, float], cap: float | None
+    budgets: Budgets, goal: Goal, bounds: tuple[float, float], cap: float | None, statistic: str
 ) -> Plan:
     """The plan for people whose number and budgets are private, from a guess of both."""
-    facts = facts_of(None, budgets, cap)
-    designs = forecast_designs(facts, goal, bounds, ("auto", *METHODS))
+    terms = declared_of(None, budgets, cap)
+    designs = forecast_designs(terms, goal, ("auto", *OPEN_METHODS[goal.statistic]))
     best = designs.pop("auto").method
-    strictest = facts_of(None, budgets, float(facts.ladder.levels[0]))
-    uniform = forecast_designs(strictest, goal, bounds, ("transformed",))["transformed"].weighing
+    strictest = declared_of(None, budgets, float(terms.ladder.levels[0]))
+    uniform = forecast_designs(strictest, goal, ("transformed",))["transformed"].weighing
     typical = (bounds[1] - bounds[0]) * math.sqrt(replace(goal, loss="mse").risk(uniform))
     forecasts = [
         forecast_of(
             name,
             goal,
             each.weighing,
-            Spent.rows(shown_levels(facts.ladder.levels), _guessed(facts), _spent_of(each.spent)),
+            ByLevel(
+                shown_levels(terms.ladder.levels), _spent_of(each.spent), _guessed(terms)
+            ).rows,
             bounds,
             typical,
         )
@@ -342,7 +355,7 @@ def _private_plan(
     ]
     put_in_order(forecasts, goal, best)
     chosen = designs[best]
-    highest = float(facts.ladder.levels[-1])
+    highest = float(terms.ladder.levels[-1])
     what = f"let nobody spend more than ε = {report.number(chosen.cap)}; what is left stays theirs"
     if chosen.cap >= highest * (1.0 - 1e-9):
         what = "let everyone spend all of their budget"
@@ -353,10 +366,8 @@ def _private_plan(
         advice=advice,
         budgets=budgets,
         bounds=bounds,
-        assume=goal.assume,
-        loss=goal.loss,
-        confidence=goal.confidence,
-        cells=goal.cells,
+        goal=goal,
+        statistic=statistic,
         neighbours="add-remove",
         cap=cap,
     )
@@ -366,8 +377,8 @@ def _spent_of(spent: tuple[Fraction, ...]) -> Floats:
     return np.array([float(each) for each in spent])
 
 
-def _guessed(facts: Facts) -> Integers:
-    return np.zeros(len(facts.ladder.levels), np.int64) if facts.guess is None else facts.guess
+def _guessed(terms: Declared) -> Integers:
+    return np.zeros(len(terms.ladder.levels), np.int64) if terms.guess is None else terms.guess
 
 
 def _rmse(allocation: Allocation, bounds: tuple[float, float]) -> float:
@@ -376,7 +387,7 @@ def _rmse(allocation: Allocation, bounds: tuple[float, float]) -> float:
 
 
 def _forecast(allocation: Allocation, bounds: tuple[float, float], strictest: float) -> Forecast:
-    rows = Spent.rows(allocation.levels, allocation.counts, allocation.spent)
+    rows = ByLevel(allocation.levels, allocation.spent, allocation.counts).rows
     weighing = allocation.weighing
     return forecast_of(allocation.method, allocation.goal, weighing, rows, bounds, strictest)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from epsilons.allocation import Goal
 from epsilons.release import Spent
 from epsilons.report import ForecastData, SpentRow
 from epsilons.risk import Weighing
+from epsilons.risk.goals import Goal
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from epsilons import frozen, parameters, report
+from epsilons import frozen, parameters, report, words
 from epsilons.errors import ArgumentError, KindError
 from epsilons.release.estimate import Cells, Scalar, Vector
 from epsilons.release.spending import Spending
@@ -233,6 +233,7 @@ class Release:
             "n_is_noisy": self.n_is_noisy,
             "method": self.method,
             "neighbours": self.neighbours,
+            "neighbours_are": words.neighbours_are(self.neighbours),
             "assume": self.assume,
             "loss": self.loss,
             "risk": self.risk,

@@ -1,29 +1,196 @@
-"""What is true of the data, and which error is to be small: of a mean, or of frequencies."""
+"""Goals: what is true of the data, and which error is to be small, of a mean or of frequencies.
+
+Rules, plans and releases ask a goal; nobody asks what kind of goal it is.
+"""
 
 from __future__ import annotations
 
-from typing import Protocol, Self
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
 
+from epsilons import parameters
+from epsilons.risk import cells, mean
 from epsilons.risk.weighing import Weighing
 
+Words: TypeAlias = tuple[str, str, float]
+"""What was assumed, the loss and the confidence, checked."""
 
-class Goal(Protocol):
-    """What every goal offers; nobody needs to ask what kind of goal it is."""
+
+@dataclass(frozen=True)
+class Goal(ABC):
+    """What every goal offers.
+
+    Attributes:
+        assume: "iid", "shuffled" or "correlated".
+        loss: "mse" or "pac".
+        confidence: of the PAC error.
+        statistic: what is estimated, by name: the key of every table of rules and methods.
+        moves: how many sums one person can change by their whole weight, if they are replaced.
+    """
+
+    assume: str
+    loss: str
+    confidence: float
+
+    statistic: ClassVar[str]
+    moves: ClassVar[int]
 
     @property
-    def assume(self) -> str:
-        """What is true of the data: "iid", "shuffled" or "correlated"."""
+    @abstractmethod
+    def categories(self) -> int | None:
+        """How many categories there are; None if there are none."""
 
     @property
-    def loss(self) -> str:
-        """Which error is to be small: "mse" or "pac"."""
+    @abstractmethod
+    def numbers(self) -> int:
+        """How many numbers are estimated at once."""
+
+    @abstractmethod
+    def risk(self, weighing: Weighing) -> float:
+        """The risk of an estimator: mean squared error, or the error not exceeded."""
+
+    @abstractmethod
+    def is_exact(self, weighing: Weighing) -> bool:
+        """Whether `risk` is the exact worst case, or a proven bound on it."""
 
     @property
-    def confidence(self) -> float:
-        """Of the PAC error."""
+    @abstractmethod
+    def by_moments(self) -> bool:
+        """Whether `risk` is `risk.mse` of the moments of an estimator, of many at once."""
 
-    def assuming(self, assume: str) -> Self:
-        """The same goal under another assumption."""
+    @property
+    @abstractmethod
+    def by_bias(self) -> bool:
+        """Whether `risk` is a quantile that grows in bias and scale alone, along a closed slope."""
+
+    @property
+    @abstractmethod
+    def log_pac(self) -> float:
+        """The L of paper *correlated* for its PAC errors."""
+
+    @property
+    @abstractmethod
+    def log_mse(self) -> float:
+        """The L of paper *correlated* for its mean squared errors."""
+
+
+@dataclass(frozen=True)
+class MeanGoal(Goal):
+    """The error of a mean is to be small."""
+
+    statistic: ClassVar[str] = "mean"
+    moves: ClassVar[int] = 1
+
+    @property
+    def categories(self) -> None:
+        """There are none."""
+        return
+
+    @property
+    def numbers(self) -> int:
+        """One."""
+        return 1
 
     def risk(self, weighing: Weighing) -> float:
-        """The risk of an estimator for this goal."""
+        """The risk of an estimator: mean squared error, or the error not exceeded."""
+        if self.loss == "pac":
+            return mean.quantile(weighing, self.assume, self.confidence)
+        return float(mean.mse(weighing, self.assume))
+
+    def is_exact(self, weighing: Weighing) -> bool:
+        """Whether `risk` is the exact worst case, or a proven bound on it."""
+        return self.loss == "mse" or (self.assume == "correlated" and weighing.keep is None)
+
+    @property
+    def by_moments(self) -> bool:
+        """The mean squared error is."""
+        return self.loss == "mse"
+
+    @property
+    def by_bias(self) -> bool:
+        """The quantile of correlated data is, from the median on."""
+        return self.loss == "pac" and self.assume == "correlated" and self.confidence >= 0.5
+
+    @property
+    def log_pac(self) -> float:
+        """ln(1/β)."""
+        return -math.log1p(-self.confidence)
+
+    @property
+    def log_mse(self) -> float:
+        """1."""
+        return 1.0
+
+
+@dataclass(frozen=True)
+class CellsGoal(Goal):
+    """The largest error of any share is to be small.
+
+    Attributes:
+        cells: the number of categories, at least 2.
+    """
+
+    cells: int
+
+    statistic: ClassVar[str] = "frequencies"
+    moves: ClassVar[int] = 2
+
+    @property
+    def categories(self) -> int:
+        """How many categories there are."""
+        return self.cells
+
+    @property
+    def numbers(self) -> int:
+        """A share for each category."""
+        return self.cells
+
+    def risk(self, weighing: Weighing) -> float:
+        """The risk of an estimator: mean squared error, or the error not exceeded."""
+        if self.loss == "pac":
+            return cells.quantile(weighing, self.assume, self.cells, self.confidence)
+        return cells.mse(weighing, self.assume, self.cells)
+
+    def is_exact(self, weighing: Weighing) -> bool:
+        """Whether `risk` is the exact worst case, or a proven bound on it."""
+        return self.assume == "correlated" and weighing.keep is None
+
+    @property
+    def by_moments(self) -> bool:
+        """It never is."""
+        return False
+
+    @property
+    def by_bias(self) -> bool:
+        """No slope of it is closed."""
+        return False
+
+    @property
+    def log_pac(self) -> float:
+        """ln(k/β)."""
+        return math.log(self.cells) - math.log1p(-self.confidence)
+
+    @property
+    def log_mse(self) -> float:
+        """Ln k."""
+        return math.log(self.cells)
+
+
+def checked(assume: object, loss: object, confidence: object) -> Words:
+    """The words of a user.
+
+    Raises:
+        ArgumentError: a word is not known, or the confidence is not strictly between 0 and 1.
+    """
+    return (
+        parameters.choice("assume", assume),
+        parameters.choice("loss", loss),
+        parameters.confidence(confidence),
+    )
+
+
+def goal_of(words: Words, categories: int | None) -> Goal:
+    """The goal for a mean, or for frequencies of so many categories."""
+    return MeanGoal(*words) if categories is None else CellsGoal(*words, categories)

@@ -6,7 +6,7 @@ A margin is made from budgets, public facts and what was drawn, never from the s
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Final, Protocol
 
@@ -195,7 +195,7 @@ class _Behind:
             assume, apart = "correlated", self.counted.bias(1.0 - goal.confidence)
         counts = np.array([max(people, 2)], dtype=np.int64)
         weighing = Weighing(1.0 / counts, counts, scale / total)
-        unit = goal.assuming(assume).risk(weighing)
+        unit = replace(goal, assume=assume).risk(weighing)
         return min(unit + (apart * apart if goal.loss == "mse" else apart), 1.0)
 
 

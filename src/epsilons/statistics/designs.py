@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 
-from epsilons.allocation import Goal, allocate_for
+from epsilons.allocation import allocate_for
 from epsilons.allocation.caps import capped, searched_cap
 from epsilons.allocation.rule import Answer, weighing_of
 from epsilons.budgets import Budgets, Floats, Integers
@@ -23,6 +23,7 @@ from epsilons.errors import ArgumentError
 from epsilons.ladder import Ladder
 from epsilons.noise import Hourglass, Laplaces, PairLaw, Staircase2D, least_variance
 from epsilons.risk import Weighing, ratio
+from epsilons.risk.goals import Goal
 from epsilons.tally import GRID
 
 Sums = TypeVar("Sums", TwoSums, CellSums)
@@ -90,18 +91,14 @@ class Design(Generic[Sums]):
     Attributes:
         method: by name.
         mechanism: the frozen object.
-        spent: what a person on each rung spends on it.
         weighing: the leading term of its error, for the guessed people.
         risk: on a unit range, for the goal.
-        cap: the most that anyone spends on it.
     """
 
     method: str
     mechanism: Sums
-    spent: tuple[Fraction, ...]
     weighing: Weighing
     risk: float
-    cap: float
 
     @property
     def equal(self) -> bool:
@@ -110,42 +107,40 @@ class Design(Generic[Sums]):
         return bool(weights.max() > 0) and bool((weights == weights.max()).all())
 
 
-def design(
-    known: Known, goal: Goal, method: str, *, bounds: tuple[float, float], grid: int = GRID
+def two_sums_design(
+    known: Known, goal: Goal, method: str, *, bounds: tuple[float, float]
 ) -> Design[TwoSums]:
-    """The best mechanism of a method; with "auto", the best of Laplace noise and the hourglass.
+    """The best mechanism of a method for a mean; "auto": of Laplace noise and the hourglass.
 
     Raises:
         ArgumentError: a staircase or an hourglass is asked for, and no levels are declared.
     """
     if method == "auto":
-        plain = design(known, goal, "transformed", bounds=bounds, grid=grid)
+        plain = two_sums_design(known, goal, "transformed", bounds=bounds)
         if known.ladder.fine or not _pays(float(max(known.left))):
             return plain
-        stairs = design(known, goal, "hourglass", bounds=bounds, grid=grid)
+        stairs = two_sums_design(known, goal, "hourglass", bounds=bounds)
         better = stairs.risk < plain.risk and _pays(float(stairs.mechanism.law.rate))
         return stairs if better else plain
     scheme = _SCHEMES[method]
     if method not in _STAIRS:
-        cap = best_cap(known, goal) if known.cap is None else known.cap
+        cap = _mean_cap(known, goal) if known.cap is None else known.cap
         moved = 1 if scheme is ratio.TWO_SUMS else 2
         shift = lattice(np.array([cap]), most=45, reserved=moved - 1)
         unit = Fraction(2) ** shift
         spends = [min(left, Fraction(cap)) for left in known.left]
         weights = [math.floor(spend * unit) for spend in spends]
         law: PairLaw = Laplaces(moved * unit)
-        rate = 1 / unit
     else:
         require_levels(known.ladder, method)
         rate, most = _best_step(known, goal)
         law = _STAIRS[method](rate, _STEPS)
         weights = [min(math.floor(left / rate), most) for left in known.left]
     mechanism = TwoSums(
-        known.ladder.levels, np.array(weights, dtype=np.int64), scheme, law, grid, bounds
+        known.ladder.levels, np.array(weights, dtype=np.int64), scheme, law, GRID, bounds
     )
     weighing = mechanism.weighing(known.guess)
-    spent = tuple(rate * k for k in weights)
-    return Design(method, mechanism, spent, weighing, goal.risk(weighing), float(max(spent)))
+    return Design(method, mechanism, weighing, goal.risk(weighing))
 
 
 def cell_design(known: Known, goal: Goal, *, unit: int = 1) -> Design[CellSums]:
@@ -156,13 +151,28 @@ def cell_design(known: Known, goal: Goal, *, unit: int = 1) -> Design[CellSums]:
         goal: with the number of cells.
         unit: what a person of weight 1 adds in all.
     """
-    cap = best_cap(known, goal) if known.cap is None else known.cap
-    mechanism = build_cell_sums(known.ladder, known.left, cap, cells=goal.cells, unit=unit)
+    cap = _cells_cap(known, goal) if known.cap is None else known.cap
+    mechanism = build_cell_sums(known.ladder, known.left, cap, cells=goal.numbers, unit=unit)
     weighing = mechanism.weighing(known.guess)
-    rate = mechanism.reach / mechanism.law.scale
-    spent = tuple(rate * k for k in mechanism.weights.tolist())
-    risk = goal.risk(weighing)
-    return Design("transformed", mechanism, spent, weighing, risk, float(max(spent)))
+    return Design("transformed", mechanism, weighing, goal.risk(weighing))
+
+
+def design(known: Known, goal: Goal, method: str) -> Design[Any]:
+    """The best mechanism of a method for a goal, for a forecast: on a unit range."""
+    return _DESIGNS[goal.statistic](known, goal, method)
+
+
+_DESIGNS: Final[Mapping[str, Callable[[Known, Goal, str], Design[Any]]]] = MappingProxyType(
+    {
+        "mean": lambda known, goal, method: two_sums_design(known, goal, method, bounds=(0.0, 1.0)),
+        "frequencies": lambda known, goal, _: cell_design(known, goal),
+    }
+)
+
+OPEN_METHODS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {"mean": METHODS, "frequencies": CELL_METHODS}
+)
+"""The methods under add/remove, by the statistic of a goal."""
 
 
 def require_levels(ladder: Ladder, method: str) -> None:
@@ -191,16 +201,21 @@ def expected(counts: Integers) -> Integers:
     return np.full(len(counts), _NOBODY_KNOWS, dtype=np.int64)
 
 
-def best_cap(known: Known, goal: Goal) -> float:
-    """The cap of least forecast risk for Laplace noise, for the people that are expected.
+def _mean_cap(known: Known, goal: Goal) -> float:
+    """The cap of least forecast risk for Laplace noise, for the people that are expected."""
+    left, guess = _expected(known)
+    highest = float(left[-1])
+    answer = allocate_for(Budgets.of_levels(left, guess), goal, "optimal")
+    return highest if answer.cap is None else min(answer.cap, highest)
+
+
+def _cells_cap(known: Known, goal: Goal) -> float:
+    """The same for frequencies.
 
     Adding or removing a person moves one cell: half the noise of frequencies under replace.
     """
     left, guess = _expected(known)
     budgets, highest = Budgets.of_levels(left, guess), float(left[-1])
-    if not goal.cells:
-        answer = allocate_for(budgets, goal, "optimal")
-        return highest if answer.cap is None else min(answer.cap, highest)
 
     def bound(cap: float) -> float:
         return goal.risk(weighing_of(budgets, Answer(capped(budgets, cap)), 1))

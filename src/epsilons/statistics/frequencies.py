@@ -18,7 +18,7 @@ from epsilons.risk.goals import CellsGoal, checked
 from epsilons.risk.margins import RatioCells, WeighedCells
 from epsilons.risk.simplex import project as projected
 from epsilons.statistics.call import Call
-from epsilons.statistics.designs import CELL_METHODS, Design, Known, design
+from epsilons.statistics.designs import CELL_METHODS, Design, Known, cell_design
 from epsilons.statistics.people import counted_first
 from epsilons.statistics.question import Question, Sentences
 from epsilons.statistics.steps import Answer, Draw, Steps, Toss
@@ -69,8 +69,8 @@ class Frequencies(Question):
         cls, assume: object, loss: object, confidence: object, categories: object, edges: object
     ) -> CellsGoal:
         """What is to be small: an error of the worst category."""
-        cells = parameters.cells(categories, edges)
-        return CellsGoal(*checked(assume, loss, confidence), cells)
+        cells = parameters.cells("frequencies", categories, edges)
+        return CellsGoal(*checked(assume, loss, confidence), cells or 0)
 
     @classmethod
     def range_for(cls, bounds: object) -> tuple[float, float]:
@@ -151,7 +151,7 @@ class Frequencies(Question):
         counted = call.part(rows.cells())
 
         def choose(known: Known) -> Design[CellSums]:
-            return design(known, goal, self.method, unit=counted.unit)
+            return cell_design(known, goal, unit=counted.unit)
 
         people = yield from counted_first(call.terms, goal, choose, counted)
         chosen = choose(people.known)
@@ -184,7 +184,7 @@ class Frequencies(Question):
             n_is_noisy=n is not None,
             risk=margin.leading(goal, value),
             exact=False,
-            spent=people.spending(chosen.spent),
+            spent=people.spending(mechanism.losses),
         )
 
     def _value(self, raw: Floats) -> Floats:

@@ -16,7 +16,13 @@ from epsilons.risk.goals import MeanGoal, checked
 from epsilons.risk.margins import Ratio, Weighed
 from epsilons.statistics import unknown_people, unknown_range
 from epsilons.statistics.call import Call
-from epsilons.statistics.designs import METHODS, Design, Known, design, require_levels
+from epsilons.statistics.designs import (
+    METHODS,
+    Design,
+    Known,
+    require_levels,
+    two_sums_design,
+)
 from epsilons.statistics.people import counted_first
 from epsilons.statistics.question import Question, Sentences
 from epsilons.statistics.steps import Answer, Draw, Steps, Toss
@@ -73,9 +79,7 @@ class Mean(Question):
         cls, assume: object, loss: object, confidence: object, categories: object, edges: object
     ) -> MeanGoal:
         """What is to be small: an error of the mean."""
-        for name, given in (("categories", categories), ("edges", edges)):
-            if given is not None:
-                raise ArgumentError(f"{name} is for frequencies: leave it out for a mean.")
+        parameters.cells("mean", categories, edges)
         return MeanGoal(*checked(assume, loss, confidence))
 
     @classmethod
@@ -167,7 +171,7 @@ class Mean(Question):
         goal, bounds = self.goal, self.range_for(self.bounds)
 
         def choose(known: Known) -> Design[TwoSums]:
-            return design(known, goal, self.method, bounds=bounds)
+            return two_sums_design(known, goal, self.method, bounds=bounds)
 
         counted = call.part(rows.sums(self.bounds, self.rule))
         people = yield from counted_first(call.terms, goal, choose, counted)
@@ -200,7 +204,7 @@ class Mean(Question):
             n_is_noisy=n is not None,
             risk=_in_units(margin.leading(goal), goal, bounds),
             exact=False,
-            spent=people.spending(chosen.spent),
+            spent=people.spending(mechanism.losses),
         )
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:

@@ -95,18 +95,18 @@ class Outlook:
 
 
 def forecast_designs(
-    terms: Declared, goal: Goal, bounds: tuple[float, float], methods: Iterable[str]
+    terms: Declared, goal: Goal, methods: Iterable[str]
 ) -> dict[str, Outlook]:
     """What methods would give, for the people that are expected; one of them may be "auto"."""
     outlooks = {}
     for name in methods:
 
         def choose(known: Known, name: str = name) -> Design[Any]:
-            return design(known, goal, name, bounds=bounds)
+            return design(known, goal, name)
 
         known, stage = _way(terms, goal, choose)
         each = choose(known)
-        spent = each.spent
+        spent = each.mechanism.losses
         if stage is not None:
             spent = tuple(a + b for a, b in zip(stage.losses, spent, strict=True))
         outlooks[name] = Outlook(each.method, each.weighing, spent, float(max(spent)))

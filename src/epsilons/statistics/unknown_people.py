@@ -25,7 +25,7 @@ from epsilons.statistics.capped import (
     picture_of_spread,
     range_of,
 )
-from epsilons.statistics.designs import Known, design, expected
+from epsilons.statistics.designs import Known, expected, two_sums_design
 from epsilons.statistics.locate import Found, People, locate
 from epsilons.statistics.steps import Answer, Draw, Steps, Toss
 from epsilons.statistics.unknown_range import answer
@@ -87,14 +87,14 @@ def weighted(rows: tally.Rows, call: Call, goal: Goal) -> Steps:
     counted_sums = call.part(rows.sums(bounds))
     sigma = SIGMA * found.deviation
     known = _known(call, found, place, bounds, sigma)
-    chosen = design(known, goal, "transformed", bounds=bounds)
+    chosen = two_sums_design(known, goal, "transformed", bounds=bounds)
     mechanism = chosen.mechanism
     pair = yield Draw(mechanism, mechanism.total(counted_sums))
     t, total = (float(each) for each in mechanism.sums(pair))
     heaviest = int(np.argmax(mechanism.weights))
     margin = LocatedRatio(
         picture_of(found),
-        float(mechanism.weights[heaviest]) / float(chosen.spent[heaviest]),
+        float(mechanism.weights[heaviest]) / float(mechanism.losses[heaviest]),
         Ratio(
             law=mechanism.law,
             scheme=mechanism.scheme,
@@ -107,7 +107,7 @@ def weighted(rows: tally.Rows, call: Call, goal: Goal) -> Steps:
     lo, hi = bounds
     spends = [
         float_down(found.losses[at] + spent)
-        for at, spent in zip(place.tolist(), chosen.spent, strict=True)
+        for at, spent in zip(place.tolist(), mechanism.losses, strict=True)
     ]
     return Answer(
         estimate=Scalar(

@@ -70,12 +70,12 @@ def least_error(
     beta = 1.0 - parameters.confidence(confidence)
     cells = parameters.cells(statistic, categories, edges)
     lo, hi = parameters.bounds(bounds)
-    if cells and (lo, hi) != (0.0, 1.0):
+    if cells is not None and (lo, hi) != (0.0, 1.0):
         raise ArgumentError("bounds is for a mean: leave it out for frequencies, which are shares.")
     people = people_of(as_budgets(epsilon))
     replaced = neighbours == "replace"
     if loss == "pac":
-        unit = _quantile(people, assume, beta, max(cells, 2), replaced)
+        unit = _quantile(people, assume, beta, cells or 2, replaced)
     else:
         unit = math.sqrt(_square(people, assume, replaced))
     return SAFE * (hi - lo) * unit
