@@ -26,7 +26,7 @@ FIRST = (
     "tests/verify/test_draws.py",
     "tests/allocation/test_rules.py",
     "tests/test_risk_cells.py",
-    "tests/report/test_page_browser.py",
+    "tests/report/test_parts_browser.py",
     "tests/tally/",
     "tests/verify/",
     "tests/statistical/",

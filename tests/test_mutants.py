@@ -11,7 +11,7 @@ from scripts.mutants import PAGES, Fault, main, noticed, read
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = (
     "allocation", "central", "local", "noise", "plan", "release", "report", "risk", "tally",
-    "verify", "cli.py",
+    "verify", "words.py", "cli.py",
 )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from epsilons.experiments import ARTEFACTS, reproduce
-from tests.report.test_page_browser import WIDE, Browser, browser, measure
+from tests.report.test_parts_browser import WIDE, Browser, browser, measure
 
 __all__ = ["browser"]
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 import epsilons as ep
-from epsilons.report import figures, plan_page, release_page
-from epsilons.report.page import Facts, Figure, Links, Section, Table, Words, page
+from epsilons import report
+from epsilons.report import charts
+from epsilons.report.parts import FactList, Figure, Links, PageTable, Section, Words, whole
 
 ATTACK = "</script><script>alert(1)</script><img src=http://evil.invalid/x onerror=alert(2)> & \"'"
 LONG = "an-endless-name-without-any-space-" * 8
@@ -36,7 +37,7 @@ def _people() -> tuple[np.ndarray, np.ndarray]:
 
 
 @functools.cache
-def data() -> dict[str, dict[str, Any]]:
+def data() -> dict[str, Any]:
     """What `to_dict` gives, by the name of the page."""
     values, budgets = _people()
     words = np.array(["a", "b", "c"], object)[np.arange(3000) % 3]
@@ -50,7 +51,7 @@ def data() -> dict[str, dict[str, Any]]:
     for key in ("interval", "band"):
         nasty[key] = [nasty[key][0] * 3, nasty[key][1] * 3]
     many = np.exp(np.random.default_rng(6).uniform(-5.0, 5.0, 600))
-    plan = ep.plan(ep.Budgets({0.0: 3, 0.1: 500, 0.3: 1000, 1.0: 200, math.inf: 2})).to_dict()
+    plan: Any = ep.plan(ep.Budgets({0.0: 3, 0.1: 500, 0.3: 1000, 1.0: 200, math.inf: 2})).to_dict()
     return {
         "mean": mean(source=ep.Seeded(1)).to_dict(),
         "frequencies": shares(source=ep.Seeded(2)).to_dict(),
@@ -76,7 +77,8 @@ def _vector(release: dict[str, Any]) -> dict[str, Any]:
     value = [math.sin(k) / 4.0 for k in range(50)]
     interval = [[each - 0.1 for each in value], [each + 0.1 for each in value]]
     rest = {key: each for key, each in release.items() if key != "bounds"}
-    return {**rest, "value": value, "raw": value, "interval": interval, "ball": 1.0, "radius": 0.4}
+    vector = {"kind": "vector", "value": value, "raw": value, "interval": interval}
+    return {**rest, **vector, "ball": 1.0, "radius": 0.4}
 
 
 def _answers(plan: dict[str, Any]) -> dict[str, Any]:
@@ -94,18 +96,17 @@ def _answers(plan: dict[str, Any]) -> dict[str, Any]:
 @functools.cache
 def pages() -> dict[str, str]:
     """The pages, by name, and one that is built from parts."""
-    made = {
-        name: (plan_page if "forecasts" in each else release_page)(each)
-        for name, each in data().items()
-    }
-    drawn = figures.histogram([(0.1, 5), (1.0, 3)])
-    made["parts"] = page(
+    made = {name: report.page(each) for name, each in data().items()}
+    drawn = charts.histogram_svg([("0.1", 5), ("1", 3)])
+    made["parts"] = whole(
         "An index <of> artefacts",
         [
             Words("First words."),
-            Facts([("Name", "fact")]),
+            FactList([("Name", "fact")]),
             Section("Artefacts", [Links([("Table 1", "add-remove/table 1.csv", "numbers")])]),
-            Section("More", [Figure(drawn, "People"), Table(["a", "b"], [["x", ATTACK]])], "more"),
+            Section(
+                "More", [Figure(drawn, "People"), PageTable(["a", "b"], [["x", ATTACK]])], "more"
+            ),
         ],
     )
     return made

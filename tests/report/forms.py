@@ -1,0 +1,96 @@
+"""Everything that is shown of a release or a plan, as words."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+from epsilons import report
+from epsilons.report import charts
+
+VOID = {"meta", "link", "br", "img"}
+
+
+class Reader(HTMLParser):
+    """Reads a page strictly: what is opened is closed, and nothing unknown appears."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.embedded = ""
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] == "script":
+            self.embedded += data
+        elif self.open and self.open[-1] != "style":
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attrs for each, attrs in self.tags if each == tag]
+
+
+def forms(shown: Any) -> dict[str, str]:
+    """Everything that a release or a plan prints, as words without markup or drawings."""
+    data = shown.to_dict()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(charts, "svg", lambda *_, **__: "<svg ></svg>")
+        page = report.page(data)
+    return {
+        "text": " ".join(str(shown).split()),
+        "json": json.dumps(json.loads(shown.to_json()), ensure_ascii=False),
+        "notebook": Reader(shown._repr_html_()).text,
+        "page": Reader(page).text,
+    }
+
+
+@functools.cache
+def many() -> np.ndarray:
+    return np.exp(np.random.default_rng(4).uniform(-4.0, 3.0, 300))
+
+
+def numbers(words: str) -> list[float]:
+    """The numbers of a cell: one, or the ends of a range."""
+    return [
+        math.inf if word == "public" else float(word.replace(",", ""))
+        for word in words.split(" to ")
+    ]
+
+
+E = [0.5, 1.0, 2.0, 0.5, 1.0, 2.0]
+
+
+def weak(epsilon: Any, **given: Any) -> list[Any]:
+    """Every kind of release, and a plan, for such budgets."""
+    values = np.arange(len(epsilon)) % 2
+    shares: dict[str, Any] = {"categories": [0, 1], **given}
+    return [
+        ep.mean(values, epsilon=epsilon, bounds=(0, 1), **given),
+        ep.frequencies(values, epsilon=epsilon, **shares),
+    ]

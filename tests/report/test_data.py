@@ -1,0 +1,162 @@
+"""The types say what releases and plans give, and JSON keeps all of it."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import typing
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+from epsilons import report
+from epsilons.report import KINDS, CellsData, Data, PlanData, ScalarData, VectorData
+
+TYPES: dict[str, Any] = {
+    "scalar": ScalarData,
+    "cells": CellsData,
+    "vector": VectorData,
+    "plan": PlanData,
+}
+
+
+@functools.cache
+def shown() -> dict[str, Any]:
+    """A release of every kind, and plans."""
+    rng = np.random.default_rng(3)
+    values, budgets = rng.gamma(4.0, 9.0, 2000), rng.choice([0.1, 0.3, 1.0, math.inf], 2000)
+    words = np.array(["a", "inf", "c"], object)[np.arange(2000) % 3]
+    mean = functools.partial(ep.mean, values, epsilon=budgets, source=ep.Seeded(1))
+    shares = functools.partial(
+        ep.frequencies, words, epsilon=budgets, categories=["a", "inf", "c"], source=ep.Seeded(1)
+    )
+    gaussian = functools.partial(
+        ep.mean, rng.normal(50.0, 2.0, 20_000), epsilon=2.0, bounds=None, source=ep.Seeded(1)
+    )
+    local: list[tuple[Any, Any]] = [
+        (ep.local.Bit(), values > 30.0),
+        (ep.local.Mean((0, 99)), values),
+        (ep.local.Frequencies(["a", "inf", "c"]), list(words)),
+        (ep.local.Vector(3), rng.normal(size=(2000, 3)) / 4.0),
+    ]
+    people = rng.choice([0.1, 1.0], 2000)
+    sent = {
+        f"local {mechanism.kind}": mechanism.estimate(
+            mechanism.randomize_many(given, people, ep.Seeded(2))
+        )
+        for mechanism, given in local
+    }
+    return {
+        "mean": mean(bounds=(0, 99)),
+        "private mean": mean(bounds=(0, 99), neighbours="add-remove"),
+        "counted mean": mean(bounds=(0, 99), neighbours="add-remove", levels=[0.1, 0.3, 1.0]),
+        "shares": shares(),
+        "private shares": shares(neighbours="add-remove", levels=[0.1, 0.3, 1.0]),
+        "bins": ep.frequencies(
+            values, epsilon=budgets, edges=[0.0, 20.0, 1e9], other="rest", source=ep.Seeded(1)
+        ),
+        "found range": gaussian(),
+        "diffusion": gaussian(method="diffusion"),
+        "found range of private people": gaussian(neighbours="add-remove"),
+        "diffusion of private people": gaussian(neighbours="add-remove", method="diffusion"),
+        **sent,
+        "plan": ep.plan({0.1: 50, 1.0: 20, math.inf: 1}),
+        "plan of shares": ep.plan({0.1: 50, 1.0: 20}, statistic="frequencies", categories=3),
+        "plan of private people": ep.plan({0.1: 50, 1.0: 20}, neighbours="add-remove"),
+    }
+
+
+NAMES = [
+    "mean", "private mean", "counted mean", "shares", "private shares", "bins", "found range",
+    "diffusion", "found range of private people", "diffusion of private people", "local bit",
+    "local mean", "local frequencies", "local vector", "plan", "plan of shares",
+    "plan of private people",
+]  # fmt: skip
+
+
+def test_the_list_of_names_is_whole() -> None:
+    assert list(shown()) == NAMES
+
+
+def problems(value: Any, kind: Any, place: str = "") -> list[str]:
+    """Where a value is not of a type, deep down; keys that are not declared among them."""
+    origin, args = typing.get_origin(kind), typing.get_args(kind)
+    if typing.is_typeddict(kind):
+        hints = typing.get_type_hints(kind, include_extras=True)
+        needed = {key for key in hints if typing.get_origin(hints[key]) is not typing.NotRequired}
+        wrong = [f"{place}: no {key}" for key in needed - value.keys()]
+        wrong += [f"{place}: {key} is not declared" for key in value.keys() - hints.keys()]
+        for key in value.keys() & hints.keys():
+            wrong += problems(value[key], hints[key], f"{place}/{key}")
+        return wrong
+    if origin is list:
+        if type(value) is not list:
+            return [f"{place}: {value!r} is no list"]
+        return [p for k, each in enumerate(value) for p in problems(each, args[0], f"{place}/{k}")]
+    if origin is typing.Literal:
+        return [] if value in args else [f"{place}: {value!r}"]
+    if args:
+        return [] if any(not problems(value, each) for each in args) else [f"{place}: {value!r}"]
+    allowed = (int, float) if kind is float else (kind,)
+    return [] if type(value) in allowed else [f"{place}: {value!r} is no {kind}"]
+
+
+def loaded(text: str) -> Any:
+    """JSON as the data that it was written from: words for ∞ are numbers, but labels are words."""
+
+    def back(value: Any, label: bool = False) -> Any:
+        if isinstance(value, dict):
+            return {key: back(each) for key, each in value.items()}
+        if isinstance(value, list):
+            return [back(each) for each in value]
+        return float(value) if value in ("inf", "-inf") and not label else value
+
+    data = json.loads(text)
+    labels = [each if isinstance(each, str) else back(each) for each in data.get("categories", [])]
+    return {**back(data), **({"categories": labels} if labels else {})}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_types_say_what_is_given(name: str) -> None:
+    data = shown()[name].to_dict()
+    assert problems(data, TYPES[data["kind"]]) == []
+
+
+def test_a_wrong_type_would_be_noticed() -> None:
+    data = shown()["mean"].to_dict()
+    worse: list[dict[str, Any]] = [
+        {"value": "1"}, {"n_is_noisy": None}, {"interval": (0.0, 1.0)}, {"new": 1},
+        {"kind": "cells"}, {"spent": [{"epsilon": 1.0}]},
+    ]  # fmt: skip
+    for change in worse:
+        assert problems(data | change, ScalarData)
+    assert problems({key: data[key] for key in data if key != "n"}, ScalarData)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_loaded_from_json_is_the_same_data_and_prints_the_same(name: str) -> None:
+    each = shown()[name]
+    data, again = each.to_dict(), loaded(each.to_json())
+    assert again == data
+    assert report.text(again) == str(each)
+    assert report.html(again) == each._repr_html_()
+    assert report.plot(again).to_dict() == each.plot().to_dict()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_number_of_people_says_whether_it_is_noisy(name: str) -> None:
+    data = shown()[name].to_dict()
+    if data["kind"] != "plan":
+        noisy = name in ("counted mean", "private shares") or "of private people" in name
+        assert data["n_is_noisy"] == (noisy and data["n"] is not None)
+
+
+def test_every_kind_has_a_type_and_a_row() -> None:
+    assert list(TYPES) == list(KINDS)
+    assert set(typing.get_args(Data)) == set(TYPES.values())
+    for kind, each in TYPES.items():
+        assert typing.get_args(typing.get_type_hints(each)["kind"]) == (kind,)
+    assert {each.to_dict()["kind"] for each in shown().values()} == set(KINDS)

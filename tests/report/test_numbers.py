@@ -1,0 +1,41 @@
+"""Numbers as a person writes them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from epsilons.report import number
+from epsilons.report.numbers import aligned
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (1.0, "1"),
+        (0.25, "0.25"),
+        (1234.5678, "1,235"),
+        (0.000123456, "0.0001235"),
+        (1e-9, "1e-09"),
+        (2.5e9, "2.5e+09"),
+        (-3.14159, "-3.142"),
+        (math.inf, "∞"),
+    ],
+)
+def test_numbers(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "width", "text"),
+    [
+        (34.18234, 0.94, "34.182"),
+        (34.18234, 9.4, "34.18"),
+        (1e6, 3e5, "1,000,000"),
+        (2.0, 0.0, "2"),
+    ],
+)
+def test_decimals_follow_the_width_of_the_interval(value: float, width: float, text: str) -> None:
+    assert aligned(value, width) == text

@@ -1,0 +1,74 @@
+"""One number with its interval: drawn, and on a page."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+import epsilons as ep
+from epsilons import report
+from epsilons.report import scalar
+from tests.report.forms import Reader
+from tests.report.page_samples import data, pages
+
+
+def test_a_mean_leads_with_its_value_and_interval() -> None:
+    each = data()["mean"]
+    shown = Reader(pages()["mean"]).text
+    low, high = each["interval"]
+    assert f"Mean: {each['value']:.2f}" in shown
+    assert f"With 95 % confidence between {low:.2f} and {high:.2f}." in shown
+    assert "3,000 people" in shown
+
+
+def test_an_infinite_interval_is_said_and_not_drawn() -> None:
+    each = data()["mean"] | {"interval": [-math.inf, math.inf], "error_if_related": math.inf}
+    reader = Reader(report.page(each))
+    assert "between -∞ and ∞" in reader.text
+    assert "tells nothing" in reader.text
+    assert len(reader.all("figure")) == 1
+
+
+def test_an_interval_wider_than_the_range_is_drawn_whole() -> None:
+    each = data()["mean"] | {"bounds": [30.0, 40.0], "interval": [10.0, 90.0]}
+    first = report.page(each).split("</figure>")[0]
+    ticks = [float(x) for x in re.findall(r">(\d+)</text>", first)]
+    assert min(ticks) <= 20.0
+    assert max(ticks) >= 80.0
+
+
+def test_a_release_becomes_a_picture_with_its_levels_in_order(tmp_path: Path) -> None:
+    release = ep.mean([1.0, 2.0, 3.0, 4.0], epsilon=[0.1, 1.0, 10.0, 2.0], bounds=(0, 10))
+    chart = release.plot()
+    chart.save(str(tmp_path / "release.png"))
+    levels = chart.to_dict()["vconcat"][1]["encoding"]["y"]["sort"]
+    assert levels == ["0.1", "1", "2", "10"]
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_text_and_notebook_have_one_headline(private: bool) -> None:
+    each = data()["mean"] | {"private": private}
+    low, high = each["interval"]
+    words = f"Mean: {each['value']:.2f}   (95 % interval {low:.2f} to {high:.2f})"
+    assert scalar.headline(each) == words
+    seeded = "" if private else "NOT PRIVATE: drawn from a seed, for simulation only. "
+    assert f"<strong>{seeded}{words}</strong>" in report.html(each)
+    lines = report.text(each).split("\n")
+    assert lines[0 if private else 2] == words
+    assert (lines[0] == seeded.strip()) == (not private)
+
+
+def test_a_plot_has_the_range_as_its_axis_and_a_page_the_interval_too() -> None:
+    each = data()["mean"] | {"bounds": [30.0, 40.0], "interval": [10.0, 90.0]}
+    rule = report.plot(each).to_dict()["vconcat"][0]["layer"][0]
+    assert rule["encoding"]["x"]["scale"]["domain"] == [30.0, 40.0]
+
+
+def test_an_interval_that_is_the_whole_range_tells_nothing() -> None:
+    each = data()["mean"] | {"interval": [0.0, 120.0]}
+    for shown in (report.text(each), report.page(each)):
+        assert "for these budgets the result tells nothing" in " ".join(shown.split())
+    assert "tells nothing" not in report.text(data()["mean"])

@@ -1,0 +1,208 @@
+"""What is protected, assumed and done with values that do not fit, in words."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+from epsilons import words
+from tests.report.forms import E, forms, numbers
+
+X = [1.0, 2.0, 50.0, 99.0, math.nan, math.nan]
+
+
+CLIPPED = "Values outside 0 to 60 count as the nearest bound"
+
+
+MIDDLE = "missing values count as 30, the middle, unless the person has others"
+
+
+@pytest.mark.parametrize("values", [X, [5.0, 6.0, 7.0, 8.0, 9.0, 10.0]], ids=["odd", "tidy"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"missing": "midpoint"},
+        {"neighbours": "add-remove"},
+        {"method": "sampling", "missing": "midpoint"},
+    ],
+)
+def test_a_mean_says_what_values_that_do_not_fit_count_as(
+    values: list[float], given: dict[str, Any]
+) -> None:
+    release = ep.mean(values, epsilon=E, bounds=(0, 60), **given)
+    for name, text in forms(release).items():
+        assert f"{CLIPPED}; {MIDDLE}." in text, name
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+def test_missing_values_count_as_it_is_said(neighbours: str) -> None:
+    """Hardly any noise: one person has a value beside a missing one, and one has none at all."""
+    given: dict[str, Any] = {"neighbours": neighbours}
+    if neighbours == "add-remove":
+        given["levels"] = [1e5]
+    release = ep.mean(
+        [10.0, None, None, 99.0],
+        epsilon=[1e5] * 4,
+        bounds=(0, 60),
+        person=[1, 1, 2, 3],
+        missing="midpoint",
+        source=ep.Seeded(1),
+        **given,
+    )
+    assert release.treats == f"{CLIPPED}; {MIDDLE}."
+    assert release.value == pytest.approx((10.0 + 30.0 + 60.0) / 3.0, abs=0.1)
+
+
+def test_where_missing_values_are_refused_nothing_is_said_of_them() -> None:
+    release = ep.mean([1.0, 70.0, 3.0], epsilon=1.0, bounds=(0, 60))
+    for name, text in forms(release).items():
+        assert f"{CLIPPED}." in text, name
+        assert "issing values" not in text, name
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+@pytest.mark.parametrize("method", ["weighted", "diffusion"])
+def test_a_range_that_was_found_is_named(neighbours: str, method: str) -> None:
+    rng = np.random.default_rng(1)
+    values = rng.normal(1000.0, 2.0, 20_000)
+    values[::7] = math.nan
+    kind: dict[str, Any] = {"neighbours": neighbours, "missing": "midpoint", "method": method}
+    source = ep.Seeded(3)
+    release = ep.mean(values, epsilon=2.0, bounds=None, source=source, **kind)
+    lo, hi = release.bounds
+    said = r"Values outside (.*) count as the nearest bound; missing values count as (.*), the mid"
+    found = re.match(said, release.treats)
+    assert found is not None
+    outside, middle = found.groups()
+    np.testing.assert_allclose(numbers(outside), [lo, hi], rtol=1e-3)
+    assert numbers(middle)[0] == pytest.approx((lo + hi) / 2.0, rel=1e-3)
+    shown = forms(release)
+    assert release.treats in shown["text"]
+    assert shown["text"].startswith("NOT PRIVATE")
+    assert json.loads(shown["json"])["private"] is False
+
+
+def test_shares_say_what_values_that_do_not_fit_count_as() -> None:
+    words = ["a", "b", "b", "a", "b", "a"]
+    shares = functools.partial(ep.frequencies, words, epsilon=E, categories=["a", "b"])
+    both: list[dict[str, Any]] = [{}, {"neighbours": "add-remove"}]
+    for given in both:
+        for name, text in forms(shares(other="rest", **given)).items():
+            assert "Missing and undeclared values count as 'rest'." in text, name
+    for name, text in forms(shares(neighbours="add-remove")).items():
+        assert "Missing and undeclared values are in no category." in text, name
+    for name, text in forms(shares()).items():
+        assert "undeclared" not in text, name
+
+
+def test_local_releases_say_what_becomes_of_values_outside() -> None:
+    numbers_ = ep.local.Mean((0, 60))
+    reports = numbers_.randomize_many(np.array([1.0, 2.0, 99.0]), np.full(3, 1.0))
+    assert f"{CLIPPED}." in forms(numbers_.estimate(reports))["text"]
+    vectors = ep.local.Vector(2, radius=5.0)
+    sent = vectors.randomize_many(np.array([[1.0, 2.0], [9.0, 9.0]]), np.full(2, 1.0))
+    for name, text in forms(vectors.estimate(sent)).items():
+        assert "Vectors longer than 5 are shortened to that length." in text, name
+    bits = ep.local.Bit()
+    assert bits.estimate(bits.randomize_many(np.array([0, 1]), np.full(2, 1.0))).treats == ""
+
+
+ASSUMPTIONS = ("iid", "shuffled", "correlated")
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+@pytest.mark.parametrize("statistic", ["mean", "frequencies"])
+def test_a_release_says_what_is_protected_and_assumed_as_it_stands_here(
+    statistic: str, neighbours: str
+) -> None:
+    given: dict[str, Any] = {"epsilon": E, "neighbours": neighbours}
+    for assume in ASSUMPTIONS:
+        release = (
+            ep.mean([0.0, 1.0] * 3, bounds=(0, 1), assume=assume, **given)
+            if statistic == "mean"
+            else ep.frequencies([0, 1] * 3, categories=[0, 1], assume=assume, **given)
+        )
+        assert release.protects == words.protected(neighbours)
+        assert release.assumes == words.assumed(statistic, neighbours, assume)
+        assert release.to_dict()["neighbours_are"] == words.neighbours_are(neighbours)
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+@pytest.mark.parametrize("method", ["weighted", "diffusion"])
+def test_where_the_range_is_found_that_is_part_of_what_is_protected(
+    neighbours: str, method: str
+) -> None:
+    values = np.random.default_rng(1).normal(1000.0, 2.0, 20_000)
+    release = ep.mean(values, epsilon=2.0, bounds=None, neighbours=neighbours, method=method)
+    assert release.protects == words.protected(neighbours, range_is_known=False)
+    assert "Finding the range is part of that." in release.protects
+    assert release.assumes == words.ASSUMED_OF_AN_UNKNOWN_RANGE
+
+
+def test_what_is_assumed_differs_where_it_must() -> None:
+    said = {(s, assume): words.assumed(s, "replace", assume) for s in ("mean", "frequencies")
+            for assume in ASSUMPTIONS}  # fmt: skip
+    assert len(set(said.values())) == 6
+    for (statistic, assume), sentence in said.items():
+        assert ("mean" in sentence) == (statistic == "mean")
+        assert ("population" in sentence) == (assume == "iid")
+        assert ("may say anything" in sentence) == (assume == "correlated")
+    private = [words.assumed("mean", "add-remove", assume) for assume in ASSUMPTIONS]
+    assert private == [words.assumed("frequencies", "add-remove", a) for a in ASSUMPTIONS]
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_what_counts_as_public_follows_the_neighbours(known: bool) -> None:
+    public = words.protected("replace", range_is_known=known)
+    private = words.protected("add-remove", range_is_known=known)
+    assert public.endswith("nothing that a budget itself reveals is protected.")
+    assert "Whether a person took part at all" in private
+    assert private.endswith("Public are only the arguments of the call.")
+    for words_, each in ((public, "spent"), (private, "spends")):
+        assert f"a factor e^({each})" in words_
+        assert ("10 % at 0.1" in words_) == known
+
+
+def test_a_plan_says_what_will_be_protected_and_that_people_are_guessed() -> None:
+    for neighbours in ("replace", "add-remove"):
+        for assume in ASSUMPTIONS:
+            data = ep.plan({0.1: 5, 1.0: 9}, neighbours=neighbours, assume=assume).to_dict()
+            assert data["protects"] == words.will_protect(neighbours)
+            assert data["assumption"] == words.planned(neighbours, assume)
+            assert data["assumption"].endswith("a guess.") == (neighbours == "add-remove")
+    assert "takes part at all" in words.will_protect("add-remove")
+    assert "count as public here" in words.will_protect("replace")
+
+
+def test_what_is_assumed_of_those_who_report() -> None:
+    assert words.honest_reports(1, "3", menu=True) == (
+        " Reports are honest: if one of these reports was not, that can have moved the estimate "
+        "by up to 3."
+    )
+    assert words.honest_reports(1200, None, menu=False) == (
+        " Reports are honest: if 1,200 of these reports were not, that can have moved the estimate "
+        "anywhere. No menu of budgets (levels=) was declared."
+    )
+
+
+def test_local_releases_say_what_is_estimated() -> None:
+    made: list[tuple[Any, Any, str]] = [
+        (ep.local.Bit(), [0, 1], "The share of yes in that population is"),
+        (ep.local.Mean((0, 1)), [0.0, 1.0], "The mean in that population is"),
+        (ep.local.Vector(2), np.zeros((2, 2)), "The mean vector of that population is"),
+        (ep.local.Frequencies(2), [0, 1], "The shares in that population are"),
+    ]
+    for mechanism, values, what in made:
+        reports = mechanism.randomize_many(np.array(values), np.full(2, 1.0))
+        release = mechanism.estimate(reports)
+        assert release.protects == words.PROTECTED_LOCALLY
+        assert release.assumes.startswith(words.ASSUMED_LOCALLY[release.statistic])
+        assert f"{what} estimated. Reports are honest: if one of these" in release.assumes
+        assert release.assumes.endswith("No menu of budgets (levels=) was declared.")
