@@ -13,8 +13,8 @@ before anything is drawn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 import operator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce

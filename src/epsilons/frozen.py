@@ -114,7 +114,7 @@ def _array(array: np.ndarray[Any, Any]) -> dict[str, Any]:
     return {"is": "array", "type": kind, "packed": packed}
 
 
-def _read_array(type: str, of: Any = None, packed: str | None = None) -> np.ndarray[Any, Any]:  # noqa: A002
+def _read_array(type: str, of: Any = None, packed: str | None = None) -> np.ndarray[Any, Any]:
     if type not in _KINDS:
         raise ValueError(type)
     if packed is None:

@@ -162,24 +162,34 @@ def _asked(ask: Callable[[], Any]) -> Any:
 
 
 def _release(release: Any) -> Fields:
+    estimate = release.estimate
+    by_reports = hasattr(estimate.margin, "influence")
     fields = {name: getattr(release, name) for name in _OF_RELEASE}
-    fields |= {name: getattr(release, name) for name in _OF_SOME if hasattr(release, name)}
+    if release.n_is_noisy:
+        fields["n"] = float(release.n)  # a noisy number was told by its type
+    some = {name: getattr(release, name) for name in _OF_SOME if hasattr(release, name)}
+    if by_reports:
+        some = {name: some[name] for name in some if name not in ("other", "error_at_once")}
+    fields |= {name: value for name, value in some.items() if name != "sigma" or value is not None}
     fields["types"] = [type(fields[name]).__name__ for name in ("value", "raw", "n", "risk")]
     for confidence in _CONFIDENCES:
-        for name in ("interval", "band", "radius"):
-            if hasattr(release, name):
-                ask = functools.partial(getattr(release, name), confidence)
-                fields[f"{name}({confidence})"] = _asked(ask)
-    if hasattr(release, "influence"):
+        for name in ("interval", *_MORE[estimate.kind]):
+            ask = functools.partial(getattr(release, name), confidence)
+            fields[f"{name}({confidence})"] = _asked(ask)
+    if by_reports:
         fields["influence(1)"] = release.influence(1)
     rows = [(row.epsilon, row.people, row.spent, row.kept) for row in release.spent]
     fields["spent"] = rows
-    if callable(release.spent):
+    if release.neighbours == "add-remove":
         fields["spent(ε)"] = [release.spent(epsilon) for epsilon in _EPSILONS]
-    fields |= _as_dict(release.to_dict())
+    data = release.to_dict()
+    fields |= _as_dict({**data, "n": fields["n"]})
     fields["str"] = str(release)
     fields["html"] = _text(release._repr_html_())
     return fields | _drawn_from(release.mechanism)
+
+
+_MORE: Final = {"scalar": (), "cells": ("band",), "vector": ("radius",)}
 
 
 def _as_dict(data: dict[str, Any]) -> Fields:
@@ -248,7 +258,7 @@ def _plan(plan: ep.Plan) -> Fields:
 def _allocation(allocation: ep.Allocation) -> Fields:
     goal = allocation.goal
     return {name: getattr(allocation, name) for name in _OF_ALLOCATION} | {
-        "goal": (goal.assume, goal.loss, goal.confidence, goal.cells),
+        "goal": (goal.assume, goal.loss, goal.confidence, goal.categories or 0),
         "stairs": repr(allocation.stairs),
         "str": str(allocation),
     }

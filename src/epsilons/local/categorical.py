@@ -28,8 +28,8 @@ from epsilons.local.state import State
 from epsilons.local.sweep import dot, responses
 from epsilons.noise import Source, below_many
 from epsilons.release import Cells
-from epsilons.risk import weights as weighing
 from epsilons.report import points
+from epsilons.risk import weights as weighing
 from epsilons.risk.local import Sums
 from epsilons.risk.reported import ReportedCells
 from epsilons.risk.simplex import project

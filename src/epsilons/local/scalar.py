@@ -15,9 +15,9 @@ from epsilons.errors import DataError, MissingValueError
 from epsilons.local.channel import Channel, Shifted
 from epsilons.local.coins import WORD, flips, threshold
 from epsilons.local.laplace import noise
-from epsilons.local.menu import menu_of
 from epsilons.local.layout import Answers
 from epsilons.local.layouts.mean import PARAMETERS, bits_first
+from epsilons.local.menu import menu_of
 from epsilons.local.people import GRID, array_of, gridded, numbers_of
 from epsilons.local.randomizer import Estimated, Randomizer, honesty
 from epsilons.local.reports import Reports
@@ -25,11 +25,11 @@ from epsilons.local.state import State, Terms
 from epsilons.local.sweep import SIZE, dot, parts, responses
 from epsilons.noise import Source
 from epsilons.release import Scalar
+from epsilons.report import number
 from epsilons.risk import weights as weighing
 from epsilons.risk.local import Sums
 from epsilons.risk.reported import Reported
 from epsilons.risk.weights import LEAST
-from epsilons.report import number
 from epsilons.words import clipped
 
 METHODS: Final = ("auto", "laplace", "bit")
@@ -42,7 +42,6 @@ An honest one is with probability e^{−50}: once in 10²¹.
 
 _ENOUGH: Final = 1e8
 """Noise at this budget is a hundredth of a step of the grid: ∞ is counted like it."""
-
 
 
 @dataclass(frozen=True)

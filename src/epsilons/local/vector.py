@@ -16,20 +16,20 @@ from epsilons.errors import DataError
 from epsilons.local.channel import Channel
 from epsilons.local.cube import LARGEST_CAP, MOST_SIGNS, ONE, Cap, ladder
 from epsilons.local.hashing import Words, directions
-from epsilons.local.menu import menu_of
 from epsilons.local.layout import Answers
 from epsilons.local.layouts.vector import PARAMETERS
+from epsilons.local.menu import menu_of
 from epsilons.local.people import count_of, numbers_of, positive
 from epsilons.local.randomizer import Estimated, Randomizer, honesty
 from epsilons.local.reports import Reports
 from epsilons.local.state import State
 from epsilons.noise import Source
 from epsilons.release import Vector as VectorEstimate
+from epsilons.report import number
 from epsilons.risk import weights as weighing
 from epsilons.risk.local import Sums, mean_dot, spread
 from epsilons.risk.reported import ReportedVector
 from epsilons.risk.weights import LEAST
-from epsilons.report import number
 from epsilons.words import shortened
 
 METHODS: Final = ("auto", "duchi")

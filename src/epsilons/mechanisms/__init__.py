@@ -6,7 +6,7 @@ They hold no data. The total of the data comes in when they are drawn, and is no
 from epsilons.mechanisms.additive import Additive, Sampled, build
 from epsilons.mechanisms.candidates import Candidates, CellsOf, Listed, TheLine, radii
 from epsilons.mechanisms.cell_sums import CellSums, build_cell_sums
-from epsilons.mechanisms.composed import Composed
+from epsilons.mechanisms.composed import Composed, together
 from epsilons.mechanisms.crossing import Crossing
 from epsilons.mechanisms.diffusion import Diffused, Spread, diffuse
 from epsilons.mechanisms.histogram import Histogram, build_histogram
@@ -38,4 +38,5 @@ __all__ = [
     "build_histogram",
     "diffuse",
     "radii",
+    "together",
 ]

@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from epsilons.allocation.caps import square_cap
 from epsilons.budgets import Budgets, Floats, Integers
+from epsilons.mechanisms.additive import stays
 from epsilons.mechanisms.candidates import CellsOf
 from epsilons.mechanisms.crossing import Crossing
 from epsilons.mechanisms.rates import rate
 from epsilons.mechanisms.selection import Selection
-from epsilons.mechanisms.additive import stays
 from epsilons.noise import Source, permutation
 
 __all__ = ["Diffused", "Spread", "diffuse"]

@@ -345,9 +345,7 @@ def _private_plan(
             name,
             goal,
             each.weighing,
-            ByLevel(
-                shown_levels(terms.ladder.levels), _spent_of(each.spent), _guessed(terms)
-            ).rows,
+            ByLevel(shown_levels(terms.ladder.levels), _spent_of(each.spent), _guessed(terms)).rows,
             bounds,
             typical,
         )

@@ -276,14 +276,18 @@ class Release:
         except (TypeError, ValueError):
             data = None
         if not isinstance(data, dict) or "release" not in data:
-            raise ArgumentError("text is not the JSON of a release, as release.to_json() writes it.")
+            raise ArgumentError(
+                "text is not the JSON of a release, as release.to_json() writes it."
+            )
         if data.get("format") != FORMAT:
             raise ArgumentError(
                 f"text is a release in format {data.get('format')!r}; this version reads {FORMAT}."
             )
         found = frozen.from_plain(data["release"])
         if not isinstance(found, cls):
-            raise ArgumentError("text is not the JSON of a release, as release.to_json() writes it.")
+            raise ArgumentError(
+                "text is not the JSON of a release, as release.to_json() writes it."
+            )
         return found
 
     def plot(self) -> altair.TopLevelMixin:

@@ -123,7 +123,9 @@ class ByLevel(Spending):
         if len(self.levels) > _FINE:
             caps = self.levels[-1] * 2.0 ** np.arange(1 - _ROWS, 1)
             shown = np.searchsorted(self.levels, caps)
-        pairs = zip(shown_levels(self.levels)[shown].tolist(), self.spent[shown].tolist(), strict=True)
+        pairs = zip(
+            shown_levels(self.levels)[shown].tolist(), self.spent[shown].tolist(), strict=True
+        )
         return tuple(Spent(at, None, gave, left(at, gave)) for at, gave in pairs)
 
     def __repr__(self) -> str:

@@ -15,12 +15,12 @@ from epsilons.allocation import allocate_for
 from epsilons.allocation.caps import capped, searched_cap
 from epsilons.allocation.rule import Answer, weighing_of
 from epsilons.budgets import Budgets, Floats, Integers
-from epsilons.mechanisms.cell_sums import CellSums, build_cell_sums
-from epsilons.mechanisms.level_counts import rounded_down
-from epsilons.mechanisms.additive import lattice
-from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.errors import ArgumentError
 from epsilons.ladder import Ladder
+from epsilons.mechanisms.additive import lattice
+from epsilons.mechanisms.cell_sums import CellSums, build_cell_sums
+from epsilons.mechanisms.level_counts import rounded_down
+from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.noise import Hourglass, Laplaces, PairLaw, Staircase2D, least_variance
 from epsilons.risk import Weighing, ratio
 from epsilons.risk.goals import Goal

@@ -94,9 +94,7 @@ class Outlook:
     cap: float
 
 
-def forecast_designs(
-    terms: Declared, goal: Goal, methods: Iterable[str]
-) -> dict[str, Outlook]:
+def forecast_designs(terms: Declared, goal: Goal, methods: Iterable[str]) -> dict[str, Outlook]:
     """What methods would give, for the people that are expected; one of them may be "auto"."""
     outlooks = {}
     for name in methods:

@@ -78,7 +78,6 @@ class Draw:
         every = (*losses, Fraction(0))  # the place −1 is the last
         return self.levels, tuple(every[at] for at in self.place.tolist())
 
-
     def on(self, levels: Floats) -> Any:
         """The mechanism, said of the budgets of all stages of a release.
 
@@ -135,4 +134,3 @@ class Answer:
 
 
 Steps: TypeAlias = Generator[Draw | Toss, Any, Answer]
-

@@ -212,9 +212,7 @@ def _seats(noisy: tuple[int, ...], ends: Floats) -> Seats:
     return Seats(tuple(sizes))
 
 
-def _sums(
-    seated: Floats, level_of: Integers, bounds: tuple[float, float], levels: int
-) -> Integers:
+def _sums(seated: Floats, level_of: Integers, bounds: tuple[float, float], levels: int) -> Integers:
     """The sums of the slots of each level on the grid, marks in the middle."""
     grid, valid = to_grid(seated, bounds)
     grid[~valid] = HALF
