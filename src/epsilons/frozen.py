@@ -37,10 +37,18 @@ _KINDS: Final = ("<f8", "<i8", "|b1")
 
 
 def storable(cls: Class) -> Class:
-    """Declare that objects of a class can be written as plain data, and read back."""
-    if _CLASSES.setdefault(cls.__name__, cls) is not cls:
-        raise ValueError(f"two storable classes are called {cls.__name__}")
+    """Declare that objects of a class can be written as plain data, and read back.
+
+    They are known by their room and their name.
+    """
+    if _CLASSES.setdefault(_name(cls), cls) is not cls:
+        raise ValueError(f"two storable classes are called {_name(cls)}")
     return cls
+
+
+def _name(cls: type) -> str:
+    room = cls.__module__.removeprefix("epsilons.").partition(".")[0]
+    return f"{room}.{cls.__name__}"
 
 
 def to_plain(thing: Any) -> Any:
@@ -67,10 +75,10 @@ def to_plain(thing: Any) -> Any:
     if isinstance(thing, (tuple, list)):
         return [to_plain(each) for each in thing]
     for cls in type(thing).__mro__:
-        if _CLASSES.get(cls.__name__) is cls:
+        if _CLASSES.get(_name(cls)) is cls:
             given = inspect.signature(cls).parameters
             parts = {name: to_plain(getattr(thing, name)) for name in given}
-            return {"is": cls.__name__, **parts}
+            return {"is": _name(cls), **parts}
     raise TypeError(f"objects of type {type(thing).__name__} cannot be stored")
 
 

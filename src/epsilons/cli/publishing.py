@@ -92,7 +92,9 @@ class Publish(click.Command):
 
     def invoke(self, ctx: click.Context) -> None:
         """Ask, and print the release."""
-        given = ctx.params
+        ctx.invoke(self._publish, ctx.params)
+
+    def _publish(self, given: dict[str, Any]) -> None:
         release = publish(
             [self._asked(given)],
             epsilon=options.number_or_column(given["epsilon"]),

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilons import parameters as words
+from epsilons.frozen import storable
 from epsilons.budgets import Floats
 from epsilons.errors import DataError
 from epsilons.local.channel import Channel
@@ -40,6 +41,7 @@ _WORK = 1 << 20
 """Signs or coins that are worked on together."""
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class Frequencies(Randomizer):
     """A category of each person, at each person's own budget; all shares are estimated.

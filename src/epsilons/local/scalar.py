@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilons import parameters as words
+from epsilons.frozen import storable
 from epsilons.budgets import Floats, Integers
 from epsilons.errors import DataError, MissingValueError
 from epsilons.local.channel import Channel, Shifted
@@ -44,6 +45,7 @@ _ENOUGH: Final = 1e8
 """Noise at this budget is a hundredth of a step of the grid: ∞ is counted like it."""
 
 
+@storable
 @dataclass(frozen=True)
 class Bit(Randomizer):
     """Yes or no from each person, at each person's own budget; the share of yes is estimated.
@@ -116,6 +118,7 @@ class Bit(Randomizer):
         return _estimated(state, "share", (0.0, 1.0), 0.0)
 
 
+@storable
 @dataclass(frozen=True)
 class Mean(Randomizer):
     """A number of each person on a known range, at each person's own budget.

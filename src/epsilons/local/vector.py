@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilons import parameters as words
+from epsilons.frozen import storable
 from epsilons.budgets import Floats
 from epsilons.errors import DataError
 from epsilons.local.channel import Channel
@@ -38,6 +39,7 @@ _WORK = 1 << 18
 """Numbers of directions that are worked on together."""
 
 
+@storable
 @dataclass(frozen=True)
 class Vector(Randomizer):
     """A vector of each person in an ℓ2 ball, at each person's own budget.

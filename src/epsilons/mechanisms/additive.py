@@ -11,6 +11,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from epsilons.frozen import storable
 from epsilons.allocation import Allocation
 from epsilons.budgets import Floats, Integers
 from epsilons.noise import DiscreteLaplace, Law, PointMass, Source, Staircase, below_many
@@ -26,6 +27,7 @@ _FAST_BITS, _FEWEST_BITS = 53, 36
 _KEEP_BITS = 53
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class Additive:
     """A weighted integer sum plus integer noise.
@@ -153,6 +155,7 @@ class Additive:
         return Fraction(sum(k * n for k, n in people), 2)
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class Sampled(Additive):
     """People are kept by a coin of their own, then one weight serves all who stay.

@@ -13,6 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
+from epsilons.frozen import storable
 from epsilons.budgets import Floats, Integers
 from epsilons.tally import line
 
@@ -58,6 +59,7 @@ _ZERO = _UNIT // _NEAR**2 * line.CELLS
 """The bucket of 0 weighs as much as the octave of 1."""
 
 
+@storable
 @dataclass(frozen=True)
 class TheLine:
     """Every bucket of the float64 line, by its index in `tally.line`."""
@@ -98,6 +100,7 @@ def _find(weight: int) -> int:
     return octave * line.CELLS + (weight - int(_OCTAVES[octave])) // int(_CELL[octave]) + 1
 
 
+@storable
 @dataclass(frozen=True)
 class CellsOf:
     """The cells of a window, all alike."""
@@ -123,6 +126,7 @@ class CellsOf:
         return weight
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class Listed:
     """A short list of candidates.

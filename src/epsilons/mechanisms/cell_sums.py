@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from epsilons.frozen import storable
 from epsilons.budgets import Floats, Integers
 from epsilons.ladder import Ladder
 from epsilons.mechanisms.additive import lattice, noisy_cells
@@ -20,6 +21,7 @@ from epsilons.tally import CellTally
 _SAFE = 2**62
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class CellSums:
     """Weighted integer counts by cell, each plus integer noise of its own.

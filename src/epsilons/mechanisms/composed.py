@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from epsilons.frozen import storable
 from epsilons.budgets import Floats
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class Composed:
     """The stages of a release, each chosen from public facts and what the earlier ones drew.

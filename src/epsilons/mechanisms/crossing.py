@@ -7,12 +7,14 @@ from fractions import Fraction
 
 import numpy as np
 
+from epsilons.frozen import storable
 from epsilons.budgets import Integers
 from epsilons.noise import DiscreteLaplace, Source
 
 __all__ = ["Crossing"]
 
 
+@storable
 @dataclass(frozen=True)
 class Crossing:
     """The index of the first query that, with noise, is above a threshold with noise.

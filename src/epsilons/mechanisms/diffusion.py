@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from epsilons.frozen import storable
 from epsilons.allocation.caps import square_cap
 from epsilons.budgets import Budgets, Floats, Integers
 from epsilons.mechanisms.additive import stays
@@ -34,6 +35,7 @@ _CONSTANT = 8.0
 _LIMIT = 2.0**1020
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class Diffused:
     """Five frozen stages on people who were kept by coins.

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from epsilons.frozen import storable
 from epsilons.allocation import Allocation
 from epsilons.budgets import Floats, Integers
 from epsilons.mechanisms.additive import (
@@ -30,6 +31,7 @@ _SAFE = 2**62
 _HUGE = 1e300
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class Histogram:
     """Weighted integer counts by cell, each plus integer noise of its own.

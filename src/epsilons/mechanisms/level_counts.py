@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from epsilons.frozen import storable
 from epsilons.budgets import Floats, Integers
 from epsilons.ladder import Ladder
 from epsilons.noise import DiscreteLaplace, Source
@@ -27,6 +28,7 @@ _NOTICED: Final = 3.0
 _BITS: Final = 40
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class LevelCounts:
     """The number of people in each cell of the ladder, plus noise that fits their budgets.

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from epsilons.frozen import storable
 from epsilons.mechanisms.composed import Composed
 from epsilons.mechanisms.level_counts import LevelCounts
 from epsilons.noise import Source, permutation
@@ -15,6 +16,7 @@ from epsilons.types import Floats, Integers
 __all__ = ["Reduced", "Seats"]
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class Reduced:
     """Counts of octaves of budgets, and a mechanism for public budgets on as many slots.

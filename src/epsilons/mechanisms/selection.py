@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from epsilons.frozen import storable
 from epsilons.budgets import Floats, Integers
 from epsilons.mechanisms.candidates import Candidates
 from epsilons.noise import Source, below, exp_minus
@@ -27,6 +28,7 @@ _LARGEST = 2**62
 _SPREAD = {"replace": 4, "add-remove": 2}
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class Selection:
     """One candidate, likelier the nearer it is to the weighted median of the people.

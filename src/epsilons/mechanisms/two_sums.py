@@ -11,12 +11,14 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from epsilons.frozen import storable
 from epsilons.budgets import Floats, Integers
 from epsilons.noise import PairLaw, Source
 from epsilons.risk import Weighing, ratio
 from epsilons.tally import Tally
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class TwoSums:
     """Two combinations of a weighted sum and a weighted count, plus noise for both.

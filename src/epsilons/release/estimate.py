@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from epsilons.frozen import storable
 from epsilons.errors import KindError
 from epsilons.risk.located import Located, LocatedRatio
 from epsilons.risk.margins import CellsMargin, ScalarMargin
@@ -12,6 +13,7 @@ from epsilons.risk.reported import VectorMargin
 from epsilons.types import Floats
 
 
+@storable
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Scalar:
     """One number.
@@ -61,6 +63,7 @@ class Scalar:
         return {"sigma": self.sigma, "centre": self.margin.picture.centre}
 
 
+@storable
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Cells:
     """The share of people in each category.
@@ -123,6 +126,7 @@ class Cells:
         return {}
 
 
+@storable
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Vector:
     """The mean of vectors in a ball.

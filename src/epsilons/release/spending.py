@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
+from epsilons.frozen import storable
 from epsilons.budgets import floats_down, numbers_given
 from epsilons.errors import BudgetError
 from epsilons.types import Floats, Integers
@@ -84,6 +85,7 @@ class Spending(Sequence[Spent]):
         return self.rows[index]
 
 
+@storable
 @dataclass(frozen=True, eq=False, repr=False)
 class ByLevel(Spending):
     """What a person spends is that of the highest level that is not above their ε.
@@ -132,6 +134,7 @@ class ByLevel(Spending):
         return repr(self.rows)
 
 
+@storable
 @dataclass(frozen=True, eq=False, repr=False)
 class AllOfIt(Spending):
     """Everyone spent all that they offered: so it is in the local model.

@@ -29,6 +29,7 @@ from epsilons.tally.chunks import (
     into_polars,
     wrong,
 )
+from epsilons.tally.engines import Kind, engine_of
 from epsilons.tally.failures import guarded
 from epsilons.tally.files import ParquetFile, open_file
 
@@ -108,7 +109,7 @@ def _open(data: object) -> tuple[Any, Failure]:
             f"data is of type {type(data).__name__}, which is not a table: give a frame of pandas, "
             "Polars, PyArrow, DuckDB or PySpark, or the path of a .parquet file."
         )
-    return wrapped, (DataError, ON_SPARK if _on_executors(wrapped) else UNUSABLE)
+    return wrapped, (DataError, ON_SPARK if _kind(wrapped) == "spark" else UNUSABLE)
 
 
 def _check(frame: Any, columns: Mapping[str, Content], failure: Failure) -> None:
@@ -116,11 +117,12 @@ def _check(frame: Any, columns: Mapping[str, Content], failure: Failure) -> None
     import narwhals as nw
 
     def types() -> Mapping[str, Any]:
-        if _engine(frame) not in (None, nw.Implementation.PYARROW):
+        kind = _kind(frame)
+        if kind not in (None, "pyarrow"):
             found: Mapping[str, Any] = frame.collect_schema()
             return found
         # Narwhals does not know all of Arrow's kinds of bytes, Polars does.
-        schema = (frame if _engine(frame) is None else frame.to_native()).schema
+        schema = (frame if kind is None else frame.to_native()).schema
         wanted = [name for name in schema.names if name in columns]
         known = nw.from_native(into_polars(schema.empty_table().select(wanted))).schema
         return {**dict.fromkeys(schema.names), **known}
@@ -156,7 +158,7 @@ def _may_be_bytes(frame: Any, name: str, dtype: object) -> bool:
     """Whether a column of pandas, which has no type for bytes, may hold them: rows will tell."""
     import narwhals as nw
 
-    if not isinstance(frame, nw.DataFrame) or not frame.implementation.is_pandas_like():
+    if not isinstance(frame, nw.DataFrame) or _kind(frame) != "pandas":
         return False
     return dtype == nw.Object or "binary" in str(frame.to_native()[name].dtype)
 
@@ -173,52 +175,47 @@ def _results(
 
     if isinstance(frame, nw.LazyFrame):
         native: Any = frame.select(*columns).to_native()
-        if _on_executors(frame):
+        if _kind(frame) == "spark":
             return _on_spark(native, columns, work, merge)
-        if _engine(frame) is nw.Implementation.DASK:
+        if _kind(frame) == "dask":
             return _on_dask(native, columns, work)
-    elif isinstance(frame, nw.DataFrame) and frame.implementation.is_pandas_like():
+    elif _kind(frame) == "pandas":
         return [_in_memory(frame, columns, work)]
     rows = SMALL if "bytes" in columns.values() else ROWS
     frames = gathered(_stream(frame, list(columns), rows), columns)
     return [work(arrays(frames, columns, failure))]
 
 
-def _engine(frame: Any) -> nw.Implementation | None:
+def _kind(frame: Any) -> Kind | None:
     """Whose frame it is; None for a reader of record batches, which Narwhals does not wrap."""
-    return getattr(frame, "implementation", None)
-
-
-def _on_executors(frame: Any) -> bool:
-    engine = _engine(frame)
-    return engine is not None and (engine.is_pyspark() or engine.is_pyspark_connect())
+    return engine_of(frame).kind if hasattr(frame, "implementation") else None
 
 
 def _stream(frame: Any, names: list[str], rows: int) -> Iterable[pl.DataFrame]:
     """The rows of an engine of this machine, some at a time and in their order."""
     import narwhals as nw
 
-    engine = _engine(frame)
-    if engine is None:
+    kind = _kind(frame)
+    if kind is None:
         return from_arrow(frame, names)
     native = frame.select(*names).to_native()
-    if engine is nw.Implementation.PYARROW:
+    if kind == "pyarrow":
         return from_arrow(native.to_batches(max_chunksize=rows), names)
-    if engine is nw.Implementation.POLARS and isinstance(frame, nw.DataFrame):
+    if kind == "polars" and isinstance(frame, nw.DataFrame):
         slices: Iterable[pl.DataFrame] = native.iter_slices(rows)
         return slices
-    if engine is nw.Implementation.POLARS:
+    if kind == "polars":
         batches: Iterable[pl.DataFrame] = native.collect_batches(
             chunk_size=rows, maintain_order=True, engine="streaming"
         )
         return batches
-    if engine is nw.Implementation.DUCKDB:
+    if kind == "duckdb":
         return from_arrow(_reader(native, rows), names)
-    if engine is nw.Implementation.IBIS:
+    if kind == "ibis":
         return from_arrow(native.to_pyarrow_batches(chunk_size=rows), names)
     raise ArgumentError(
-        f"data is a frame of {engine.name.lower()}, which does not hand over batches: write it to "
-        "a Parquet file, and give its path."
+        f"data is a frame of {engine_of(frame).name.lower()}, which does not hand over batches: "
+        "write it to a Parquet file, and give its path."
     )
 
 

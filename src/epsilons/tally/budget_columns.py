@@ -10,6 +10,7 @@ import numpy as np
 
 from epsilons.errors import BudgetError
 from epsilons.ladder import LESS, Ladder
+from epsilons.tally.engines import engine_of
 from epsilons.tally.failures import guarded
 from epsilons.tally.ieee import (
     MOST_DIGITS,
@@ -66,9 +67,7 @@ def rounded_down(table: Table, ladder: Ladder | None) -> Table:
 
 def _scale(table: Table, dtype: Any) -> int | None:
     """The digits after the point of a column of decimals; None if nobody says."""
-    import narwhals as nw
-
-    if table.frame.implementation is nw.Implementation.IBIS:  # Narwhals guesses where it is silent
+    if not engine_of(table.frame).scales:
         native: Any = table.frame.to_native()
         dtype = native.schema()[table.epsilon]
     scale: int | None = getattr(dtype, "scale", None)

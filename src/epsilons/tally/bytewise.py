@@ -11,9 +11,10 @@ written alike.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from epsilons.errors import ColumnError
+from epsilons.tally.engines import Kind, engine_of
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -22,6 +23,9 @@ __all__ = ["Spelling", "bytewise", "spelt"]
 
 Spelling = Literal["text", "bytes", "hex"]
 """How the text of a column is written in a query: as it is, in UTF-8, or that in hexadecimal."""
+
+Written: TypeAlias = "tuple[nw.LazyFrame[Any], Spelling]"
+"""A frame, and how the text of a column is written in it."""
 
 BINARY: Final = "UTF8_BINARY"
 """The collation of Spark that compares bytes, and the only one before Spark 4."""
@@ -74,30 +78,25 @@ def spelt(labels: Iterable[str], how: Spelling) -> list[str] | list[bytes]:
     return [label.encode().hex().upper() if how == "hex" else label for label in labels]
 
 
-def _written(frame: nw.LazyFrame[Any], column: str) -> tuple[nw.LazyFrame[Any], Spelling]:
+def _written(frame: nw.LazyFrame[Any], column: str) -> Written:
     """Write a column of text so that bytes are compared, and say how it is written.
 
     Raises:
         ColumnError: the engine is not known to compare bytes.
     """
-    import narwhals as nw
-
-    engine = frame.implementation
-    native: Any = frame.to_native()
-    if engine is nw.Implementation.DUCKDB:
-        return nw.from_native(_on_duckdb(native, column)), "bytes"
-    if engine is nw.Implementation.IBIS:
-        return _on_ibis(frame, column)
-    if engine.is_pyspark() or engine.is_pyspark_connect():
-        # Its schema tells which columns need it.
-        if getattr(native.schema[column].dataType, "collation", BINARY) == BINARY:
-            return frame, "text"
-        return frame.with_columns(nw.col(column).cast(nw.Binary)), "bytes"
-    if engine is nw.Implementation.PYARROW:
-        return nw.from_native(_on_pyarrow(native, column)).lazy(), "text"
-    if engine in (nw.Implementation.POLARS, nw.Implementation.DASK) or engine.is_pandas_like():
-        return frame, "text"
-    raise ColumnError(_unknown_collation(column, engine.name.title()))
+    writers: dict[Kind, Callable[[nw.LazyFrame[Any], str], Written]] = {
+        "polars": _as_it_is,
+        "pandas": _as_it_is,
+        "dask": _as_it_is,
+        "pyarrow": _on_pyarrow,
+        "duckdb": _on_duckdb,
+        "spark": _on_spark,
+        "ibis": _on_ibis,
+    }
+    engine = engine_of(frame)
+    if engine.kind not in writers:
+        raise ColumnError(_unknown_collation(column, engine.name))
+    return writers[engine.kind](frame, column)
 
 
 def _comparable(frame: nw.LazyFrame[Any], column: str) -> bool:
@@ -108,33 +107,55 @@ def _comparable(frame: nw.LazyFrame[Any], column: str) -> bool:
     """
     import narwhals as nw
 
-    engine = frame.implementation
-    native: Any = frame.to_native()
+    engine = engine_of(frame)
     dtype = frame.collect_schema()[column]
-    plain = not (dtype.is_nested() or dtype in (nw.Unknown, nw.Duration))
-    if engine is nw.Implementation.DUCKDB:
-        return plain or dict(zip(native.columns, native.types, strict=True))[column].id in PLAIN
-    if engine is nw.Implementation.IBIS:
-        return plain or type(native.schema()[column]).__name__.lower() in PLAIN
-    if engine.is_pyspark() or engine.is_pyspark_connect():
-        return plain or native.schema[column].dataType.typeName() in PLAIN
-    return True
+    if not engine.collates or not (dtype.is_nested() or dtype in (nw.Unknown, nw.Duration)):
+        return True
+    native: Any = frame.to_native()
+    if engine.kind == "duckdb":
+        name = dict(zip(native.columns, native.types, strict=True))[column].id
+    elif engine.kind == "ibis":
+        name = type(native.schema()[column]).__name__.lower()
+    else:
+        name = native.schema[column].dataType.typeName()
+    return name in PLAIN
 
 
-def _on_pyarrow(native: Any, column: str) -> Any:
+def _as_it_is(frame: nw.LazyFrame[Any], _: str) -> Written:
+    """Bytes are compared, and nothing else."""
+    return frame, "text"
+
+
+def _on_pyarrow(frame: nw.LazyFrame[Any], column: str) -> Written:
     """Write a dictionary out: in Arrow an entry may stand in it twice."""
+    import narwhals as nw
     import pyarrow as pa
 
+    native: Any = frame.to_native()
     kept = native[column]
     if not pa.types.is_dictionary(kept.type):
-        return native
+        return frame, "text"
     place = native.column_names.index(column)
-    return native.set_column(place, column, kept.cast(kept.type.value_type))
+    plain = native.set_column(place, column, kept.cast(kept.type.value_type))
+    return nw.from_native(plain).lazy(), "text"
 
 
-def _on_duckdb(native: Any, column: str) -> Any:
+def _on_spark(frame: nw.LazyFrame[Any], column: str) -> Written:
+    """Write a column as bytes if it has a collation, which its schema tells."""
+    import narwhals as nw
+
+    native: Any = frame.to_native()
+    if getattr(native.schema[column].dataType, "collation", BINARY) == BINARY:
+        return frame, "text"
+    return frame.with_columns(nw.col(column).cast(nw.Binary)), "bytes"
+
+
+def _on_duckdb(frame: nw.LazyFrame[Any], column: str) -> Written:
     """Write a column of a relation as bytes, which is no copy."""
     import duckdb
+    import narwhals as nw
+
+    native: Any = frame.to_native()
 
     def plain(name: str) -> Any:
         found = duckdb.ColumnExpression(name)
@@ -143,10 +164,10 @@ def _on_duckdb(native: Any, column: str) -> Any:
         # A cast to BLOB would read escapes in the text, and an ENUM has no bytes of its own.
         return duckdb.FunctionExpression("encode", found.cast("VARCHAR")).alias(name)
 
-    return native.select(*map(plain, native.columns))
+    return nw.from_native(native.select(*map(plain, native.columns))), "bytes"
 
 
-def _on_ibis(frame: nw.LazyFrame[Any], column: str) -> tuple[nw.LazyFrame[Any], Spelling]:
+def _on_ibis(frame: nw.LazyFrame[Any], column: str) -> Written:
     """Write a column of a table of Ibis as its backend can."""
     import ibis
     import narwhals as nw

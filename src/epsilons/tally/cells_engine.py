@@ -19,6 +19,7 @@ from epsilons.tally.categories import MISSING, UNDECLARED, Categories
 from epsilons.tally.cells import CellGroups, Parts, add_up
 from epsilons.tally.collect import collected
 from epsilons.tally.columns import Table
+from epsilons.tally.engines import engine_of
 from epsilons.tally.expressions import (
     belongs_to_nobody,
     budget_and_person,
@@ -136,7 +137,7 @@ def _rows(table: Table, categories: Categories, *, indexed: bool) -> nw.LazyFram
     """
     import narwhals as nw
 
-    value = nw.col(table.values)
+    engine, value = engine_of(table.frame), nw.col(table.values)
     if categories.kind == "bins":
         value = floats(table, table.values)
         there = a_number(value)
@@ -144,16 +145,16 @@ def _rows(table: Table, categories: Categories, *, indexed: bool) -> nw.LazyFram
             value = nw.when(there).then(value + 0.0)
         elif categories.breaks.size <= MOST_BREAKS:
             passed = [value >= point for point in categories.breaks.tolist()]
-            if _compares_null(table):
+            if engine.compares_null:
                 passed = [each.fill_null(False) for each in passed]
             above = [each.cast(nw.Int16) for each in passed]
             index = added(above).cast(nw.Int16)
             value = nw.when(there).then(index).otherwise(nw.lit(-1, dtype=nw.Int16))
         else:
-            if table.person is not None and table.frame.implementation is nw.Implementation.DASK:
+            if table.person is not None and not engine.joins:
                 raise ArgumentError(
-                    f"categories: Dask takes at most {MOST_BREAKS} ends of bins together with "
-                    "person. Declare fewer bins, or give data on another engine."
+                    f"categories: {engine.name} takes at most {MOST_BREAKS} ends of bins together "
+                    "with person. Declare fewer bins, or give data on another engine."
                 )
             own = budget_and_person(table)
             rows = table.frame.select(value.alias("v"), there.alias("there"), *own)
@@ -161,14 +162,6 @@ def _rows(table: Table, categories: Categories, *, indexed: bool) -> nw.LazyFram
             index = nw.when(nw.col("there")).then(nw.col("v")).otherwise(-1)
             return rows.with_columns(index.alias("v")).drop("there")
     return table.frame.select(value.alias("v"), *budget_and_person(table))
-
-
-def _compares_null(table: Table) -> bool:
-    """Whether what is null is no number after a comparison, either, and then fails in a cast."""
-    import narwhals as nw
-
-    engine = table.frame.implementation
-    return engine is nw.Implementation.DASK or engine.is_pandas_like()
 
 
 def _of_rows(rows: nw.LazyFrame[Any], *, budgets: bool, few: bool) -> nw.LazyFrame[Any]:
@@ -192,7 +185,7 @@ def _of_people(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
     import narwhals as nw
 
     parts = rows.with_columns(nw.lit(1, dtype=nw.Int64).alias("size"))
-    if rows.implementation is nw.Implementation.PYARROW:
+    if not engine_of(rows).windows:
         parts = _joined(parts, budgets=budgets)
     else:
         own = [nw.col("size").sum().over("who").alias("rows")]
@@ -211,10 +204,7 @@ def _of_people(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
 
 
 def _joined(parts: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
-    """Do in PyArrow by one join what is done elsewhere by windows.
-
-    A window in PyArrow is a join, each of which may put rows in an order of its own.
-    """
+    """Do by one join what is done elsewhere by windows."""
     import narwhals as nw
 
     own = [nw.len().alias("rows")]

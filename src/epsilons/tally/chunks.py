@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilons.errors import ColumnError, DataError, EpsilonsError
+from epsilons.tally.engines import engine_of
 from epsilons.tally.failures import guarded
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def _array(series: nw.Series[Any], content: Content) -> NDArray[Any] | Bytes:
             "filled in or passed over."
         )
     if content == "bytes":
-        if series.implementation is nw.Implementation.POLARS:
+        if engine_of(series).kind == "polars":
             return _lengths_apart(series.to_native())
         entries = series.to_list()
         if not all(isinstance(entry, bytes) for entry in entries):

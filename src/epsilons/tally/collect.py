@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from epsilons.tally.engines import engine_of
 from epsilons.tally.progress import Passed, on_terminal, share_of, shown, shows_its_own
 
 if TYPE_CHECKING:
     import narwhals as nw
 
 __all__ = ["collected"]
-
-NAMES = {"DUCKDB": "DuckDB", "PYARROW": "PyArrow", "PYSPARK": "Spark", "PYSPARK_CONNECT": "Spark"}
-"""Engines whose names are not one capital and small letters."""
 
 INTERRUPTED = "Query interrupted"
 """What DuckDB says after Ctrl-C, in a RuntimeError: no failure of the data."""
@@ -25,10 +23,10 @@ def collected(query: nw.LazyFrame[Any], passed: Passed | None = None) -> nw.Data
         query: of any engine.
         passed: what counts the rows that the query reads, if something does.
     """
-    import narwhals as nw
+    engine = engine_of(query)
 
     def run() -> nw.DataFrame[Any]:
-        if query.implementation is nw.Implementation.POLARS:
+        if engine.streams:
             return query.collect(engine="streaming")
         try:
             return query.collect()
@@ -42,6 +40,5 @@ def collected(query: nw.LazyFrame[Any], passed: Passed | None = None) -> nw.Data
         return run()
     if passed is not None:
         passed.begin()
-    name = query.implementation.name
-    text = f"epsilons: reading the data in {NAMES.get(name, name.capitalize())}"
+    text = f"epsilons: reading the data in {engine.name}"
     return shown(run, text, passed or share_of(query))

@@ -24,6 +24,7 @@ from epsilons.tally.bytewise import Spelling, bytewise
 from epsilons.tally.categories import Kind, wrong_type
 from epsilons.tally.cells_numpy import check_declared
 from epsilons.tally.csv_files import Role, TextFile
+from epsilons.tally.engines import engine_of
 from epsilons.tally.failures import UNUSABLE, guarded
 from epsilons.tally.files import Separated, is_file, open_file
 from epsilons.tally.identity import numbered
@@ -73,7 +74,7 @@ class Table:
         """Parts of a table in Polars, of so many rows, to be read one after another."""
         import narwhals as nw
 
-        if self.size is None or self.frame.implementation is not nw.Implementation.POLARS:
+        if self.size is None or not engine_of(self.frame).streams:
             return [self]
         native: pl.LazyFrame = self.frame.to_native()
         return [
@@ -225,9 +226,10 @@ def _check_dictionary(table: Table) -> None:
     text = dtype in (nw.String, nw.Enum)
     if dtype == nw.Categorical:
         native: Any = table.frame.select(table.values).head(0).to_native()
-        if table.frame.implementation is nw.Implementation.PANDAS:
+        kind = engine_of(table.frame).kind
+        if kind == "pandas":
             text = native[table.values].dtype.categories.dtype in ("object", "str", "string")
-        elif table.frame.implementation is nw.Implementation.PYARROW:
+        elif kind == "pyarrow":
             text = "string" in str(native.schema.field(table.values).type.value_type)
         else:
             text = True
@@ -237,14 +239,9 @@ def _check_dictionary(table: Table) -> None:
 
 
 def _into_polars(table: Table) -> nw.LazyFrame[Any]:
-    """Return the frame, in Polars if it is in memory: four to eight times faster, mostly no copy.
-
-    PyArrow would also refuse integers above 2**53, and show one of them.
-    """
-    import narwhals as nw
-
+    """Return the frame, in Polars if its engine is one that frames are moved from."""
     frame = table.frame
-    if frame.implementation not in (nw.Implementation.PANDAS, nw.Implementation.PYARROW):
+    if not engine_of(frame).moved:
         return frame
     wanted = {c for c in (table.values, table.epsilon, table.person) if isinstance(c, str)}
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from epsilons.ladder import HUGE
 from epsilons.tally.budget_columns import rung
 from epsilons.tally.columns import Table
+from epsilons.tally.engines import engine_of
 from epsilons.tally.ieee import a_number, rounded, stirred
 from epsilons.tally.levels import BAD_BUDGET
 
@@ -96,14 +97,13 @@ def few_budgets(rows: nw.LazyFrame[Any]) -> bool:
     Grouping by the budgets themselves, and by their keys after that, is up to a third faster where
     there are few, and three times slower where everyone has their own. The integers are the same.
     """
-    import narwhals as nw
-
-    if rows.implementation is nw.Implementation.DUCKDB:
+    peek = engine_of(rows).peek
+    if peek == "if planned":
         # Of a table or a file the first rows cost nothing; what is joined, sorted or added up must
         # be so before there is a first one.
         plan = rows.to_native().explain()
         if any(word in plan for word in ("JOIN", "ORDER", "SORT", "GROUP", "AGGREGATE", "WINDOW")):
             return False
-    elif rows.implementation is not nw.Implementation.POLARS:
+    elif peek == "never":
         return False
     return len(set(rows.select("e").head(PEEK).collect()["e"].to_list())) <= PEEK // 8

@@ -16,6 +16,7 @@ import numpy as np
 from epsilons.budgets import is_number
 from epsilons.errors import ArgumentError, ColumnError, DataError
 from epsilons.tally.arrays import unnamed
+from epsilons.tally.engines import kind_of_data
 from epsilons.tally.failures import UNUSABLE, guarded
 from epsilons.tally.levels import Names
 
@@ -57,18 +58,17 @@ def asked(values: Any, epsilon: Any, data: Any, person: Any) -> Asked:
     if data is None:
         unnamed(values, epsilon, person)
         return Asked(values, epsilon, None, person, Names())
-    from narwhals import dependencies
-
     names = Names.of_columns(values, epsilon, person)
     given = Asked(values, epsilon, data, person, names)
-    if dependencies.is_pandas_like_dataframe(data):
+    kind = kind_of_data(data)
+    if kind == "pandas":
         return _of_pandas(given, list(data.columns))
-    if dependencies.is_pyarrow_table(data):
+    if kind == "pyarrow":
         wanted = _wanted(given, list(data.column_names))
         return replace(given, data=data.select(wanted)) if wanted else given
-    if dependencies.is_dask_dataframe(data):
+    if kind == "dask":
         _refuse_objects(given)
-    if dependencies.is_duckdb_relation(data) or dependencies.is_pyspark_dataframe(data):
+    if kind in ("duckdb", "spark"):
         _wanted(given, guarded(lambda: list(data.columns), DataError, UNUSABLE))
     return given
 

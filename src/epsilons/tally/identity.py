@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilons.errors import ColumnError
+from epsilons.tally.engines import engine_of
 from epsilons.tally.given import is_null, opened
 from epsilons.types import Floats, Integers
 
@@ -91,23 +92,11 @@ def numbered(series: nw.Series[Any]) -> Integers | Floats | np.ma.MaskedArray[An
     Args:
         series: ids of any type, of an engine that holds them in memory.
     """
-    import narwhals as nw
-
     native: Any = series.to_native()
     if series.dtype.is_float():
         return series.fill_null(float("nan")).to_numpy()
-    if series.implementation is nw.Implementation.POLARS:
-        found = _in_polars(native)
-    elif series.implementation is nw.Implementation.PYARROW:
-        import pyarrow as pa
-
-        plain = (
-            native.cast(native.type.value_type) if pa.types.is_dictionary(native.type) else native
-        )
-        codes = plain.combine_chunks().dictionary_encode().indices
-        found = np.asarray(codes.fill_null(NOBODY).to_numpy(zero_copy_only=False), dtype=np.int64)
-    else:
-        found = np.asarray(native.factorize()[0], dtype=np.int64)
+    number = {"polars": _in_polars, "pyarrow": _in_pyarrow}.get(engine_of(series).kind, _in_pandas)
+    found = number(native)
     gone = found == NOBODY
     return np.ma.MaskedArray(found, mask=gone) if gone.any() else found
 
@@ -130,6 +119,18 @@ def _in_polars(series: pl.Series) -> Integers:
     found = np.empty(len(series), dtype=np.int64)
     found[rows["row"].to_numpy()] = rows["number"].to_numpy()
     return found
+
+
+def _in_pyarrow(series: Any) -> Integers:
+    import pyarrow as pa
+
+    plain = series.cast(series.type.value_type) if pa.types.is_dictionary(series.type) else series
+    codes = plain.combine_chunks().dictionary_encode().indices
+    return np.asarray(codes.fill_null(NOBODY).to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _in_pandas(series: Any) -> Integers:
+    return np.asarray(series.factorize()[0], dtype=np.int64)
 
 
 def _of_floats(array: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from epsilons.ladder import SPLITTER
+from epsilons.tally.engines import engine_of
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -45,7 +46,7 @@ def exactly(number: float, frame: nw.LazyFrame[Any]) -> nw.Expr:
     """
     import narwhals as nw
 
-    if frame.implementation is not nw.Implementation.IBIS or number.is_integer():
+    if engine_of(frame).floats or number.is_integer():
         return nw.lit(number)
     above, below = number.as_integer_ratio()
     found = nw.lit(above).cast(nw.Float64)

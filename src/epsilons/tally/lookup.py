@@ -7,11 +7,13 @@ handed to the engine, and joined there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
 from epsilons.errors import ArgumentError
+from epsilons.tally.engines import Kind, engine_of
 from epsilons.types import Floats
 
 if TYPE_CHECKING:
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 __all__ = ["BRANCHES", "added", "index_among", "with_places"]
+
+Columns: TypeAlias = dict[str, list[Any]]
+"""A small table: its columns by name."""
 
 BRANCHES: Final = 64
 """Breaks between which a value is compared at a time: a tree of so many branches finds its place
@@ -104,47 +109,72 @@ def _at_or_above(value: nw.Expr, breaks: list[float]) -> nw.Expr:
     return added([(value >= point).fill_null(False).cast(nw.Int64) for point in breaks])
 
 
-def _beside(frame: nw.LazyFrame[Any], columns: dict[str, list[Any]]) -> nw.LazyFrame[Any]:
+def _beside(frame: nw.LazyFrame[Any], columns: Columns) -> nw.LazyFrame[Any]:
     """Return a small table on the engine of a frame.
 
     Raises:
         ArgumentError: the engine is not known to take one.
     """
+    makers: dict[Kind, Callable[[nw.LazyFrame[Any], Columns], nw.LazyFrame[Any]]] = {
+        "polars": _in_memory,
+        "pandas": _in_memory,
+        "pyarrow": _on_pyarrow,
+        "duckdb": _on_duckdb,
+        "spark": _on_spark,
+        "ibis": _on_ibis,
+        "dask": _on_dask,
+    }
+    engine = engine_of(frame)
+    if engine.kind not in makers:
+        raise ArgumentError(
+            f"categories: there are too many for a query on {engine.name}. "
+            "Declare fewer of them, or give data on another engine."
+        )
+    return makers[engine.kind](frame, columns)
+
+
+def _in_memory(frame: nw.LazyFrame[Any], columns: Columns) -> nw.LazyFrame[Any]:
     import narwhals as nw
 
-    engine = frame.implementation
+    return nw.from_dict(columns, backend=frame.implementation).lazy()
+
+
+def _on_pyarrow(frame: nw.LazyFrame[Any], columns: Columns) -> nw.LazyFrame[Any]:
+    """PyArrow joins nothing but equal types, and has two of text."""
+    import pyarrow as pa
+
     native: Any = frame.to_native()
-    if engine is nw.Implementation.POLARS or engine.is_pandas_like():
-        return nw.from_dict(columns, backend=engine).lazy()
-    if engine is nw.Implementation.PYARROW:
-        import pyarrow as pa
+    types = {field.name: field.type for field in native.schema}
+    made = {name: pa.array(items, types.get(name)) for name, items in columns.items()}
+    return _lazy(pa.table(made))
 
-        # It joins nothing but equal types, and has two of text.
-        types = {field.name: field.type for field in native.schema}
-        made = {name: pa.array(items, types.get(name)) for name, items in columns.items()}
-        return _lazy(pa.table(made))
-    if engine is nw.Implementation.DUCKDB:
-        # A relation does not tell its connection, but a query on it is one on its connection.
-        lists = ", ".join(f'unnest({_sql(items)}) AS "{name}"' for name, items in columns.items())
-        return _lazy(native.query("ours", f"SELECT {lists}"))
-    if engine.is_pyspark() or engine.is_pyspark_connect():
-        import pyarrow as pa
 
-        return _lazy(native.sparkSession.createDataFrame(pa.table(columns)))
-    if engine is nw.Implementation.IBIS:
-        import ibis
-        import pyarrow as pa
+def _on_duckdb(frame: nw.LazyFrame[Any], columns: Columns) -> nw.LazyFrame[Any]:
+    """A relation does not tell its connection, but a query on it is one on its connection."""
+    native: Any = frame.to_native()
+    lists = ", ".join(f'unnest({_sql(items)}) AS "{name}"' for name, items in columns.items())
+    return _lazy(native.query("ours", f"SELECT {lists}"))
 
-        return _lazy(ibis.memtable(pa.table(columns)))
-    if engine is nw.Implementation.DASK:
-        import dask.dataframe as dd
-        import pandas as pd
 
-        return _lazy(dd.from_pandas(pd.DataFrame(columns), npartitions=1))
-    raise ArgumentError(
-        f"categories: there are too many for a query on {engine.name.title()}. "
-        "Declare fewer of them, or give data on another engine."
-    )
+def _on_spark(frame: nw.LazyFrame[Any], columns: Columns) -> nw.LazyFrame[Any]:
+    import pyarrow as pa
+
+    native: Any = frame.to_native()
+    return _lazy(native.sparkSession.createDataFrame(pa.table(columns)))
+
+
+def _on_ibis(_: nw.LazyFrame[Any], columns: Columns) -> nw.LazyFrame[Any]:
+    import ibis
+    import pyarrow as pa
+
+    return _lazy(ibis.memtable(pa.table(columns)))
+
+
+def _on_dask(_: nw.LazyFrame[Any], columns: Columns) -> nw.LazyFrame[Any]:
+    import dask.dataframe as dd
+    import pandas as pd
+
+    return _lazy(dd.from_pandas(pd.DataFrame(columns), npartitions=1))
 
 
 def _lazy(native: Any) -> nw.LazyFrame[Any]:

@@ -15,6 +15,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
+from epsilons.tally.engines import engine_of
+
 if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
@@ -176,9 +178,8 @@ class Passed:
 
 def share_of(query: nw.LazyFrame[Any]) -> Share | None:
     """How far the engine of a query says that it is, if it says it, asked before it starts."""
-    import narwhals as nw
-
-    if query.implementation is nw.Implementation.PYSPARK:
+    engine = engine_of(query)
+    if engine.kind == "spark" and not engine.remote:
         native: Any = query.to_native()
         # An engine that does not answer this will say more when the query is run.
         with contextlib.suppress(Exception):
@@ -191,17 +192,15 @@ def shows_its_own(query: nw.LazyFrame[Any]) -> bool:
 
     Spark does so from Python, and DuckDB where Python is interactive, unless they are told not to.
     """
-    import narwhals as nw
-
-    kind, native = query.implementation, cast(Any, query.to_native())
+    engine, native = engine_of(query), cast(Any, query.to_native())
     # An engine that does not answer this will say more when the query is run.
     with contextlib.suppress(Exception):
-        if kind is nw.Implementation.PYSPARK:
+        if engine.kind == "spark" and engine.remote:
+            return os.environ.get("SPARK_CONNECT_PROGRESS_BAR_ENABLED") == "1"
+        if engine.kind == "spark":
             settings = native.sparkSession.sparkContext.getConf()
             return bool(settings.get("spark.ui.showConsoleProgress") == "true")
-        if kind is nw.Implementation.PYSPARK_CONNECT:
-            return os.environ.get("SPARK_CONNECT_PROGRESS_BAR_ENABLED") == "1"
-        if kind is nw.Implementation.DUCKDB:
+        if engine.kind == "duckdb":
             # Of the connection of the query, without a row of it.
             setting = "count(*), current_setting('enable_progress_bar')"
             return bool(native.limit(0).aggregate(setting).fetchall()[0][1])

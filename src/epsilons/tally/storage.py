@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from epsilons.tally.categories import Kind
+from epsilons.tally.engines import engine_of
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -34,7 +35,7 @@ def as_declared(
     """
     import narwhals as nw
 
-    if frame.implementation is not nw.Implementation.IBIS:
+    if not engine_of(frame).loose:
         return frame
     import ibis
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from epsilons.tally.collect import collected
 from epsilons.tally.columns import Table
+from epsilons.tally.engines import engine_of
 from epsilons.tally.expressions import (
     belongs_to_nobody,
     budget_and_person,
@@ -97,10 +98,9 @@ def _rows(table: Table, bounds: tuple[float, float], rule: Rule | None) -> nw.La
     # GRID, so that no theory of rounding is needed for privacy. Spark's floor cannot take more.
     steps = _clipped(table, steps + 0.5, GRID + 0.5).floor()
     columns: list[nw.Expr]
-    if table.person is None and _counts_nulls(table.frame):
-        # DuckDB's own function is a fifteenth faster, and in Ibis there is none.
-        duckdb = table.frame.implementation is nw.Implementation.DUCKDB
-        there = value.is_finite() if duckdb else less_itself_is_0(value)
+    engine = engine_of(table.frame)
+    if table.person is None and engine.nullable:
+        there = value.is_finite() if engine.finite else less_itself_is_0(value)
         columns = [nw.when(there).then(steps.cast(nw.Int64)).alias("x")]
     else:
         # Nulls are filled in conditions: an engine need not take null for false.
@@ -116,28 +116,9 @@ def _clipped(table: Table, number: nw.Expr, most: float) -> nw.Expr:
     """Return a number cut to [0, most]."""
     import narwhals as nw
 
-    if not _speaks_sql(table.frame):
+    if not engine_of(table.frame).sql:
         return number.clip(0.0, most)
-    # A clip asks for null first, in SQL, and here that is known.
     return nw.max_horizontal(nw.min_horizontal(number, nw.lit(most)), nw.lit(0.0))
-
-
-def _speaks_sql(frame: nw.LazyFrame[Any]) -> bool:
-    import narwhals as nw
-
-    engines = nw.Implementation
-    sql = (engines.DUCKDB, engines.PYSPARK, engines.PYSPARK_CONNECT, engines.IBIS)
-    return frame.implementation in sql
-
-
-def _counts_nulls(frame: nw.LazyFrame[Any]) -> bool:
-    """Whether integers may be null, and a condition that is null is not met.
-
-    Then one column less is needed. In pandas integers with null become floats.
-    """
-    import narwhals as nw
-
-    return frame.implementation is nw.Implementation.POLARS or _speaks_sql(frame)
 
 
 def _valid(rows: nw.LazyFrame[Any]) -> nw.Expr:

@@ -1,0 +1,124 @@
+"""What each engine can do, and how it differs: one row for each that Narwhals reads.
+
+Queries are written once for all. Where an engine needs other words for the same integers, the
+reason stands here, and what is one engine's own way of doing it stands where it is done, in a
+dictionary by `Engine.kind`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+__all__ = ["ENGINES", "Engine", "Kind", "Peek", "engine_of", "kind_of_data"]
+
+Kind = Literal["polars", "pandas", "pyarrow", "duckdb", "spark", "ibis", "dask", "other"]
+"""Engines that are asked in the same way."""
+
+Peek = Literal["always", "if planned", "never"]
+"""When the first rows of a query are looked at."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """What the tally must know of an engine.
+
+    Attributes:
+        name: what messages and the line on a terminal call it.
+        kind: by which its own ways of doing things are found.
+        moved: frames are handed to Polars, where that can be: four to eight times faster, mostly no
+            copy. PyArrow would also refuse integers above 2**53, and show one of them.
+        sql: a query is one of SQL. A clip asks for null first there, and here that is known.
+        nullable: integers may be null, and a condition that is null is not met. Then one column
+            less is needed. In pandas integers with null become floats.
+        finite: it has its own function for what is finite, which is a fifteenth faster.
+        floats: a float in a query arrives as it is. Ibis writes numbers as decimals: what a
+            database makes of one with many digits may be the float beside it.
+        compares_null: what is null is no number after a comparison, either, and fails in a cast.
+        windows: `over` keeps rows in order. In PyArrow each is a join, with an order of its own.
+        joins: a small table may be joined to rows whose people are looked at in windows.
+        peek: whether the first rows of a query cost next to nothing: where a plan says so, and
+            nothing is joined, sorted or added up before.
+        collates: text may be compared by a collation, and nested entries may hold text.
+        scales: Narwhals tells how many digits decimals have after the point.
+        streams: it has a streaming engine, and rows may be taken in pieces.
+        remote: its session is elsewhere, and does not tell how far it is.
+        loose: a backend may let entries be of another type than their column.
+    """
+
+    name: str
+    kind: Kind
+    moved: bool = False
+    sql: bool = False
+    nullable: bool = False
+    finite: bool = False
+    floats: bool = True
+    compares_null: bool = False
+    windows: bool = True
+    joins: bool = True
+    peek: Peek = "never"
+    collates: bool = False
+    scales: bool = True
+    streams: bool = False
+    remote: bool = False
+    loose: bool = False
+
+
+_SPARK: Final = Engine("Spark", "spark", sql=True, nullable=True, collates=True)
+
+ENGINES: Final[dict[str, Engine]] = {
+    "POLARS": Engine("Polars", "polars", nullable=True, peek="always", streams=True),
+    "PANDAS": Engine("Pandas", "pandas", moved=True, compares_null=True),
+    "MODIN": Engine("Modin", "pandas", compares_null=True),
+    "CUDF": Engine("Cudf", "pandas", compares_null=True),
+    "PYARROW": Engine("PyArrow", "pyarrow", moved=True, windows=False),
+    "DUCKDB": Engine(
+        "DuckDB",
+        "duckdb",
+        sql=True,
+        nullable=True,
+        finite=True,
+        peek="if planned",
+        collates=True,
+    ),
+    "PYSPARK": _SPARK,
+    "PYSPARK_CONNECT": replace(_SPARK, remote=True),
+    "IBIS": Engine(
+        "Ibis",
+        "ibis",
+        sql=True,
+        nullable=True,
+        floats=False,
+        collates=True,
+        scales=False,
+        loose=True,
+    ),
+    "SQLFRAME": Engine("Sqlframe", "other"),
+    "DASK": Engine("Dask", "dask", compares_null=True, joins=False),
+}
+"""By the names of Narwhals. An engine that is not here is asked in the words that all understand,
+and is refused what needs its own: see `engine_of`."""
+
+
+def engine_of(frame: nw.LazyFrame[Any] | nw.DataFrame[Any] | nw.Series[Any]) -> Engine:
+    """The engine of a frame or a series."""
+    name = frame.implementation.name
+    return ENGINES.get(name) or Engine(name.title(), "other")
+
+
+def kind_of_data(data: object) -> Kind | None:
+    """The kind of a frame as the user gave it, before Narwhals wraps it, where that matters."""
+    from narwhals import dependencies
+
+    known: dict[Kind, Callable[[Any], bool]] = {
+        "pandas": dependencies.is_pandas_like_dataframe,
+        "pyarrow": dependencies.is_pyarrow_table,
+        "dask": dependencies.is_dask_dataframe,
+        "duckdb": dependencies.is_duckdb_relation,
+        "spark": dependencies.is_pyspark_dataframe,
+    }
+    return next((kind for kind, is_one in known.items() if is_one(data)), None)
