@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilons import parameters as words
-from epsilons.frozen import storable
 from epsilons.budgets import Floats
 from epsilons.errors import DataError
+from epsilons.frozen import storable
 from epsilons.local.channel import Channel
 from epsilons.local.coins import WORD, flips, threshold
 from epsilons.local.hadamard import negative, order, transform

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilons import parameters as words
-from epsilons.frozen import storable
 from epsilons.budgets import Floats, Integers
 from epsilons.errors import DataError, MissingValueError
+from epsilons.frozen import storable
 from epsilons.local.channel import Channel, Shifted
 from epsilons.local.coins import WORD, flips, threshold
 from epsilons.local.laplace import noise

@@ -11,9 +11,9 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from epsilons.frozen import storable
 from epsilons.allocation import Allocation
 from epsilons.budgets import Floats, Integers
+from epsilons.frozen import storable
 from epsilons.noise import DiscreteLaplace, Law, PointMass, Source, Staircase, below_many
 from epsilons.risk import Stairs, Weighing
 

@@ -13,8 +13,8 @@ from typing import Protocol
 
 import numpy as np
 
-from epsilons.frozen import storable
 from epsilons.budgets import Floats, Integers
+from epsilons.frozen import storable
 from epsilons.tally import line
 
 __all__ = ["Candidates", "CellsOf", "Listed", "TheLine", "octave_prior", "radii"]

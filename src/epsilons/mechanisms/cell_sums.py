@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from epsilons.frozen import storable
 from epsilons.budgets import Floats, Integers
+from epsilons.frozen import storable
 from epsilons.ladder import Ladder
 from epsilons.mechanisms.additive import lattice, noisy_cells
 from epsilons.noise import DiscreteLaplace, Source

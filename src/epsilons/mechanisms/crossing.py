@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from epsilons.frozen import storable
 from epsilons.budgets import Integers
+from epsilons.frozen import storable
 from epsilons.noise import DiscreteLaplace, Source
 
 __all__ = ["Crossing"]

@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from epsilons.frozen import storable
 from epsilons.allocation.caps import square_cap
 from epsilons.budgets import Budgets, Floats, Integers
+from epsilons.frozen import storable
 from epsilons.mechanisms.additive import stays
 from epsilons.mechanisms.candidates import CellsOf
 from epsilons.mechanisms.crossing import Crossing

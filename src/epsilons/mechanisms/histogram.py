@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from epsilons.frozen import storable
 from epsilons.allocation import Allocation
 from epsilons.budgets import Floats, Integers
+from epsilons.frozen import storable
 from epsilons.mechanisms.additive import (
     kept,
     lattice,

@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from epsilons.frozen import storable
 from epsilons.budgets import Floats, Integers
+from epsilons.frozen import storable
 from epsilons.ladder import Ladder
 from epsilons.noise import DiscreteLaplace, Source
 

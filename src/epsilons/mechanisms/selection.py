@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from epsilons.frozen import storable
 from epsilons.budgets import Floats, Integers
+from epsilons.frozen import storable
 from epsilons.mechanisms.candidates import Candidates
 from epsilons.noise import Source, below, exp_minus
 from epsilons.noise.enclosure import continues_below, enclose

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from epsilons.frozen import storable
 from epsilons.errors import KindError
+from epsilons.frozen import storable
 from epsilons.risk.located import Located, LocatedRatio
 from epsilons.risk.margins import CellsMargin, ScalarMargin
 from epsilons.risk.reported import VectorMargin
@@ -190,7 +190,7 @@ def _asked(estimate: Scalar | Cells | Vector, name: str) -> Any:
     found = getattr(estimate.margin, name, None)
     if found is None:
         raise KindError(
-            f"{name} is for releases of the local model: with a trusted curator nobody sends reports."
+            f"{name} is for the local model: with a trusted curator nobody sends reports."
         )
     return found
 

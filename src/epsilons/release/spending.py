@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from epsilons.frozen import storable
 from epsilons.budgets import floats_down, numbers_given
 from epsilons.errors import BudgetError
+from epsilons.frozen import storable
 from epsilons.types import Floats, Integers
 
 _ROWS = 8

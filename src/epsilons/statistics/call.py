@@ -63,7 +63,7 @@ class Call:
         return replace(counted, levels=self.offered(counted.levels))
 
     def budgets(self, offered: Floats) -> Floats:
-        """The smallest budgets of which one question is offered so much: `offered`, turned round."""
+        """The smallest budgets of which one question is offered so much."""
         if self.parts == 1:
             return offered
         return np.array([_whole(part, self.parts) for part in offered.tolist()])

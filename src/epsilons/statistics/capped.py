@@ -1,4 +1,4 @@
-"""The mean on a range that was found: what is left of budgets, how wide, and how well it is known."""
+"""The mean on a range that was found: what is left for it, how wide it is, how well it is known."""
 
 from __future__ import annotations
 

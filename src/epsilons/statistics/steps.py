@@ -119,7 +119,7 @@ class Answer:
         risk: of the estimate, in data units, for the loss of the question.
         exact: whether the risk is an exact worst case.
         spent: what a person with any budget spends.
-        mechanism: the whole of what was drawn from; None if it is the one that was drawn, or a plain
+        mechanism: the whole of what was drawn from; None if it is the one that was drawn, or a
             composition of the draws in their order.
     """
 
