@@ -1,0 +1,98 @@
+"""What import-linter cannot see: who draws, and how long files are."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "epsilons"
+
+MAY_DRAW = ("noise", "mechanisms", "corridor.py", "local", "experiments", "verify")
+"""The corridor for the central model, randomizers for the local one; papers and checkers aside."""
+
+DRAWS = {"draw", "thin", "bytes", "bits", "permutation", "resolve", "below", "below_many"}
+"""Calls that consume randomness, or make a source of it."""
+
+LAWS = {"exp_minus", "below", "below_many", "permutation", "resolve", "System", "Seeded"}
+"""What `epsilons.noise` has beside laws and the type of a source."""
+
+LONGEST = 400
+
+
+def sources() -> Iterator[Path]:
+    return SOURCE.rglob("*.py")
+
+
+def room(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0]
+
+
+def calls(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Attribute):
+                yield node.func.attr, node.lineno
+            elif isinstance(node.func, ast.Name):
+                yield node.func.id, node.lineno
+
+
+def drawing(text: str) -> list[str]:
+    """What in a module draws, or gets hold of what does."""
+    tree = ast.parse(text)
+    found = [f"{name}() in line {line}" for name, line in calls(tree) if name in DRAWS]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("epsilons.noise"):
+            taken = {each.name for each in node.names} & LAWS
+            found += [f"imports {name}" for name in sorted(taken)]
+            if node.module != "epsilons.noise":
+                found.append(f"imports {node.module}")
+    return found
+
+
+def test_only_noise_mechanisms_and_the_corridor_draw() -> None:
+    public = SOURCE / "__init__.py"  # hands `Seeded` to users
+    wrong = {
+        str(path.relative_to(SOURCE)): found
+        for path in sources()
+        if room(path) not in MAY_DRAW and path != public
+        if (found := drawing(path.read_text("utf-8")))
+    }
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mechanism.draw(source, total=3)",
+        "total = mechanism.thin(source, people)",
+        "from epsilons.noise import resolve",
+        "from epsilons.noise.source import System",
+        "permutation(source, 3)",
+    ],
+)
+def test_the_check_sees_who_draws(text: str) -> None:
+    assert drawing(text)
+
+
+def test_the_corridor_alone_drives_a_statistic() -> None:
+    senders = {
+        str(path.relative_to(SOURCE))
+        for path in sources()
+        if any(name == "send" for name, _ in calls(ast.parse(path.read_text("utf-8"))))
+    }
+    assert senders == {"corridor.py"}
+
+
+def test_no_file_is_longer_than_a_file_should_be() -> None:
+    folders = ("src", "tests", "benchmarks", "scripts")
+    long = {
+        str(path.relative_to(ROOT)): size
+        for folder in folders
+        for path in (ROOT / folder).rglob("*.py")
+        if (size := len(path.read_text("utf-8").splitlines())) > LONGEST
+    }
+    assert not long
