@@ -159,7 +159,7 @@ def cell_design(public: Public, goal: Goal, *, unit: int = 1) -> Design[CellSums
     cap = _cells_cap(public, goal) if public.cap is None else public.cap
     mechanism = build_cell_sums(public.ladder, public.left, cap, cells=goal.numbers, unit=unit)
     weighing = mechanism.weighing(public.guess)
-    rate = mechanism.reach / mechanism.law.scale
+    rate = Fraction(mechanism.law.loss(mechanism.reach))
     spent = tuple(rate * k for k in mechanism.weights.tolist())
     risk = goal.risk(weighing)
     return Design("transformed", mechanism, spent, weighing, risk, float(max(spent)))

@@ -22,9 +22,6 @@ from epsilons.noise.enclosure import enclose
 WORD: Final = 1 << 64
 """Probabilities are whole multiples of 1/WORD."""
 
-MOST_ANSWERS: Final = 1 << 32
-"""The largest N: beyond ε = `FAR` such a coin is as rare as a word can tell."""
-
 FAR: Final = 80.0
 """e^FAR is above 2⁶⁴·2³², so a budget of FAR and any finite one above it give F = 1."""
 

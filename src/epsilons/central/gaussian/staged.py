@@ -171,17 +171,15 @@ def build_staged(
     left = remaining(levels, spent)
     cap = square_cap(_budgets(left, counts), 2.0 * min((bounds[1] - bounds[0]) / sigma, 1e9) ** 2)
     law: DiscreteLaplace | PointMass
-    most: tuple[Fraction | float, ...]
     if math.isinf(cap):
         weights = np.where(np.isinf(left), 2**_WEIGHT_BITS, 0).astype(np.int64)
         law = PointMass()
-        most = tuple(math.inf if k else Fraction(0) for k in weights.tolist())
     else:
         effective = np.minimum(left, cap)
         shift = min(_WEIGHT_BITS - math.frexp(float(effective.max()))[1], 53)
         weights = np.floor(np.ldexp(effective, shift)).astype(np.int64)
         law = DiscreteLaplace(Fraction(2) ** shift)
-        most = tuple(Fraction(k) / law.scale for k in weights.tolist())
+    most = tuple(law.loss(k) for k in weights.tolist())
     total = sum(k * n for k, n in zip(weights.tolist(), counts.tolist(), strict=True))
     last = Additive(levels.copy(), counts.copy(), weights, grid, grid, law, Fraction(total), bounds)
     return Staged(levels.copy(), counts.copy(), (*stages, last), (*charges, most))
