@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from epsilons import noise
+
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "epsilons"
 
@@ -17,10 +19,17 @@ MAY_DRAW = ("noise", "mechanisms", "corridor.py", "local", "experiments", "verif
 DRAWS = {"draw", "thin", "bytes", "bits", "permutation", "resolve", "below", "below_many"}
 """Calls that consume randomness, or make a source of it."""
 
-LAWS = {"exp_minus", "below", "below_many", "permutation", "resolve", "System", "Seeded"}
+SAMPLERS = {"exp_minus", "below", "below_many", "permutation", "resolve", "System", "Seeded"}
 """What `epsilons.noise` has beside laws and the type of a source."""
 
 LONGEST = 400
+
+KINDS_OF_LAWS = {
+    name
+    for name in noise.__all__
+    if isinstance(each := getattr(noise, name), type)
+    and issubclass(each, (noise.Law, noise.PairLaw))
+}
 
 
 def sources() -> Iterator[Path]:
@@ -46,7 +55,7 @@ def drawing(text: str) -> list[str]:
     found = [f"{name}() in line {line}" for name, line in calls(tree) if name in DRAWS]
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("epsilons.noise"):
-            taken = {each.name for each in node.names} & LAWS
+            taken = {each.name for each in node.names} & SAMPLERS
             found += [f"imports {name}" for name in sorted(taken)]
             if node.module != "epsilons.noise":
                 found.append(f"imports {node.module}")
@@ -96,3 +105,48 @@ def test_no_file_is_longer_than_a_file_should_be() -> None:
         if (size := len(path.read_text("utf-8").splitlines())) > LONGEST
     }
     assert not long
+
+
+def kinds_asked(tree: ast.AST) -> Iterator[str]:
+    """The names of laws that `isinstance` or a match asks for."""
+    for node in ast.walk(tree):
+        asked: list[ast.AST] = []
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            if node.func.id in ("isinstance", "issubclass"):
+                asked = list(node.args[1:])
+        elif isinstance(node, ast.MatchClass):
+            asked = [node.cls]
+        elif isinstance(node, ast.Compare) and any(
+            isinstance(side, ast.Call)
+            and isinstance(side.func, ast.Name)
+            and side.func.id == "type"
+            for side in (node.left, *node.comparators)
+        ):
+            asked = [node.left, *node.comparators]
+        for part in asked:
+            for name in ast.walk(part):
+                found = name.id if isinstance(name, ast.Name) else getattr(name, "attr", "")
+                if found in KINDS_OF_LAWS:
+                    yield found
+
+
+def test_nobody_asks_which_law_it_is() -> None:
+    """A law answers; only the room of the laws knows which there are."""
+    assert len(KINDS_OF_LAWS) >= 8
+    found = {
+        (str(path.relative_to(SOURCE)), name)
+        for path in SOURCE.rglob("*.py")
+        if path.parent.name != "noise"
+        for name in kinds_asked(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    assert not found
+
+
+def test_the_question_would_be_noticed() -> None:
+    for text in (
+        "isinstance(law, Staircase)",
+        "isinstance(law, (int, noise.PointMass))",
+        "type(law) is Hourglass",
+        "match law:\n    case DiscreteLaplace():\n        pass",
+    ):
+        assert list(kinds_asked(ast.parse(text))), text

@@ -18,7 +18,7 @@ from scipy import integrate, optimize, signal, stats
 
 from epsilons import risk
 from epsilons.noise import Hourglass, Laplaces, Staircase, Staircase2D
-from epsilons.risk import Stairs, Weighing, cells, pieces, ratio, tails
+from epsilons.risk import StairNoise, Weighing, cells, pieces, ratio, tails
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.mean import keep_proxy
 
@@ -250,7 +250,7 @@ def test_tails_of_pairs_are_sums_over_the_lattice(
 @pytest.mark.parametrize("rate", [0.3, 1.0, 6.0])
 def test_the_masses_of_stairs_are_those_of_the_law(rate: float) -> None:
     law = Staircase.best(Fraction(rate).limit_denominator(100), 20)
-    masses = pieces.stair_masses(law)
+    masses = pieces.stair_masses(law.pieces)
     points = np.arange(-60 * 20, 60 * 20 + 1)
     p = np.exp([law.log_pmf(int(x)) for x in points])
     stair = (np.abs(points) + law.steps - law.inner) // law.steps
@@ -263,7 +263,7 @@ def test_the_masses_of_stairs_are_those_of_the_law(rate: float) -> None:
 def test_a_deviation_beside_stairs_counts_both_sides(rate: Fraction, beta: float) -> None:
     law = Staircase.best(rate, 60)
     unit, shift, sigma = 0.01, 0.02, 0.03
-    alpha = Stairs(law, unit).deviation(shift, 4.0 * sigma**2, beta)
+    alpha = StairNoise(law, unit).deviation(shift, 4.0 * sigma**2, beta)
     points = np.arange(-60 * 1200, 60 * 1200 + 1)
     levels = (np.abs(points) + law.steps - law.inner) // law.steps
     p = np.exp(-float(rate) * levels)

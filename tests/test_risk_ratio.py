@@ -67,7 +67,7 @@ def test_a_staircase_in_pieces_bounds_the_sum_over_the_lattice(
     rate: float, steps: int, inner: int
 ) -> None:
     law = Staircase(Fraction(rate).limit_denominator(1000), steps, inner)
-    made = pieces.staircase(law)
+    made = pieces.staircase(law.pieces)
     x = np.arange(-math.ceil(60 / rate + 3) * steps, math.ceil(60 / rate + 3) * steps + 1)
     p = np.exp([law.log_pmf(int(each)) for each in x])
     assert made.mass.sum() + made.rest == pytest.approx(1.0, abs=1e-12)
@@ -88,7 +88,7 @@ def test_a_staircase_in_pieces_bounds_the_sum_over_the_lattice(
 @pytest.mark.parametrize("rate", [0.2, 1.0, 5.0])
 def test_fine_pieces_are_the_integral(rate: float) -> None:
     law = Staircase.best(Fraction(rate).limit_denominator(1000), STEPS)
-    made = pieces.staircase(law)
+    made = pieces.staircase(law.pieces)
     for alpha, sigma in itertools.product((0.5, 2.0, 11.0), (0.2, 3.0)):
         total = 0.0
         for left, right, mass in zip(made.left, made.right, made.mass, strict=True):

@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import binom
 
 from epsilons import Seeded
-from epsilons.noise import Staircase
-from epsilons.risk import Stairs, Weighing, tails
+from epsilons.noise import Law, Staircase
+from epsilons.risk import StairNoise, Weighing, tails
 from epsilons.risk.goals import MeanGoal
 
 RATES = (Fraction(1, 50), Fraction(1, 9), Fraction(1, 4), Fraction(1), Fraction(4), Fraction(11))
@@ -21,17 +21,18 @@ STEPS = 60
 UNIT = 0.05
 
 
-def made(rate: Fraction, steps: int = STEPS) -> Stairs:
-    return Stairs(Staircase.best(rate, steps), UNIT)
+def made(rate: Fraction, steps: int = STEPS) -> StairNoise:
+    return StairNoise(Staircase.best(rate, steps), UNIT)
 
 
-def masses(law: Staircase) -> tuple[np.ndarray, np.ndarray]:
+def masses(law: Law) -> tuple[np.ndarray, np.ndarray]:
     """All lattice points that matter, in units, and their probabilities."""
-    most = law.steps * (math.ceil(60 / law.rate) + 2)
+    shape = law.pieces
+    most = shape.steps * (math.ceil(60 / shape.rate) + 2)
     points = np.arange(-most, most + 1)
-    levels = (np.abs(points) + law.steps - law.inner) // law.steps
-    weights = np.exp(-float(law.rate) * levels)
-    return points / law.steps, weights / weights.sum()
+    levels = (np.abs(points) + shape.steps - shape.inner) // shape.steps
+    weights = np.exp(-float(shape.rate) * levels)
+    return points / shape.steps, weights / weights.sum()
 
 
 @pytest.mark.parametrize("rate", RATES)
@@ -89,7 +90,7 @@ def test_the_tail_beside_a_sum_is_a_sum_over_the_lattice(rate: Fraction, sigma: 
 
 @pytest.mark.parametrize("rate", [*RATES, Fraction(1, 1000), Fraction(30)])
 def test_laplace_noise_is_never_more_than_one_unit_away(rate: Fraction) -> None:
-    stairs = Stairs(Staircase.best(rate, 2**30), 1.0)
+    stairs = StairNoise(Staircase.best(rate, 2**30), 1.0)
 
     def laplace(at: float) -> float:
         return 0.5 * math.exp(-float(rate) * max(at, 0.0))
@@ -110,7 +111,7 @@ def test_both_ways_to_bound_a_tail_agree_where_they_meet(beta: float) -> None:
 
 
 def test_fine_stairs_are_laplace_noise() -> None:
-    stairs = Stairs(Staircase.best(Fraction(1, 10**6), 2**30), 1e-7)
+    stairs = StairNoise(Staircase.best(Fraction(1, 10**6), 2**30), 1e-7)
     for beta in (0.05, 0.5):
         mine = stairs.deviation(0.03, 0.0, beta)
         assert mine == pytest.approx(tails.laplace_quantile(0.03, 0.1, beta), rel=1e-4)
@@ -120,7 +121,7 @@ def test_fine_stairs_are_laplace_noise() -> None:
 
 def weighing(rate: Fraction, held: tuple[int, ...], counts: tuple[int, ...]) -> Weighing:
     together = float(np.dot(held, counts))
-    stairs = Stairs(Staircase.best(rate, 2**30), 1.0 / together)
+    stairs = StairNoise(Staircase.best(rate, 2**30), 1.0 / together)
     weights = np.array(held) / together
     return Weighing(weights, np.array(counts), stairs.scale, stairs=stairs)
 
@@ -141,7 +142,7 @@ def test_risks_are_as_simulated_on_the_worst_data(case: int, assume: str) -> Non
     assert each.stairs is not None
     rng = np.random.default_rng([case, len(assume)])
     noise = each.stairs.law.draw(Seeded(case), runs).astype(np.float64)
-    noise *= each.stairs.unit / each.stairs.law.steps
+    noise *= each.stairs.unit / each.stairs.law.pieces.steps
     counts, n = each.counts, each.n
     if assume == "iid":
         sums, truth = rng.binomial(counts, 0.5, (runs, len(counts))) @ each.weights, 0.5

@@ -16,7 +16,7 @@ from epsilons import Allocation
 from epsilons.allocation.staircase import LEAST, MARGIN, STEPS, variance
 from epsilons.noise import Staircase
 from epsilons.parameters import CHOICES
-from epsilons.risk import Stairs, Weighing
+from epsilons.risk import StairNoise, Weighing
 from epsilons.risk.goals import MeanGoal
 from tests.profiles import ADVERSARIAL, ORDINARY
 
@@ -87,7 +87,7 @@ def by_hand(budgets: dict[float, int], rate: float, most: int, assume: str, loss
     if held.sum() == 0.0:
         return math.inf
     law = Staircase.best(Fraction(rate), STEPS)
-    stairs = Stairs(law, 1.0 / held.sum())
+    stairs = StairNoise(law, 1.0 / held.sum())
     ones = np.ones(len(people), dtype=np.int64)
     made = Weighing(held / held.sum(), ones, stairs.scale, stairs=stairs)
     return MeanGoal(assume, loss, 0.95).risk(made)

@@ -23,8 +23,8 @@ from epsilons.noise import (
     Staircase,
     Staircase2D,
 )
-from epsilons.noise.pieces import SHAPES
 
+SHAPES = {"point", "half-line", "line", "rings", "hourglass"}
 MAKERS: dict[type[Any], Any] = {
     PointMass: lambda rate, n, g: PointMass(),
     Geometric: lambda rate, n, g: Geometric(1 / rate),

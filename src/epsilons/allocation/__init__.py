@@ -21,7 +21,7 @@ from epsilons.allocation.rule import Answer, Rule, weighing_of
 from epsilons.allocation.staircase import MARGIN, promising, staircase
 from epsilons.budgets import Budgets, Floats, Integers, as_budgets, floats_down, numbers_given
 from epsilons.errors import BudgetError
-from epsilons.risk import Stairs, Weighing
+from epsilons.risk import StairNoise, Weighing
 from epsilons.risk.goals import Goal, checked, goal_of
 
 __all__ = [
@@ -112,7 +112,7 @@ class Allocation:
     cap: float | None
     keep: Floats | None
     goal: Goal
-    stairs: Stairs | None = None
+    stairs: StairNoise | None = None
 
     @property
     def n(self) -> int:

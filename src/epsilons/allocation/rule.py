@@ -11,7 +11,7 @@ import numpy as np
 
 from epsilons.budgets import Budgets, Floats, summed
 from epsilons.noise import Staircase
-from epsilons.risk import Stairs, Weighing
+from epsilons.risk import StairNoise, Weighing
 from epsilons.risk.goals import Goal
 
 
@@ -56,7 +56,7 @@ def weighing_of(budgets: Budgets, answer: Answer, moves: int = 1) -> Weighing:
     if answer.law is not None:
         units = np.rint(spent / float(answer.law.rate))
         together = summed(counts, units, budgets.n)
-        stairs = Stairs(answer.law, 1.0 / together)
+        stairs = StairNoise(answer.law, 1.0 / together)
         return Weighing(units / together, counts, stairs.scale, stairs=stairs)
     largest = float(spent[-1])
     if answer.keep is not None:

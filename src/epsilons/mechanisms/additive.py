@@ -14,8 +14,8 @@ import numpy.typing as npt
 from epsilons.allocation import Allocation
 from epsilons.budgets import Floats, Integers
 from epsilons.frozen import storable
-from epsilons.noise import DiscreteLaplace, Law, PointMass, Source, Staircase, below_many
-from epsilons.risk import Stairs, Weighing
+from epsilons.noise import DiscreteLaplace, Law, PointMass, Source, below_many
+from epsilons.risk import Weighing, stair_noise
 
 _WEIGHT_BITS = 45
 """The bits of the largest weight: rounding weights down then costs nothing that anyone can measure,
@@ -66,7 +66,7 @@ class Additive:
     weights: Integers
     reach: int
     grid: int
-    law: DiscreteLaplace | PointMass | Staircase
+    law: Law
     divisor: Fraction
     bounds: tuple[float, float]
     keep: tuple[Fraction, ...] | None = None
@@ -130,16 +130,14 @@ class Additive:
 
         For staircase noise it is steps/rate: of the Laplace noise that would cost the same.
         """
-        if isinstance(self.law, PointMass):
-            return Fraction(0)
-        return self.law.steps / self.law.rate if isinstance(self.law, Staircase) else self.law.scale
+        return self.law.pieces.scale
 
     @cached_property
     def weighing(self) -> Weighing:
         """The estimator on a unit range, with the integer weights that are really used."""
         weights = self.weights / float(self.divisor)
-        if isinstance(self.law, Staircase):
-            stairs = Stairs(self.law, ratio(Fraction(self.law.steps), self.divisor))
+        stairs = stair_noise(self.law, ratio(Fraction(self.law.pieces.steps), self.divisor))
+        if stairs is not None:
             return Weighing(weights, self.counts, stairs.scale, stairs=stairs)
         return weighed(weights, self.counts, ratio(self.scale, self.divisor), self.keep)
 
@@ -251,11 +249,12 @@ def _sampled(
 
 
 def _stepped(
-    allocation: Allocation, law: Staircase, *, grid: int, bounds: tuple[float, float]
+    allocation: Allocation, law: Law, *, grid: int, bounds: tuple[float, float]
 ) -> Additive:
     spent, level = np.unique(allocation.spent, return_inverse=True)
-    units = [math.floor(Fraction(each) / law.rate) for each in spent.tolist()]
-    weights = np.array([unit * law.steps for unit in units], dtype=np.int64)[level]
+    unit_loss, steps = Fraction(law.pieces.rate), law.pieces.steps
+    units = [math.floor(Fraction(each) / unit_loss) for each in spent.tolist()]
+    weights = np.array([unit * steps for unit in units], dtype=np.int64)[level]
     people = zip(weights.tolist(), allocation.counts.tolist(), strict=True)
     divisor = Fraction(sum(k * n for k, n in people))
     return Additive(allocation.levels, allocation.counts, weights, grid, grid, law, divisor, bounds)

@@ -130,7 +130,7 @@ class Histogram:
     @property
     def scale(self) -> Fraction:
         """The scale of the noise of each cell."""
-        return Fraction(0) if isinstance(self.law, PointMass) else self.law.scale
+        return self.law.pieces.scale
 
     @cached_property
     def weighing(self) -> Weighing:

@@ -124,6 +124,17 @@ class Hourglass(Stairs, PairLaw):
             product = n * mixed - power_sum(2, t, n, g)
             return float(2 * product / (2 * g - 1 + 2 * n * t))
 
+    def tail(self, x: int) -> float:
+        """Return the probability of more than `x` in one coordinate, that of the staircase.
+
+        Args:
+            x: an integer of at least 0.
+
+        Raises:
+            ArgumentError: `x` is not such a number.
+        """
+        return self._across.tail(x)
+
     @cached_property
     def _across(self) -> Staircase:
         """The law of x."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilons.noise.arguments import integer, positive_rational
+from epsilons.noise.arguments import integer, natural, positive_rational
 from epsilons.noise.law import Law
 from epsilons.noise.magnitude import WIDEST, batch, count, count_candidates
 from epsilons.noise.pieces import POINT, Pieces
@@ -109,6 +109,20 @@ class Geometric(_Scaled):
         """The variance, a / (1 - a)^2."""
         return _ratio(self._rate)
 
+    def tail(self, x: int) -> float:
+        """Return the probability of more than `x`, a^(x + 1).
+
+        Args:
+            x: an integer of at least 0.
+
+        Raises:
+            ArgumentError: `x` is not such a number.
+        """
+        return math.exp(-as_float((natural("x", x) + 1) / self.scale))
+
+    def _beyond(self, x: int) -> float:
+        return self.tail(x)
+
     def _one(self, source: Source) -> int:
         return count(source, self.scale.numerator, self.scale.denominator)
 
@@ -166,6 +180,18 @@ class DiscreteLaplace(_Scaled):
         """The variance, 2a / (1 - a)^2 = 1 / (2 sinh^2(1 / (2 scale)))."""
         return 2.0 * _ratio(self._rate)
 
+    def tail(self, x: int) -> float:
+        """Return the probability of more than `x`, a^(x + 1) / (1 + a).
+
+        Args:
+            x: an integer of at least 0.
+
+        Raises:
+            ArgumentError: `x` is not such a number.
+        """
+        beyond = math.exp(-as_float((natural("x", x) + 1) / self.scale))
+        return beyond / (1.0 + math.exp(-self._rate))
+
     def _one(self, source: Source) -> int:
         while True:
             size = count(source, self.scale.numerator, self.scale.denominator)
@@ -220,6 +246,18 @@ class PointMass(Law):
     @property
     def variance(self) -> float:
         """The variance, 0."""
+        return 0.0
+
+    def tail(self, x: int) -> float:
+        """Return the probability of more than `x`, 0.
+
+        Args:
+            x: an integer of at least 0.
+
+        Raises:
+            ArgumentError: `x` is not such a number.
+        """
+        natural("x", x)
         return 0.0
 
     def _one(self, source: Source) -> int:  # noqa: ARG002

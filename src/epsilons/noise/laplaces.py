@@ -73,6 +73,17 @@ class Laplaces(PairLaw):
         """The covariance of the coordinates: 0, for they are independent."""
         return 0.0
 
+    def tail(self, x: int) -> float:
+        """Return the probability of more than `x` in one coordinate.
+
+        Args:
+            x: an integer of at least 0.
+
+        Raises:
+            ArgumentError: `x` is not such a number.
+        """
+        return self._each.tail(x)
+
     def _one(self, source: Source) -> tuple[int, int]:
         return self._each.draw(source), self._each.draw(source)
 

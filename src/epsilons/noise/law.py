@@ -9,6 +9,7 @@ from typing import Any, overload
 from numpy.typing import NDArray
 
 from epsilons.noise.arguments import natural
+from epsilons.noise.deviation import least_beyond
 from epsilons.noise.pieces import Pieces
 from epsilons.noise.source import Source, resolve
 
@@ -33,6 +34,36 @@ class Law(ABC):
     @abstractmethod
     def variance(self) -> float:
         """The variance."""
+
+    @abstractmethod
+    def tail(self, x: int) -> float:
+        """Return the probability of more than `x`, for `x` of at least 0."""
+
+    def deviation(self, beta: float) -> int:
+        """Return the least distance from 0 that is exceeded with probability beta at most.
+
+        Args:
+            beta: above 0 and below 1.
+
+        Raises:
+            ArgumentError: `beta` is not such a number.
+        """
+        return least_beyond(self._beyond, beta)
+
+    def _beyond(self, x: int) -> float:
+        """Return the probability of a distance from 0 of more than `x`: of both sides."""
+        return 2.0 * self.tail(x)
+
+    def loss(self, points: int) -> Fraction | float:
+        """Return the largest log-ratio of the law and itself, shifted by so many points.
+
+        Args:
+            points: an integer of at least 0.
+
+        Raises:
+            ArgumentError: `points` is not such a number.
+        """
+        return self.pieces.loss(natural("points", points))
 
     @overload
     def draw(self, source: Source | None, size: None = None) -> int: ...

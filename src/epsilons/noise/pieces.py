@@ -6,8 +6,6 @@ import math
 from fractions import Fraction
 from typing import Final, NamedTuple
 
-SHAPES: Final = ("point", "half-line", "line", "rings", "hourglass")
-
 
 class Pieces(NamedTuple):
     """All pieces of a law, in four plain facts that a checker can read to the end.
@@ -29,6 +27,27 @@ class Pieces(NamedTuple):
     rate: Fraction | float
     steps: int = 1
     inner: int = 1
+
+    @property
+    def scale(self) -> Fraction:
+        """The scale, in points, of the Laplace noise that costs the same; 0 for a point."""
+        return self.steps / self.rate if isinstance(self.rate, Fraction) else Fraction(0)
+
+    def loss(self, points: int) -> Fraction | float:
+        """The largest log-ratio of the law and itself, shifted by so many points.
+
+        Args:
+            points: at least 0. Of a pair, what both coordinates move together, in one direction.
+
+        Returns:
+            A rational number, or infinity: where an outcome becomes possible that was not.
+        """
+        if points == 0:
+            return Fraction(0)
+        off = self.shape == "hourglass" and points % self.steps
+        if self.shape in ("point", "half-line") or off:
+            return math.inf
+        return self.rate * -(-points // self.steps)
 
 
 POINT: Final = Pieces("point", math.inf)

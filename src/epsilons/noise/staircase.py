@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilons.noise.arguments import integer
+from epsilons.noise.arguments import integer, natural
 from epsilons.noise.ascent import Ascent, rise
 from epsilons.noise.bernoulli import CHUNK
 from epsilons.noise.inner import best_inner
@@ -20,7 +20,7 @@ from epsilons.noise.law import Law
 from epsilons.noise.magnitude import WIDEST
 from epsilons.noise.pieces import Pieces
 from epsilons.noise.source import Source
-from epsilons.noise.stairs import Stairs, log_one_plus, odds, power_sum, precisely
+from epsilons.noise.stairs import Stairs, fallen, log_one_plus, odds, power_sum, precisely
 from epsilons.noise.uniform import below, below_many
 
 
@@ -97,6 +97,21 @@ class Staircase(Stairs, Law):
             t = odds(self.rate)
             squares = 2 * power_sum(2, t, self.steps, self.inner)
             return float(squares / (2 * self.inner - 1 + 2 * self.steps * t))
+
+    def tail(self, x: int) -> float:
+        """Return the probability of more than `x`: the rest of its stair, and all beyond.
+
+        Args:
+            x: an integer of at least 0.
+
+        Raises:
+            ArgumentError: `x` is not such a number.
+        """
+        level, left = self._next(natural("x", x))
+        with precisely(self.rate):
+            t = odds(self.rate)
+            share = (left + self.steps * t) / (2 * self.inner - 1 + 2 * self.steps * t)
+            return float(share * fallen(self.rate, level))
 
     @cached_property
     def _ascent(self) -> Ascent:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilons.noise.arguments import integer
+from epsilons.noise.arguments import integer, natural
 from epsilons.noise.ascent import Ascent, rise
 from epsilons.noise.inner import best_inner_2d
 from epsilons.noise.laplace import Geometric, as_float
@@ -18,7 +18,7 @@ from epsilons.noise.magnitude import batch
 from epsilons.noise.pair import PairLaw
 from epsilons.noise.pieces import Pieces
 from epsilons.noise.source import Source
-from epsilons.noise.stairs import Stairs, log_one_plus, odds, power_sum, precisely
+from epsilons.noise.stairs import Stairs, fallen, log_one_plus, odds, power_sum, precisely
 from epsilons.noise.uniform import below, below_many
 
 
@@ -108,6 +108,25 @@ class Staircase2D(Stairs, PairLaw):
     def covariance(self) -> float:
         """The covariance of the coordinates: 0, for (x, y) and (x, -y) are equally likely."""
         return 0.0
+
+    def tail(self, x: int) -> float:
+        """Return the probability of more than `x` in one coordinate.
+
+        At a distance s = x + u, u >= 1, there are 2u - 1 such pairs: r^2 on the r distances that
+        are left of a ring, and n (2r + (2k - 1) n) on the k-th ring after it.
+
+        Args:
+            x: an integer of at least 0.
+
+        Raises:
+            ArgumentError: `x` is not such a number.
+        """
+        level, r = self._next(natural("x", x))
+        with precisely(self.rate):
+            t, n = odds(self.rate), self.steps
+            pairs = r * r + n * t * (2 * r + n + 2 * n * t)
+            every = 1 + 4 * power_sum(1, t, n, self.inner)
+            return float(pairs / every * fallen(self.rate, level))
 
     @cached_property
     def _ascent(self) -> Ascent:

@@ -55,6 +55,11 @@ class Stairs:
         """Return the stair of a distance of at least 0, which begins with 0."""
         return (distance + (self.steps - self.inner)) // self.steps
 
+    def _next(self, distance: int) -> tuple[int, int]:
+        """Return the stair of the next distance, and how many of its distances are left."""
+        level = self._level(distance + 1)
+        return level, self.inner + level * self.steps - (distance + 1)
+
 
 def precisely(rate: Fraction, digits: int = DIGITS) -> AbstractContextManager[decimal.Context]:
     """Open a decimal context in which sums over the stairs keep so many digits.
@@ -86,6 +91,16 @@ def odds(rate: Fraction) -> Decimal:
     """
     b = (-Decimal(rate.numerator) / Decimal(rate.denominator)).exp()
     return b / (1 - b)
+
+
+def fallen(rate: Fraction, level: int) -> Decimal:
+    """Return e^{-rate level} in the context of `precisely`.
+
+    Args:
+        rate: the rate, above zero.
+        level: at least 0.
+    """
+    return (-Decimal(rate.numerator) * level / Decimal(rate.denominator)).exp()
 
 
 def powers_below(power: int, bound: int) -> int:

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from epsilons.risk.cells import share_error
 from epsilons.risk.mean import finite_population, mse, noise_per_square, permutation_proxy, quantile
-from epsilons.risk.stairs import Stairs
+from epsilons.risk.stairs import StairNoise, stair_noise
 from epsilons.risk.weighing import Moments, Weighing
 
 __all__ = [
     "Moments",
-    "Stairs",
+    "StairNoise",
     "Weighing",
     "finite_population",
     "mse",
@@ -24,4 +24,5 @@ __all__ = [
     "permutation_proxy",
     "quantile",
     "share_error",
+    "stair_noise",
 ]

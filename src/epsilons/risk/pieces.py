@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from epsilons.budgets import Floats
-from epsilons.noise import Hourglass, Staircase, Staircase2D
+from epsilons.noise import Pieces
 
 _FAR: Final = 45.0
 """Stairs of a probability below e^−45 relative to the first count as surely exceeding."""
@@ -37,7 +37,7 @@ _BINS: Final = 32
 
 
 @dataclass(frozen=True, eq=False)
-class Pieces:
+class Flat:
     """A mixture of uniform laws on intervals.
 
     Attributes:
@@ -82,33 +82,33 @@ class Pieces:
         return float(self.mass @ (beyond + np.where(flat, bell, point))) + self.rest
 
 
-def staircase(law: Staircase) -> Pieces:
-    """The law of a staircase in units of its steps."""
+def staircase(law: Pieces) -> Flat:
+    """The law of one number that falls in stairs, in units of its steps."""
     inner = (law.inner - 0.5) / law.steps
     masses = stair_masses(law)
     j = np.arange(1, len(masses))
     left = np.concatenate([[-inner], inner + (j - 1.0), -inner - j])
     right = np.concatenate([[inner], inner + j, -inner - (j - 1.0)])
     mass = np.concatenate([masses[:1], masses[1:] / 2.0, masses[1:] / 2.0])
-    return Pieces(left, right, mass, _rest(mass), 0.5 / law.steps)
+    return Flat(left, right, mass, _rest(mass), 0.5 / law.steps)
 
 
-def hourglass(law: Hourglass, across: float, along: float) -> Pieces:
+def hourglass(law: Pieces, across: float, along: float) -> Flat:
     """The law of across·x + along·k, in units: x + y = k for a pair (x, y) of the hourglass.
 
     Given x on stair j, k is j with the sign of x plus a two-sided geometric number, whatever x is.
     """
     stairs, k = _stairs_and_sums(law)
     ends = [across * end + along * k for end in (stairs.left, stairs.right)]
-    return Pieces(
+    return Flat(
         np.minimum(*ends), np.maximum(*ends), stairs.mass, stairs.rest, abs(across) * stairs.slack
     )
 
 
 @lru_cache(maxsize=8)
-def _stairs_and_sums(law: Hourglass) -> tuple[Pieces, Floats]:
+def _stairs_and_sums(law: Pieces) -> tuple[Flat, Floats]:
     """The law of x, each stair once for each k that it goes with, and these k."""
-    stairs = staircase(Staircase(law.rate, law.steps, law.inner))
+    stairs = staircase(law)
     half = len(stairs.mass) // 2
     j = np.arange(1.0, half + 1.0)
     lean = np.concatenate([[0.0], j, -j])
@@ -119,11 +119,11 @@ def _stairs_and_sums(law: Hourglass) -> tuple[Pieces, Floats]:
     joint = stairs.mass[:, None] * chance[None, :]
     row, column = np.nonzero(joint > _NEGLIGIBLE)
     mass = joint[row, column]
-    kept = Pieces(stairs.left[row], stairs.right[row], mass, _rest(mass), stairs.slack)
+    kept = Flat(stairs.left[row], stairs.right[row], mass, _rest(mass), stairs.slack)
     return kept, lean[row] + i[column]
 
 
-def rings(law: Staircase2D, first: float, second: float) -> Pieces:
+def rings(law: Pieces, first: float, second: float) -> Flat:
     """The law of first·x + second·y, in units, for a pair (x, y) of the 2-d staircase.
 
     At a distance s = |x| + |y| the pair is uniform on four segments, and so is the combination.
@@ -145,10 +145,10 @@ def rings(law: Staircase2D, first: float, second: float) -> Pieces:
     most = max(abs(first), abs(second))
     own = np.tile(most * width / 2.0, 4)  # outwards: bins of the first ring are narrower
     left, right = np.minimum(starts, ends) + own, np.maximum(starts, ends) + own
-    return Pieces(left, right, mass, 1e-15, most * 2.0 / law.steps)
+    return Flat(left, right, mass, 1e-15, most * 2.0 / law.steps)
 
 
-def stair_masses(law: Staircase) -> Floats:
+def stair_masses(law: Pieces) -> Floats:
     """The probability of each stair, both signs together, as far as any float can tell."""
     rate = float(law.rate)
     stairs = min(math.ceil(_FAR / rate) + 2, _MOST_STAIRS)

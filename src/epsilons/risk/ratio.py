@@ -10,15 +10,16 @@ Derivation: docs/proofs/add-remove.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Final, Protocol
 
 import numpy as np
 
 from epsilons.budgets import Floats
-from epsilons.noise import Hourglass, Laplaces, PairLaw, Staircase2D
+from epsilons.noise import PairLaw, Pieces
 from epsilons.risk import pieces
 from epsilons.risk.tails import bisect, tail
 
@@ -112,26 +113,42 @@ def _laplace_tail(alpha: float, sigma: float, scale: float) -> float:
 
 
 def noise_of(law: PairLaw, coefficients: tuple[float, float]) -> Tail:
-    """The law of a combination of a pair of noises, in units of the law's steps."""
-    first, second = coefficients
-    factor = 1.0
-    if isinstance(law, Staircase2D):
-        if law.rate >= _SMALLEST_RATE:
-            return pieces.rings(law, first, second)
-        # level(s) − s/steps stays within one unit, so no probability is above e^{rate} times that
-        # of two Laplace laws on the lattice, which are a step away from these at most.
-        rate = float(law.rate)
-        scale, factor, slack = 1.0 / rate, math.exp(rate), (abs(first) + abs(second)) / law.steps
-    elif isinstance(law, Hourglass):
-        if law.rate >= _SMALLEST_RATE:
-            return pieces.hourglass(law, first - second, second)
-        scale, slack = 1.0 / float(law.rate), 2.0 * (abs(first) + abs(second))
-    elif isinstance(law, Laplaces):
-        scale, slack = float(law.scale), abs(first) + abs(second)
-    else:
-        raise TypeError(f"no tails are known of {type(law).__name__}")
+    """The law of a combination of a pair of noises, in units of the law's steps.
+
+    It is read from the pieces that the law declares.
+    """
+    return _SHAPES[law.pieces.shape](law.pieces, *coefficients)
+
+
+def _rings(law: Pieces, first: float, second: float) -> Tail:
+    """Of a law that is constant on rings of |x| + |y|."""
+    if law.steps == 1:  # two independent Laplace laws on the lattice
+        return _near(float(1 / law.rate), first, second, abs(first) + abs(second))
+    if law.rate >= _SMALLEST_RATE:
+        return pieces.rings(law, first, second)
+    # level(s) − s/steps stays within one unit, so no probability is above e^{rate} times that of
+    # two Laplace laws on the lattice, which are a step away from these at most.
+    rate = float(law.rate)
+    slack = (abs(first) + abs(second)) / law.steps
+    return _near(1.0 / rate, first, second, slack, math.exp(rate))
+
+
+def _hourglass(law: Pieces, first: float, second: float) -> Tail:
+    """Of an hourglass."""
+    if law.rate >= _SMALLEST_RATE:
+        return pieces.hourglass(law, first - second, second)
+    return _near(1.0 / float(law.rate), first, second, 2.0 * (abs(first) + abs(second)))
+
+
+def _near(scale: float, first: float, second: float, slack: float, factor: float = 1.0) -> Tail:
+    """Of what is near to two independent Laplace laws of this scale."""
     a, b = sorted((abs(first) * scale, abs(second) * scale), reverse=True)
     return _Difference(a, b, slack, factor)
+
+
+_SHAPES: Final[Mapping[str, Callable[[Pieces, float, float], Tail]]] = MappingProxyType(
+    {"rings": _rings, "hourglass": _hourglass}
+)
 
 
 def noise_variance(law: PairLaw, scheme: Scheme) -> float:

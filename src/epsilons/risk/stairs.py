@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from epsilons.noise import Staircase
+from epsilons.noise import Law, Pieces
 from epsilons.risk import pieces, tails
 
 _SMOOTH: Final = 0.125
@@ -16,21 +16,21 @@ away: docs/proofs/risk.md."""
 
 
 @dataclass(frozen=True, eq=False)
-class Stairs:
+class StairNoise:
     """Staircase noise on a unit range.
 
     Attributes:
         law: the law, on a lattice.
-        unit: what one unit of the law, `law.steps` lattice points, is on the unit range.
+        unit: what one unit of the law, `law.pieces.steps` lattice points, is on the unit range.
     """
 
-    law: Staircase
+    law: Law
     unit: float
 
     @cached_property
     def scale(self) -> float:
         """The scale of the Laplace noise that has the same variance."""
-        return math.sqrt(self.law.variance / 2.0) / self.law.steps * self.unit
+        return math.sqrt(self.law.variance / 2.0) / self._shape.steps * self.unit
 
     def deviation(self, shift: float, square: float, beta: float) -> float:
         """The α with P(|c + S + X| > α) ≤ β for every |c| ≤ shift; X is the noise.
@@ -50,16 +50,16 @@ class Stairs:
 
     def tail(self, alpha: float, sigma: float) -> float:
         """A bound on P(S + X > alpha), where P(S > s) ≤ exp(−s²/2σ²) for s ≥ 0; σ is above 0."""
-        if self.law.rate < _SMOOTH:
-            return tails.tail(alpha - self.unit, sigma, self.unit / float(self.law.rate))
+        if self._shape.rate < _SMOOTH:
+            return tails.tail(alpha - self.unit, sigma, self.unit / float(self._shape.rate))
         return self._pieces.tail(alpha / self.unit, sigma / self.unit)
 
     def exceeds(self, alpha: float) -> float:
         """P(X > alpha), each lattice point being spread over one lattice step."""
         if alpha < 0.0:
             return 1.0 - self.exceeds(-alpha)
-        at, rate = alpha / self.unit, float(self.law.rate)
-        inner = (self.law.inner - 0.5) / self.law.steps
+        at, rate = alpha / self.unit, float(self._shape.rate)
+        inner = (self._shape.inner - 0.5) / self._shape.steps
         beyond = 0.5 / (1.0 + inner * math.expm1(rate))  # P(X > inner)
         if at <= inner:
             return beyond + (0.5 - beyond) * (1.0 - at / inner)
@@ -81,8 +81,22 @@ class Stairs:
         )
 
     @cached_property
-    def _pieces(self) -> pieces.Pieces:
-        return pieces.staircase(self.law)
+    def _shape(self) -> Pieces:
+        return self.law.pieces
+
+    @cached_property
+    def _pieces(self) -> pieces.Flat:
+        return pieces.staircase(self._shape)
+
+
+def stair_noise(law: Law, unit: float) -> StairNoise | None:
+    """The noise on a unit range, if its law declares stairs; None if it falls at every point.
+
+    Args:
+        law: on a lattice.
+        unit: what one unit of the law is on the unit range.
+    """
+    return StairNoise(law, unit) if law.pieces.steps > 1 else None
 
 
 def _least(excess: tails.Excess, start: float) -> float:

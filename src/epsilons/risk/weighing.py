@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from epsilons.budgets import Floats, Integers, summed
-from epsilons.risk.stairs import Stairs
+from epsilons.risk.stairs import StairNoise
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Weighing:
     counts: Integers
     scale: float
     keep: Floats | None = None
-    stairs: Stairs | None = None
+    stairs: StairNoise | None = None
 
     @cached_property
     def n(self) -> int:

@@ -1,0 +1,158 @@
+"""What every law promises: one contract, held by all of them, against sums of their probabilities.
+
+A new law is one file in `noise/`, and one line in `LINES` or `PAIRS` here.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from epsilons import Seeded
+from epsilons.errors import ArgumentError
+from epsilons.noise import (
+    DiscreteLaplace,
+    Geometric,
+    Hourglass,
+    Laplaces,
+    Law,
+    PairLaw,
+    PointMass,
+    Staircase,
+    Staircase2D,
+)
+
+LINES: list[Law] = [
+    PointMass(),
+    Geometric(Fraction(3, 2)),
+    DiscreteLaplace(Fraction(3, 2)),
+    DiscreteLaplace(Fraction(1, 3)),
+    Staircase(Fraction(1, 2), 1, 1),
+    Staircase(Fraction(2, 3), 5, 2),
+    Staircase(Fraction(3), 4, 4),
+]
+PAIRS: list[PairLaw] = [
+    Laplaces(Fraction(3, 2)),
+    Staircase2D(Fraction(4, 3), 3, 1),
+    Staircase2D(Fraction(3), 4, 4),
+    Hourglass(Fraction(4, 3), 3, 2),
+    Hourglass(Fraction(3), 2, 1),
+]
+FAR, FAR_PAIRS = 400, 90
+"""What lies farther out is below 1e-15 for all of these laws."""
+
+EVERY = [pytest.param(law, id=repr(law)) for law in (*LINES, *PAIRS)]
+
+
+def concrete(base: type[Any]) -> Iterator[type[Any]]:
+    for each in base.__subclasses__():
+        yield from concrete(each)
+        if not each.__abstractmethods__ and each.__module__.startswith("epsilons."):
+            yield each
+
+
+def test_no_law_is_forgotten_here() -> None:
+    assert {type(law) for law in LINES} == set(concrete(Law))
+    assert {type(law) for law in PAIRS} == set(concrete(PairLaw))
+
+
+def chances(law: Any) -> dict[int, float]:
+    """The probabilities of the (first) number."""
+    if isinstance(law, Law):
+        found = {x: law.log_pmf(x) for x in range(-FAR, FAR + 1)}
+        return {x: math.exp(log) for x, log in found.items()}
+    around = range(-FAR_PAIRS, FAR_PAIRS + 1)
+    return {x: math.fsum(math.exp(law.log_pmf(x, y)) for y in around) for x in around}
+
+
+@pytest.mark.parametrize("law", EVERY)
+def test_variance_tail_and_deviation_are_those_of_a_sum(law: Any) -> None:
+    mass = chances(law)
+    assert math.fsum(mass.values()) == pytest.approx(1.0, abs=1e-12)
+    mean = math.fsum(x * p for x, p in mass.items())
+    square = math.fsum((x - mean) ** 2 * p for x, p in mass.items())
+    assert law.variance == pytest.approx(square, rel=1e-9, abs=1e-12)
+    for x in (0, 1, 2, 3, 4, 5, 7, 11, 20):
+        beyond = math.fsum(p for y, p in mass.items() if y > x)
+        assert law.tail(x) == pytest.approx(beyond, rel=1e-7, abs=1e-13)
+    for beta in (0.9, 0.5, 0.1, 0.01, 1e-4):
+        least = law.deviation(beta)
+        assert math.fsum(p for y, p in mass.items() if abs(y) > least) <= beta * (1 + 1e-9)
+        if least > 0:
+            assert math.fsum(p for y, p in mass.items() if abs(y) >= least) > beta * (1 - 1e-9)
+
+
+def shifts(law: Any, points: int) -> Iterator[tuple[int, ...]]:
+    """All ways to move by so many points, in one direction."""
+    if isinstance(law, Law):
+        yield (points,)
+    else:
+        for first in range(points + 1):
+            yield first, points - first
+
+
+@pytest.mark.parametrize("law", EVERY)
+@pytest.mark.parametrize("points", [0, 1, 2, 3, 4, 5, 6, 8])
+def test_the_loss_is_the_largest_ratio(law: Any, points: int) -> None:
+    """Exactly, over all outcomes within a few stairs: beyond them everything repeats."""
+    wide = range(-16, 17)
+    outcomes = [(x,) for x in wide] if isinstance(law, Law) else list(itertools.product(wide, wide))
+    worst: Fraction | float = Fraction(0)
+    for at in outcomes:
+        for shift in shifts(law, points):
+            moved = tuple(x + s for x, s in zip(at, shift, strict=True))
+            here, there = law.exponent(*at), law.exponent(*moved)
+            if not (math.isinf(here) and math.isinf(there)):
+                worst = max(worst, abs(here - there))
+    assert law.loss(points) == worst
+    assert isinstance(law.loss(points), Fraction) or math.isinf(worst)
+
+
+@pytest.mark.parametrize("law", EVERY)
+def test_one_draw_and_many_follow_the_law(law: Any) -> None:
+    """By their mean squares: each is off by six standard errors with probability below 1e-8."""
+    one = law.draw(Seeded(5))
+    assert type(one) is (int if isinstance(law, Law) else tuple)
+    many = np.asarray(law.draw(Seeded(6), 20_000))
+    singles = np.array([law.draw(source) for source in [Seeded(7)] for _ in range(4_000)])
+    mass = chances(law)
+    mean = math.fsum(x * p for x, p in mass.items())
+    fourth = math.fsum((x - mean) ** 4 * p for x, p in mass.items())
+    for drawn in (many, singles):
+        first = drawn.reshape(len(drawn), -1)[:, 0].astype(np.float64)
+        error = math.sqrt(max(fourth - law.variance**2, 0.0) / len(first))
+        assert abs(np.mean((first - mean) ** 2) - law.variance) <= 6.0 * error + 1e-12
+        share = np.mean(first > 1)
+        spread = math.sqrt(law.tail(1) * (1.0 - law.tail(1)) / len(first))
+        assert abs(share - law.tail(1)) <= 6.0 * spread + 1e-12
+
+
+@pytest.mark.parametrize("law", EVERY)
+@pytest.mark.parametrize("wrong", [-1, 0.5, None, True])
+def test_what_is_no_distance_is_refused(law: Any, wrong: Any) -> None:
+    for ask in (law.tail, law.loss):
+        with pytest.raises(ArgumentError):
+            ask(wrong)
+
+
+@pytest.mark.parametrize("law", EVERY)
+@pytest.mark.parametrize("wrong", [0.0, 1.0, -0.1, math.nan])
+def test_what_is_no_probability_is_refused(law: Any, wrong: float) -> None:
+    with pytest.raises(ArgumentError):
+        law.deviation(wrong)
+
+
+@pytest.mark.parametrize("law", EVERY)
+def test_the_declared_scale_costs_the_same(law: Any) -> None:
+    """A move by whole units costs as much under Laplace noise of that scale."""
+    pieces = law.pieces
+    if pieces.shape == "point":
+        assert pieces.scale == 0
+    elif pieces.shape != "half-line":
+        assert Fraction(pieces.steps) / pieces.scale == law.loss(pieces.steps)
