@@ -11,7 +11,6 @@ import numpy as np
 from epsilons.errors import BudgetError
 from epsilons.ladder import LESS, Ladder
 from epsilons.tally.engines import engine_of
-from epsilons.tally.failures import guarded
 from epsilons.tally.ieee import (
     MOST_DIGITS,
     a_number,
@@ -47,7 +46,7 @@ def rounded_down(table: Table, ladder: Ladder | None) -> Table:
 
     if not isinstance(table.epsilon, str):
         return table
-    dtype = guarded(table.frame.collect_schema, *table.failure)[table.epsilon]
+    dtype = table.types[table.epsilon]
     near = nw.col(table.epsilon).cast(nw.Float64)
     if dtype.is_decimal():
         scale = _scale(table, dtype)
@@ -62,7 +61,7 @@ def rounded_down(table: Table, ladder: Ladder | None) -> Table:
         down = integer_down(near)
     else:
         return table
-    return replace(table, frame=table.frame.with_columns(down.alias(ROUNDED)), epsilon=ROUNDED)
+    return _with_budgets(table, down.alias(ROUNDED), ROUNDED)
 
 
 def _scale(table: Table, dtype: Any) -> int | None:
@@ -83,8 +82,15 @@ def on_ladder(table: Table, ladder: Ladder) -> Table:
     rung = float(ladder.of(np.array([table.epsilon]))[0])
     if table.person is None:
         return replace(table, epsilon=rung, ladder=ladder)
-    frame = table.frame.with_columns(nw.lit(rung).alias(BUDGET))
-    return replace(table, frame=frame, epsilon=BUDGET, ladder=ladder)
+    return replace(_with_budgets(table, nw.lit(rung).alias(BUDGET), BUDGET), ladder=ladder)
+
+
+def _with_budgets(table: Table, budgets: nw.Expr, name: str) -> Table:
+    """Add a column of floats, which are the budgets from now on."""
+    import narwhals as nw
+
+    types = {**table.types, name: nw.Float64()}
+    return replace(table, frame=table.frame.with_columns(budgets), epsilon=name, types=types)
 
 
 def misses_decimals(ladder: Ladder, scale: int | None) -> bool:

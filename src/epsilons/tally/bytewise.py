@@ -10,7 +10,7 @@ written alike.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from epsilons.errors import ColumnError
@@ -38,14 +38,18 @@ WITHOUT_COLLATIONS: Final = ("polars",)
 
 
 def bytewise(
-    frame: nw.LazyFrame[Any], values: str | None, person: str | None
-) -> tuple[nw.LazyFrame[Any], Spelling]:
+    frame: nw.LazyFrame[Any],
+    values: str | None,
+    person: str | None,
+    types: Mapping[str, nw.dtypes.DType],
+) -> Written:
     """Make text and people equal only if they are the same, on whatever engine.
 
     Args:
         frame: of any engine.
         values: a column of text, or of a dictionary of text; None if values are no text.
         person: a column of any type, or None.
+        types: those of the columns.
 
     Returns:
         The frame, and how the text of values is written in it from now on.
@@ -55,18 +59,17 @@ def bytewise(
     """
     import narwhals as nw
 
-    schema = frame.collect_schema()
     spelling: Spelling = "text"
     if values is not None:
         frame, spelling = _written(frame, values)
     if person is None or (person == values and spelling != "text"):
         return frame, spelling
-    if schema[person] in (nw.String, nw.Categorical):
+    if types[person] in (nw.String, nw.Categorical):
         frame = _written(frame, person)[0]
-    elif not _comparable(frame, person):
+    elif not _comparable(frame, person, types[person]):
         raise ColumnError(
             f"person={person!r} must be a column of text, numbers, dates or bytes; its type is "
-            f"{schema[person]}, in which entries that differ may be equal. Convert it before."
+            f"{types[person]}, in which entries that differ may be equal. Convert it before."
         )
     return frame, spelling
 
@@ -99,7 +102,7 @@ def _written(frame: nw.LazyFrame[Any], column: str) -> Written:
     return writers[engine.kind](frame, column)
 
 
-def _comparable(frame: nw.LazyFrame[Any], column: str) -> bool:
+def _comparable(frame: nw.LazyFrame[Any], column: str, dtype: nw.dtypes.DType) -> bool:
     """Whether the entries of a column, which is no text, are equal only if they are the same.
 
     On engines that have collations nested entries may hold text, which nobody sees; and in DuckDB
@@ -108,7 +111,6 @@ def _comparable(frame: nw.LazyFrame[Any], column: str) -> bool:
     import narwhals as nw
 
     engine = engine_of(frame)
-    dtype = frame.collect_schema()[column]
     if not engine.collates or not (dtype.is_nested() or dtype in (nw.Unknown, nw.Duration)):
         return True
     native: Any = frame.to_native()

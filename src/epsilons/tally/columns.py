@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import difflib
 import os
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,6 +52,7 @@ class Table:
         values: the column of values.
         epsilon: the column of budgets, or one budget for all.
         person: the column of who a row belongs to, or None.
+        types: the type of each of these columns.
         failure: the exception and its message.
         ladder: the public ladder that budgets stand on, if they are private.
         size: how many rows there are, where that costs nothing to know.
@@ -63,6 +65,7 @@ class Table:
     values: str
     epsilon: str | float
     person: str | None
+    types: Mapping[str, nw.dtypes.DType] = field(default_factory=dict)
     failure: tuple[type[DataError] | type[FileError], str] = (DataError, UNUSABLE)
     ladder: Ladder | None = None
     size: int | None = None
@@ -118,15 +121,18 @@ def read(
     if not (person is None or isinstance(person, str)):
         raise ArgumentError("person must be the name of a column of data, since data is given.")
     table = _open(data, values, budget, person, kind)
-    _check_types(table, kind)
-    table = replace(table, frame=_into_polars(table))
+    table = _typed(table, kind)
+    moved = _into_polars(table)
+    if moved is not table.frame:
+        table = replace(table, frame=moved, types=guarded(moved.collect_schema, *table.failure))
     if kind == "text":
         _check_dictionary(table)
     text = values if kind == "text" else None
     own = (table.values, table.epsilon, table.person)
 
     def written() -> tuple[nw.LazyFrame[Any], Spelling]:
-        return bytewise(as_declared(table.frame, *own, kind), text, table.person)
+        frame = as_declared(table.frame, *own, kind)
+        return bytewise(frame, text, table.person, table.types)
 
     frame, spelling = guarded(written, *table.failure)
     table = rounded_down(replace(table, frame=frame, spelling=spelling), ladder)
@@ -141,12 +147,13 @@ def _open(data: object, values: str, epsilon: str | float, person: str | None, k
         file = open_file(data)
         if isinstance(file, TextFile):
             return _open_text(file, values, epsilon, person, kind)
-        frame, size = file.scan(), file.rows()
+        frame = file.scan()
+        size = file.rows(frame)
         passed = None
         if on_terminal():
             passed = Passed(size)
             frame = passed.watched(frame)
-        table = Table(nw.from_native(frame), values, epsilon, person, file.failure)
+        table = Table(nw.from_native(frame), values, epsilon, person, failure=file.failure)
         return replace(table, size=size, passed=passed)
 
     def wrap() -> tuple[nw.LazyFrame[Any], int | None] | None:
@@ -187,11 +194,15 @@ def _open_text(
         roles.append(Role("person", person, "text"))
         person = "person"
     frame = nw.from_native(file.scan(roles))
-    return Table(frame, "values", epsilon, person, file.failure, called=called)
+    return Table(frame, "values", epsilon, person, failure=file.failure, called=called)
 
 
-def _check_types(table: Table, kind: Kind) -> None:
-    """Refuse columns that are not there or not of their type. No row is read, nothing is cast."""
+def _typed(table: Table, kind: Kind) -> Table:
+    """Refuse columns that are not there or not of their type. No row is read, nothing is cast.
+
+    Returns:
+        The table with the types of its columns, so that the engine is asked for them once.
+    """
     import narwhals as nw
 
     schema = guarded(table.frame.collect_schema, *table.failure)
@@ -216,13 +227,14 @@ def _check_types(table: Table, kind: Kind) -> None:
         }
         if parameter == "values" and not fits[kind]:
             raise wrong_type(kind, f"values={column!r} must be a column of", dtype)
+    return replace(table, types={column: schema[column] for column in named.values()})
 
 
 def _check_dictionary(table: Table) -> None:
     """Refuse a categorical column whose categories are not text, which Narwhals does not tell."""
     import narwhals as nw
 
-    dtype = guarded(table.frame.collect_schema, *table.failure)[table.values]
+    dtype = table.types[table.values]
     text = dtype in (nw.String, nw.Enum)
     if dtype == nw.Categorical:
         native: Any = table.frame.select(table.values).head(0).to_native()
@@ -355,10 +367,12 @@ def _of_series(
         series.append(pl.Series("epsilon", epsilon))
     if person is not None:
         series.append(pl.Series("person", person))
+    frame: nw.LazyFrame[Any] = nw.from_native(pl.LazyFrame(series))
     return Table(
-        nw.from_native(pl.LazyFrame(series)),
+        frame,
         "values",
         epsilon if isinstance(epsilon, float) else "epsilon",
         None if person is None else "person",
+        types=frame.collect_schema(),
         size=len(values),
     )

@@ -30,8 +30,7 @@ def floats(table: Table, column: str) -> nw.Expr:
     """Return a column of numbers in float64."""
     import narwhals as nw
 
-    dtype = table.frame.collect_schema()[column]
-    return nw.col(column) if dtype == nw.Float64 else nw.col(column).cast(nw.Float64)
+    return nw.col(column) if table.types[column] == nw.Float64 else nw.col(column).cast(nw.Float64)
 
 
 def budget_and_person(table: Table) -> list[nw.Expr]:
@@ -45,11 +44,8 @@ def budget_and_person(table: Table) -> list[nw.Expr]:
             budget = rung(table.ladder, budget, table.frame)
             if table.person is not None:
                 # Rows that belong to no one are left out of the sum.
-                budget = (
-                    nw.when(belongs_to_nobody(table.frame, table.person))
-                    .then(0.0)
-                    .otherwise(budget)
-                )
+                nobody = _is_nobody(table.person, table.types[table.person])
+                budget = nw.when(nobody).then(0.0).otherwise(budget)
         elif table.person is not None:
             # The minimum over a person's rows would pass over a null or a NaN; where rows are
             # people, bad budgets have keys of their own and come out as levels of their own.
@@ -58,18 +54,21 @@ def budget_and_person(table: Table) -> list[nw.Expr]:
         columns.append(budget.alias("e"))
     if table.person is not None:
         who = nw.col(table.person)
-        dtype = table.frame.collect_schema()[table.person]
-        columns.append((who + 0.0 if dtype.is_float() else who).alias("who"))
+        float_ids = table.types[table.person].is_float()
+        columns.append((who + 0.0 if float_ids else who).alias("who"))
     return columns
 
 
-def belongs_to_nobody(rows: nw.LazyFrame[Any], who: str = "who") -> nw.Expr:
+def belongs_to_nobody(rows: nw.LazyFrame[Any]) -> nw.Expr:
     """Return whether `who` is null or NaN."""
+    return _is_nobody("who", rows.collect_schema()["who"])
+
+
+def _is_nobody(who: str, dtype: nw.dtypes.DType) -> nw.Expr:
+    """Return whether a column of people is null or NaN."""
     import narwhals as nw
 
-    if rows.collect_schema()[who].is_float():
-        return ~a_number(nw.col(who))
-    return nw.col(who).is_null()
+    return ~a_number(nw.col(who)) if dtype.is_float() else nw.col(who).is_null()
 
 
 def _key(budget: nw.Expr) -> nw.Expr:

@@ -94,15 +94,18 @@ class ParquetFile:
 
         return guarded(run, *self.failure)
 
-    def rows(self) -> int:
+    def rows(self, scanned: pl.LazyFrame) -> int:
         """Return how many rows the file says that it has.
+
+        Args:
+            scanned: what `scan` returned.
 
         Raises:
             FileError: it is no Parquet file.
         """
         import polars as pl
 
-        counted = self.scan().select(pl.len())
+        counted = scanned.select(pl.len())
         return int(guarded(lambda: counted.collect().item(), *self.failure))
 
 
