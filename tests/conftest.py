@@ -25,7 +25,7 @@ FIRST = (
     "tests/tally/test_killed.py",
     "tests/verify/test_draws.py",
     "tests/allocation/test_rules.py",
-    "tests/test_risk_cells.py",
+    "tests/risk/test_cells.py",
     "tests/report/test_parts_browser.py",
     "tests/tally/",
     "tests/verify/",
