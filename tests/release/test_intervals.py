@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.release import RatioFrequencyRelease, RatioMeanRelease, SpendingRule
+from epsilons.release import Release, SpendingRule
 from epsilons.risk import ratio
 from epsilons.risk.counted import LevelCount
 
@@ -86,7 +86,7 @@ def related(make: Any, values: Any, **words: Any) -> Any:
 
 def test_an_interval_for_related_budgets_shares_its_error_between_count_and_noise() -> None:
     release = related(ep.mean, np.linspace(0.2, 0.6, 600), bounds=(0, 1), method="transformed")
-    assert isinstance(release, RatioMeanRelease)
+    assert isinstance(release, Release)
     sums = release.sums
     assert sums.counted is not None
     assert not sums.equal
@@ -99,7 +99,7 @@ def test_an_interval_for_related_budgets_shares_its_error_between_count_and_nois
 
 def test_a_band_under_add_remove_speaks_of_all_categories() -> None:
     release = related(ep.frequencies, [0, 1, 2] * 200, categories=range(3))
-    assert isinstance(release, RatioFrequencyRelease)
+    assert isinstance(release, Release)
     for confidence in (0.5, 0.95):
         each = 1.0 - (1.0 - confidence) / 3.0
         for found, wanted in zip(release.band(confidence), release.interval(each), strict=True):

@@ -94,9 +94,7 @@ def test_a_release_that_is_read_back_is_the_same(name: str) -> None:
 def test_a_mechanism_that_is_read_back_draws_the_same() -> None:
     release = mean()
     again = ep.Release.from_json(release.to_json())
-    mine, theirs = (
-        each.mechanism.draw(ep.Seeded(1), 50, total=9) for each in (release, again)
-    )
+    mine, theirs = (each.mechanism.draw(ep.Seeded(1), 50, total=9) for each in (release, again))
     np.testing.assert_array_equal(mine, theirs)
 
 
@@ -107,7 +105,14 @@ def test_json_holds_no_data() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{}", "[]", "null", '{"release": 1, "format": 1}', '{"release": {"is": "Mean"}, "format": 1}'],
+    [
+        "",
+        "{}",
+        "[]",
+        "null",
+        '{"release": 1, "format": 1}',
+        '{"release": {"is": "Mean"}, "format": 1}',
+    ],
 )
 def test_what_is_no_release_is_refused(text: str) -> None:
     with pytest.raises(ArgumentError):

@@ -18,8 +18,8 @@ from benchmarks import accuracy
 from epsilons import risk
 from epsilons.allocation import _allocation
 from epsilons.allocation.baselines import _sampling_at
-from epsilons.central import build_histogram
-from epsilons.release import FrequencyRelease
+from epsilons.mechanisms import build_histogram
+from epsilons.release import Release
 from epsilons.risk.goals import CellsGoal
 from tests.profiles import ORDINARY
 
@@ -35,7 +35,7 @@ SHARES = {
 }
 
 
-def released(profile: str, assume: str) -> FrequencyRelease:
+def released(profile: str, assume: str) -> Release:
     budgets = ORDINARY[profile]
     epsilon = np.repeat(budgets.levels, budgets.counts)
     values = np.arange(len(epsilon)) % 4
@@ -44,9 +44,7 @@ def released(profile: str, assume: str) -> FrequencyRelease:
     )
 
 
-def errors_of(
-    release: FrequencyRelease, assume: str, shares: tuple[float, ...], seed: int
-) -> np.ndarray:
+def errors_of(release: Release, assume: str, shares: tuple[float, ...], seed: int) -> np.ndarray:
     """Errors by run and category: the worst order of people where budgets may tell."""
     mechanism = release.mechanism
     rng = np.random.default_rng(seed)

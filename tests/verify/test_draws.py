@@ -19,11 +19,11 @@ import pytest
 
 import epsilons as ep
 from epsilons import report
-from epsilons.central.gaussian.candidates import Listed, TheLine
-from epsilons.central.gaussian.crossing import Crossing
-from epsilons.central.gaussian.selection import Selection
 from epsilons.errors import ArgumentError, PrivacyError
 from epsilons.local import Mean
+from epsilons.mechanisms.candidates import Listed, TheLine
+from epsilons.mechanisms.crossing import Crossing
+from epsilons.mechanisms.selection import Selection
 from epsilons.noise import DiscreteLaplace
 
 VALUES = np.linspace(0.0, 1.0, 60)

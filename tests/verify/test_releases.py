@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.central.cell_sums import CellSums
-from epsilons.central.gaussian.crossing import Crossing
-from epsilons.central.gaussian.selection import Selection
-from epsilons.central.histogram import Histogram
-from epsilons.central.level_counts import LevelCounts
-from epsilons.central.mechanism import Additive
-from epsilons.central.two_sums import TwoSums
 from epsilons.errors import PrivacyError
+from epsilons.mechanisms.additive import Additive
+from epsilons.mechanisms.cell_sums import CellSums
+from epsilons.mechanisms.crossing import Crossing
+from epsilons.mechanisms.histogram import Histogram
+from epsilons.mechanisms.level_counts import LevelCounts
+from epsilons.mechanisms.selection import Selection
+from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.verify import selection
 
 PEOPLE = 900

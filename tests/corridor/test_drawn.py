@@ -14,16 +14,16 @@ import pytest
 import epsilons as ep
 from epsilons import tally
 from epsilons.allocation import FREQUENCY_RULES, RULES, allocate
-from epsilons.central import build, build_histogram
-from epsilons.central.cell_sums import CellSums
-from epsilons.central.composed import Composed
-from epsilons.central.designs import METHODS
-from epsilons.central.histogram import Histogram
-from epsilons.central.level_counts import LevelCounts
-from epsilons.central.mechanism import Additive, Sampled, kept, stays, weights_of
-from epsilons.central.two_sums import TwoSums
 from epsilons.ladder import Ladder
+from epsilons.mechanisms import build, build_histogram
+from epsilons.mechanisms.additive import Additive, Sampled, kept, stays, weights_of
+from epsilons.mechanisms.cell_sums import CellSums
+from epsilons.mechanisms.composed import Composed
+from epsilons.mechanisms.histogram import Histogram
+from epsilons.mechanisms.level_counts import LevelCounts
+from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.noise import DiscreteLaplace
+from epsilons.statistics.designs import METHODS
 from epsilons.tally import GRID
 from tests.tally.asking import cell_of_each, cells_of, grid_of_each, sums_of
 
@@ -335,7 +335,7 @@ def test_a_coin_is_tossed_with_its_own_probability(monkeypatch: pytest.MonkeyPat
         assert size == len(tossed)
         return tossed
 
-    monkeypatch.setattr("epsilons.central.mechanism.below_many", fixed)
+    monkeypatch.setattr("epsilons.mechanisms.additive.below_many", fixed)
     answer = stays(ep.Seeded(1), keep, level_of)
     assert answer.tolist() == [False, True, False, True, False, True]
 

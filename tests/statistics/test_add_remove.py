@@ -12,18 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epsilons as ep
-from epsilons.central.cell_sums import CellSums
-from epsilons.central.composed import Composed
-from epsilons.central.designs import METHODS
-from epsilons.central.level_counts import SHARE, LevelCounts
-from epsilons.central.two_sums import TwoSums
 from epsilons.errors import ArgumentError, BudgetError
+from epsilons.mechanisms.cell_sums import CellSums
+from epsilons.mechanisms.composed import Composed
+from epsilons.mechanisms.level_counts import SHARE, LevelCounts
+from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.noise import Hourglass, Laplaces, Staircase2D
-from epsilons.release import RatioMeanRelease
+from epsilons.release import Release
 from epsilons.risk import ratio
+from epsilons.statistics.designs import METHODS
 from epsilons.tally import GRID, Tally
-from tests.central.add_remove_cases import BASE, FACTS, NEWCOMERS, cells_of, mean_of
 from tests.plain import plain
+from tests.statistics.add_remove_cases import BASE, FACTS, NEWCOMERS, cells_of, mean_of
 
 pytestmark = pytest.mark.usefixtures("shorter")
 
@@ -180,7 +180,7 @@ def test_people_who_stand_on_one_rung_are_alike() -> None:
 # Methods, guesses and counts.
 
 
-def auto(epsilon: Any, **facts: Any) -> RatioMeanRelease:
+def auto(epsilon: Any, **facts: Any) -> Release:
     return mean_of(BASE, epsilon=epsilon, **facts)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.noise import Source
-from epsilons.release import RatioFrequencyRelease, RatioMeanRelease
+from epsilons.release import Release
 from tests.plain import plain
 
 Row = tuple[Any, Any, Any]  # value, budget, person
@@ -69,7 +69,7 @@ def columns(rows: list[Row]) -> tuple[list[Any], list[Any], list[Any]]:
     return [r[0] for r in rows], [r[1] for r in rows], [r[2] for r in rows]
 
 
-def mean_of(rows: list[Row], **arguments: Any) -> RatioMeanRelease:
+def mean_of(rows: list[Row], **arguments: Any) -> Release:
     """The mean; `person=False` makes a person of each row."""
     values, budgets, people = columns(rows)
     person: bool = arguments.pop("person", True)
@@ -77,7 +77,7 @@ def mean_of(rows: list[Row], **arguments: Any) -> RatioMeanRelease:
     release = ep.mean(
         values, person=people if person else None, neighbours="add-remove", **arguments
     )
-    assert isinstance(release, RatioMeanRelease)
+    assert isinstance(release, Release)
     return release
 
 
@@ -85,7 +85,7 @@ def word(value: float | None) -> str | None:
     return None if value is None else {0.1: "low", 0.4: "middle", 0.9: "high"}.get(value, "else")
 
 
-def cells_of(rows: list[Row], **arguments: Any) -> RatioFrequencyRelease:
+def cells_of(rows: list[Row], **arguments: Any) -> Release:
     """The frequencies of the values 0.1, 0.4, 0.9 as words; everything else is undeclared."""
     values, budgets, people = columns(rows)
     person: bool = arguments.pop("person", True)
@@ -99,7 +99,7 @@ def cells_of(rows: list[Row], **arguments: Any) -> RatioFrequencyRelease:
     release = ep.frequencies(
         words, person=people if person else None, neighbours="add-remove", **arguments
     )
-    assert isinstance(release, RatioFrequencyRelease)
+    assert isinstance(release, Release)
     return release
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.central.composed import Composed
-from epsilons.release import RatioFrequencyRelease, RatioMeanRelease
+from epsilons.mechanisms.composed import Composed
+from epsilons.release import Release
 
 ASSUMED = ["iid", "shuffled", "correlated"]
 PEOPLE: dict[str, dict[float, int]] = {
@@ -29,7 +29,7 @@ def rows(people: dict[float, int]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any
     return 60.0 * np.random.default_rng(len(epsilon)).beta(2.0, 5.0, len(epsilon)), epsilon
 
 
-def mean_of(people: dict[float, int], seed: int = 3, **words: Any) -> RatioMeanRelease:
+def mean_of(people: dict[float, int], seed: int = 3, **words: Any) -> Release:
     values, epsilon = rows(people)
     given: dict[str, Any] = {
         "epsilon": epsilon,
@@ -37,11 +37,11 @@ def mean_of(people: dict[float, int], seed: int = 3, **words: Any) -> RatioMeanR
         "source": ep.Seeded(seed),
     } | words
     release = ep.mean(values, neighbours="add-remove", **given)
-    assert isinstance(release, RatioMeanRelease)
+    assert isinstance(release, Release)
     return release
 
 
-def cells_of(people: dict[float, int], seed: int = 3, **words: Any) -> RatioFrequencyRelease:
+def cells_of(people: dict[float, int], seed: int = 3, **words: Any) -> Release:
     values, epsilon = rows(people)
     given: dict[str, Any] = {
         "epsilon": epsilon,
@@ -49,7 +49,7 @@ def cells_of(people: dict[float, int], seed: int = 3, **words: Any) -> RatioFreq
         "source": ep.Seeded(seed),
     } | words
     release = ep.frequencies(values, neighbours="add-remove", **given)
-    assert isinstance(release, RatioFrequencyRelease)
+    assert isinstance(release, Release)
     return release
 
 

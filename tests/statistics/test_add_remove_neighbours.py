@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.central.cell_sums import CellSums
-from epsilons.central.designs import METHODS
-from epsilons.central.level_counts import LevelCounts
-from epsilons.central.two_sums import TwoSums
+from epsilons.mechanisms.cell_sums import CellSums
+from epsilons.mechanisms.level_counts import LevelCounts
+from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.noise import Source
-from tests.central.add_remove_cases import (
+from epsilons.statistics.designs import METHODS
+from tests.plain import plain
+from tests.statistics.add_remove_cases import (
     BASE,
     FACTS,
     NEWCOMERS,
@@ -25,7 +26,6 @@ from tests.central.add_remove_cases import (
     mean_of,
     silence,
 )
-from tests.plain import plain
 
 pytestmark = pytest.mark.usefixtures("shorter")
 
