@@ -115,9 +115,10 @@ class Frequencies(Question):
 
     def _closed(self, rows: tally.Rows, call: Call) -> Steps:
         """People and budgets are public: a weighted count of each cell."""
-        people: tuple[Any, ...] | None = None
+        people: tuple[Any, ...] = ()
         if self.method == "sampling":
-            counted, *people = rows.each().in_cells()
+            counted, level_of, own = rows.each().in_cells()
+            people = (level_of, own)
         else:
             counted = rows.cells()
         counted = call.part(counted)
@@ -125,10 +126,10 @@ class Frequencies(Question):
         goal = self.goal
         allocation = allocate_for(budgets, goal, self.method)
         mechanism = build_histogram(allocation, unit=counted.unit)
-        if people is None:
+        if not people:
             total = mechanism.total(counted.cells)
         else:
-            total = yield Toss(mechanism, tuple(people))
+            total = yield Toss(mechanism, people)
         raw = mechanism.estimates((yield Draw(mechanism, total)))
         return Answer(
             estimate=Cells(
