@@ -193,6 +193,7 @@ def frequencies(
         As for `mean`. A value that is in no category, where no category catches it, is in no count.
     """
     facts = facts_of(epsilon, levels, cap)
+    tally.refuse_midpoint(missing)
     rows = tally.open(
         values,
         epsilon=epsilon,

@@ -137,6 +137,7 @@ def frequencies(
             source=entropy,
         )
     refuse_public_facts(levels, cap)
+    tally.refuse_midpoint(policy)
     rows = tally.open(
         values,
         epsilon=epsilon,

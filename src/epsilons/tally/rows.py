@@ -20,7 +20,7 @@ from epsilons.tally import (
     sums_numpy,
 )
 from epsilons.tally.arrays import Arrays
-from epsilons.tally.categories import Categories, Kind
+from epsilons.tally.categories import Categories, Kind, refuse_midpoint
 from epsilons.tally.cells import (
     LARGEST_TABLE,
     SHARES,
@@ -296,11 +296,7 @@ def _check_cells(
     Raises:
         ArgumentError: something does not.
     """
-    if missing == "midpoint":
-        raise ArgumentError(
-            'missing="midpoint" is for means: categories have no middle. '
-            'Declare other="…", a category that catches missing values.'
-        )
+    refuse_midpoint(missing)
     if apart is not None and person is not None:
         raise ArgumentError(
             f'person: method "{apart}" for frequencies takes one row per person. '
