@@ -57,11 +57,8 @@ class Frequencies(Question):
         super().__post_init__()
         if not isinstance(self.project, bool):
             raise ArgumentError(f"project={self.project!r} must be True or False.")
-        if self.missing == "midpoint":
-            raise ArgumentError(
-                'missing="midpoint" is for means: categories have no middle. '
-                'Declare other="…", a category that catches missing values.'
-            )
+        if self.missing is not None:
+            tally.refuse_midpoint(self.missing)
         self._set("declared", tally.declare(self.categories, self.edges, self.other))
 
     @classmethod
@@ -126,10 +123,10 @@ class Frequencies(Question):
         goal = self.goal
         allocation = allocate_for(budgets, goal, self.method)
         mechanism = build_histogram(allocation, unit=counted.unit)
-        if not people:
-            total = mechanism.total(counted.cells)
-        else:
+        if mechanism.keep is not None:
             total = yield Toss(mechanism, people)
+        else:
+            total = mechanism.total(counted.cells)
         raw = mechanism.estimates((yield Draw(mechanism, total)))
         return Answer(
             estimate=Cells(

@@ -10,7 +10,7 @@ from epsilons import parameters, tally, words
 from epsilons.allocation import RULES, Allocation, allocate_for
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError, BoundsError
-from epsilons.mechanisms import Additive, TwoSums, build
+from epsilons.mechanisms import Additive, Sampled, TwoSums, build
 from epsilons.release import ByLevel, Scalar
 from epsilons.risk.goals import MeanGoal, checked
 from epsilons.risk.margins import Ratio, Weighed
@@ -139,7 +139,7 @@ class Mean(Question):
         """People and budgets are public: one weighted sum."""
         people: tuple[Any, ...] = ()
         if self.method == "sampling":
-            counted, level_of, own = rows.each().on_grid(self.bounds)
+            counted, level_of, own = rows.each().on_grid(self.bounds, self.rule)
             people = (level_of, own)
         else:
             counted = rows.sums(self.bounds, self.rule)
@@ -148,10 +148,10 @@ class Mean(Question):
         goal, bounds = self.goal, self.range_for(self.bounds)
         allocation = allocate_for(budgets, goal, self.method)
         mechanism = build(allocation, grid=tally.GRID, bounds=bounds)
-        if not people:
-            total = mechanism.total(counted.sums)
-        else:
+        if isinstance(mechanism, Sampled):
             total = yield Toss(mechanism, people)
+        else:
+            total = mechanism.total(counted.sums)
         drawn = yield Draw(mechanism, total)
         lo, hi = bounds
         raw = mechanism.estimate(drawn)
