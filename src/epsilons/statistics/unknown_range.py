@@ -94,9 +94,7 @@ def diffused(rows: tally.Rows, call: Call) -> Steps:
     return answer(mechanism, drawn, picture_of_spread(spread, first), "diffusion", lost)
 
 
-def answer(
-    mechanism: Additive, drawn: int, picture: Picture, method: str, lost: Losses
-) -> Answer:
+def answer(mechanism: Additive, drawn: int, picture: Picture, method: str, lost: Losses) -> Answer:
     """The answer of a mean on a range that was found.
 
     Args:
