@@ -14,7 +14,7 @@ from epsilons import frozen, parameters, report, words
 from epsilons.errors import ArgumentError, KindError
 from epsilons.release.estimate import Cells, Scalar, Vector
 from epsilons.release.spending import Spending
-from epsilons.report.data import ReleaseData
+from epsilons.report.data import Data
 from epsilons.types import Floats
 
 if TYPE_CHECKING:
@@ -321,9 +321,9 @@ class Release:
         return report.html(self._data)
 
     @property
-    def _data(self) -> ReleaseData:
+    def _data(self) -> Data:
         """What a report is made from: `to_dict`, by its type."""
-        return cast(ReleaseData, self.to_dict())
+        return cast(Data, self.to_dict())
 
     def _scalar(self, name: str) -> Scalar:
         if isinstance(self.estimate, Scalar):
