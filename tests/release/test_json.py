@@ -78,7 +78,6 @@ def test_a_release_that_is_read_back_is_the_same(name: str) -> None:
     assert str(again) == str(release)
     assert again._repr_html_() == release._repr_html_()
     assert again.to_json() == text
-    assert plain(again) == plain(release)
     for confidence in (0.5, 0.95, 0.999):
         for one, other in zip(
             release.interval(confidence), again.interval(confidence), strict=True
@@ -87,7 +86,8 @@ def test_a_release_that_is_read_back_is_the_same(name: str) -> None:
     assert again.error_if_related == release.error_if_related
     asked = release.mechanism.levels if "local" not in release.method else [1.0]
     np.testing.assert_array_equal(again.for_each(asked), release.for_each(asked))
-    if "local" not in release.method:
+    if "local" not in release.method:  # those count who spent what when they are asked
+        assert plain(again) == plain(release)
         assert ep.verify.exact(again.mechanism) == ep.verify.exact(release.mechanism)
 
 
@@ -134,7 +134,7 @@ def test_what_was_changed_is_refused_or_seen_by_the_checker() -> None:
         ep.Release.from_json(json.dumps(data))
     mechanism["law"]["scale"]["of"] = "1"
     changed = ep.Release.from_json(json.dumps(data))
-    assert not ep.verify.exact(changed.mechanism).passes
+    assert not ep.verify.exact(changed.mechanism).holds
 
 
 @pytest.mark.parametrize("name", ["band", "radius"])

@@ -21,6 +21,7 @@ from epsilons.allocation.baselines import _sampling_at
 from epsilons.mechanisms import build_histogram
 from epsilons.release import Release
 from epsilons.risk.goals import CellsGoal
+from epsilons.risk.margins import WeighedCells
 from tests.profiles import ORDINARY
 
 RUNS = 10_000
@@ -89,6 +90,8 @@ def test_intervals_and_bands_cover_and_the_risk_is_not_exceeded(
 ) -> None:
     release = released(profile, assume)
     errors = errors_of(release, assume, SHARES[shares], seed=3)
+    margin = release.estimate.margin
+    assert isinstance(margin, WeighedCells)
     if assume != "correlated":
         assert (np.abs(errors.mean(axis=0)) <= 6.0 * errors.std(axis=0) / math.sqrt(RUNS)).all()
     squared = np.square(errors).max(axis=1)
@@ -97,10 +100,10 @@ def test_intervals_and_bands_cover_and_the_risk_is_not_exceeded(
     if assume == "correlated":  # exact: the worst data reach it
         assert squared.mean() >= release.risk - tolerance
     for confidence in (0.9, 0.99):
-        each = release.margin.error(assume, confidence)
+        each = margin.error(assume, confidence)
         allowed = binom.isf(TAIL, RUNS, 1.0 - confidence)
         assert ((np.abs(errors) > each).sum(axis=0) <= allowed).all()
-        worst = release.margin.worst(assume, confidence)
+        worst = margin.worst(assume, confidence)
         assert (np.abs(errors).max(axis=1) > worst).sum() <= allowed
 
 

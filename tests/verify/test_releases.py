@@ -140,7 +140,7 @@ def test_the_losses_that_a_mechanism_states_are_not_believed() -> None:
         def losses(self) -> Any:
             return (Fraction(0),) * len(self.levels)
 
-    modest = Modest(mechanism.levels, mechanism.counts, mechanism.stages, mechanism.charges)
+    modest = Modest(mechanism.levels, mechanism.stages, mechanism.charges)
     assert ep.verify.exact(modest).losses == ep.verify.exact(mechanism).losses
     assert min(ep.verify.exact(modest).losses) > 0
 
