@@ -14,6 +14,7 @@ import pytest
 import epsilons as ep
 from epsilons.noise import Source
 from epsilons.release import Release
+from epsilons.risk.margins import Ratio, RatioCells
 from tests.plain import plain
 
 Row = tuple[Any, Any, Any]  # value, budget, person
@@ -74,11 +75,7 @@ def mean_of(rows: list[Row], **arguments: Any) -> Release:
     values, budgets, people = columns(rows)
     person: bool = arguments.pop("person", True)
     arguments = {"epsilon": budgets, "source": ep.Seeded(7), "bounds": (0, 1), **arguments}
-    release = ep.mean(
-        values, person=people if person else None, neighbours="add-remove", **arguments
-    )
-    assert isinstance(release, Release)
-    return release
+    return ep.mean(values, person=people if person else None, neighbours="add-remove", **arguments)
 
 
 def word(value: float | None) -> str | None:
@@ -96,14 +93,19 @@ def cells_of(rows: list[Row], **arguments: Any) -> Release:
         "categories": ["low", "middle", "high"],
         **arguments,
     }
-    release = ep.frequencies(
+    return ep.frequencies(
         words, person=people if person else None, neighbours="add-remove", **arguments
     )
-    assert isinstance(release, Release)
-    return release
 
 
 RELEASES: dict[str, Callable[..., Any]] = {"mean": mean_of, "frequencies": cells_of}
+
+
+def behind(release: Release) -> Any:
+    """The noisy sums that a release was computed from."""
+    margin = release.estimate.margin
+    assert isinstance(margin, (Ratio, RatioCells))
+    return margin
 
 
 def held(release: Any) -> Any:
