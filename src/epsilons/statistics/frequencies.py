@@ -125,7 +125,7 @@ class Frequencies(Question):
         goal = self.goal
         allocation = allocate_for(budgets, goal, self.method)
         mechanism = build_histogram(allocation, unit=counted.unit)
-        if people is None:
+        if people is None or mechanism.keep is None:
             total = mechanism.total(counted.cells)
         else:
             total = yield Toss(mechanism, tuple(people))

@@ -145,7 +145,7 @@ class Mean(Question):
         goal, bounds = self.goal, self.range_for(self.bounds)
         allocation = allocate_for(budgets, goal, self.method)
         mechanism = build(allocation, grid=tally.GRID, bounds=bounds)
-        if people is None:
+        if people is None or mechanism.keep is None:
             total = mechanism.total(counted.sums)
         else:
             total = yield Toss(mechanism, tuple(people))
