@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, cast
 
 from epsilons import parameters, tally, words
 from epsilons.allocation import RULES, Allocation, allocate_for
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError, BoundsError
-from epsilons.mechanisms import Additive, TwoSums, build
+from epsilons.mechanisms import Additive, Sampled, TwoSums, build
 from epsilons.release import ByLevel, Scalar
 from epsilons.risk.goals import MeanGoal, checked
 from epsilons.risk.margins import Ratio, Weighed
@@ -55,9 +55,6 @@ class Mean(Question):
     describes: ClassVar[str] = "the mean of a column of {file}"
     every_method: ClassVar[tuple[str, ...]] = (*RULES, *METHODS, *unknown_range.METHODS)
     range_may_be_found: ClassVar[bool] = True
-    rule: ClassVar[Callable[[Any], Any] | None] = None
-    """What is averaged of a value on the unit range, if it is not the value itself."""
-
     _: KW_ONLY
     bounds: Any = NOT_GIVEN
 
@@ -91,6 +88,11 @@ class Mean(Question):
     def mechanism_for(cls, allocation: Allocation) -> Additive:
         """A weighted sum, on a unit range."""
         return build(allocation, grid=tally.GRID, bounds=(0.0, 1.0))
+
+    @property
+    def rule(self) -> tally.Rule | None:
+        """What is averaged of a value on the unit range, if it is not the value itself."""
+        return None
 
     @property
     def goal(self) -> MeanGoal:
@@ -135,9 +137,10 @@ class Mean(Question):
 
     def _closed(self, rows: tally.Rows, call: Call) -> Steps:
         """People and budgets are public: one weighted sum."""
-        people: tuple[Any, ...] | None = None
+        people: tuple[Any, ...] = ()
         if self.method == "sampling":
-            counted, *people = rows.each().on_grid(self.bounds)
+            counted, level_of, own = rows.each().on_grid(self.bounds, self.rule)
+            people = (level_of, own)
         else:
             counted = rows.sums(self.bounds, self.rule)
         counted = call.part(counted)
@@ -145,10 +148,10 @@ class Mean(Question):
         goal, bounds = self.goal, self.range_for(self.bounds)
         allocation = allocate_for(budgets, goal, self.method)
         mechanism = build(allocation, grid=tally.GRID, bounds=bounds)
-        if people is None or mechanism.keep is None:
-            total = mechanism.total(counted.sums)
+        if isinstance(mechanism, Sampled):
+            total = yield Toss(mechanism, people)
         else:
-            total = yield Toss(mechanism, tuple(people))
+            total = mechanism.total(counted.sums)
         drawn = yield Draw(mechanism, total)
         lo, hi = bounds
         raw = mechanism.estimate(drawn)
@@ -210,11 +213,12 @@ class Mean(Question):
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:
         """What the release says in words."""
         known = self.bounds is not None
+        bounds = cast(Scalar, answer.estimate).bounds
         assumed = words.assumed("mean", neighbours, self.assume)
         return Sentences(
             words.protected(neighbours, range_is_known=known),
             assumed if known else words.ASSUMED_OF_AN_UNKNOWN_RANGE,
-            words.clipped(answer.estimate.bounds, midpoint=self.policy(neighbours) == "midpoint"),
+            words.clipped(bounds, midpoint=self.policy(neighbours) == "midpoint"),
         )
 
 

@@ -20,7 +20,7 @@ from epsilons.tally import (
     sums_numpy,
 )
 from epsilons.tally.arrays import Arrays
-from epsilons.tally.categories import Categories, Kind
+from epsilons.tally.categories import Categories, Kind, refuse_midpoint
 from epsilons.tally.cells import (
     LARGEST_TABLE,
     SHARES,
@@ -248,8 +248,14 @@ class Everyone:
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
 
-    def on_grid(self, bounds: tuple[float, float]) -> tuple[Tally, Integers, Integers]:
+    def on_grid(
+        self, bounds: tuple[float, float], rule: Rule | None = None
+    ) -> tuple[Tally, Integers, Integers]:
         """Everyone's integer: see `Rows.sums`.
+
+        Args:
+            bounds: as in `Rows.sums`.
+            rule: as in `Rows.sums`.
 
         Returns:
             The tally, the index of each person's level, and each person's integer in [0, GRID].
@@ -257,7 +263,7 @@ class Everyone:
         rows = self._rows
         if rows._numbers is None:
             raise TypeError(NO_NUMBERS)
-        counted = sums_numpy.count(rows._numbers, bounds)
+        counted = sums_numpy.count(rows._numbers, bounds, rule)
         tally = checked(counted.groups, rows._names, rows._rules.missing)
         return tally, _places(counted.groups)[counted.group_of], counted.grid
 
@@ -296,11 +302,7 @@ def _check_cells(
     Raises:
         ArgumentError: something does not.
     """
-    if missing == "midpoint":
-        raise ArgumentError(
-            'missing="midpoint" is for means: categories have no middle. '
-            'Declare other="…", a category that catches missing values.'
-        )
+    refuse_midpoint(missing)
     if apart is not None and person is not None:
         raise ArgumentError(
             f'person: method "{apart}" for frequencies takes one row per person. '
