@@ -284,7 +284,8 @@ def _questions(questions: Iterable[Question]) -> tuple[Question, ...]:
     Raises:
         ArgumentError: they are none, or something else.
     """
-    asked = (questions,) if isinstance(questions, Question) else tuple(questions)
+    single = isinstance(questions, Question) or not isinstance(questions, Iterable)
+    asked = (questions,) if single else tuple(questions)
     if not asked or not all(isinstance(each, Question) for each in asked):
         raise ArgumentError(
             "questions must be a list of questions, such as [ep.Mean(…), ep.Frequencies(…)]."

@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import fields, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -155,10 +156,10 @@ class _Way:
             return self.first.mechanism
         levels = self._draws[-1].charged[0]
         charges = tuple(Charge(*draw.charged).on(levels) for draw in self._draws)
-        composed = Composed(levels, tuple(draw.on(levels) for draw in self._draws), charges)
         if answer.mechanism is None:
-            return composed
-        if tuple(answer.mechanism.losses) != composed.losses:
+            return Composed(levels, tuple(draw.on(levels) for draw in self._draws), charges)
+        lost = tuple(sum(each, Fraction(0)) for each in zip(*charges, strict=True))
+        if tuple(answer.mechanism.losses) != lost:
             raise PrivacyError(f"{self._question.statistic} was charged for another mechanism.")
         return answer.mechanism
 

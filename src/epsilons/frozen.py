@@ -72,13 +72,13 @@ def to_plain(thing: Any) -> Any:
         return thing if math.isfinite(thing) else {"is": "float", "of": str(thing)}
     if isinstance(thing, Fraction):
         return {"is": "fraction", "of": str(thing)}
-    if isinstance(thing, (tuple, list)):
-        return [to_plain(each) for each in thing]
     for cls in type(thing).__mro__:
         if _CLASSES.get(_name(cls)) is cls:
             given = inspect.signature(cls).parameters
             parts = {name: to_plain(getattr(thing, name)) for name in given}
             return {"is": _name(cls), **parts}
+    if isinstance(thing, (tuple, list)):
+        return [to_plain(each) for each in thing]
     raise TypeError(f"objects of type {type(thing).__name__} cannot be stored")
 
 

@@ -180,4 +180,11 @@ def test_charges_add_up_by_the_highest_level_up_to_a_budget() -> None:
     first = Charge(np.array([0.5, 2.0]), (half, Fraction(1)))
     second = Charge(np.array([1.0]), (half,))
     total = sum_of([first, second])
-    assert total.on(np.array([0.25, 0.5, 1.0, 1.5, 2.0, 9.0])) == (0, half, 1, 1, 3 * half, 3 * half)
+    assert total.on(np.array([0.25, 0.5, 1.0, 1.5, 2.0, 9.0])) == (
+        0,
+        half,
+        1,
+        1,
+        3 * half,
+        3 * half,
+    )

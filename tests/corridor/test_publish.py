@@ -42,10 +42,10 @@ def test_together_they_spend_no_more_than_each_has(questions: list[Any], terms: 
     assert len(releases) == len(questions)
     parts = len(questions)
     verdict = ep.verify.exact(releases.mechanism)
-    assert verdict.passes
+    assert verdict.holds
     for release in releases:
         own = ep.verify.exact(release.mechanism)
-        assert own.passes
+        assert own.holds
         for level, whole in zip(own.budgets, verdict.budgets, strict=True):
             assert Fraction(level) * parts <= Fraction(whole)
     totals = releases.for_each(epsilon[epsilon > 0.0])
@@ -57,7 +57,7 @@ def test_together_they_spend_no_more_than_each_has(questions: list[Any], terms: 
 def test_public_people_stay_public_and_those_at_zero_out() -> None:
     releases = ep.publish([MEAN, SHARES], epsilon=EPSILON, source=ep.Seeded(4))
     assert releases.for_each([0.0])[0] == 0.0
-    assert ep.verify.exact(releases.mechanism).passes
+    assert ep.verify.exact(releases.mechanism).holds
 
 
 def test_one_question_is_what_the_function_publishes() -> None:

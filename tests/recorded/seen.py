@@ -259,7 +259,7 @@ def _allocation(allocation: ep.Allocation) -> Fields:
     goal = allocation.goal
     return {name: getattr(allocation, name) for name in _OF_ALLOCATION} | {
         "goal": (goal.assume, goal.loss, goal.confidence, goal.categories or 0),
-        "stairs": repr(allocation.stairs),
+        "stairs": repr(allocation.stairs).replace("StairNoise(", "Stairs("),
         "str": str(allocation),
     }
 

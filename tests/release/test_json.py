@@ -78,7 +78,6 @@ def test_a_release_that_is_read_back_is_the_same(name: str) -> None:
     assert str(again) == str(release)
     assert again._repr_html_() == release._repr_html_()
     assert again.to_json() == text
-    assert plain(again) == plain(release)
     for confidence in (0.5, 0.95, 0.999):
         for one, other in zip(
             release.interval(confidence), again.interval(confidence), strict=True
@@ -87,16 +86,15 @@ def test_a_release_that_is_read_back_is_the_same(name: str) -> None:
     assert again.error_if_related == release.error_if_related
     asked = release.mechanism.levels if "local" not in release.method else [1.0]
     np.testing.assert_array_equal(again.for_each(asked), release.for_each(asked))
-    if "local" not in release.method:
+    if "local" not in release.method:  # those count who spent what when they are asked
+        assert plain(again) == plain(release)
         assert ep.verify.exact(again.mechanism) == ep.verify.exact(release.mechanism)
 
 
 def test_a_mechanism_that_is_read_back_draws_the_same() -> None:
     release = mean()
     again = ep.Release.from_json(release.to_json())
-    mine, theirs = (
-        each.mechanism.draw(ep.Seeded(1), 50, total=9) for each in (release, again)
-    )
+    mine, theirs = (each.mechanism.draw(ep.Seeded(1), 50, total=9) for each in (release, again))
     np.testing.assert_array_equal(mine, theirs)
 
 
@@ -107,7 +105,14 @@ def test_json_holds_no_data() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{}", "[]", "null", '{"release": 1, "format": 1}', '{"release": {"is": "Mean"}, "format": 1}'],
+    [
+        "",
+        "{}",
+        "[]",
+        "null",
+        '{"release": 1, "format": 1}',
+        '{"release": {"is": "Mean"}, "format": 1}',
+    ],
 )
 def test_what_is_no_release_is_refused(text: str) -> None:
     with pytest.raises(ArgumentError):
@@ -129,7 +134,7 @@ def test_what_was_changed_is_refused_or_seen_by_the_checker() -> None:
         ep.Release.from_json(json.dumps(data))
     mechanism["law"]["scale"]["of"] = "1"
     changed = ep.Release.from_json(json.dumps(data))
-    assert not ep.verify.exact(changed.mechanism).passes
+    assert not ep.verify.exact(changed.mechanism).holds
 
 
 @pytest.mark.parametrize("name", ["band", "radius"])

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from epsilons.frozen import storable
 from epsilons.noise.arguments import integer
 from epsilons.noise.ascent import rise
 from epsilons.noise.inner import best_inner
@@ -29,6 +30,7 @@ from epsilons.noise.stairs import (
 )
 
 
+@storable
 @dataclass(frozen=True, init=False)
 class Hourglass(Stairs, PairLaw):
     """The hourglass law on pairs (x, y) of integers whose sum is a multiple of `steps`.

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from epsilons.frozen import storable
 from epsilons.noise.arguments import integer, natural, positive_rational
 from epsilons.noise.law import Law
 from epsilons.noise.magnitude import WIDEST, batch, count, count_candidates
@@ -61,6 +62,7 @@ class _Scaled(Law):
         """Draw as many as some candidates give."""
 
 
+@storable
 @dataclass(frozen=True, init=False)
 class Geometric(_Scaled):
     """The geometric law on 0, 1, 2, ...
@@ -130,6 +132,7 @@ class Geometric(_Scaled):
         return count_candidates(source, self.scale.numerator, self.scale.denominator, candidates)
 
 
+@storable
 @dataclass(frozen=True, init=False)
 class DiscreteLaplace(_Scaled):
     """The discrete Laplace law on all integers, also called the two-sided geometric.
@@ -209,6 +212,7 @@ class DiscreteLaplace(_Scaled):
         return kept
 
 
+@storable
 @dataclass(frozen=True)
 class PointMass(Law):
     """No noise: always 0. For a release in which everybody is public.

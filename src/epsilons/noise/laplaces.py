@@ -8,6 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from epsilons.frozen import storable
 from epsilons.noise.arguments import integer, positive_rational
 from epsilons.noise.laplace import DiscreteLaplace
 from epsilons.noise.pair import PairLaw
@@ -15,6 +16,7 @@ from epsilons.noise.pieces import Pieces
 from epsilons.noise.source import Source
 
 
+@storable
 @dataclass(frozen=True, init=False)
 class Laplaces(PairLaw):
     """Independent discrete Laplace laws of one scale.

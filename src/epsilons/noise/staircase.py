@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from epsilons.frozen import storable
 from epsilons.noise.arguments import integer, natural
 from epsilons.noise.ascent import Ascent, rise
 from epsilons.noise.bernoulli import CHUNK
@@ -24,6 +25,7 @@ from epsilons.noise.stairs import Stairs, fallen, log_one_plus, odds, power_sum,
 from epsilons.noise.uniform import below, below_many
 
 
+@storable
 @dataclass(frozen=True, init=False)
 class Staircase(Stairs, Law):
     """The staircase law: constant on stairs of `steps` integers, the first of them `inner` wide.

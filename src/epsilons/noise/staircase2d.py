@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from epsilons.frozen import storable
 from epsilons.noise.arguments import integer, natural
 from epsilons.noise.ascent import Ascent, rise
 from epsilons.noise.inner import best_inner_2d
@@ -22,6 +23,7 @@ from epsilons.noise.stairs import Stairs, fallen, log_one_plus, odds, power_sum,
 from epsilons.noise.uniform import below, below_many
 
 
+@storable
 @dataclass(frozen=True, init=False)
 class Staircase2D(Stairs, PairLaw):
     """The staircase law for two numbers that move by at most one unit together.

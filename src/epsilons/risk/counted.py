@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from epsilons.budgets import Floats, Integers
+from epsilons.frozen import storable
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class LevelCount:
     """How many people stand on each rung, as released.

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from epsilons.budgets import Floats
+from epsilons.frozen import storable
 
 _POINTS = 400
 _LEANS = 32
@@ -19,6 +20,7 @@ _NODES = 1000
 _TAUS = 140
 
 
+@storable
 class Sums(NamedTuple):
     """Sums over people, with w the weight of each before the weights are made to sum to one.
 

@@ -10,6 +10,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from epsilons.budgets import Floats, Integers
+from epsilons.frozen import storable
 from epsilons.risk.margins import Bounds, Ratio, Weighed
 from epsilons.risk.normal import (
     clipped_square,
@@ -32,6 +33,7 @@ _BINS: Final = math.log(64.0)
 _LARGEST: Final = float(np.finfo(np.float64).max)
 
 
+@storable
 @dataclass(frozen=True)
 class Picture:
     """What the selections said, and how well they could: all that an interval needs of them.
@@ -91,6 +93,7 @@ def _rank_error(log_odds: float, sharp: float, alike: float) -> float:
     return log_odds / rate + rate / (8.0 * alike)
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class Located:
     """The margin of a weighted mean on a range that was found, of people whose budgets are public.
@@ -149,6 +152,7 @@ class Located:
         return float(bias + jitter + noise + (hi - lo) * self.slack)
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class LocatedRatio:
     """The margin of a mean of an unknown number of people, on a range that was found.

@@ -13,6 +13,7 @@ from typing import ClassVar, Final, Protocol
 import numpy as np
 
 from epsilons.budgets import Floats
+from epsilons.frozen import storable
 from epsilons.noise import PairLaw
 from epsilons.risk import cells, mean, ratio
 from epsilons.risk.counted import LevelCount
@@ -59,6 +60,7 @@ class CellsMargin(Protocol):
         """The same if budgets and categories are related."""
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class Weighed:
     """The margin of a weighted mean of people whose budgets are public.
@@ -95,6 +97,7 @@ class Weighed:
         return mean.quantile(self.weighing, assume, confidence) + self.slack
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class WeighedCells:
     """The margin of the shares of people whose budgets are public.
@@ -199,6 +202,7 @@ class _Behind:
         return min(unit + (apart * apart if goal.loss == "mse" else apart), 1.0)
 
 
+@storable
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Ratio(_Behind):
     """The margin of a mean of an unknown number of people: the ratio of two noisy sums.
@@ -251,6 +255,7 @@ class Ratio(_Behind):
         return self._leading(goal, total, (variance / 2.0) ** 0.5)
 
 
+@storable
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioCells(_Behind):
     """The margin of the shares of an unknown number of people.

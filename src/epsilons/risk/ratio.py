@@ -19,6 +19,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from epsilons.budgets import Floats
+from epsilons.frozen import storable
 from epsilons.noise import PairLaw, Pieces
 from epsilons.risk import pieces
 from epsilons.risk.tails import bisect, tail
@@ -40,6 +41,7 @@ _FINE: Final = 256
 """An end of the interval is found to one part in so many of its distance from the estimate."""
 
 
+@storable
 @dataclass(frozen=True)
 class Scheme:
     """Which two combinations of t and T get noise: p = a·t + b·T and q = c·t + d·T.

@@ -10,6 +10,7 @@ import numpy as np
 
 from epsilons.budgets import Floats
 from epsilons.errors import ArgumentError
+from epsilons.frozen import storable
 from epsilons.risk import local
 from epsilons.risk.local import Sums
 from epsilons.risk.margins import Bounds, around
@@ -32,6 +33,7 @@ class VectorMargin(Protocol):
         """The ℓ2 error not exceeded if budgets and values are related."""
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class Reported:
     """The margin of a mean, or of a share, from local reports.
@@ -88,6 +90,7 @@ class Reported:
         return (hi - lo) * (far / sums.weight + self.slack)
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class ReportedCells:
     """The margin of shares of categories from local reports.
@@ -145,6 +148,7 @@ class ReportedCells:
         return self.reach((1.0 - confidence) / self.cells)
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class ReportedVector:
     """The margin of the mean of vectors in a ball, from local reports.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from epsilons.frozen import storable
 from epsilons.noise import Law, Pieces
 from epsilons.risk import pieces, tails
 
@@ -15,6 +16,7 @@ _SMOOTH: Final = 0.125
 away: docs/proofs/risk.md."""
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class StairNoise:
     """Staircase noise on a unit range.

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from epsilons.budgets import Floats, Integers, summed
+from epsilons.frozen import storable
 from epsilons.risk.stairs import StairNoise
 
 
@@ -34,6 +35,7 @@ class Moments:
     jitter: float = 0.0
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class Weighing:
     """An estimator on a unit range: Σ w_i·x_i plus noise.
