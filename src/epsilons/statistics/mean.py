@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Final
 
@@ -55,8 +55,6 @@ class Mean(Question):
     describes: ClassVar[str] = "the mean of a column of {file}"
     every_method: ClassVar[tuple[str, ...]] = (*RULES, *METHODS, *unknown_range.METHODS)
     range_may_be_found: ClassVar[bool] = True
-    rule: ClassVar[Callable[[Any], Any] | None] = None
-    """What is averaged of a value on the unit range, if it is not the value itself."""
 
     _: KW_ONLY
     bounds: Any = NOT_GIVEN
@@ -84,13 +82,21 @@ class Mean(Question):
 
     @classmethod
     def range_for(cls, bounds: object) -> tuple[float, float]:
-        """The range of the values."""
+        """The range of what is averaged: that of the values."""
         return parameters.bounds(bounds)
 
     @classmethod
     def mechanism_for(cls, allocation: Allocation) -> Additive:
         """A weighted sum, on a unit range."""
         return build(allocation, grid=tally.GRID, bounds=(0.0, 1.0))
+
+    @property
+    def rule(self) -> tally.Rule | None:
+        """What is averaged of a value as its share of the bounds, as a share of `range_for` them.
+
+        None if it is the value itself.
+        """
+        return None
 
     @property
     def goal(self) -> MeanGoal:
@@ -137,7 +143,7 @@ class Mean(Question):
         """People and budgets are public: one weighted sum."""
         people: tuple[Any, ...] | None = None
         if self.method == "sampling":
-            counted, *people = rows.each().on_grid(self.bounds)
+            counted, *people = rows.each().on_grid(self.bounds, self.rule)
         else:
             counted = rows.sums(self.bounds, self.rule)
         counted = call.part(counted)
@@ -209,12 +215,16 @@ class Mean(Question):
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:
         """What the release says in words."""
-        known = self.bounds is not None
-        assumed = words.assumed("mean", neighbours, self.assume)
+        known, averaged = self.bounds is not None, answer.estimate.bounds
+        assumed = words.assumed("mean", neighbours, self.assume, self.statistic)
         return Sentences(
             words.protected(neighbours, range_is_known=known),
             assumed if known else words.ASSUMED_OF_AN_UNKNOWN_RANGE,
-            words.clipped(answer.estimate.bounds, midpoint=self.policy(neighbours) == "midpoint"),
+            words.clipped(
+                self.bounds if known else averaged,
+                midpoint=self.policy(neighbours) == "midpoint",
+                averaged=averaged,
+            ),
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from epsilons.tally.categories import Categories, declare
 from epsilons.tally.cells import SHARES, CellTally
 from epsilons.tally.files import source
-from epsilons.tally.grid import GRID
+from epsilons.tally.grid import GRID, Rule
 from epsilons.tally.levels import Tally
 from epsilons.tally.rows import Everyone, Rows, open
 
@@ -16,6 +16,7 @@ __all__ = [
     "CellTally",
     "Everyone",
     "Rows",
+    "Rule",
     "Tally",
     "declare",
     "open",

@@ -248,7 +248,9 @@ class Everyone:
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
 
-    def on_grid(self, bounds: tuple[float, float]) -> tuple[Tally, Integers, Integers]:
+    def on_grid(
+        self, bounds: tuple[float, float], rule: Rule | None = None
+    ) -> tuple[Tally, Integers, Integers]:
         """Everyone's integer: see `Rows.sums`.
 
         Returns:
@@ -257,7 +259,7 @@ class Everyone:
         rows = self._rows
         if rows._numbers is None:
             raise TypeError(NO_NUMBERS)
-        counted = sums_numpy.count(rows._numbers, bounds)
+        counted = sums_numpy.count(rows._numbers, bounds, rule)
         tally = checked(counted.groups, rows._names, rows._rules.missing)
         return tally, _places(counted.groups)[counted.group_of], counted.grid
 
