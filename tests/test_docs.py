@@ -29,7 +29,7 @@ from click.testing import CliRunner
 import epsilons
 from epsilons.__main__ import cli
 from epsilons.allocation import FREQUENCY_RULES, RULES
-from epsilons.central import histogram, mechanism
+from epsilons.mechanisms import additive, histogram
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(
@@ -175,7 +175,7 @@ def test_public_names_are_documented(module: str) -> None:
 def test_mechanisms_state_their_guarantee() -> None:
     classes = [
         thing
-        for module in (mechanism, histogram)
+        for module in (additive, histogram)
         for _, thing in inspect.getmembers(module, inspect.isclass)
         if thing.__module__ == module.__name__
     ]
@@ -216,7 +216,7 @@ def test_an_unread_proof_is_noticed(
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
     at = ["--root", str(tmp_path)]
     assert check.main([*at, "--update"]) == 0
-    file = tmp_path / "src/epsilons/central/mechanism.py"
+    file = tmp_path / "src/epsilons/mechanisms/additive.py"
     text = file.read_text("utf-8")
     file.write_text(
         '"""Other words."""\n# A comment.\n' + text.split('"""', maxsplit=2)[2], "utf-8"
@@ -228,7 +228,7 @@ def test_an_unread_proof_is_noticed(
     capsys.readouterr()
     assert check.main(at) == 1
     printed = capsys.readouterr().out
-    assert "additive.md: src/epsilons/central/mechanism.py changed" in printed
+    assert "additive.md: src/epsilons/mechanisms/additive.py changed" in printed
     assert "changed: _WEIGHT_BITS" in printed
     assert "new: extra" in printed
     assert check.main([*at, "--update"]) == 0

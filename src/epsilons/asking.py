@@ -284,8 +284,9 @@ def _questions(questions: Iterable[Question]) -> tuple[Question, ...]:
     Raises:
         ArgumentError: they are none, or something else.
     """
-    single = isinstance(questions, Question) or not isinstance(questions, Iterable)
-    asked = (questions,) if single else tuple(questions)
+    asked: tuple[Any, ...] = (questions,)
+    if isinstance(questions, Iterable):
+        asked = tuple(questions)
     if not asked or not all(isinstance(each, Question) for each in asked):
         raise ArgumentError(
             "questions must be a list of questions, such as [ep.Mean(…), ep.Frequencies(…)]."

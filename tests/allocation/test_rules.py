@@ -54,7 +54,7 @@ def price(found: Allocation) -> float:
     if found.stairs is None:
         return found.scale
     with np.errstate(over="ignore"):
-        return float(np.float64(found.stairs.unit) / float(found.stairs.law.rate))
+        return float(np.float64(found.stairs.unit) / float(found.stairs.law.pieces.rate))
 
 
 def check(found: Allocation) -> None:

@@ -27,7 +27,7 @@ GOALS = list(itertools.product(ASSUMES, LOSSES))
 def units(found: Allocation) -> list[Fraction]:
     """The weight of a person of each level in units, exactly."""
     assert found.stairs is not None
-    return [Fraction(spent) / found.stairs.law.rate for spent in found.spent.tolist()]
+    return [Fraction(spent) / found.stairs.law.pieces.rate for spent in found.spent.tolist()]
 
 
 def check(found: Allocation) -> None:
@@ -36,7 +36,7 @@ def check(found: Allocation) -> None:
         assert found.scale == 0.0
         assert math.isinf(found.levels[-1])
         return
-    rate, each = found.stairs.law.rate, units(found)
+    rate, each = found.stairs.law.pieces.rate, units(found)
     assert all(unit.denominator == 1 and 0 <= unit <= 32 for unit in each)
     for unit, level in zip(each, found.levels.tolist(), strict=True):
         assert math.isinf(level) or unit * rate <= Fraction(level)
@@ -108,7 +108,7 @@ def test_no_rate_and_no_cap_is_better(budgets: dict[float, int], assume: str) ->
     assert found.risk <= least * (1.0 + 1e-9)
     assert found.stairs is not None
     most = round(max(map(float, units(found))))
-    again = by_hand(budgets, float(found.stairs.law.rate), most, assume, "mse")
+    again = by_hand(budgets, float(found.stairs.law.pieces.rate), most, assume, "mse")
     assert found.risk == pytest.approx(again, rel=1e-9)
 
 
@@ -160,7 +160,7 @@ def test_auto_takes_it_where_all_budgets_are_large(
         < (1.0 - MARGIN) * ep.allocate(budgets, assume=assume, loss=loss, method="optimal").risk
     )
     assert found.stairs is not None
-    assert found.stairs.law.rate >= LEAST
+    assert found.stairs.law.pieces.rate >= LEAST
 
 
 def test_auto_takes_it_for_a_sample_only_while_noise_counts() -> None:

@@ -86,12 +86,12 @@ class SpentByReports(AllOfIt):
         object.__setattr__(self, "_budgets", budgets)
 
     @property
-    def levels(self) -> Floats:  # type: ignore[override]
+    def levels(self) -> Floats:
         """About which budgets there were, ascending."""
         return self._told[0]
 
     @property
-    def people(self) -> Integers:  # type: ignore[override]
+    def people(self) -> Integers:
         """How many people had each."""
         return self._told[1]
 

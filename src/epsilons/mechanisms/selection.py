@@ -121,9 +121,9 @@ class Selection:
         np.add.at(grouped, group, prior)
         sums = grouped.tolist()
         bounds = [weight * top for weight, top in zip(sums, _ENVELOPE, strict=True)]
-        total = sum(bounds)
+        whole = sum(bounds)
         while True:
-            point = below(source, total)
+            point = below(source, whole)
             t = 0
             while point >= bounds[t]:
                 point -= bounds[t]

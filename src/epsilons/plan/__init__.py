@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilons import parameters, report, words
-from epsilons.allocation import Allocation, allocate_for, rules_for
+from epsilons.allocation import allocate_for, rules_for
 from epsilons.allocation.declared import Declared, declared_of
 from epsilons.allocation.optimal import merged
 from epsilons.allocation.rule import weighing_of
@@ -23,10 +23,13 @@ from epsilons.budgets import Budgets, Floats, Integers, as_budgets
 from epsilons.errors import ArgumentError
 from epsilons.plan.forecast import (
     Forecast,
+    advice_on,
     as_plain,
     forecast_of,
+    forecast_of_allocation,
     gain_over,
     put_in_order,
+    rmse_of,
     why,
 )
 from epsilons.plan.questions import Change, Need, need, sensitivity
@@ -315,14 +318,16 @@ def plan(
         raise ArgumentError('cap is for neighbours="add-remove": under replace every cap is tried.')
     allocations = {name: allocate_for(budgets, goal, name) for name in rules_for(goal)}
     best = allocate_for(budgets, goal, "auto").method
-    strictest = _rmse(allocations["uniform"], limits)
-    forecasts = [_forecast(allocation, limits, strictest) for allocation in allocations.values()]
+    strictest = rmse_of(allocations["uniform"], limits)
+    forecasts = [
+        forecast_of_allocation(allocation, limits, strictest) for allocation in allocations.values()
+    ]
 
     put_in_order(forecasts, goal, best)
     return Plan(
         forecasts=tuple(forecasts),
         best=best,
-        advice=_advice(forecasts[0], allocations[best]),
+        advice=advice_on(forecasts[0], allocations[best]),
         budgets=budgets,
         bounds=limits,
         goal=goal,
@@ -377,27 +382,3 @@ def _spent_of(spent: tuple[Fraction, ...]) -> Floats:
 
 def _guessed(terms: Declared) -> Integers:
     return np.zeros(len(terms.ladder.levels), np.int64) if terms.guess is None else terms.guess
-
-
-def _rmse(allocation: Allocation, bounds: tuple[float, float]) -> float:
-    unit = replace(allocation.goal, loss="mse").risk(allocation.weighing)
-    return (bounds[1] - bounds[0]) * math.sqrt(unit)
-
-
-def _forecast(allocation: Allocation, bounds: tuple[float, float], strictest: float) -> Forecast:
-    rows = ByLevel(allocation.levels, allocation.spent, allocation.counts).rows
-    weighing = allocation.weighing
-    return forecast_of(allocation.method, allocation.goal, weighing, rows, bounds, strictest)
-
-
-def _advice(best: Forecast, allocation: Allocation) -> str:
-    cap = allocation.cap
-    levels = allocation.levels
-    if allocation.scale == 0.0:
-        what = "use the public records alone: adding the others would add more noise than they help"
-    elif np.array_equal(allocation.spent, levels):
-        what = "let everyone spend all of their budget"
-    else:
-        most = float(allocation.spent.max()) if cap is None else cap
-        what = f"let nobody spend more than ε = {report.number(most)}; what is left stays theirs"
-    return f"Take method {best.method!r}: {what}; {why(best)}."

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from epsilons.release import Spent
-from epsilons.report import ForecastData, SpentRow
+import numpy as np
+
+from epsilons.allocation import Allocation
+from epsilons.release import ByLevel, Spent
+from epsilons.report import ForecastData, SpentRow, number
 from epsilons.risk import Weighing
 from epsilons.risk.goals import Goal
 
@@ -93,3 +96,32 @@ def as_plain(forecast: Forecast) -> ForecastData:
             for row in forecast.spent
         ],
     }
+
+
+def rmse_of(allocation: Allocation, bounds: tuple[float, float]) -> float:
+    """The typical error of an allocation, in data units."""
+    unit = replace(allocation.goal, loss="mse").risk(allocation.weighing)
+    return (bounds[1] - bounds[0]) * math.sqrt(unit)
+
+
+def forecast_of_allocation(
+    allocation: Allocation, bounds: tuple[float, float], strictest: float
+) -> Forecast:
+    """The forecast of an allocation, beside the error of everyone at the strictest ε."""
+    rows = ByLevel(allocation.levels, allocation.spent, allocation.counts).rows
+    weighing = allocation.weighing
+    return forecast_of(allocation.method, allocation.goal, weighing, rows, bounds, strictest)
+
+
+def advice_on(best: Forecast, allocation: Allocation) -> str:
+    """One sentence on what to do."""
+    cap = allocation.cap
+    levels = allocation.levels
+    if allocation.scale == 0.0:
+        what = "use the public records alone: adding the others would add more noise than they help"
+    elif np.array_equal(allocation.spent, levels):
+        what = "let everyone spend all of their budget"
+    else:
+        most = float(allocation.spent.max()) if cap is None else cap
+        what = f"let nobody spend more than ε = {number(most)}; what is left stays theirs"
+    return f"Take method {best.method!r}: {what}; {why(best)}."

@@ -6,7 +6,7 @@ import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy.typing as npt
 
@@ -14,6 +14,7 @@ from epsilons import frozen, parameters, report, words
 from epsilons.errors import ArgumentError, KindError
 from epsilons.release.estimate import Cells, Scalar, Vector
 from epsilons.release.spending import Spending
+from epsilons.report.data import Data
 from epsilons.types import Floats
 
 if TYPE_CHECKING:
@@ -296,7 +297,7 @@ class Release:
         Raises:
             MissingExtraError: the extra `report` is not installed.
         """
-        return report.plot(self.to_dict())
+        return report.plot(self._data)
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write the release as an HTML page that stands alone.
@@ -311,13 +312,18 @@ class Release:
             MissingExtraError: the extra `report` is not installed.
             FileError: the file cannot be written.
         """
-        return report.write_page(path, report.page(self.to_dict()))
+        return report.write_page(path, report.page(self._data))
 
     def __str__(self) -> str:
-        return report.text(self.to_dict())
+        return report.text(self._data)
 
     def _repr_html_(self) -> str:
-        return report.html(self.to_dict())
+        return report.html(self._data)
+
+    @property
+    def _data(self) -> Data:
+        """What a report is made from: `to_dict`, by its type."""
+        return cast(Data, self.to_dict())
 
     def _scalar(self, name: str) -> Scalar:
         if isinstance(self.estimate, Scalar):

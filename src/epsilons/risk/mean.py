@@ -115,7 +115,7 @@ def permutation_proxy(weighing: Weighing) -> float:
     after = weighing.n - np.cumsum(counts)
     held = counts * weights
     sum_after = np.append(np.cumsum(held[::-1])[::-1][1:], 0.0)
-    inner = after > 0
+    inner = (after > 0) & (counts > 0)  # a level that nobody has takes no step
     gap = weights[inner] - sum_after[inner] / after[inner]
     # Σ 1/r² for r from `after` to `after + count − 1`: the first term, and an integral above the
     # rest (1/r² is convex, so it lies below its mean over [r − ½, r + ½]).

@@ -57,11 +57,8 @@ class Frequencies(Question):
         super().__post_init__()
         if not isinstance(self.project, bool):
             raise ArgumentError(f"project={self.project!r} must be True or False.")
-        if self.missing == "midpoint":
-            raise ArgumentError(
-                'missing="midpoint" is for means: categories have no middle. '
-                'Declare other="…", a category that catches missing values.'
-            )
+        if self.missing is not None:
+            tally.refuse_midpoint(self.missing)
         self._set("declared", tally.declare(self.categories, self.edges, self.other))
 
     @classmethod
@@ -115,9 +112,10 @@ class Frequencies(Question):
 
     def _closed(self, rows: tally.Rows, call: Call) -> Steps:
         """People and budgets are public: a weighted count of each cell."""
-        people: tuple[Any, ...] | None = None
+        people: tuple[Any, ...] = ()
         if self.method == "sampling":
-            counted, *people = rows.each().in_cells()
+            counted, level_of, own = rows.each().in_cells()
+            people = (level_of, own)
         else:
             counted = rows.cells()
         counted = call.part(counted)
@@ -125,10 +123,10 @@ class Frequencies(Question):
         goal = self.goal
         allocation = allocate_for(budgets, goal, self.method)
         mechanism = build_histogram(allocation, unit=counted.unit)
-        if people is None:
-            total = mechanism.total(counted.cells)
+        if mechanism.keep is not None:
+            total = yield Toss(mechanism, people)
         else:
-            total = yield Toss(mechanism, tuple(people))
+            total = mechanism.total(counted.cells)
         raw = mechanism.estimates((yield Draw(mechanism, total)))
         return Answer(
             estimate=Cells(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, cast
 
 from epsilons import parameters, tally, words
 from epsilons.allocation import RULES, Allocation, allocate_for
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError, BoundsError
-from epsilons.mechanisms import Additive, TwoSums, build
+from epsilons.mechanisms import Additive, Sampled, TwoSums, build
 from epsilons.release import ByLevel, Scalar
 from epsilons.risk.goals import MeanGoal, checked
 from epsilons.risk.margins import Ratio, Weighed
@@ -55,7 +55,6 @@ class Mean(Question):
     describes: ClassVar[str] = "the mean of a column of {file}"
     every_method: ClassVar[tuple[str, ...]] = (*RULES, *METHODS, *unknown_range.METHODS)
     range_may_be_found: ClassVar[bool] = True
-
     _: KW_ONLY
     bounds: Any = NOT_GIVEN
 
@@ -82,7 +81,7 @@ class Mean(Question):
 
     @classmethod
     def range_for(cls, bounds: object) -> tuple[float, float]:
-        """The range of what is averaged: that of the values."""
+        """The range of the values."""
         return parameters.bounds(bounds)
 
     @classmethod
@@ -92,10 +91,7 @@ class Mean(Question):
 
     @property
     def rule(self) -> tally.Rule | None:
-        """What is averaged of a value as its share of the bounds, as a share of `range_for` them.
-
-        None if it is the value itself.
-        """
+        """What is averaged of a value: from its share of the bounds to that of `range_for`."""
         return None
 
     @property
@@ -141,9 +137,10 @@ class Mean(Question):
 
     def _closed(self, rows: tally.Rows, call: Call) -> Steps:
         """People and budgets are public: one weighted sum."""
-        people: tuple[Any, ...] | None = None
+        people: tuple[Any, ...] = ()
         if self.method == "sampling":
-            counted, *people = rows.each().on_grid(self.bounds, self.rule)
+            counted, level_of, own = rows.each().on_grid(self.bounds, self.rule)
+            people = (level_of, own)
         else:
             counted = rows.sums(self.bounds, self.rule)
         counted = call.part(counted)
@@ -151,10 +148,10 @@ class Mean(Question):
         goal, bounds = self.goal, self.range_for(self.bounds)
         allocation = allocate_for(budgets, goal, self.method)
         mechanism = build(allocation, grid=tally.GRID, bounds=bounds)
-        if people is None:
-            total = mechanism.total(counted.sums)
+        if isinstance(mechanism, Sampled):
+            total = yield Toss(mechanism, people)
         else:
-            total = yield Toss(mechanism, tuple(people))
+            total = mechanism.total(counted.sums)
         drawn = yield Draw(mechanism, total)
         lo, hi = bounds
         raw = mechanism.estimate(drawn)
@@ -215,7 +212,8 @@ class Mean(Question):
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:
         """What the release says in words."""
-        known, averaged = self.bounds is not None, answer.estimate.bounds
+        known = self.bounds is not None
+        averaged = cast(Scalar, answer.estimate).bounds
         assumed = words.assumed("mean", neighbours, self.assume, self.statistic)
         return Sentences(
             words.protected(neighbours, range_is_known=known),

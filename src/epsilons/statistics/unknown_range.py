@@ -23,7 +23,7 @@ from epsilons.statistics.capped import (
     range_of,
 )
 from epsilons.statistics.locate import Found, locate
-from epsilons.statistics.steps import Answer, Draw, Steps
+from epsilons.statistics.steps import Answer, Draw, Losses, Steps
 from epsilons.tally import line
 from epsilons.types import Floats, Integers
 
@@ -94,9 +94,7 @@ def diffused(rows: tally.Rows, call: Call) -> Steps:
     return answer(mechanism, drawn, picture_of_spread(spread, first), "diffusion", lost)
 
 
-def answer(
-    mechanism: Additive, drawn: int, picture: Picture, method: str, lost: tuple[float, ...]
-) -> Answer:
+def answer(mechanism: Additive, drawn: int, picture: Picture, method: str, lost: Losses) -> Answer:
     """The answer of a mean on a range that was found.
 
     Args:

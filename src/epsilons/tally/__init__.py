@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from epsilons.tally.categories import Categories, declare
+from epsilons.tally.categories import Categories, declare, refuse_midpoint
 from epsilons.tally.cells import SHARES, CellTally
 from epsilons.tally.files import source
 from epsilons.tally.grid import GRID, Rule
@@ -20,5 +20,6 @@ __all__ = [
     "Tally",
     "declare",
     "open",
+    "refuse_midpoint",
     "source",
 ]

@@ -20,6 +20,7 @@ __all__ = [
     "Categories",
     "Kind",
     "declare",
+    "refuse_midpoint",
     "wrong_entry",
     "wrong_type",
 ]
@@ -108,6 +109,21 @@ def declare(categories: object, edges: object, other: object) -> Categories:
         name = "categories" if edges is None else "edges"
         raise ArgumentError(f"{name} must stand for at least two categories, counting other.")
     return Categories(kind, found, declared, catches, breaks, cells)
+
+
+def refuse_midpoint(missing: str) -> None:
+    """Refuse what is done with missing values of a mean.
+
+    `open` does so, too; asked before `declare`, it is told before what is wrong with categories.
+
+    Raises:
+        ArgumentError: it is "midpoint".
+    """
+    if missing == "midpoint":
+        raise ArgumentError(
+            'missing="midpoint" is for means: categories have no middle. '
+            'Declare other="…", a category that catches missing values.'
+        )
 
 
 def _written(items: tuple[Any, ...]) -> tuple[Kind, tuple[Any, ...]]:

@@ -20,7 +20,7 @@ from epsilons.tally import (
     sums_numpy,
 )
 from epsilons.tally.arrays import Arrays
-from epsilons.tally.categories import Categories, Kind
+from epsilons.tally.categories import Categories, Kind, refuse_midpoint
 from epsilons.tally.cells import (
     LARGEST_TABLE,
     SHARES,
@@ -253,6 +253,10 @@ class Everyone:
     ) -> tuple[Tally, Integers, Integers]:
         """Everyone's integer: see `Rows.sums`.
 
+        Args:
+            bounds: as in `Rows.sums`.
+            rule: as in `Rows.sums`.
+
         Returns:
             The tally, the index of each person's level, and each person's integer in [0, GRID].
         """
@@ -298,11 +302,7 @@ def _check_cells(
     Raises:
         ArgumentError: something does not.
     """
-    if missing == "midpoint":
-        raise ArgumentError(
-            'missing="midpoint" is for means: categories have no middle. '
-            'Declare other="…", a category that catches missing values.'
-        )
+    refuse_midpoint(missing)
     if apart is not None and person is not None:
         raise ArgumentError(
             f'person: method "{apart}" for frequencies takes one row per person. '

@@ -335,3 +335,13 @@ def test_risk_by_name_is_the_risk_and_only_bounds_are_called_bounds() -> None:
             assert MeanGoal(assume, "mse", 0.9).is_exact(made)
             exact = MeanGoal(assume, "pac", 0.9).is_exact(made)
             assert exact == (assume == "correlated" and made is sure)
+
+
+def test_levels_that_nobody_has_change_no_bound() -> None:
+    weights, counts = np.array([0.004, 0.001]), np.array([100, 600])
+    made = risk.Weighing(weights, counts, 0.01)
+    many = np.linspace(0.0005, 0.02, 400)
+    empty = risk.Weighing(
+        np.concatenate([weights, many]), np.concatenate([counts, np.zeros(400, np.int64)]), 0.01
+    )
+    assert risk.permutation_proxy(empty) == pytest.approx(risk.permutation_proxy(made), rel=1e-12)
