@@ -17,9 +17,11 @@ import pkgutil
 import re
 import shlex
 import shutil
+import sys
+from collections.abc import Callable
 from dataclasses import is_dataclass
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -30,6 +32,7 @@ import epsilons
 from epsilons.__main__ import cli
 from epsilons.allocation import FREQUENCY_RULES, RULES
 from epsilons.mechanisms import additive, histogram
+from epsilons.statistics import STATISTICS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(
@@ -153,6 +156,71 @@ def test_every_room_is_on_the_map() -> None:
     page = (ROOT / "docs/architecture.md").read_text("utf-8")
     rooms = {module.name for module in pkgutil.iter_modules(epsilons.__path__)} - {"__main__"}
     assert all(re.search(rf"^\s+{room}(\.py|/)", page, re.M) for room in rooms)
+
+
+def test_every_file_is_on_the_map() -> None:
+    page = (ROOT / "docs/architecture.md").read_text("utf-8")
+    rooms = page.partition("## The rooms")[2].partition("## Accounts")[0]
+    told_in_a_word = {"experiments", "theory"}
+    in_a_table = {question.__module__.rpartition(".")[2] for question in STATISTICS.values()}
+    for path in (ROOT / "src/epsilons").glob("*/*.py"):
+        if path.parent.name in told_in_a_word or path.stem in {"__init__", *in_a_table}:
+            continue
+        name = "*_numpy.py" if path.name.endswith("_numpy.py") else path.name
+        assert re.search(rf"(?<!\w){re.escape(name)}", rooms), path
+
+
+def walked() -> dict[str, Callable[[], Any]]:
+    """The calls of the four walks, on people.parquet."""
+    file: dict[str, Any] = {"epsilon": "epsilon", "data": "people.parquet"}
+    budgets = [0.05, 0.2, 0.5, 1.0, 2.0]
+    survey = epsilons.local.Mean((0, 120))
+    people = pl.read_parquet("people.parquet").filter(pl.col("epsilon").is_finite())
+    sent = survey.randomize_many(people["minutes"], people["epsilon"]).to_columns()
+    table = pl.DataFrame(sent)
+    return {
+        "A mean": lambda: epsilons.mean("minutes", bounds=(0, 120), **file),
+        "Frequencies under add/remove": lambda: epsilons.frequencies(
+            "minutes", edges=[0, 30, 60], neighbours="add-remove", levels=budgets, **file
+        ),
+        "An unknown range": lambda: epsilons.mean("minutes", bounds=None, **file),
+        "Local reports from a table": lambda: survey.estimate(data=table),
+    }
+
+
+def entered(call: Callable[[], Any]) -> list[tuple[str, str]]:
+    """The functions of epsilons that a call enters, generators again with each `send`."""
+    found = []
+    source = ROOT / "src/epsilons"
+
+    def see(frame: FrameType, event: str, _: Any) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(f"{source}/"):
+            file = Path(code.co_filename).relative_to(source).as_posix()
+            found.append((file, code.co_qualname))
+
+    sys.setprofile(see)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+@pytest.mark.usefixtures("people")
+def test_the_walks_are_those_that_calls_take() -> None:
+    """Each hop is entered after the one before it."""
+    page = (ROOT / "docs/architecture.md").read_text("utf-8")
+    walks = page.partition("## Four walks")[2].partition("\n## ")[0]
+    parts = dict(part.split("\n", maxsplit=1) for part in walks.split("\n### ")[1:])
+    calls = walked()
+    assert parts.keys() == calls.keys()
+    for name, text in parts.items():
+        hops = re.findall(r"^\d+\. `([\w/]+\.py)` `([\w.]+)`: ", text, re.M)
+        assert len(hops) == len(re.findall(r"^\d+\. ", text, re.M)) > 10
+        seen = iter(entered(calls[name]))
+        for hop in hops:
+            assert hop in seen, f"{name}: {hop} does not come here"
 
 
 @pytest.mark.parametrize("module", ["epsilons", "epsilons.theory", "epsilons.verify"])
