@@ -1,4 +1,4 @@
-"""What tests of the central model share: a ladder that takes less time."""
+"""What tests of statistics share: a ladder that takes less time."""
 
 from __future__ import annotations
 
