@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,7 +37,7 @@ def released(
     def sample(size: int) -> np.ndarray:
         rows = []
         for _ in range(size):
-            release = ep.mean(
+            release: Any = ep.mean(
                 values, bounds=None, epsilon=epsilon, method=method, source=ep.Seeded(next(seeds))
             )
             picture = release.estimate.margin.picture

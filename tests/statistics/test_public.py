@@ -7,7 +7,7 @@ And what people are said to spend is what the checkers find in the mechanism tha
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -25,16 +25,10 @@ from epsilons.noise import Source, System
 from epsilons.risk.ranges import SHARPNESS
 from tests.plain import plain
 
+pytestmark = pytest.mark.usefixtures("shorter")
+
 METHODS = ["weighted", "diffusion"]
 NEIGHBOURS = ["replace", "add-remove"]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def shorter() -> Iterator[None]:
-    """A ladder of twelve octaves where nothing is declared: this takes less time."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("epsilons.ladder.DEPTH", 2.0**-12)
-        yield
 
 
 def everything(release: Any) -> Any:

@@ -89,6 +89,7 @@ def test_any_place_and_any_spread(mu: float, sigma: float) -> None:
     assert abs(release.value - mu) < 0.2 * sigma
     low, high = release.interval()
     assert low <= mu <= high
+    assert release.sigma is not None
     assert 0.5 * sigma < release.sigma < 3.0 * sigma
 
 
@@ -324,7 +325,7 @@ def test_zooming_keeps_to_released_numbers() -> None:
     patch.setattr(tally.Rows, "line", watched)
     try:
         values = np.random.default_rng(1).normal(1e12, 1.0, 10_000)
-        release = ep.mean(values, bounds=None, epsilon=1.0, source=ep.Seeded(1))
+        release: Any = ep.mean(values, bounds=None, epsilon=1.0, source=ep.Seeded(1))
     finally:
         patch.undo()
     assert seen[0] is None
