@@ -21,7 +21,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 FIRST = (
     "tests/tally/test_backends.py",
     "tests/fuzz/",
-    "tests/central/test_add_remove",
+    "tests/statistics/test_add_remove",
     "tests/tally/test_killed.py",
     "tests/verify/test_draws.py",
     "tests/allocation/test_rules.py",
@@ -32,7 +32,10 @@ FIRST = (
     "tests/verify/",
     "tests/statistical/",
     "tests/test_",
-    "tests/central/",
+    "tests/risk/",
+    "tests/statistics/",
+    "tests/mechanisms/",
+    "tests/corridor/",
     "tests/theory/",
 )
 """Long files: a worker that began one last would let the others wait. Where two workers share all

@@ -74,7 +74,7 @@ EXACT: list[dict[str, Any]] = [
     {"levels": {exact_decimal(0.1): 10, exact_decimal(1.0): 10}},
     {"cap": 1.0},
 ]
-"""Facts beside budgets that are decimals: a float of 0.1 is above the decimal."""
+"""Declared beside budgets that are decimals: a float of 0.1 is above the decimal."""
 
 NOT_ON: dict[str, tuple[str, ...]] = {
     "ibis on sqlite": ("category", "decimal", "uint", "bool"),

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from epsilons.central.cell_sums import CellSums
-from epsilons.central.histogram import Histogram
-from epsilons.central.level_counts import LevelCounts
-from epsilons.central.mechanism import Additive
-from epsilons.central.two_sums import TwoSums
+from epsilons.mechanisms.additive import Additive
+from epsilons.mechanisms.cell_sums import CellSums
+from epsilons.mechanisms.histogram import Histogram
+from epsilons.mechanisms.level_counts import LevelCounts
+from epsilons.mechanisms.two_sums import TwoSums
 from tests.plain import plain
 
 DRAWN = (Additive, Histogram, CellSums, TwoSums, LevelCounts)

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.release import RatioFrequencyRelease, RatioMeanRelease, SpendingRule
+from epsilons.release import ByLevel
 from epsilons.risk import ratio
 from epsilons.risk.counted import LevelCount
+from epsilons.risk.margins import Ratio, RatioCells
 
 N, EPSILON, BETA = 400, 0.5, 0.05
 
@@ -86,8 +87,8 @@ def related(make: Any, values: Any, **words: Any) -> Any:
 
 def test_an_interval_for_related_budgets_shares_its_error_between_count_and_noise() -> None:
     release = related(ep.mean, np.linspace(0.2, 0.6, 600), bounds=(0, 1), method="transformed")
-    assert isinstance(release, RatioMeanRelease)
-    sums = release.sums
+    sums = release.estimate.margin
+    assert isinstance(sums, Ratio)
     assert sums.counted is not None
     assert not sums.equal
     apart = sums.counted.bias(BETA / 2.0) + sums.slack
@@ -99,7 +100,6 @@ def test_an_interval_for_related_budgets_shares_its_error_between_count_and_nois
 
 def test_a_band_under_add_remove_speaks_of_all_categories() -> None:
     release = related(ep.frequencies, [0, 1, 2] * 200, categories=range(3))
-    assert isinstance(release, RatioFrequencyRelease)
     for confidence in (0.5, 0.95):
         each = 1.0 - (1.0 - confidence) / 3.0
         for found, wanted in zip(release.band(confidence), release.interval(each), strict=True):
@@ -109,7 +109,8 @@ def test_a_band_under_add_remove_speaks_of_all_categories() -> None:
             release.interval(confidence),
         )
         assert (high - low > inner_high - inner_low).all()
-    sums = release.sums
+    sums = release.estimate.margin
+    assert isinstance(sums, RatioCells)
     assert sums.counted is not None
     apart = sums.counted.bias(BETA / 2.0)
     low, high = ratio.share_intervals(
@@ -121,7 +122,7 @@ def test_a_band_under_add_remove_speaks_of_all_categories() -> None:
 
 
 def test_a_person_spends_what_the_highest_rung_below_their_budget_spends() -> None:
-    rule = SpendingRule(np.array([0.1, 0.5, 2.0]), np.array([0.1, 0.4, 0.7]))
+    rule = ByLevel(np.array([0.1, 0.5, 2.0]), np.array([0.1, 0.4, 0.7]), None)
     found = [rule(e) for e in (0.0, 0.09, 0.1, 0.3, 0.5, 0.6, 2.0, 50.0, math.inf, math.nan, -1.0)]
     assert found == [0.0, 0.0, 0.1, 0.1, 0.4, 0.4, 0.7, 0.7, 0.7, 0.0, 0.0]
     assert [row.kept for row in rule] == pytest.approx([0.0, 0.1, 1.3])

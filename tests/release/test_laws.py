@@ -11,7 +11,7 @@ import pytest
 from scipy import integrate, optimize, stats
 
 import epsilons as ep
-from epsilons.release import RatioFrequencyRelease, RatioMeanRelease
+from epsilons.risk.margins import Ratio, RatioCells
 
 N = 4000
 EPSILON = 0.3
@@ -113,9 +113,10 @@ def test_an_interval_under_add_remove_ends_where_the_noise_refutes_it(confidence
     what it asks for by a little: what is 10 % narrower refutes truths that it must not.
     """
     release = mean("correlated", neighbours="add-remove")
-    assert isinstance(release, RatioMeanRelease)
-    t, total = release.sums.drawn
-    scale = release.sums.largest / EPSILON
+    sums = release.estimate.margin
+    assert isinstance(sums, Ratio)
+    t, total = sums.drawn
+    scale = sums.largest / EPSILON
     for end in release.interval(confidence):
         m = end / 100.0
         far = two_laplace_tail((1.0 - m) * scale, m * scale, abs(t - m * total))
@@ -144,9 +145,10 @@ def least_chernoff(a: float, b: float, more: int, far: float) -> float:
 def test_intervals_of_shares_under_add_remove(confidence: float) -> None:
     """c_j − p·Σc has the noise (1 − p)·X − p·(Y₁ + Y₂ + Y₃): Chernoff's bound ends the interval."""
     release = shares("correlated", neighbours="add-remove")
-    assert isinstance(release, RatioFrequencyRelease)
-    counts = release.sums.drawn
-    scale = release.sums.largest / EPSILON
+    sums = release.estimate.margin
+    assert isinstance(sums, RatioCells)
+    counts = sums.drawn
+    scale = sums.largest / EPSILON
     allowed = (1.0 - confidence) * 0.95 / 2.0
     for ends in release.interval(confidence):
         for count, p in zip(counts, ends, strict=True):

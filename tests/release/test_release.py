@@ -67,7 +67,7 @@ def test_the_interval_grows_with_confidence_and_stays_in_the_bounds(release: ep.
 
 
 def test_a_value_outside_is_moved_to_the_nearest_bound(release: ep.Release) -> None:
-    drowned = dataclasses.replace(release, raw=1e6)
+    drowned = dataclasses.replace(release, estimate=dataclasses.replace(release.estimate, raw=1e6))
     assert drowned.interval() == (100.0, 100.0)
 
 
@@ -101,6 +101,8 @@ def test_the_related_error_is_that_of_these_people() -> None:
 def test_a_result_that_tells_nothing_says_so(release: ep.Release) -> None:
     drowned = ep.mean([1.0, 2.0], epsilon=0.01, bounds=(0, 5))
     assert drowned.interval() == (0.0, 5.0) or drowned.raw != drowned.value
-    wide = dataclasses.replace(drowned, raw=2.5, value=2.5)
+    wide = dataclasses.replace(
+        drowned, estimate=dataclasses.replace(drowned.estimate, raw=2.5, value=2.5)
+    )
     assert "tells nothing" in str(wide)
     assert "tells nothing" not in str(release)

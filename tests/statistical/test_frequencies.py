@@ -18,9 +18,10 @@ from benchmarks import accuracy
 from epsilons import risk
 from epsilons.allocation import _allocation
 from epsilons.allocation.baselines import _sampling_at
-from epsilons.central import build_histogram
-from epsilons.release import FrequencyRelease
+from epsilons.mechanisms import build_histogram
+from epsilons.release import Release
 from epsilons.risk.goals import CellsGoal
+from epsilons.risk.margins import WeighedCells
 from tests.profiles import ORDINARY
 
 RUNS = 10_000
@@ -35,7 +36,7 @@ SHARES = {
 }
 
 
-def released(profile: str, assume: str) -> FrequencyRelease:
+def released(profile: str, assume: str) -> Release:
     budgets = ORDINARY[profile]
     epsilon = np.repeat(budgets.levels, budgets.counts)
     values = np.arange(len(epsilon)) % 4
@@ -44,9 +45,7 @@ def released(profile: str, assume: str) -> FrequencyRelease:
     )
 
 
-def errors_of(
-    release: FrequencyRelease, assume: str, shares: tuple[float, ...], seed: int
-) -> np.ndarray:
+def errors_of(release: Release, assume: str, shares: tuple[float, ...], seed: int) -> np.ndarray:
     """Errors by run and category: the worst order of people where budgets may tell."""
     mechanism = release.mechanism
     rng = np.random.default_rng(seed)
@@ -91,6 +90,8 @@ def test_intervals_and_bands_cover_and_the_risk_is_not_exceeded(
 ) -> None:
     release = released(profile, assume)
     errors = errors_of(release, assume, SHARES[shares], seed=3)
+    margin = release.estimate.margin
+    assert isinstance(margin, WeighedCells)
     if assume != "correlated":
         assert (np.abs(errors.mean(axis=0)) <= 6.0 * errors.std(axis=0) / math.sqrt(RUNS)).all()
     squared = np.square(errors).max(axis=1)
@@ -99,10 +100,10 @@ def test_intervals_and_bands_cover_and_the_risk_is_not_exceeded(
     if assume == "correlated":  # exact: the worst data reach it
         assert squared.mean() >= release.risk - tolerance
     for confidence in (0.9, 0.99):
-        each = release.margin.error(assume, confidence)
+        each = margin.error(assume, confidence)
         allowed = binom.isf(TAIL, RUNS, 1.0 - confidence)
         assert ((np.abs(errors) > each).sum(axis=0) <= allowed).all()
-        worst = release.margin.worst(assume, confidence)
+        worst = margin.worst(assume, confidence)
         assert (np.abs(errors).max(axis=1) > worst).sum() <= allowed
 
 

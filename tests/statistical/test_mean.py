@@ -17,7 +17,7 @@ from scipy.stats import binom
 
 import epsilons as ep
 from epsilons.allocation import RULES
-from epsilons.central import Additive
+from epsilons.mechanisms import Additive
 from tests.profiles import ORDINARY
 
 ASSUMPTIONS = ("iid", "shuffled", "correlated")

@@ -30,6 +30,7 @@ from tests.local import test_tables
 from tests.tally import questions, test_cells, test_collations, test_ladder
 from tests.tally.asking import cells_of, sums_of
 from tests.tally.conftest import EVERYWHERE, SPARK, declared_as, on_engine
+from tests.test_ladder import LADDERS
 
 Rows = tuple[list[float | None], list[float], list[Any]]
 Count = Callable[..., tuple[list[float], list[int], list[int]]]
@@ -232,11 +233,11 @@ def test_spark_finds_the_rungs_of_others(
     person: bool, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     rows = test_ladder.some_rows()
-    for ladder in (test_ladder.LADDERS["declared"], test_ladder.LADDERS["fine"]):
+    for ladder in (LADDERS["declared"], LADDERS["fine"]):
         found = test_ladder.counted_mean("pyspark", rows, ladder, tmp_path, request, person=person)
         assert found == test_ladder.expected_mean(rows, ladder, person=person)
     cells = test_ladder.some_cells("text")
-    categories, rungs = test_cells.CASES["text"][0], test_ladder.LADDERS["declared"]
+    categories, rungs = test_cells.CASES["text"][0], LADDERS["declared"]
     counted = test_ladder.counted_cells(
         "pyspark", cells, "text", None, rungs, tmp_path, request, person=person
     )

@@ -19,8 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epsilons as ep
+from epsilons.allocation.declared import declared_of
 from epsilons.budgets import float_down, floats_down
-from epsilons.central.facts import facts_of
 from epsilons.errors import BudgetError
 from epsilons.ladder import Ladder
 from epsilons.local.people import budgets_of
@@ -157,12 +157,12 @@ def test_typed_arrays_are_rounded_down(budgets: Any) -> None:
 def test_levels_caps_and_keys() -> None:
     budgets: dict[Any, int] = {TENTH: 3, BELOW: 4, 1: 1}  # two of them are one float
     assert ep.Budgets(budgets) == ep.Budgets({BELOW: 7, 1.0: 1})
-    declared = facts_of("e", budgets, Decimal("0.9"))
+    declared = declared_of("e", budgets, Decimal("0.9"))
     assert declared.ladder.levels.tolist() == [BELOW, 1.0]
     assert declared.guess is not None
     assert declared.guess.tolist() == [7, 1]
     assert declared.cap == math.nextafter(0.9, 0.0)
-    assert facts_of(TENTH, None, None).ladder.levels.tolist() == [BELOW]
+    assert declared_of(TENTH, None, None).ladder.levels.tolist() == [BELOW]
     assert ep.allocate({0.1: 2, BELOW: 2}).for_each(np.array([TENTH])) <= BELOW
 
 
@@ -254,7 +254,7 @@ def test_large_integers_on_engines(engine: str, dtype: Any) -> None:
 def test_levels_in_decimals_meet_budgets_in_decimals(engine: str) -> None:
     budgets = pa.array([TENTH, TENTH, Decimal(1)], pa.decimal128(3, 1))
     for right in ([TENTH, 1], [BELOW, 1.0], [0.5, 1.0], [0.3]):
-        ladder = facts_of("e", right, None).ladder
+        ladder = declared_of("e", right, None).ladder
         assert levels_of(engine, budgets, ladder) == [
             rung for rung in ladder.levels.tolist() if rung in (BELOW, 1.0, 0.3)
         ]

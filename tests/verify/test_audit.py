@@ -21,7 +21,7 @@ import pytest
 from scipy.stats import binom
 
 import epsilons as ep
-from epsilons.central import Additive, Histogram
+from epsilons.mechanisms import Additive, Histogram
 from epsilons.noise import DiscreteLaplace, Hourglass
 from epsilons.verify.audit import Audit, audit
 from epsilons.verify.binomial import lower_log_odds

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from epsilons import cli
-from epsilons.central.mechanism import Additive, build
+from epsilons.mechanisms.additive import Additive, build
 
 
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])

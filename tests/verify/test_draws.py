@@ -19,11 +19,11 @@ import pytest
 
 import epsilons as ep
 from epsilons import report
-from epsilons.central.gaussian.candidates import Listed, TheLine
-from epsilons.central.gaussian.crossing import Crossing
-from epsilons.central.gaussian.selection import Selection
 from epsilons.errors import ArgumentError, PrivacyError
 from epsilons.local import Mean
+from epsilons.mechanisms.candidates import Listed, TheLine
+from epsilons.mechanisms.crossing import Crossing
+from epsilons.mechanisms.selection import Selection
 from epsilons.noise import DiscreteLaplace
 
 VALUES = np.linspace(0.0, 1.0, 60)
@@ -58,7 +58,6 @@ def made(name: str) -> Any:
 
 SELECTION = Selection(
     np.array([0.25, 2.0]),
-    np.array([1, 1]),
     np.array([1, 5]),
     64,
     "replace",
@@ -286,11 +285,13 @@ def test_a_stage_that_is_not_drawn_spoils_the_whole() -> None:
 
 
 def test_broken_selections_and_crossings_are_noticed() -> None:
-    def by_prior(self: Any, source: Any, cells: Any, masses: Any) -> int:
-        return Selection.draw(self, source, cells[:0], masses[:0])
+    def by_prior(self: Any, source: Any, total: Any) -> int:
+        cells, masses = total
+        return Selection.draw(self, source, (cells[:0], masses[:0]))
 
-    def sharper(self: Any, source: Any, cells: Any, masses: Any) -> int:
-        return Selection.draw(self, source, cells, 3 * masses)
+    def sharper(self: Any, source: Any, total: Any) -> int:
+        cells, masses = total
+        return Selection.draw(self, source, (cells, 3 * masses))
 
     for draw in (by_prior, sharper):
         broken = turned(SELECTION, draw=draw)

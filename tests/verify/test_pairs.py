@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.central.two_sums import TwoSums
 from epsilons.errors import PrivacyError
+from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.noise import DiscreteLaplace, Hourglass, Laplaces, Pieces, Staircase2D
 from epsilons.risk import ratio
 from epsilons.verify import pairs

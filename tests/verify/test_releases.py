@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.central.cell_sums import CellSums
-from epsilons.central.gaussian.crossing import Crossing
-from epsilons.central.gaussian.selection import Selection
-from epsilons.central.histogram import Histogram
-from epsilons.central.level_counts import LevelCounts
-from epsilons.central.mechanism import Additive
-from epsilons.central.two_sums import TwoSums
 from epsilons.errors import PrivacyError
+from epsilons.mechanisms.additive import Additive
+from epsilons.mechanisms.cell_sums import CellSums
+from epsilons.mechanisms.crossing import Crossing
+from epsilons.mechanisms.histogram import Histogram
+from epsilons.mechanisms.level_counts import LevelCounts
+from epsilons.mechanisms.selection import Selection
+from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.verify import selection
 
 PEOPLE = 900
@@ -140,7 +140,7 @@ def test_the_losses_that_a_mechanism_states_are_not_believed() -> None:
         def losses(self) -> Any:
             return (Fraction(0),) * len(self.levels)
 
-    modest = Modest(mechanism.levels, mechanism.counts, mechanism.stages, mechanism.charges)
+    modest = Modest(mechanism.levels, mechanism.stages, mechanism.charges)
     assert ep.verify.exact(modest).losses == ep.verify.exact(mechanism).losses
     assert min(ep.verify.exact(modest).losses) > 0
 

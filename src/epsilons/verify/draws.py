@@ -284,7 +284,7 @@ def _selection(mechanism: Any, tools: _Tools) -> Found:
             far = max(0, below - inside - above, above - inside - below)
             shares_of.append((prior[i + 1] - prior[i]) * math.exp(-far / scale))
         given = np.array(places, dtype=np.int64), np.array(weight, dtype=np.int64)
-        found = [mechanism.draw(tools.source, *given) for _ in range(_PICKS)]
+        found = [mechanism.draw(tools.source, total=given) for _ in range(_PICKS)]
         counts = np.histogram(found, bins=[float(e) for e in edges[:-1]] + [math.inf])[0]
         whole = math.fsum(shares_of)
         chance = shares(counts.tolist(), [share / whole for share in shares_of])

@@ -13,8 +13,8 @@ import pytest
 
 import epsilons as ep
 from epsilons.errors import ArgumentError, BoundsError, BudgetError, ColumnError, EpsilonsError
-from tests.central.add_remove_cases import Dry, Row, cells_of, columns, mean_of, silence, word
 from tests.plain import plain
+from tests.statistics.add_remove_cases import Dry, Row, cells_of, columns, mean_of, silence, word
 
 pytestmark = pytest.mark.usefixtures("shorter")
 

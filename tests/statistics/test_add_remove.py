@@ -12,18 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epsilons as ep
-from epsilons.central.cell_sums import CellSums
-from epsilons.central.composed import Composed
-from epsilons.central.designs import METHODS
-from epsilons.central.level_counts import SHARE, LevelCounts
-from epsilons.central.two_sums import TwoSums
 from epsilons.errors import ArgumentError, BudgetError
+from epsilons.mechanisms.cell_sums import CellSums
+from epsilons.mechanisms.composed import Composed
+from epsilons.mechanisms.level_counts import SHARE, LevelCounts
+from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.noise import Hourglass, Laplaces, Staircase2D
-from epsilons.release import RatioMeanRelease
+from epsilons.release import Release
 from epsilons.risk import ratio
+from epsilons.risk.counted import LevelCount
+from epsilons.statistics.designs import METHODS
 from epsilons.tally import GRID, Tally
-from tests.central.add_remove_cases import BASE, FACTS, NEWCOMERS, cells_of, mean_of
 from tests.plain import plain
+from tests.statistics.add_remove_cases import BASE, FACTS, NEWCOMERS, behind, cells_of, mean_of
 
 pytestmark = pytest.mark.usefixtures("shorter")
 
@@ -42,7 +43,7 @@ def test_values_stay_within_the_bounds_however_large_the_noise(method: str) -> N
         low, high = release.interval()
         assert -3.0 <= low <= high <= 7.0
         inside.add(release.value)
-        if release.sums.drawn[1] <= 0.0:
+        if behind(release).drawn[1] <= 0.0:
             assert release.value == release.raw == 2.0  # the middle
             assert (low, high) == (-3.0, 7.0)
             assert release.risk == 100.0
@@ -180,7 +181,7 @@ def test_people_who_stand_on_one_rung_are_alike() -> None:
 # Methods, guesses and counts.
 
 
-def auto(epsilon: Any, **facts: Any) -> RatioMeanRelease:
+def auto(epsilon: Any, **facts: Any) -> Release:
     return mean_of(BASE, epsilon=epsilon, **facts)
 
 
@@ -225,7 +226,7 @@ def test_counting_spends_an_eighth_at_most() -> None:
         counts, sums = release.mechanism.stages
         assert isinstance(counts, LevelCounts)
         assert isinstance(sums, TwoSums)
-        for rung, spent in zip(counts.levels.tolist(), counts.spent, strict=True):
+        for rung, spent in zip(counts.levels.tolist(), counts.losses, strict=True):
             assert 0 <= spent <= SHARE * Fraction(rung)
             assert spent <= SHARE
     for known in ({"cap": 1.0}, {"levels": {1.0: 5}}, {"epsilon": 1.0}):
@@ -254,7 +255,7 @@ def test_a_guess_from_counts_is_that_of_people_who_are_noticed() -> None:
     assert int(guess.sum()) == 10**5 * len(fine.rates)
     lowest = fine.levels[fine.cell_of >= 0].min()
     assert lowest == 2.0**-6
-    assert set(fine.spent[: int((fine.cell_of < 0).sum())]) == {Fraction(0)}
+    assert set(fine.losses[: int((fine.cell_of < 0).sum())]) == {Fraction(0)}
 
 
 def test_the_number_of_people_is_noisy_or_untold() -> None:
@@ -263,7 +264,7 @@ def test_the_number_of_people_is_noisy_or_untold() -> None:
     assert mean_of(people, cap=1.0).n is None
     assert mean_of(people, levels={0.1: 9, 2.0: 400}, method="transformed").n is None
     counted = mean_of(people, levels=[1.0, 2.0])
-    assert counted.n == sum(counted.sums.counted.counts)  # type: ignore[union-attr]
+    assert counted.n == sum(behind(counted).counted.counts)
     assert counted.n is not None
     assert counted.n != 400
     assert abs(counted.n - 400) < 300
@@ -294,8 +295,6 @@ def test_related_budgets_are_bounded_by_the_counts_alone() -> None:
 )
 def test_the_distance_of_the_weighted_mean_is_bounded(counts: list[int], data: Any) -> None:
     """½Σ|k/Σk − 1/n| for every number of people that the noise allows: here the true one."""
-    from epsilons.release.ratio import LevelCount
-
     weights = sorted(data.draw(st.lists(st.integers(1, 9), min_size=4, max_size=4)))
     k = np.repeat(weights[: len(counts)], counts).astype(float)
     if len(k) == 0:
@@ -338,7 +337,7 @@ def test_cells_move_by_one_person() -> None:
     assert isinstance(made, CellSums)
     for added in NEWCOMERS.values():
         other = cells_of([*BASE, *added], levels={0.5: 10, 4.0: 10})
-        moved = np.abs(other.sums.drawn - release.sums.drawn).sum()
+        moved = np.abs(behind(other).drawn - behind(release).drawn).sum()
         smallest = min((0.0 if e is None or not e > 0 else e) for _, e, _ in added)
         rung = int(np.searchsorted(made.levels, smallest, side="right")) - 1
         weight = int(made.weights[rung]) if rung >= 0 else 0
@@ -350,7 +349,7 @@ def test_cells_move_by_one_person() -> None:
 def test_no_one_is_left_with_even_shares() -> None:
     for seed in range(40):
         release = cells_of([], epsilon=1.0, source=ep.Seeded(seed))
-        if release.sums.total <= 0.0:
+        if behind(release).total <= 0.0:
             np.testing.assert_allclose(release.raw, np.full(3, 1 / 3))
             assert release.interval()[0].tolist() == [0.0] * 3
             return

@@ -12,8 +12,8 @@ import pytest
 
 import epsilons as ep
 from epsilons.allocation import FREQUENCY_RULES, allocate_for
-from epsilons.central import Histogram, build_histogram
 from epsilons.errors import PrivacyError
+from epsilons.mechanisms import Histogram, build_histogram
 from epsilons.noise import DiscreteLaplace, Seeded
 from epsilons.risk.goals import CellsGoal, Goal
 from tests.profiles import ADVERSARIAL, ORDINARY

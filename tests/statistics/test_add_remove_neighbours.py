@@ -8,24 +8,25 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.central.cell_sums import CellSums
-from epsilons.central.designs import METHODS
-from epsilons.central.level_counts import LevelCounts
-from epsilons.central.two_sums import TwoSums
+from epsilons.mechanisms.cell_sums import CellSums
+from epsilons.mechanisms.level_counts import LevelCounts
+from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.noise import Source
-from tests.central.add_remove_cases import (
+from epsilons.statistics.designs import METHODS
+from tests.plain import plain
+from tests.statistics.add_remove_cases import (
     BASE,
     FACTS,
     NEWCOMERS,
     RELEASES,
     STARTS,
     Row,
+    behind,
     everything,
     held,
     mean_of,
     silence,
 )
-from tests.plain import plain
 
 pytestmark = pytest.mark.usefixtures("shorter")
 
@@ -132,8 +133,8 @@ def test_the_noise_is_the_same_and_the_sums_move_by_one_person() -> None:
     without = mean_of(BASE, **facts)
     with_them = mean_of([*BASE, (1.0, 5.0, "z")], **facts)
     weight = int(with_them.mechanism.weights[-1])
-    t, total = with_them.sums.drawn[0], with_them.sums.drawn[1]
-    assert t - without.sums.drawn[0] == pytest.approx(weight, rel=1e-9)
-    assert total - without.sums.drawn[1] == pytest.approx(weight, rel=1e-9)
+    t, total = behind(with_them).drawn
+    assert t - behind(without).drawn[0] == pytest.approx(weight, rel=1e-9)
+    assert total - behind(without).drawn[1] == pytest.approx(weight, rel=1e-9)
     left_out = mean_of([*BASE, (1.0, 0.1, "z")], **facts)
-    assert left_out.sums.drawn == without.sums.drawn
+    assert behind(left_out).drawn == behind(without).drawn

@@ -13,7 +13,8 @@ import pytest
 
 import epsilons as ep
 from epsilons.noise import Source
-from epsilons.release import RatioFrequencyRelease, RatioMeanRelease
+from epsilons.release import Release
+from epsilons.risk.margins import Ratio, RatioCells
 from tests.plain import plain
 
 Row = tuple[Any, Any, Any]  # value, budget, person
@@ -69,23 +70,19 @@ def columns(rows: list[Row]) -> tuple[list[Any], list[Any], list[Any]]:
     return [r[0] for r in rows], [r[1] for r in rows], [r[2] for r in rows]
 
 
-def mean_of(rows: list[Row], **arguments: Any) -> RatioMeanRelease:
+def mean_of(rows: list[Row], **arguments: Any) -> Release:
     """The mean; `person=False` makes a person of each row."""
     values, budgets, people = columns(rows)
     person: bool = arguments.pop("person", True)
     arguments = {"epsilon": budgets, "source": ep.Seeded(7), "bounds": (0, 1), **arguments}
-    release = ep.mean(
-        values, person=people if person else None, neighbours="add-remove", **arguments
-    )
-    assert isinstance(release, RatioMeanRelease)
-    return release
+    return ep.mean(values, person=people if person else None, neighbours="add-remove", **arguments)
 
 
 def word(value: float | None) -> str | None:
     return None if value is None else {0.1: "low", 0.4: "middle", 0.9: "high"}.get(value, "else")
 
 
-def cells_of(rows: list[Row], **arguments: Any) -> RatioFrequencyRelease:
+def cells_of(rows: list[Row], **arguments: Any) -> Release:
     """The frequencies of the values 0.1, 0.4, 0.9 as words; everything else is undeclared."""
     values, budgets, people = columns(rows)
     person: bool = arguments.pop("person", True)
@@ -96,14 +93,19 @@ def cells_of(rows: list[Row], **arguments: Any) -> RatioFrequencyRelease:
         "categories": ["low", "middle", "high"],
         **arguments,
     }
-    release = ep.frequencies(
+    return ep.frequencies(
         words, person=people if person else None, neighbours="add-remove", **arguments
     )
-    assert isinstance(release, RatioFrequencyRelease)
-    return release
 
 
 RELEASES: dict[str, Callable[..., Any]] = {"mean": mean_of, "frequencies": cells_of}
+
+
+def behind(release: Release) -> Any:
+    """The noisy sums that a release was computed from."""
+    margin = release.estimate.margin
+    assert isinstance(margin, (Ratio, RatioCells))
+    return margin
 
 
 def held(release: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What tests of the central model share: a ladder that takes less time."""
+"""What tests of statistics share: a ladder that takes less time."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ import pytest
 def shorter() -> Iterator[None]:
     """A ladder of twelve octaves where nothing is declared, not of thirty: this takes less time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("epsilons.tally.ladder.DEPTH", 2.0**-12)
+        patch.setattr("epsilons.ladder.DEPTH", 2.0**-12)
         yield

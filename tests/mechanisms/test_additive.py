@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import epsilons as ep
 from epsilons.allocation import RULES, Allocation, allocate_for
-from epsilons.central import Additive, Sampled, build
+from epsilons.mechanisms import Additive, Sampled, build
 from epsilons.noise import DiscreteLaplace, Seeded, Staircase
 from epsilons.risk.goals import Goal, MeanGoal
 from tests.profiles import ADVERSARIAL, ORDINARY

@@ -1,0 +1,193 @@
+"""What is released is what was drawn from the mechanism that was checked, and nothing else."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+from epsilons import tally
+from epsilons.allocation import FREQUENCY_RULES, RULES
+from epsilons.ladder import Ladder
+from epsilons.mechanisms.additive import Additive, Sampled
+from epsilons.mechanisms.composed import Composed
+from epsilons.mechanisms.histogram import Histogram
+from epsilons.mechanisms.level_counts import LevelCounts
+from epsilons.mechanisms.two_sums import TwoSums
+from epsilons.statistics.designs import METHODS
+from tests.tally.asking import cell_of_each, cells_of, grid_of_each, sums_of
+
+N = 240
+_rng = np.random.default_rng(11)
+VALUES = _rng.uniform(2.0, 9.0, N)
+EPSILON = _rng.choice([0.13, 0.7, 1.9], N)
+WORDS = [int(v) % 4 for v in VALUES]
+PUBLIC: dict[str, Any] = {"neighbours": "add-remove"}
+GUESS = {0.13: 80, 0.7: 80, 1.9: 80}
+
+Made = tuple[Callable[..., Any], dict[str, Any]]
+MEANS: dict[str, dict[str, Any]] = {
+    **{method: {"method": method} for method in ("auto", *RULES)},
+    **{f"{m}, add-remove": {"method": m, "levels": GUESS, **PUBLIC} for m in ("auto", *METHODS)},
+    "counted": {"levels": list(GUESS), **PUBLIC},
+    "related, counted": {"levels": list(GUESS), "cap": 0.5, "assume": "correlated", **PUBLIC},
+    "one number": {"epsilon": 0.7, **PUBLIC},
+    "one level": {"levels": [0.13], **PUBLIC},
+}
+CELLS: dict[str, dict[str, Any]] = {
+    **{method: {"method": method} for method in ("auto", *FREQUENCY_RULES)},
+    "guessed": {"levels": GUESS, **PUBLIC},
+    "counted": {"levels": list(GUESS), **PUBLIC},
+    "related, counted": {"levels": list(GUESS), "cap": 0.5, "assume": "correlated", **PUBLIC},
+    "one number": {"epsilon": 0.7, **PUBLIC},
+}
+ALL = [*(("mean", name) for name in MEANS), *(("frequencies", name) for name in CELLS)]
+
+
+def released(statistic: str, name: str, seed: int = 5) -> Any:
+    given: dict[str, Any] = {"epsilon": EPSILON, "source": ep.Seeded(seed)}
+    if statistic == "mean":
+        given |= {"bounds": (0, 10)} | MEANS[name]
+        return ep.mean(VALUES, **given)
+    given |= {"categories": range(4)} | CELLS[name]
+    return ep.frequencies(WORDS, **given)
+
+
+@pytest.mark.parametrize(("statistic", "name"), ALL)
+def test_what_is_said_to_be_spent_is_what_the_checker_finds(statistic: str, name: str) -> None:
+    release = released(statistic, name)
+    verdict = ep.verify.exact(release.mechanism)
+    assert verdict.holds
+    if release.neighbours == "replace":
+        rows = {row.epsilon: row for row in release.spent}
+        assert list(rows) == [float(level) for level in verdict.budgets]
+        assert sum(row.people for row in rows.values()) == N
+    for level, loss in zip(verdict.budgets, verdict.losses, strict=True):
+        if release.neighbours == "replace":
+            row = rows[float(level)]
+            said = row.spent
+            assert row.kept == pytest.approx(float(level) - said, abs=1e-9)
+        else:
+            said = release.spent(float(level))
+        # At least what is lost, but for nothing: weights and coins are rounded down.
+        assert Fraction(said) >= Fraction(loss) * (1 - Fraction(1, 2**50))
+        assert said == pytest.approx(float(loss), rel=1e-6)
+    if release.neighbours != "replace":
+        assert release.spent(math.nan) == release.spent(0.01 if "one" not in name else 0.1) == 0.0
+
+
+@pytest.mark.parametrize("make", ["mean", "frequencies"])
+def test_beside_public_people_who_are_used_alone_nobody_spends(make: str) -> None:
+    words: dict[str, Any] = {"bounds": (0, 1)} if make == "mean" else {"categories": [0, 1]}
+    release = getattr(ep, make)(
+        [0, 1] * 12, epsilon=[0.5] * 20 + [math.inf] * 4, method="proportional", **words
+    )
+    assert ep.verify.exact(release.mechanism).losses[0] == 0
+    assert next((row.spent, row.kept) for row in release.spent) == (0.0, 0.5)
+
+
+def counted_mean(ladder: Ladder | None, epsilon: Any) -> tally.Tally:
+    return sums_of(VALUES, epsilon=epsilon, bounds=(0.0, 10.0), ladder=ladder)
+
+
+def counted_cells(ladder: Ladder | None, epsilon: Any) -> tally.CellTally:
+    return cells_of(WORDS, epsilon=epsilon, categories=range(4), ladder=ladder)
+
+
+def drawn_again(release: Any, statistic: str, epsilon: Any, seed: int = 5) -> list[Any]:
+    """Draw from the release's own mechanism: what each stage gives, with the source recorded."""
+    source = ep.Seeded(seed)
+    mechanism = release.mechanism
+    ladder = None
+    if release.neighbours != "replace":
+        ladder = Ladder.declare(release.spent.levels)
+    count = counted_mean if statistic == "mean" else counted_cells
+    data: Any = count(ladder, epsilon)
+    found: list[Any] = []
+    for stage in mechanism.stages if isinstance(mechanism, Composed) else (mechanism,):
+        if isinstance(stage, LevelCounts):
+            found.append(stage.draw(source, stage.total(data.levels, data.counts)))
+        elif isinstance(stage, Sampled):
+            _, level_of, grid = grid_of_each(VALUES, epsilon=epsilon, bounds=(0.0, 10.0))
+            found.append(stage.draw(source, total=stage.thin(source, level_of, grid)))
+        elif isinstance(stage, Histogram) and stage.keep is not None:
+            _, level_of, cell_of = cell_of_each(WORDS, epsilon=epsilon, categories=range(4))
+            found.append(stage.draw(source, total=stage.thin(source, level_of, cell_of)))
+        elif isinstance(stage, Additive):
+            found.append(stage.draw(source, total=stage.total(data.sums)))
+        elif isinstance(stage, Histogram):
+            found.append(stage.draw(source, total=stage.total(data.cells)))
+        else:
+            found.append(stage.draw(source, total=stage.total(data)))
+    return found
+
+
+@pytest.mark.parametrize(("statistic", "name"), ALL)
+def test_what_is_released_is_what_its_mechanism_draws(statistic: str, name: str) -> None:
+    release = released(statistic, name)
+    cases = MEANS if statistic == "mean" else CELLS
+    stages = drawn_again(release, statistic, cases[name].get("epsilon", EPSILON))
+    last = release.mechanism
+    if isinstance(last, Composed):
+        last = last.stages[-1]
+        assert release.estimate.margin.counted.counts == stages[0]
+    if isinstance(last, Additive):
+        assert release.raw == last.estimate(stages[-1])
+        assert release.value == min(max(release.raw, 0.0), 10.0)
+        assert release.n == N
+    elif isinstance(last, Histogram):
+        assert release.raw.tolist() == last.estimates(stages[-1]).tolist()
+        assert release.n == N
+    elif isinstance(last, TwoSums):
+        t, total = (float(each) for each in last.sums(stages[-1]))
+        assert release.estimate.margin.drawn == (t, total)
+        assert release.raw == 10.0 * (t / total)
+        assert release.value == last.estimate(stages[-1])
+    else:
+        counts = last.counts(stages[-1])
+        assert release.estimate.margin.drawn.tolist() == counts.tolist()
+        assert release.raw.tolist() == (counts / math.fsum(counts)).tolist()
+    if release.neighbours != "replace":
+        noisy = total if isinstance(last, TwoSums) else math.fsum(release.estimate.margin.drawn)
+        if release.estimate.margin.equal:
+            assert release.n == round(noisy / int(last.weights.max()))
+        else:
+            assert release.n == (sum(stages[0]) if len(stages) > 1 else None)
+
+
+@pytest.mark.parametrize(("statistic", "name"), ALL)
+def test_there_is_noise_in_what_is_released(statistic: str, name: str) -> None:
+    one, other = (released(statistic, name, seed) for seed in (1, 2))
+    assert np.any(one.raw != other.raw)
+    assert one.private is other.private is False
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+def test_a_release_is_private_unless_it_was_drawn_from_a_seed(neighbours: str) -> None:
+    for make, words in (
+        (ep.mean, {"bounds": (0, 10)}),
+        (ep.frequencies, {"categories": range(10)}),
+    ):
+        given: dict[str, Any] = {"epsilon": 0.5, "neighbours": neighbours, **words}
+        people = [3, 4, 5, 6]
+        assert make(people, **given).private
+        seeded = make(people, **given, source=ep.Seeded(1))
+        assert not seeded.private
+        assert not seeded.to_dict()["private"]
+        assert "NOT PRIVATE" in str(seeded)
+
+
+def test_values_outside_of_the_bounds_are_clipped_in_what_is_told() -> None:
+    outside = 0
+    for seed in range(12):
+        release = ep.mean([0.0, 1.0, 1.0], epsilon=0.2, bounds=(0, 1), source=ep.Seeded(seed))
+        assert release.value == min(max(release.raw, 0.0), 1.0)
+        outside += release.raw != release.value
+        low, high = release.interval()
+        assert 0.0 <= low <= high <= 1.0
+    assert outside > 3

@@ -1,0 +1,212 @@
+"""One draw has the law of many; people move totals as far as mechanisms say; coins are fair."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+from epsilons import tally
+from epsilons.allocation import allocate
+from epsilons.ladder import Ladder
+from epsilons.mechanisms import build, build_histogram
+from epsilons.mechanisms.additive import Sampled, kept, stays, weights_of
+from epsilons.mechanisms.cell_sums import CellSums
+from epsilons.mechanisms.level_counts import LevelCounts
+from epsilons.mechanisms.two_sums import TwoSums
+from epsilons.noise import DiscreteLaplace
+from epsilons.statistics.designs import METHODS
+from epsilons.tally import GRID
+
+_rng = np.random.default_rng(11)
+VALUES = _rng.uniform(2.0, 9.0, 240)
+EPSILON = _rng.choice([0.13, 0.7, 1.9], 240)
+ALLOCATION = allocate({0.13: 80, 0.7: 80, 1.9: 80})
+SHARES = allocate({0.13: 80, 0.7: 80, 1.9: 80}, statistic="frequencies", categories=3)
+STAIRS = allocate({4.0: 100, 8.0: 100}, method="staircase")
+SAMPLED = allocate({0.13: 80, 1.9: 80}, method="sampling")
+
+
+def pair_of(method: str) -> TwoSums:
+    release = ep.mean(
+        [], epsilon=[], bounds=(0, 1), levels={2.0: 9}, method=method, neighbours="add-remove"
+    )
+    mechanism = release.mechanism
+    assert isinstance(mechanism, TwoSums)
+    return mechanism
+
+
+def cell_sums() -> CellSums:
+    mechanism = ep.frequencies(
+        [],
+        epsilon=[],
+        categories=range(4),
+        levels={0.13: 80, 0.7: 80, 1.9: 80},
+        neighbours="add-remove",
+    ).mechanism
+    assert isinstance(mechanism, CellSums)
+    return mechanism
+
+
+DRAWN: dict[str, Callable[[], Any]] = {
+    "additive": lambda: build(ALLOCATION, grid=GRID, bounds=(0.0, 1.0)),
+    "sampled": lambda: build(SAMPLED, grid=GRID, bounds=(0.0, 1.0)),
+    "staircase": lambda: build(STAIRS, grid=GRID, bounds=(0.0, 1.0)),
+    "histogram": lambda: build_histogram(SHARES, unit=1),
+    "cell sums": cell_sums,
+    **{method: partial(pair_of, method) for method in METHODS},
+}
+SINGLES = 1200
+BULK = 12000
+ALPHA = 1e-8
+
+
+def differ(one: Any, other: Any) -> float:
+    """An upper bound on the probability of so large a distance between two samples of one law."""
+    points = np.concatenate([one, other])
+    gaps = [np.searchsorted(np.sort(x), points, side="right") / len(x) for x in (one, other)]
+    distance = float(np.abs(gaps[0] - gaps[1]).max())
+    return 2.0 * math.exp(-2.0 * distance**2 * len(one) * len(other) / (len(one) + len(other)))
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_single_draw_has_the_law_of_many(name: str) -> None:
+    """False alarm 4e-7 in all: 40 comparisons at 1e-8 each. Halved or shared noise is noticed."""
+    mechanism = DRAWN[name]()
+    source = ep.Seeded(21)
+    singles = np.array([mechanism.draw(source) for _ in range(SINGLES)], dtype=float)
+    bulk = np.asarray(mechanism.draw(source, BULK), dtype=float)
+    singles, bulk = singles.reshape(SINGLES, -1), bulk.reshape(BULK, -1)
+    assert singles.shape[1] == bulk.shape[1]
+    for column in range(singles.shape[1]):
+        assert differ(singles[:, column], bulk[:, column]) > ALPHA
+        # Power: half of the noise is noticed, and so is none.
+        assert differ(singles[:, column] / 2.0, bulk[:, column]) < ALPHA
+    if singles.shape[1] > 1:
+        apart, theirs = (x[:, 0] - x[:, 1] for x in (singles, bulk))
+        assert differ(apart, theirs) > ALPHA
+        assert differ(0.0 * apart, theirs) < ALPHA  # both sums with the same noise
+        together, theirs = (x[:, 0] + x[:, 1] for x in (singles, bulk))
+        assert differ(together, theirs) > ALPHA
+
+
+def test_counts_of_levels_have_noise_of_their_own_rates() -> None:
+    stage = LevelCounts.of(Ladder.declare(np.array([0.1, 0.8, 4.0])))
+    assert [float(rate) for rate in stage.rates] == pytest.approx([0.0125, 0.1, 0.125])
+    total = np.array([100, 200, 300])
+    source = ep.Seeded(3)
+    found = np.array([stage.draw(source, total) for _ in range(800)], dtype=float) - total
+    for column, rate in enumerate(stage.rates):
+        theirs = np.asarray(DiscreteLaplace(1 / rate).draw(source, BULK), dtype=float)
+        assert differ(found[:, column], theirs) > ALPHA
+        assert differ(found[:, column] / 2.0, theirs) < ALPHA
+    capped = LevelCounts.of(Ladder.declare(np.array([0.1, 0.8, 4.0])), 0.4)
+    assert [float(rate) for rate in capped.rates] == pytest.approx([0.0125, 0.05, 0.05])
+
+
+# How far a person moves what is drawn around.
+
+
+def test_a_person_moves_the_totals_by_what_the_mechanism_says() -> None:
+    """In ℓ1, exactly `moves`·weight·reach: twice where they change, once where they come."""
+    histogram = build_histogram(SHARES, unit=1)
+    before = np.zeros((3, 3), dtype=np.int64)
+    before[:, 0] = 80
+    for level in range(3):
+        after = before.copy()
+        after[level, 0] -= 1
+        after[level, 2] += 1
+        moved = np.abs(histogram.total(after) - histogram.total(before)).sum()
+        assert moved == histogram.moves * histogram.weights[level] * histogram.reach
+    assert histogram.moves == 2
+    sums = cell_sums()
+    for level, weight in zip(sums.levels.tolist(), sums.weights.tolist(), strict=True):
+        one = tally.CellTally(
+            np.array([level]), np.array([1]), np.array([[0, 1, 0, 0]]) * sums.reach, 1, (0, 1, 2, 3)
+        )
+        assert np.abs(sums.total(one)).sum() == sums.moves * weight * sums.reach
+    assert sums.moves == 1
+
+
+def test_weights_are_rounded_down() -> None:
+    spent = np.array([0.1, 1.0 / 3.0, 0.7, math.pi])
+    for shift in (3, 20, 40, 47):
+        for weight, each in zip(weights_of(spent, shift).tolist(), spent.tolist(), strict=True):
+            assert weight <= Fraction(each) * 2**shift < weight + 1
+    people: dict[str, Any] = {"epsilon": EPSILON, "levels": {0.13: 80, 0.7: 80, 1.9: 80}}
+    for words in ({"method": "transformed"}, {"method": "hourglass"}, {"epsilon": 0.7}):
+        given = words if "epsilon" in words else {**people, **words}
+        mechanism: Any = ep.mean(
+            VALUES, bounds=(0, 10), neighbours="add-remove", source=ep.Seeded(5), **given
+        ).mechanism
+        weights = dict(zip(mechanism.levels.tolist(), mechanism.weights.tolist(), strict=True))
+        verdict = ep.verify.exact(mechanism)
+        assert all(
+            loss <= Fraction(level) for level, loss in zip(weights, verdict.losses, strict=True)
+        )
+
+
+# Coins.
+
+
+def test_coins_are_rounded_down() -> None:
+    given = np.array([1.0, 0.1, 1.0 / 3.0, 2.0**-60, 0.3e-10, 0.0, 1.0 - 2.0**-53])
+    for coin, each in zip(kept(given), given.tolist(), strict=True):
+        assert coin <= Fraction(each) < coin + Fraction(1, 2**53)
+        assert (coin * 2**53).denominator == 1
+
+
+def test_a_coin_is_tossed_with_its_own_probability(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the 2⁵³ equally likely integers those below p·2⁵³ keep a person: no one more."""
+    keep = (Fraction(0), Fraction(3, 2**53), Fraction(1, 2), Fraction(1))
+    level_of = np.array([0, 1, 1, 2, 2, 3])
+    tossed = np.array([0, 2, 3, 2**52 - 1, 2**52, 2**53 - 1])
+
+    def fixed(source: Any, below: int, size: int) -> Any:
+        assert below == 2**53
+        assert size == len(tossed)
+        return tossed
+
+    monkeypatch.setattr("epsilons.mechanisms.additive.below_many", fixed)
+    answer = stays(ep.Seeded(1), keep, level_of)
+    assert answer.tolist() == [False, True, False, True, False, True]
+
+
+def test_who_is_not_kept_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    staying = np.array([True, False, True, False, False])
+    for room in ("additive", "histogram"):
+        monkeypatch.setattr(f"epsilons.mechanisms.{room}.stays", lambda *_: staying)
+    sampled = build(SAMPLED, grid=GRID, bounds=(0.0, 1.0))
+    assert isinstance(sampled, Sampled)
+    level_of = np.array([0, 0, 1, 1, 1])
+    grid = np.array([GRID, GRID, 0, GRID // 4, GRID])
+    weight = int(sampled.weights.max())
+    # One who stays at the upper end, one at the lower: they cancel. Nobody else is heard.
+    assert sampled.thin(ep.Seeded(1), level_of, grid) == 0
+    grid[2] = GRID
+    assert sampled.thin(ep.Seeded(1), level_of, grid) == weight
+    shares = allocate({0.13: 80, 1.9: 80}, statistic="frequencies", categories=3, method="sampling")
+    histogram = build_histogram(shares, unit=1)
+    counted = histogram.thin(ep.Seeded(1), level_of, np.array([0, 1, 2, 2, 1]))
+    assert counted.tolist() == [int(histogram.weights.max()) * each for each in (1, 0, 1)]
+
+
+@pytest.mark.statistical
+def test_as_many_stay_as_coins_say() -> None:
+    """False alarm 1e-7 by Hoeffding's inequality, for each of three levels."""
+    keep = (Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
+    size = 20_000
+    level_of = np.repeat(np.arange(3), size)
+    answer = stays(ep.Seeded(9), keep, level_of)
+    reach = math.sqrt(math.log(2.0 / 1e-7) / (2.0 * size))
+    for level, chance in enumerate(keep):
+        share = float(answer[level_of == level].mean())
+        assert abs(share - chance) < reach
+        assert abs(share - (float(chance) + 0.05)) > reach
