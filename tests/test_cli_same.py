@@ -274,10 +274,10 @@ def test_where_a_budget_is_not_kept_verify_does_not_exit_with_0(
 ) -> None:
     from epsilons import cli as module  # the command of this name is another
 
-    real = module._mechanism
+    real = ep.Mean.mechanism_for
     words = ["verify", "0.1:50", "1:20", "--method", "uniform", *more]
     assert CliRunner().invoke(cli, words).exit_code == 0
-    monkeypatch.setattr(module, "_mechanism", lambda allocation: Broken(real(allocation)))
+    monkeypatch.setattr(ep.Mean, "mechanism_for", lambda allocation: Broken(real(allocation)))
     done = CliRunner().invoke(cli, words)
     assert done.exit_code != 0
     if more:
