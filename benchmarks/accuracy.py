@@ -18,7 +18,7 @@ import numpy as np
 
 import epsilons as ep
 from epsilons.allocation import FREQUENCY_RULES, allocate_for
-from epsilons.central import build_histogram
+from epsilons.mechanisms import build_histogram
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.simplex import project
 

@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.timing import Result, alternate, once
 from epsilons.allocation import allocate_for
 from epsilons.budgets import Budgets
-from epsilons.central import build_histogram
+from epsilons.mechanisms import build_histogram
 from epsilons.noise import System
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.simplex import project

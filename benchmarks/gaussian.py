@@ -19,7 +19,6 @@ import numpy as np
 import epsilons as ep
 from benchmarks import data, timing
 from epsilons.allocation.caps import square_cap
-from epsilons.central.gaussian import mean_unknown_range
 from epsilons.errors import BudgetError
 from epsilons.theory.gaussian import gaussian_error
 
@@ -92,9 +91,10 @@ def measure(n: int, profile: str, mu: float, sigma: float, runs: int) -> dict[st
                 continue
             method, neighbours = name.partition(", ")[0], neighbours_of(name)
             try:
-                release = mean_unknown_range(
+                release = ep.mean(
                     values,
                     epsilon=epsilon,
+                    bounds=None,
                     method=method,
                     neighbours=neighbours or "replace",
                     source=ep.Seeded(run),
@@ -154,7 +154,7 @@ def bounds(scale: int) -> Iterator[str]:
             for run in range(max(min(200, 20_000_000 // n) // scale, 3)):
                 rng = np.random.default_rng([7, n, run])
                 epsilon, values = budgets(profile, n, rng), rng.normal(1000.0, 2.0, n)
-                release = mean_unknown_range(values, epsilon=epsilon, source=ep.Seeded(run))
+                release = ep.mean(values, epsilon=epsilon, bounds=None, source=ep.Seeded(run))
                 errors.append(abs(release.value - 1000.0) / 2.0)
             least = gaussian_error(epsilon, sigma=1.0)
             error = float(np.median(errors))
@@ -168,7 +168,7 @@ def results() -> Iterator[timing.Result]:
     path = data.people_parquet()
 
     def release() -> object:
-        return mean_unknown_range("value", epsilon="epsilon", data=path, source=ep.Seeded(1))
+        return ep.mean("value", epsilon="epsilon", bounds=None, data=path, source=ep.Seeded(1))
 
     def bare() -> object:
         query = pl.scan_parquet(path).group_by("epsilon")

@@ -57,7 +57,7 @@ def _levels(size: int) -> Ready:
 def _cells(size: int) -> Ready:
     from epsilons.allocation import allocate_for
     from epsilons.budgets import Budgets
-    from epsilons.central import build_histogram
+    from epsilons.mechanisms import build_histogram
     from epsilons.noise import System
     from epsilons.risk.goals import CellsGoal
     from epsilons.risk.simplex import project

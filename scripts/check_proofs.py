@@ -21,13 +21,15 @@ from pathlib import Path
 from typing import Any
 
 PROVEN = (
-    "src/epsilons/central/*.py",
+    "src/epsilons/accounts.py",
+    "src/epsilons/corridor.py",
+    "src/epsilons/mechanisms/*.py",
+    "src/epsilons/statistics/[!_]*.py",  # the table of them proves nothing, and grows
     "src/epsilons/noise/*.py",
     "src/epsilons/risk/*.py",
     "src/epsilons/allocation/*.py",
     "src/epsilons/ladder.py",
     "src/epsilons/tally/*.py",
-    "src/epsilons/central/gaussian/*.py",
     "src/epsilons/local/*.py",
     "src/epsilons/local/layouts/*.py",
     "src/epsilons/theory/*.py",

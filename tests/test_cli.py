@@ -14,7 +14,8 @@ import pytest
 from scripts import make_demo_data
 
 import epsilons as ep
-from epsilons.__main__ import main
+from epsilons.__main__ import cli, main
+from epsilons.statistics import STATISTICS
 
 Done = subprocess.CompletedProcess[str]
 
@@ -205,3 +206,18 @@ def test_files_with_another_separator(tmp_path: Path, separator: str, written: s
         done = run(*command, "--separator", written, "--json")
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["n"] == 3
+
+
+def test_help_lists_every_statistic_beside_what_else_there_is() -> None:
+    done = run("--help")
+    assert done.returncode == 0
+    shown, _, listed = done.stdout.partition("Commands:\n")
+    assert "Publish means and frequencies when everyone has their own privacy budget." in shown
+    names = [line.split()[0] for line in listed.splitlines()]
+    statistics = [name.replace(" ", "-") for name in STATISTICS]
+    assert names == sorted([*statistics, "demo", "plan", "reproduce", "verify"])
+    for line in listed.splitlines():
+        name, words = line.split(maxsplit=1)
+        assert " ".join((cli.commands[name].help or "").split()).startswith(
+            words.removesuffix("...")
+        )

@@ -19,7 +19,8 @@ from click.testing import CliRunner
 
 import epsilons as ep
 from epsilons import experiments
-from epsilons.__main__ import cli, main
+from epsilons.__main__ import cli
+from epsilons.cli.publishing import Publish
 from epsilons.noise import Seeded, System
 
 PEOPLE = 360
@@ -271,6 +272,8 @@ class Broken:
 def test_where_a_budget_is_not_kept_verify_does_not_exit_with_0(
     monkeypatch: pytest.MonkeyPatch, more: list[str]
 ) -> None:
+    from epsilons import cli as module  # the command of this name is another
+
     real = ep.Mean.mechanism_for
     words = ["verify", "0.1:50", "1:20", "--method", "uniform", *more]
     assert CliRunner().invoke(cli, words).exit_code == 0
@@ -281,7 +284,7 @@ def test_where_a_budget_is_not_kept_verify_does_not_exit_with_0(
         assert json.loads(done.stdout)["holds"] is False
     monkeypatch.setattr("sys.argv", ["epsilons", *words])
     with pytest.raises(SystemExit) as ended:
-        main()
+        module.main()
     assert ended.value.code == 2
 
 
@@ -354,8 +357,14 @@ def test_every_option_of_every_command_is_compared() -> None:
         "demo": [(["--save"], {})],
         "reproduce": [(["--quick", "--out", "--seed"], {})],
     }
-    assert set(cli.commands) == set(compared)
+    assert set(compared) <= set(cli.commands)
+    publishing = {p.name for name in ("mean", "frequencies") for p in cli.commands[name].params}
     for name, command in cli.commands.items():
+        if name not in compared:
+            # The one class of them all hands on the same options, as it does for these two.
+            assert isinstance(command, Publish), name
+            assert {p.name for p in command.params} <= publishing, name
+            continue
         said = {word for words, _ in compared[name] for word in words} | {"--json", "--value"}
         for option in command.params:
             if isinstance(option, click.Option):

@@ -17,9 +17,11 @@ import pkgutil
 import re
 import shlex
 import shutil
+import sys
+from collections.abc import Callable
 from dataclasses import is_dataclass
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -29,7 +31,8 @@ from click.testing import CliRunner
 import epsilons
 from epsilons.__main__ import cli
 from epsilons.allocation import FREQUENCY_RULES, RULES
-from epsilons.central import histogram, mechanism
+from epsilons.mechanisms import additive, histogram
+from epsilons.statistics import STATISTICS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(
@@ -155,6 +158,71 @@ def test_every_room_is_on_the_map() -> None:
     assert all(re.search(rf"^\s+{room}(\.py|/)", page, re.M) for room in rooms)
 
 
+def test_every_file_is_on_the_map() -> None:
+    page = (ROOT / "docs/architecture.md").read_text("utf-8")
+    rooms = page.partition("## The rooms")[2].partition("## Accounts")[0]
+    told_in_a_word = {"experiments", "theory"}
+    in_a_table = {question.__module__.rpartition(".")[2] for question in STATISTICS.values()}
+    for path in (ROOT / "src/epsilons").glob("*/*.py"):
+        if path.parent.name in told_in_a_word or path.stem in {"__init__", *in_a_table}:
+            continue
+        name = "*_numpy.py" if path.name.endswith("_numpy.py") else path.name
+        assert re.search(rf"(?<!\w){re.escape(name)}", rooms), path
+
+
+def walked() -> dict[str, Callable[[], Any]]:
+    """The calls of the four walks, on people.parquet."""
+    file: dict[str, Any] = {"epsilon": "epsilon", "data": "people.parquet"}
+    budgets = [0.05, 0.2, 0.5, 1.0, 2.0]
+    survey = epsilons.local.Mean((0, 120))
+    people = pl.read_parquet("people.parquet").filter(pl.col("epsilon").is_finite())
+    sent = survey.randomize_many(people["minutes"], people["epsilon"]).to_columns()
+    table = pl.DataFrame(sent)
+    return {
+        "A mean": lambda: epsilons.mean("minutes", bounds=(0, 120), **file),
+        "Frequencies under add/remove": lambda: epsilons.frequencies(
+            "minutes", edges=[0, 30, 60], neighbours="add-remove", levels=budgets, **file
+        ),
+        "An unknown range": lambda: epsilons.mean("minutes", bounds=None, **file),
+        "Local reports from a table": lambda: survey.estimate(data=table),
+    }
+
+
+def entered(call: Callable[[], Any]) -> list[tuple[str, str]]:
+    """The functions of epsilons that a call enters, generators again with each `send`."""
+    found = []
+    source = ROOT / "src/epsilons"
+
+    def see(frame: FrameType, event: str, _: Any) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(f"{source}/"):
+            file = Path(code.co_filename).relative_to(source).as_posix()
+            found.append((file, code.co_qualname))
+
+    sys.setprofile(see)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+@pytest.mark.usefixtures("people")
+def test_the_walks_are_those_that_calls_take() -> None:
+    """Each hop is entered after the one before it."""
+    page = (ROOT / "docs/architecture.md").read_text("utf-8")
+    walks = page.partition("## Four walks")[2].partition("\n## ")[0]
+    parts = dict(part.split("\n", maxsplit=1) for part in walks.split("\n### ")[1:])
+    calls = walked()
+    assert parts.keys() == calls.keys()
+    for name, text in parts.items():
+        hops = re.findall(r"^\d+\. `([\w/]+\.py)` `([\w.]+)`: ", text, re.M)
+        assert len(hops) == len(re.findall(r"^\d+\. ", text, re.M)) > 10
+        seen = iter(entered(calls[name]))
+        for hop in hops:
+            assert hop in seen, f"{name}: {hop} does not come here"
+
+
 @pytest.mark.parametrize("module", ["epsilons", "epsilons.theory", "epsilons.verify"])
 def test_public_names_are_documented(module: str) -> None:
     """Functions say Args, Returns and Raises; classes Args and Raises, or their Attributes."""
@@ -175,7 +243,7 @@ def test_public_names_are_documented(module: str) -> None:
 def test_mechanisms_state_their_guarantee() -> None:
     classes = [
         thing
-        for module in (mechanism, histogram)
+        for module in (additive, histogram)
         for _, thing in inspect.getmembers(module, inspect.isclass)
         if thing.__module__ == module.__name__
     ]
@@ -216,7 +284,7 @@ def test_an_unread_proof_is_noticed(
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
     at = ["--root", str(tmp_path)]
     assert check.main([*at, "--update"]) == 0
-    file = tmp_path / "src/epsilons/central/mechanism.py"
+    file = tmp_path / "src/epsilons/mechanisms/additive.py"
     text = file.read_text("utf-8")
     file.write_text(
         '"""Other words."""\n# A comment.\n' + text.split('"""', maxsplit=2)[2], "utf-8"
@@ -228,7 +296,7 @@ def test_an_unread_proof_is_noticed(
     capsys.readouterr()
     assert check.main(at) == 1
     printed = capsys.readouterr().out
-    assert "additive.md: src/epsilons/central/mechanism.py changed" in printed
+    assert "additive.md: src/epsilons/mechanisms/additive.py changed" in printed
     assert "changed: _WEIGHT_BITS" in printed
     assert "new: extra" in printed
     assert check.main([*at, "--update"]) == 0

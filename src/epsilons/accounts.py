@@ -1,6 +1,6 @@
 """What the corridor asks of an account, so that it knows no database.
 
-An account is handed to `corridor.publish` for one release. Three calls are made of it, in this
+An account is handed to `corridor.through` for one release. Three calls are made of it, in this
 order, and nothing else:
 
     open(question)        what was settled for this very question, or None

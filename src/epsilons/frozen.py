@@ -28,10 +28,10 @@ _CLASSES: Final[dict[str, type]] = {}
 """The classes that can be read back, by name."""
 
 _LONG: Final = 64
-"""Arrays with more entries are packed."""
+"""Arrays, and rows of fractions, with more entries are packed."""
 
 _MOST: Final = 2**28
-"""Bytes that a packed array may have."""
+"""Bytes that what is packed may have."""
 
 _KINDS: Final = ("<f8", "<i8", "|b1")
 
@@ -78,6 +78,8 @@ def to_plain(thing: Any) -> Any:
             parts = {name: to_plain(getattr(thing, name)) for name in given}
             return {"is": _name(cls), **parts}
     if isinstance(thing, (tuple, list)):
+        if len(thing) > _LONG and all(type(each) is Fraction for each in thing):
+            return {"is": "fractions", "packed": _packed(" ".join(map(str, thing)).encode())}
         return [to_plain(each) for each in thing]
     raise TypeError(f"objects of type {type(thing).__name__} cannot be stored")
 
@@ -118,8 +120,7 @@ def _array(array: np.ndarray[Any, Any]) -> dict[str, Any]:
     plain = array.astype(kind, copy=False)
     if len(plain) <= _LONG:
         return {"is": "array", "type": kind, "of": [to_plain(each) for each in plain]}
-    packed = base64.b64encode(zlib.compress(plain.tobytes())).decode("ascii")
-    return {"is": "array", "type": kind, "packed": packed}
+    return {"is": "array", "type": kind, "packed": _packed(plain.tobytes())}
 
 
 def _read_array(type: str, of: Any = None, packed: str | None = None) -> np.ndarray[Any, Any]:
@@ -127,6 +128,19 @@ def _read_array(type: str, of: Any = None, packed: str | None = None) -> np.ndar
         raise ValueError(type)
     if packed is None:
         return np.array([from_plain(each) for each in of], dtype=type)
+    return np.frombuffer(_unpacked(packed), dtype=type).copy()
+
+
+def _read_fractions(packed: str) -> tuple[Fraction, ...]:
+    return tuple(map(Fraction, _unpacked(packed).decode("ascii").split(" ")))
+
+
+def _packed(held: bytes) -> str:
+    return base64.b64encode(zlib.compress(held)).decode("ascii")
+
+
+def _unpacked(packed: str) -> bytes:
+    """The bytes that were packed, if they are not too many."""
     try:
         unpack = zlib.decompressobj()
         held = unpack.decompress(base64.b64decode(packed, validate=True), _MOST)
@@ -134,7 +148,7 @@ def _read_array(type: str, of: Any = None, packed: str | None = None) -> np.ndar
         raise ValueError("packed") from error
     if unpack.unconsumed_tail or not unpack.eof:
         raise ValueError("packed")
-    return np.frombuffer(held, dtype=type).copy()
+    return held
 
 
 def _read_integers(of: list[int]) -> np.ndarray[Any, Any]:
@@ -145,5 +159,6 @@ _READERS: Final[dict[Any, Callable[..., Any]]] = {
     "float": lambda of: float(of),
     "fraction": lambda of: Fraction(of),
     "array": _read_array,
+    "fractions": _read_fractions,
     "integers": _read_integers,
 }

@@ -1,7 +1,7 @@
 """What is protected and what is assumed, in words: every such sentence stands here, and only here.
 
 protected(neighbours, range_is_known=…)                    what a release protects
-assumed(statistic, neighbours, assume)                     what its error assumes
+assumed(statistic, neighbours, assume, mean=…)             what its error assumes
 ASSUMED_OF_AN_UNKNOWN_RANGE                                the same where the range is found
 PROTECTED_LOCALLY, ASSUMED_LOCALLY, honest_reports(…)      the local model
 will_protect(neighbours), planned(neighbours, assume)      plans
@@ -68,14 +68,14 @@ _ASSUMED: Final = {
     ("mean", "replace"): {
         "iid": (
             "The people are a sample, their values independent draws from one population, and "
-            "budgets say nothing of values. The mean of that population is estimated."
+            "budgets say nothing of values. The {mean} of that population is estimated."
         ),
         "shuffled": (
-            "The mean of these very people is estimated, and who chose which budget says nothing "
+            "The {mean} of these very people is estimated, and who chose which budget says nothing "
             "of their values."
         ),
         "correlated": (
-            "The mean of these very people is estimated. Budgets may say anything about values."
+            "The {mean} of these very people is estimated. Budgets may say anything about values."
         ),
     },
     ("frequencies", "replace"): {
@@ -156,9 +156,16 @@ def protected(neighbours: str, *, range_is_known: bool = True) -> str:
     return _PROTECTED[neighbours, range_is_known]
 
 
-def assumed(statistic: str, neighbours: str, assume: str) -> str:
-    """What the error of a release of the central model assumes, on a known range."""
-    return _ASSUMED[statistic, neighbours][assume]
+def assumed(statistic: str, neighbours: str, assume: str, mean: str = "mean") -> str:
+    """What the error of a release of the central model assumes, on a known range.
+
+    Args:
+        statistic: "mean" or "frequencies".
+        neighbours: what counts as a change of one person.
+        assume: what is assumed, in a word.
+        mean: which mean it is.
+    """
+    return _ASSUMED[statistic, neighbours][assume].format(mean=mean)
 
 
 def honest_reports(lies: int, moved: str | None, *, menu: bool) -> str:
@@ -193,11 +200,20 @@ def neighbours_are(neighbours: str) -> str:
     return _NEIGHBOURS[neighbours]
 
 
-def clipped(bounds: tuple[float, float], *, midpoint: bool) -> str:
-    """What values outside of the bounds count as and, if any are accepted, missing values."""
+def clipped(
+    bounds: tuple[float, float], *, midpoint: bool, averaged: tuple[float, float] | None = None
+) -> str:
+    """What values outside of the bounds count as and, if any are accepted, missing values.
+
+    Args:
+        bounds: of the values.
+        midpoint: whether missing values are accepted.
+        averaged: the range of what is averaged, if that is something else of the values.
+    """
     lo, hi = bounds
     words = f"Values outside {number(lo)} to {number(hi)} count as the nearest bound"
     if midpoint:
+        lo, hi = averaged or bounds
         middle = number(lo / 2.0 + hi / 2.0)
         words += f"; missing values count as {middle}, the middle, unless the person has others"
     return words + "."

@@ -175,6 +175,35 @@ def test_all_questions_are_checked_before_anything_is_drawn() -> None:
     assert source.handed == 0
 
 
+def test_who_pays_is_who_the_account_says() -> None:
+    """The budgets of a call are those of the sheet, whatever was typed."""
+    account = Recording(EPSILON / 2.0)
+    (release,) = corridor.through([MEAN], call(), ep.Seeded(3), account)
+    assert release.mechanism.levels.tolist() == [0.125, 0.5, 1.0]
+    (same,) = ep.publish([MEAN], epsilon=EPSILON / 2.0, source=ep.Seeded(3))
+    assert plain(release) == plain(same)
+    assert account.asked == (None, None)
+
+
+@pytest.mark.parametrize("toss", [False, True])
+def test_an_answer_that_was_not_drawn_is_stopped(toss: bool) -> None:
+    class Bare(ep.Mean):
+        def steps(self, rows: Any, call: Call) -> Any:
+            steps = super().steps(rows, call)
+            step = next(steps)
+            if toss:
+                step = steps.send((yield step))
+            assert isinstance(step, Draw)
+            try:
+                steps.send(step.total)  # as if it had been drawn
+            except StopIteration as end:
+                return end.value
+
+    method = "sampling" if toss else "optimal"
+    with pytest.raises(PrivacyError, match="gave an answer that was not drawn"):
+        corridor.through([Bare(VALUES, bounds=(0, 1), method=method)], call(), ep.Seeded(1))
+
+
 def test_a_statistic_that_draws_on_after_its_last_draw_is_stopped() -> None:
     class Greedy(ep.Mean):
         def steps(self, rows: Any, call: Call) -> Any:

@@ -43,11 +43,24 @@ def test_together_they_spend_no_more_than_each_has(questions: list[Any], terms: 
     parts = len(questions)
     verdict = ep.verify.exact(releases.mechanism)
     assert verdict.holds
-    for release in releases:
-        own = ep.verify.exact(release.mechanism)
+    verdicts = [ep.verify.exact(release.mechanism) for release in releases]
+    for own in verdicts:
         assert own.holds
         for level, whole in zip(own.budgets, verdict.budgets, strict=True):
             assert Fraction(level) * parts <= Fraction(whole)
+    # All of them are in it: what it loses is what they lose.
+    lost = zip(*(own.losses for own in verdicts), strict=True)
+    assert verdict.losses == tuple(sum(each, Fraction(0)) for each in lost)
+    # It speaks of the budgets that people have, or that were offered to them, and of no others.
+    levels = releases.mechanism.levels
+    if terms != "fine":
+        given = np.unique(epsilon) if terms == "replace" else np.array([0.3, 1.0, 2.5])
+        assert (levels <= given).all()
+        np.testing.assert_allclose(levels, given, rtol=1e-15)
+    assert levels[-1] <= 16.0
+    if "cap" in TERMS[terms]:
+        assert max(verdict.losses) <= Fraction(TERMS[terms]["cap"])
+        assert (releases.for_each(epsilon) <= TERMS[terms]["cap"]).all()
     totals = releases.for_each(epsilon[epsilon > 0.0])
     assert (totals <= epsilon[epsilon > 0.0]).all()
     each = sum(release.for_each(epsilon[epsilon > 0.0] / parts) for release in releases)

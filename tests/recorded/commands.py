@@ -27,7 +27,6 @@ SHARES = ("frequencies", "FILE", "--value", "word", "--epsilon", "e")
 WORDS = [word for each in ("bus", "bike", "car", "walk") for word in ("--category", each)]
 
 CALLS: Calls = {
-    "help": said("--help"),
     "mean --help": said("mean", "--help"),
     "frequencies --help": said("frequencies", "--help"),
     "plan --help": said("plan", "--help"),

@@ -15,7 +15,6 @@ from scipy.stats import binom, chi2
 
 import epsilons as ep
 from epsilons.allocation.caps import square_cap
-from epsilons.central.gaussian import mean_unknown_range
 
 TAIL = 1e-8
 PROFILES = ("half and half", "log-uniform")
@@ -44,8 +43,9 @@ def simulate(
     for seed in range(runs):
         mu, sigma = ((1000.0, 2.0), (-3.0, 1.0))[seed % 2]
         values = np.random.default_rng([n, seed]).normal(mu, sigma, n)
-        release = mean_unknown_range(
+        release = ep.mean(
             values,
+            bounds=None,
             epsilon=budgets(profile, n, seed),
             neighbours=neighbours,
             levels=[0.05, 1.0] if neighbours == "add-remove" else None,
@@ -114,5 +114,5 @@ def test_heavy_tails_degrade_gently(law: str, mean: float, sigma: float, limit: 
         "student": rng.standard_t(3, n),
         "wait": rng.exponential(1.0, n),
     }[law]
-    release = mean_unknown_range(values, epsilon=1.0, source=ep.Seeded(1))
+    release = ep.mean(values, bounds=None, epsilon=1.0, source=ep.Seeded(1))
     assert abs(release.value - mean) < limit * sigma

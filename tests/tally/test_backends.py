@@ -10,9 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import duckdb
-import narwhals as nw
-import pandas as pd
 import polars as pl
 import pytest
 
@@ -25,11 +22,11 @@ from epsilons.errors import (
     MissingValueError,
 )
 from epsilons.tally import cells_engine, columns, line_engine, sums_engine
-from epsilons.tally.sums_engine import _fold
 from tests.local import test_tables
 from tests.tally import questions, test_cells, test_collations, test_ladder
 from tests.tally.asking import cells_of, sums_of
 from tests.tally.conftest import EVERYWHERE, SPARK, declared_as, on_engine
+from tests.test_ladder import LADDERS
 
 Rows = tuple[list[float | None], list[float], list[Any]]
 Count = Callable[..., tuple[list[float], list[int], list[int]]]
@@ -126,57 +123,6 @@ def test_nan_is_nobody(engine: str) -> None:
         sums_of("v", epsilon=1.0, bounds=BOUNDS, data=data, person="p")
 
 
-@pytest.mark.parametrize("engine", ["polars", "pandas", "duckdb"])
-def test_means_of_very_many_rows_are_exact(engine: str) -> None:
-    # People of millions of rows, already added up: here a quotient of floats is off by one.
-    draw = random.Random(5)
-    sizes = [draw.randrange(2**27, 2**31) for _ in range(300)]
-    sums = [
-        min(
-            size * 2**30,
-            (draw.randrange(2**29, 2**30) * 2 * size - size) // 2 + draw.choice([-1, 0, 1]),
-        )
-        for size in sizes
-    ]
-    frame = pl.DataFrame({"x": sums, "valid": sizes, "who": range(300)})
-    arrow = frame.to_arrow()
-    data: Any = {
-        "polars": lambda: frame,
-        "pandas": frame.to_pandas,
-        "duckdb": lambda: duckdb.from_arrow(arrow),
-    }[engine]()
-    folded = _fold(nw.from_native(data).lazy(), budgets=False)
-    found = folded.select("below", "x").collect()
-    expected = [(2 * total + r) // (2 * r) for total, r in zip(sums, sizes, strict=True)]
-    by_size = dict(zip(found["below"].to_list(), found["x"].to_list(), strict=True))
-    assert [by_size[2 * size] for size in sizes] == expected
-    floats = [math.floor(float(2 * s + r) / float(2 * r)) for s, r in zip(sums, sizes, strict=True)]
-    assert floats != expected
-
-
-def test_people_of_mixed_types_stay_in_pandas() -> None:
-    who = pd.Series([1, "1", 1], dtype=object)
-    data = pd.DataFrame({"v": [0.0, 1.0, 1.0], "p": who})
-    tally = sums_of("v", epsilon=1.0, bounds=(0.0, 1.0), data=data, person="p")
-    assert tally.sums.tolist() == [2**29 + 2**30]
-
-
-@pytest.mark.parametrize("engine", ["polars", "pandas", "pandas on arrow", "pyarrow", "duckdb"])
-def test_integers_that_floats_do_not_hold(engine: str) -> None:
-    frame = pl.DataFrame({"v": [2**60 + 1, -(2**62) - 7, 2**53 + 1, 3]})
-    arrow = frame.to_arrow()
-    data: Any = {
-        "polars": lambda: frame,
-        "pandas": frame.to_pandas,
-        "pandas on arrow": lambda: frame.to_pandas(use_pyarrow_extension_array=True),
-        "pyarrow": lambda: arrow,
-        "duckdb": lambda: duckdb.from_arrow(arrow),
-    }[engine]()
-    bounds = (0.0, 2.0**61)
-    tally = sums_of("v", epsilon=1.0, bounds=bounds, data=data)
-    assert tally.sums.tolist() == [2**29 + 2**22]
-
-
 def test_many_budgets_are_merged_downwards(run_everywhere: Count, reference: Count) -> None:
     draw = random.Random(3)
     n = 3000
@@ -232,11 +178,11 @@ def test_spark_finds_the_rungs_of_others(
     person: bool, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     rows = test_ladder.some_rows()
-    for ladder in (test_ladder.LADDERS["declared"], test_ladder.LADDERS["fine"]):
+    for ladder in (LADDERS["declared"], LADDERS["fine"]):
         found = test_ladder.counted_mean("pyspark", rows, ladder, tmp_path, request, person=person)
         assert found == test_ladder.expected_mean(rows, ladder, person=person)
     cells = test_ladder.some_cells("text")
-    categories, rungs = test_cells.CASES["text"][0], test_ladder.LADDERS["declared"]
+    categories, rungs = test_cells.CASES["text"][0], LADDERS["declared"]
     counted = test_ladder.counted_cells(
         "pyspark", cells, "text", None, rungs, tmp_path, request, person=person
     )

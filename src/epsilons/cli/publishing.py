@@ -134,9 +134,9 @@ def _parameters(*decorators: Decorator) -> list[click.Parameter]:
 def _bounds(given: dict[str, Any]) -> dict[str, Any]:
     """The range of a mean, and what missing values get."""
     if (given["bounds"] is None) != given.get("unknown_range", False):
+        found = ", or --unknown-range if nobody knows it" if "unknown_range" in given else ""
         raise click.UsageError(
-            "Give --bounds LO HI, the range that values can have whatever the data, or "
-            "--unknown-range if nobody knows it."
+            f"Give --bounds LO HI, the range that values can have whatever the data{found}."
         )
     return {"bounds": given["bounds"], "missing": given["missing"]}
 

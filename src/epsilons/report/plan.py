@@ -130,7 +130,8 @@ def headline(data: PlanData) -> str:
             "errors of the worst category, as shares"
         )
     lo, hi = data["bounds"]
-    return f"Plan for the mean of {data['n']:,} people, values from {number(lo)} to {number(hi)}"
+    values = f"values from {number(lo)} to {number(hi)}"
+    return f"Plan for the {data['statistic']} of {data['n']:,} people, {values}"
 
 
 def _some(count: int) -> list[int]:

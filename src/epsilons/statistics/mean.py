@@ -91,7 +91,7 @@ class Mean(Question):
 
     @property
     def rule(self) -> tally.Rule | None:
-        """What is averaged of a value on the unit range, if it is not the value itself."""
+        """What is averaged of a value: from its share of the bounds to that of `range_for`."""
         return None
 
     @property
@@ -213,12 +213,16 @@ class Mean(Question):
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:
         """What the release says in words."""
         known = self.bounds is not None
-        bounds = cast(Scalar, answer.estimate).bounds
-        assumed = words.assumed("mean", neighbours, self.assume)
+        averaged = cast(Scalar, answer.estimate).bounds
+        assumed = words.assumed("mean", neighbours, self.assume, self.statistic)
         return Sentences(
             words.protected(neighbours, range_is_known=known),
             assumed if known else words.ASSUMED_OF_AN_UNKNOWN_RANGE,
-            words.clipped(bounds, midpoint=self.policy(neighbours) == "midpoint"),
+            words.clipped(
+                self.bounds if known else averaged,
+                midpoint=self.policy(neighbours) == "midpoint",
+                averaged=averaged,
+            ),
         )
 
 

@@ -23,7 +23,7 @@ from epsilons.tally.ieee import (
 if TYPE_CHECKING:
     import narwhals as nw
 
-    from epsilons.tally.columns import Table
+    from epsilons.tally.columns import Columns
 
 __all__ = ["misses_decimals", "on_ladder", "rounded_down", "rung"]
 
@@ -34,7 +34,7 @@ ROUNDED = "the budget, rounded down"
 """A column of floats, where budgets are not."""
 
 
-def rounded_down(table: Table, ladder: Ladder | None) -> Table:
+def rounded_down(table: Columns, ladder: Ladder | None) -> Columns:
     """Make floats of budgets that are decimals or large integers, none of them above what it was.
 
     A cast would round to the nearest, and so may take more than somebody offered.
@@ -64,7 +64,7 @@ def rounded_down(table: Table, ladder: Ladder | None) -> Table:
     return _with_budgets(table, down.alias(ROUNDED), ROUNDED)
 
 
-def _scale(table: Table, dtype: Any) -> int | None:
+def _scale(table: Columns, dtype: Any) -> int | None:
     """The digits after the point of a column of decimals; None if nobody says."""
     if not engine_of(table.frame).scales:
         native: Any = table.frame.to_native()
@@ -73,7 +73,7 @@ def _scale(table: Table, dtype: Any) -> int | None:
     return scale
 
 
-def on_ladder(table: Table, ladder: Ladder) -> Table:
+def on_ladder(table: Columns, ladder: Ladder) -> Columns:
     """Put budgets on a ladder. One budget for all becomes a column where some rows have nobody."""
     import narwhals as nw
 
@@ -85,7 +85,7 @@ def on_ladder(table: Table, ladder: Ladder) -> Table:
     return replace(_with_budgets(table, nw.lit(rung).alias(BUDGET), BUDGET), ladder=ladder)
 
 
-def _with_budgets(table: Table, budgets: nw.Expr, name: str) -> Table:
+def _with_budgets(table: Columns, budgets: nw.Expr, name: str) -> Columns:
     """Add a column of floats, which are the budgets from now on."""
     import narwhals as nw
 

@@ -18,7 +18,7 @@ from epsilons.tally.bytewise import spelt
 from epsilons.tally.categories import MISSING, UNDECLARED, Categories
 from epsilons.tally.cells import CellGroups, Parts, add_up
 from epsilons.tally.collect import collected
-from epsilons.tally.columns import Table
+from epsilons.tally.columns import Columns
 from epsilons.tally.engines import engine_of
 from epsilons.tally.expressions import (
     belongs_to_nobody,
@@ -51,7 +51,7 @@ MOST_BREAKS = 256
 """Breaks between bins that are compared in a query. More are searched in such a table."""
 
 
-def count(table: Table, categories: Categories) -> CellGroups:
+def count(table: Columns, categories: Categories) -> CellGroups:
     """Count people and add up their shares by budget level and cell.
 
     Args:
@@ -98,7 +98,7 @@ def count(table: Table, categories: Categories) -> CellGroups:
     )
 
 
-def each(table: Table, categories: Categories) -> CellGroups:
+def each(table: Columns, categories: Categories) -> CellGroups:
     """Find the cell of every row of a frame in memory, in order, where a row is a person."""
     labels = _labels(table, categories)
 
@@ -123,13 +123,13 @@ def each(table: Table, categories: Categories) -> CellGroups:
     )
 
 
-def _labels(table: Table, categories: Categories) -> Labels:
+def _labels(table: Columns, categories: Categories) -> Labels:
     """Return what is declared, as the values of the table are written."""
     declared = categories.declared
     return spelt(declared, table.spelling) if categories.kind == "text" else list(declared)
 
 
-def _rows(table: Table, categories: Categories, *, indexed: bool) -> nw.LazyFrame[Any]:
+def _rows(table: Columns, categories: Categories, *, indexed: bool) -> nw.LazyFrame[Any]:
     """Return `v`, `e` and `who` of every row.
 
     `v` is the value as it is; for bins, if `indexed`, its index among the breaks, or -1 if it is

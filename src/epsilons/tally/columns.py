@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
 
-__all__ = ["Table", "as_arrays", "is_in_memory", "of_arrays", "of_values", "read"]
+__all__ = ["Columns", "as_arrays", "is_in_memory", "of_arrays", "of_values", "read"]
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Columns:
     """A frame, the columns that count, and what to raise if its engine fails.
 
     Attributes:
@@ -73,7 +73,7 @@ class Table:
     called: Names | None = None
     spelling: Spelling = "text"
 
-    def pieces(self, rows: int) -> list[Table]:
+    def pieces(self, rows: int) -> list[Columns]:
         """Parts of a table in Polars, of so many rows, to be read one after another."""
         import narwhals as nw
 
@@ -93,7 +93,7 @@ def read(
     person: object,
     kind: Kind = "numbers",
     ladder: Ladder | None = None,
-) -> Table:
+) -> Columns:
     """Check that `data` has the columns that are named, and that they are of the right types.
 
     Args:
@@ -139,7 +139,9 @@ def read(
     return table if ladder is None else on_ladder(table, ladder)
 
 
-def _open(data: object, values: str, epsilon: str | float, person: str | None, kind: Kind) -> Table:
+def _open(
+    data: object, values: str, epsilon: str | float, person: str | None, kind: Kind
+) -> Columns:
     """Return `data` as a lazy Narwhals frame, whatever it is."""
     import narwhals as nw
 
@@ -153,7 +155,7 @@ def _open(data: object, values: str, epsilon: str | float, person: str | None, k
         if on_terminal():
             passed = Passed(size)
             frame = passed.watched(frame)
-        table = Table(nw.from_native(frame), values, epsilon, person, failure=file.failure)
+        table = Columns(nw.from_native(frame), values, epsilon, person, failure=file.failure)
         return replace(table, size=size, passed=passed)
 
     def wrap() -> tuple[nw.LazyFrame[Any], int | None] | None:
@@ -168,12 +170,12 @@ def _open(data: object, values: str, epsilon: str | float, person: str | None, k
             f"data is of type {type(data).__name__}, which is not a table: give a frame of pandas, "
             "Polars, PyArrow, DuckDB or PySpark, or the path of a .parquet or .csv file."
         )
-    return Table(wrapped[0], values, epsilon, person, size=wrapped[1])
+    return Columns(wrapped[0], values, epsilon, person, size=wrapped[1])
 
 
 def _open_text(
     file: TextFile, values: str, epsilon: str | float, person: str | None, kind: Kind
-) -> Table:
+) -> Columns:
     """Return a table of a CSV file. Its columns are called as the parameters that named them.
 
     So one column may be values and people, of which the first are numbers and the others text.
@@ -194,10 +196,10 @@ def _open_text(
         roles.append(Role("person", person, "text"))
         person = "person"
     frame = nw.from_native(file.scan(roles))
-    return Table(frame, "values", epsilon, person, failure=file.failure, called=called)
+    return Columns(frame, "values", epsilon, person, failure=file.failure, called=called)
 
 
-def _typed(table: Table, kind: Kind) -> Table:
+def _typed(table: Columns, kind: Kind) -> Columns:
     """Refuse columns that are not there or not of their type. No row is read, nothing is cast.
 
     Returns:
@@ -230,7 +232,7 @@ def _typed(table: Table, kind: Kind) -> Table:
     return replace(table, types={column: schema[column] for column in named.values()})
 
 
-def _check_dictionary(table: Table) -> None:
+def _check_dictionary(table: Columns) -> None:
     """Refuse a categorical column whose categories are not text, which Narwhals does not tell."""
     import narwhals as nw
 
@@ -250,7 +252,7 @@ def _check_dictionary(table: Table) -> None:
         raise wrong_type("text", must, f"{dtype}, but not of text")
 
 
-def _into_polars(table: Table) -> nw.LazyFrame[Any]:
+def _into_polars(table: Columns) -> nw.LazyFrame[Any]:
     """Return the frame, in Polars if its engine is one that frames are moved from."""
     frame = table.frame
     if not engine_of(frame).moved:
@@ -286,7 +288,7 @@ def is_in_memory(data: object) -> bool:
 
 
 def as_arrays(
-    table: Table, names: Names, ladder: Ladder | None = None, *, lenient: bool
+    table: Columns, names: Names, ladder: Ladder | None = None, *, lenient: bool
 ) -> arrays.Arrays:
     """Return the columns of a frame in memory as arrays, as `arrays.read` does."""
 
@@ -302,7 +304,7 @@ def as_arrays(
     return arrays.read(v, e, p, names, ladder, lenient=lenient)
 
 
-def of_arrays(rows: arrays.Arrays) -> Table:
+def of_arrays(rows: arrays.Arrays) -> Columns:
     """Hand arrays to Polars, without a copy."""
     import polars as pl
 
@@ -316,7 +318,7 @@ def of_values(
     kind: Kind,
     names: Names,
     ladder: Ladder | None = None,
-) -> Table | None:
+) -> Columns | None:
     """Hand arrays of values of any kind to Polars, without a copy where that can be.
 
     Returns:
@@ -357,7 +359,7 @@ def of_values(
 
 def _of_series(
     values: pl.Series, epsilon: Floats | float, person: npt.NDArray[np.generic] | None
-) -> Table:
+) -> Columns:
     """Make a table of checked columns."""
     import narwhals as nw
     import polars as pl
@@ -368,7 +370,7 @@ def _of_series(
     if person is not None:
         series.append(pl.Series("person", person))
     frame: nw.LazyFrame[Any] = nw.from_native(pl.LazyFrame(series))
-    return Table(
+    return Columns(
         frame,
         "values",
         epsilon if isinstance(epsilon, float) else "epsilon",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from epsilons.ladder import HUGE
 from epsilons.tally.budget_columns import rung
-from epsilons.tally.columns import Table
+from epsilons.tally.columns import Columns
 from epsilons.tally.engines import engine_of
 from epsilons.tally.ieee import a_number, rounded, stirred
 from epsilons.tally.levels import BAD_BUDGET
@@ -26,14 +26,14 @@ PEEK = 4096
 """Rows that are looked at to choose between two ways to the same integers."""
 
 
-def floats(table: Table, column: str) -> nw.Expr:
+def floats(table: Columns, column: str) -> nw.Expr:
     """Return a column of numbers in float64."""
     import narwhals as nw
 
     return nw.col(column) if table.types[column] == nw.Float64 else nw.col(column).cast(nw.Float64)
 
 
-def budget_and_person(table: Table) -> list[nw.Expr]:
+def budget_and_person(table: Columns) -> list[nw.Expr]:
     """Return `e`, if there is a column of budgets, and `who`, if there is one of people."""
     import narwhals as nw
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from epsilons.ladder import HUGE
 from epsilons.tally.collect import collected
-from epsilons.tally.columns import Table
+from epsilons.tally.columns import Columns
 from epsilons.tally.expressions import (
     belongs_to_nobody,
     budget_and_person,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["count"]
 
 
-def count(table: Table, window: Window | None) -> LineGroups:
+def count(table: Columns, window: Window | None) -> LineGroups:
     """Count people by level and bucket.
 
     Args:
@@ -68,7 +68,7 @@ def count(table: Table, window: Window | None) -> LineGroups:
 
 
 def _query(
-    table: Table, window: Window | None, *, grouped: bool, folded: bool
+    table: Columns, window: Window | None, *, grouped: bool, folded: bool
 ) -> nw.LazyFrame[Any]:
     """People by level and bucket: `key`, `e`, `cell`, `people`, and flags."""
     import narwhals as nw

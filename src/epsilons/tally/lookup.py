@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BRANCHES", "added", "index_among", "with_places"]
 
-Columns: TypeAlias = dict[str, list[Any]]
-"""A small table: its columns by name."""
+Lookup: TypeAlias = dict[str, list[Any]]
+"""A small table that is sent along: its columns by name."""
 
 BRANCHES: Final = 64
 """Breaks between which a value is compared at a time: a tree of so many branches finds its place
@@ -109,13 +109,13 @@ def _at_or_above(value: nw.Expr, breaks: list[float]) -> nw.Expr:
     return added([(value >= point).fill_null(False).cast(nw.Int64) for point in breaks])
 
 
-def _beside(frame: nw.LazyFrame[Any], columns: Columns) -> nw.LazyFrame[Any]:
+def _beside(frame: nw.LazyFrame[Any], columns: Lookup) -> nw.LazyFrame[Any]:
     """Return a small table on the engine of a frame.
 
     Raises:
         ArgumentError: the engine is not known to take one.
     """
-    makers: dict[Kind, Callable[[nw.LazyFrame[Any], Columns], nw.LazyFrame[Any]]] = {
+    makers: dict[Kind, Callable[[nw.LazyFrame[Any], Lookup], nw.LazyFrame[Any]]] = {
         "polars": _in_memory,
         "pandas": _in_memory,
         "pyarrow": _on_pyarrow,
@@ -133,13 +133,13 @@ def _beside(frame: nw.LazyFrame[Any], columns: Columns) -> nw.LazyFrame[Any]:
     return makers[engine.kind](frame, columns)
 
 
-def _in_memory(frame: nw.LazyFrame[Any], columns: Columns) -> nw.LazyFrame[Any]:
+def _in_memory(frame: nw.LazyFrame[Any], columns: Lookup) -> nw.LazyFrame[Any]:
     import narwhals as nw
 
     return nw.from_dict(columns, backend=frame.implementation).lazy()
 
 
-def _on_pyarrow(frame: nw.LazyFrame[Any], columns: Columns) -> nw.LazyFrame[Any]:
+def _on_pyarrow(frame: nw.LazyFrame[Any], columns: Lookup) -> nw.LazyFrame[Any]:
     """PyArrow joins nothing but equal types, and has two of text."""
     import pyarrow as pa
 
@@ -149,28 +149,28 @@ def _on_pyarrow(frame: nw.LazyFrame[Any], columns: Columns) -> nw.LazyFrame[Any]
     return _lazy(pa.table(made))
 
 
-def _on_duckdb(frame: nw.LazyFrame[Any], columns: Columns) -> nw.LazyFrame[Any]:
+def _on_duckdb(frame: nw.LazyFrame[Any], columns: Lookup) -> nw.LazyFrame[Any]:
     """A relation does not tell its connection, but a query on it is one on its connection."""
     native: Any = frame.to_native()
     lists = ", ".join(f'unnest({_sql(items)}) AS "{name}"' for name, items in columns.items())
     return _lazy(native.query("ours", f"SELECT {lists}"))
 
 
-def _on_spark(frame: nw.LazyFrame[Any], columns: Columns) -> nw.LazyFrame[Any]:
+def _on_spark(frame: nw.LazyFrame[Any], columns: Lookup) -> nw.LazyFrame[Any]:
     import pyarrow as pa
 
     native: Any = frame.to_native()
     return _lazy(native.sparkSession.createDataFrame(pa.table(columns)))
 
 
-def _on_ibis(_: nw.LazyFrame[Any], columns: Columns) -> nw.LazyFrame[Any]:
+def _on_ibis(_: nw.LazyFrame[Any], columns: Lookup) -> nw.LazyFrame[Any]:
     import ibis
     import pyarrow as pa
 
     return _lazy(ibis.memtable(pa.table(columns)))
 
 
-def _on_dask(_: nw.LazyFrame[Any], columns: Columns) -> nw.LazyFrame[Any]:
+def _on_dask(_: nw.LazyFrame[Any], columns: Lookup) -> nw.LazyFrame[Any]:
     import dask.dataframe as dd
     import pandas as pd
 

@@ -29,17 +29,17 @@ from epsilons.tally.cells import (
     checked_cells,
 )
 from epsilons.tally.cells_numpy import CellArrays
-from epsilons.tally.columns import Table
+from epsilons.tally.columns import Columns
 from epsilons.tally.frames import Asked, asked
 from epsilons.tally.grid import Rule
-from epsilons.tally.levels import Groups, Names, Tally, checked, on_rungs
+from epsilons.tally.levels import Names, Tally, checked, on_rungs
 from epsilons.tally.line import Line, Window, checked_line, line_on_rungs
 from epsilons.tally.line_numpy import Folded
 from epsilons.types import Integers
 
 __all__ = ["SMALL", "Everyone", "Rows", "open"]
 
-Held: TypeAlias = Arrays | CellArrays | Table
+Held: TypeAlias = Arrays | CellArrays | Columns
 """Where rows are: in arrays that NumPy counts, or with an engine."""
 
 NO_NUMBERS: Final = "These rows are of categories, or were not opened with everyone apart."
@@ -155,7 +155,7 @@ class Rows:
         match self._held:
             case Arrays():
                 groups = sums_numpy.count(self._held, bounds, rule).groups
-            case Table():
+            case Columns():
                 groups = sums_engine.count(self._held, bounds, rule)
             case CellArrays():
                 raise TypeError(NO_NUMBERS)
@@ -181,7 +181,7 @@ class Rows:
         match self._held:
             case CellArrays():
                 groups = cells_numpy.count(self._held, declared)
-            case Table():
+            case Columns():
                 groups = cells_engine.count(self._held, declared)
             case Arrays():
                 raise TypeError(NO_CATEGORIES)
@@ -206,7 +206,7 @@ class Rows:
         match self._held:
             case Arrays():
                 groups = line_numpy.count(self._people, window)
-            case Table():
+            case Columns():
                 groups = line_engine.count(self._held, window)
             case CellArrays():
                 raise TypeError(NO_NUMBERS)
@@ -234,7 +234,7 @@ class Rows:
     @property
     def _names(self) -> Names:
         """What messages call the parameters: of a CSV file there is more to say."""
-        called = self._held.called if isinstance(self._held, Table) else None
+        called = self._held.called if isinstance(self._held, Columns) else None
         return called or self._rules.names
 
 
@@ -265,7 +265,8 @@ class Everyone:
             raise TypeError(NO_NUMBERS)
         counted = sums_numpy.count(rows._numbers, bounds, rule)
         tally = checked(counted.groups, rows._names, rows._rules.missing)
-        return tally, _places(counted.groups)[counted.group_of], counted.grid
+        # Groups of arrays ascend by level, as those of the tally do.
+        return tally, counted.group_of, counted.grid
 
     def in_cells(self) -> tuple[CellTally, Integers, Integers]:
         """Everyone's cell, where a row is a person: see `Rows.cells`.
@@ -277,21 +278,16 @@ class Everyone:
         match rows._held:
             case CellArrays():
                 groups = cells_numpy.count(rows._held, rows._declared)
-            case Table():
+            case Columns():
                 groups = cells_engine.each(rows._held, rows._declared)
             case Arrays():
                 raise TypeError(NO_CATEGORIES)
         tally = checked_cells(groups, rows._names, rows._declared, unit=1)
-        return tally, _places(groups)[groups.level_of], groups.cell_of
+        return tally, groups.level_of, groups.cell_of
 
     def folded(self) -> Folded:
         """Everyone's value and budget, unchecked: `Rows.line` refuses what cannot be used."""
         return self._rows._people
-
-
-def _places(groups: Groups) -> Integers:
-    """The place of each group among the levels of the tally, which ascend."""
-    return groups.levels.argsort().argsort()
 
 
 def _check_cells(
@@ -319,7 +315,7 @@ def _check_cells(
 
 def _read(
     given: Asked, kind: Kind = "numbers", ladder: Ladder | None = None, apart: str | None = None
-) -> Table:
+) -> Columns:
     """Check the columns of a frame or a file.
 
     Raises:
@@ -354,7 +350,7 @@ def _in_memory(given: Asked, missing: str, ladder: Ladder | None, apart: str | N
 
 def _of_categories(
     given: Asked, declared: Categories, ladder: Ladder | None, apart: str | None
-) -> CellArrays | Table:
+) -> CellArrays | Columns:
     """Check values of categories: as a table for an engine, or as arrays where NumPy counts them.
 
     NumPy counts small data, and columns whose entries have to be looked at one by one.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from epsilons.tally.collect import collected
-from epsilons.tally.columns import Table
+from epsilons.tally.columns import Columns
 from epsilons.tally.engines import engine_of
 from epsilons.tally.expressions import (
     belongs_to_nobody,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["count"]
 
 
-def count(table: Table, bounds: tuple[float, float], rule: Rule | None = None) -> SumGroups:
+def count(table: Columns, bounds: tuple[float, float], rule: Rule | None = None) -> SumGroups:
     """Count people and add up their integers by budget level, missing values at the middle.
 
     Args:
@@ -81,7 +81,7 @@ def count(table: Table, bounds: tuple[float, float], rule: Rule | None = None) -
     )
 
 
-def _rows(table: Table, bounds: tuple[float, float], rule: Rule | None) -> nw.LazyFrame[Any]:
+def _rows(table: Columns, bounds: tuple[float, float], rule: Rule | None) -> nw.LazyFrame[Any]:
     """Put every row on the grid: `x`, `e`, and `who`.
 
     Where a value is missing `x` is null, or it is 0, and `valid`, which is 1 elsewhere, is 0.
@@ -112,7 +112,7 @@ def _rows(table: Table, bounds: tuple[float, float], rule: Rule | None) -> nw.La
     return table.frame.select(*columns, *budget_and_person(table))
 
 
-def _clipped(table: Table, number: nw.Expr, most: float) -> nw.Expr:
+def _clipped(table: Columns, number: nw.Expr, most: float) -> nw.Expr:
     """Return a number cut to [0, most]."""
     import narwhals as nw
 

@@ -22,16 +22,14 @@ from scipy.stats import norm
 
 import epsilons as ep
 from epsilons.allocation.caps import square_cap
-from epsilons.central.gaussian import mean_unknown_range
-from epsilons.central.gaussian.crossing import Crossing
-from epsilons.central.gaussian.diffusion import (
+from epsilons.errors import ArgumentError, PrivacyError
+from epsilons.mechanisms.crossing import Crossing
+from epsilons.mechanisms.diffusion import (
     _octave_of_differences,
     _radius,
     diffuse,
-    find_range,
 )
-from epsilons.central.gaussian.rates import rate
-from epsilons.errors import ArgumentError, PrivacyError
+from epsilons.mechanisms.rates import rate
 from epsilons.theory.gaussian import gaussian_error
 from epsilons.verify.selection import diffused_losses
 
@@ -123,7 +121,7 @@ def test_fault_2_the_printed_range_forgets_negative_numbers() -> None:
     values = np.random.default_rng(1).normal(-50.0, 1.0, 20_000)
     assert printed_positive(values).size == 0
     levels, counts = np.array([1.0]), np.array([20_000])
-    found = find_range(diffuse(levels, counts), values, np.zeros(20_000, dtype=int), ep.Seeded(1))
+    found = diffuse(levels, counts).draw(ep.Seeded(1), total=(values, np.zeros(20_000, dtype=int)))
     assert abs(found.centre + 50.0) < 1.0
     assert 0.5 < found.radius < 16.0
 
@@ -290,7 +288,7 @@ def test_diffusion_stages_add_up_to_the_base() -> None:
 def test_the_mean_by_diffusion(mu: float, sigma: float) -> None:
     rng = np.random.default_rng(1)
     values, epsilon = rng.normal(mu, sigma, 20_000), 10.0 ** rng.uniform(-1, 0, 20_000)
-    release = mean_unknown_range(values, epsilon=epsilon, method="diffusion", source=ep.Seeded(1))
+    release = ep.mean(values, bounds=None, epsilon=epsilon, method="diffusion", source=ep.Seeded(1))
     assert release.method == "diffusion"
     assert abs(release.value - mu) < 0.2 * sigma
     for spent, level in zip(
@@ -304,14 +302,15 @@ def test_diffusion_refuses_what_is_not_in_memory() -> None:
 
     lazy = pl.LazyFrame({"v": [1.0, 2.0], "e": [1.0, 1.0]})
     with pytest.raises(ArgumentError, match="in memory"):
-        mean_unknown_range("v", epsilon="e", data=lazy, method="diffusion")
+        ep.mean("v", bounds=None, epsilon="e", data=lazy, method="diffusion")
 
 
 def test_diffusion_under_add_remove() -> None:
     rng = np.random.default_rng(1)
     epsilon = np.where(np.arange(20_000) % 2 == 0, 0.2, 1.0)
-    release = mean_unknown_range(
+    release = ep.mean(
         rng.normal(1000.0, 2.0, 20_000),
+        bounds=None,
         epsilon=epsilon,
         method="diffusion",
         neighbours="add-remove",
@@ -324,8 +323,9 @@ def test_diffusion_under_add_remove() -> None:
         release.mechanism.losses, release.mechanism.levels.tolist(), strict=True
     ):
         assert spent <= Fraction(level)
-    empty = mean_unknown_range(
+    empty = ep.mean(
         [],
+        bounds=None,
         epsilon=[],
         method="diffusion",
         neighbours="add-remove",

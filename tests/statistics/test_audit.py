@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.central.facts import facts_of
-from epsilons.central.gaussian import mean_unknown_range
-from epsilons.central.gaussian.rates import rate
-from epsilons.central.gaussian.reduction import reduce
-from epsilons.central.mechanism import stays
-from epsilons.tally.line_numpy import Folded
+from epsilons.mechanisms.additive import stays
+from epsilons.mechanisms.rates import rate
 
 pytestmark = pytest.mark.statistical
 
@@ -40,10 +37,10 @@ def released(
     def sample(size: int) -> np.ndarray:
         rows = []
         for _ in range(size):
-            release = mean_unknown_range(
-                values, epsilon=epsilon, method=method, source=ep.Seeded(next(seeds))
+            release: Any = ep.mean(
+                values, bounds=None, epsilon=epsilon, method=method, source=ep.Seeded(next(seeds))
             )
-            picture = release.picture
+            picture = release.estimate.margin.picture
             rows.append([release.value, *release.bounds, picture.centre, picture.deviation])
         return np.arcsinh(np.array(rows) * 1e3)
 
@@ -107,10 +104,17 @@ def reduced(present: int, count: float, rest: float, seed: int) -> Callable[[int
 
 def test_printed_algorithm_8_is_caught_and_ours_is_not() -> None:
     lower = 1.0
-    people = Folded(np.arange(50.0), np.full(50, lower), np.zeros(1, dtype=np.int64), 1)
-    ours = reduce(people, facts_of(np.full(50, lower), [lower], None), ep.Seeded(1))[0]
+    ours = ep.mean(
+        np.arange(50.0),
+        bounds=None,
+        epsilon=np.full(50, lower),
+        method="diffusion",
+        neighbours="add-remove",
+        levels=[lower],
+        source=ep.Seeded(1),
+    ).mechanism
     slot = float(ours.bounded.losses[0])
-    for count, passes in ((lower, False), (float(ours.counts_stage.spent[0]), True)):
+    for count, passes in ((lower, False), (float(ours.counts_stage.losses[0]), True)):
         found = ep.verify.audit(
             reduced(1, count, slot, 1),
             reduced(0, count, slot, 2),

@@ -6,9 +6,8 @@ And what people are said to spend is what the checkers find in the mechanism tha
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -16,39 +15,20 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.central.gaussian.candidates import Cells, TheLine
-from epsilons.central.gaussian.crossing import Crossing
-from epsilons.central.gaussian.selection import Selection
-from epsilons.central.level_counts import LevelCounts
-from epsilons.central.mechanism import Additive
-from epsilons.central.two_sums import TwoSums
+from epsilons.mechanisms.additive import Additive
+from epsilons.mechanisms.candidates import CellsOf, TheLine
+from epsilons.mechanisms.crossing import Crossing
+from epsilons.mechanisms.level_counts import LevelCounts
+from epsilons.mechanisms.selection import Selection
+from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.noise import Source, System
 from epsilons.risk.ranges import SHARPNESS
+from tests.plain import plain
+
+pytestmark = pytest.mark.usefixtures("shorter")
 
 METHODS = ["weighted", "diffusion"]
 NEIGHBOURS = ["replace", "add-remove"]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def shorter() -> Iterator[None]:
-    """A ladder of twelve octaves where nothing is declared: this takes less time."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("epsilons.ladder.DEPTH", 2.0**-12)
-        yield
-
-
-def plain(thing: Any) -> Any:
-    """Everything in a thing, deep down: what two releases are compared by."""
-    if isinstance(thing, np.ndarray):
-        return str(thing.dtype), thing.tolist()
-    if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
-        fields = dataclasses.fields(thing)
-        return type(thing).__name__, [(f.name, plain(getattr(thing, f.name))) for f in fields]
-    if isinstance(thing, (list, tuple)):
-        return [plain(each) for each in thing]
-    if isinstance(thing, dict):
-        return [(key, plain(each)) for key, each in thing.items()]
-    return type(thing).__name__, repr(thing)
 
 
 def everything(release: Any) -> Any:
@@ -62,10 +42,10 @@ def everything(release: Any) -> Any:
 def fixed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every draw gives the same, whatever the data."""
 
-    def select(self: Selection, source: Source, cells: Any, masses: Any) -> int:
+    def select(self: Selection, source: Source, total: Any) -> int:
         if isinstance(self.candidates, TheLine):
             return 924_000  # a few units above 0
-        return (3 * self.candidates.last + 2) // 5 if isinstance(self.candidates, Cells) else 2
+        return (3 * self.candidates.last + 2) // 5 if isinstance(self.candidates, CellsOf) else 2
 
     def cross(self: Crossing, source: Source, queries: Any, level: int) -> int:
         assert len(queries) == self.end
@@ -230,9 +210,7 @@ def total(mechanism: Any) -> list[Fraction]:
     """Everyone's loss, as the frozen stages state it."""
     parts = []
     for stage in mechanism.stages:
-        if hasattr(stage, "rates"):
-            parts.append(stage.spent)
-        elif hasattr(stage, "candidates"):
+        if hasattr(stage, "rates") or hasattr(stage, "candidates"):
             parts.append(stage.losses)
         else:
             assert (stage.weights >= 0).all()
@@ -318,25 +296,38 @@ def test_a_value_is_cut_to_the_range_that_was_found(
 
 
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
-def test_a_picture_is_as_sharp_as_what_its_stages_spend(neighbours: str) -> None:
+def test_a_picture_is_as_sharp_as_what_its_stages_spend(
+    neighbours: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of as many people as there are, or as were counted with noise."""
+    counts = np.full(3, PEOPLE // 3)
+    real = LevelCounts.draw
+
+    def counted(self: LevelCounts, source: Source, total: Any) -> tuple[int, ...]:
+        drawn = real(self, source, total)
+        counts[:] = drawn
+        return drawn
+
+    monkeypatch.setattr(LevelCounts, "draw", counted)
     release = people("weighted", neighbours)
+    assert (counts == PEOPLE // 3).all() == (neighbours == "replace")
+    picture = release.estimate.margin.picture
     stages = [s for s in release.mechanism.stages if isinstance(s, Selection)][-2:]
-    for stage, sharp, alike in zip(
-        stages, release.picture.sharp, release.picture.alike, strict=True
-    ):
+    for stage, sharp, alike in zip(stages, picture.sharp, picture.alike, strict=True):
         spent = np.array([float(loss) for loss in stage.losses])
-        total = float(spent @ stage.counts)
+        total = float(spent @ counts)
         assert sharp == pytest.approx(SHARPNESS[neighbours] * total)
-        assert alike == pytest.approx(total**2 / float(spent**2 @ stage.counts))
+        assert alike == pytest.approx(total**2 / float(spent**2 @ counts))
 
 
 def test_a_picture_of_diffusion_counts_those_who_are_kept() -> None:
     release = people("diffusion", "replace")
+    picture = release.estimate.margin.picture
     first = release.mechanism.stages[0]
     kept = sum(float(p) * n for p, n in zip(first.keep, first.counts.tolist(), strict=True))
     base = float(first.base)
     # A quarter of the base is for the median, an eighth for the pairs; s = 1/2 of it is a rate.
-    assert release.picture.sharp[0] == pytest.approx(kept * base / 8)
+    assert picture.sharp[0] == pytest.approx(kept * base / 8)
     pairs = kept * kept / PEOPLE / 2
-    assert release.picture.sharp[1] == pytest.approx(pairs * base / 32)
-    assert release.picture.alike == pytest.approx((kept, pairs))
+    assert picture.sharp[1] == pytest.approx(pairs * base / 32)
+    assert picture.alike == pytest.approx((kept, pairs))

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.central.gaussian.crossing import Crossing
-from epsilons.central.gaussian.diffusion import diffuse, find_range
-from epsilons.central.gaussian.selection import Selection
+from epsilons.mechanisms.crossing import Crossing
+from epsilons.mechanisms.diffusion import diffuse
+from epsilons.mechanisms.selection import Selection
 from epsilons.noise import Source
 from epsilons.verify.selection import diffused_losses
 
@@ -26,8 +26,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         heard.append(queries)
         return 3
 
-    def select(self: Selection, source: Source, cells: np.ndarray, masses: np.ndarray) -> int:
-        heard.append((cells, masses))
+    def select(self: Selection, source: Source, total: Any) -> int:
+        heard.append(total)
         return 1
 
     monkeypatch.setattr(Crossing, "draw", cross)
@@ -47,7 +47,7 @@ def test_nobody_with_a_budget_of_zero_is_asked(seed: int, asked: list[Any]) -> N
     level_of = np.repeat([1, 0], 30)
     mechanism = diffuse(np.array([0.0, 2.0]), np.array([30, 30]))
     assert [float(p) for p in mechanism.keep] == [0.0, 1.0]
-    find_range(mechanism, values, level_of, ep.Seeded(seed))
+    mechanism.draw(ep.Seeded(seed), total=(values, level_of))
     up, _, wide, _, _ = asked
     assert kept_of(asked) == 30
     # All pairs that are left are equal: 2C − |G| is |G| at once, and nobody is far outside.
@@ -58,7 +58,7 @@ def test_nobody_with_a_budget_of_zero_is_asked(seed: int, asked: list[Any]) -> N
 def test_a_missing_value_is_a_mark(asked: list[Any]) -> None:
     values = np.where(np.arange(60) % 3 == 0, math.nan, 1.0)
     mechanism = diffuse(np.array([2.0]), np.array([60]))
-    find_range(mechanism, values, np.zeros(60, dtype=np.int64), ep.Seeded(1))
+    mechanism.draw(ep.Seeded(1), total=(values, np.zeros(60, dtype=np.int64)))
     assert kept_of(asked) == 40
 
 
@@ -68,7 +68,7 @@ def test_people_are_kept_as_often_as_their_level_says(asked: list[Any]) -> None:
     mechanism = diffuse(np.array([0.05, 4.0]), np.array([4000, 4000]))
     low, high = mechanism.keep
     assert high == 1
-    find_range(mechanism, np.zeros(8000), np.repeat([0, 1], 4000), ep.Seeded(2))
+    mechanism.draw(ep.Seeded(2), total=(np.zeros(8000), np.repeat([0, 1], 4000)))
     mean, error = 4000 * float(low), math.sqrt(4000 * float(low * (1 - low)))
     assert 600 < mean < 1200  # everyone, or a coin of one half, would be noticed
     assert abs(kept_of(asked) - 4000 - mean) < 6 * error
@@ -85,7 +85,7 @@ def test_no_stage_moves_farther_than_its_step_says(asked: list[Any]) -> None:
             asked.clear()
             values = np.array([first, 2.0, 40.0, 41.0])
             # The same seed is the same order.
-            find_range(mechanism, values, np.zeros(4, dtype=np.int64), ep.Seeded(1))
+            mechanism.draw(ep.Seeded(1), total=(values, np.zeros(4, dtype=np.int64)))
             heard.append(asked[:3])
         for place, (one, two) in enumerate(zip(*heard, strict=True)):
             change = two - one

@@ -11,9 +11,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 import epsilons as ep
-from epsilons.central.facts import facts_of
-from epsilons.central.gaussian.reduction import Reduced, reduce, seats
-from epsilons.tally.line_twin import Folded
+from epsilons.mechanisms.reduction import Reduced, Seats
 
 # 7. The counts of Algorithm 8.
 
@@ -31,13 +29,21 @@ def test_fault_7_the_printed_reduction_overspends() -> None:
     # Octaves that somebody can be in: from 0.1, from 0.3 and from 1.
     rates = mechanism.counts_stage.rates
     assert [float(2 * each) for each in rates] == [0.1, 0.3, 1.0]
-    assert all(size == int(size) for size in mechanism.bounded.counts)
+    assert all(size == int(size) for size in mechanism.bounded.last.counts)
 
 
 def reduced(values: np.ndarray, epsilon: np.ndarray) -> Reduced:
-    facts = facts_of(epsilon, [0.1, 0.15, 0.3, 1.0], None)
-    people = Folded(values, facts.ladder.of(epsilon), np.zeros(1, dtype=np.int64), 1)
-    return reduce(people, facts, ep.Seeded(3))[0]
+    release = ep.mean(
+        values,
+        bounds=None,
+        epsilon=epsilon,
+        method="diffusion",
+        neighbours="add-remove",
+        levels=[0.1, 0.15, 0.3, 1.0],
+        source=ep.Seeded(3),
+    )
+    mechanism: Reduced = release.mechanism
+    return mechanism
 
 
 # 8. One slot.
@@ -70,12 +76,16 @@ def test_fault_8_one_person_changes_more_than_one_printed_slot(slots: int) -> No
 def test_seats_are_uniform() -> None:
     """Seeded: the largest deviation of 24 frequencies is below six standard errors."""
     source, values = ep.Seeded(1), np.array([1.0, 2.0, 3.0])
+    one_cell = np.zeros(3, dtype=np.int64)
     runs = 4800
-    drawn = [tuple(np.nan_to_num(seats(values, 4, source)).astype(int)) for _ in range(runs)]
+    drawn = [
+        tuple(np.nan_to_num(Seats((4,)).thin(source, one_cell, values)).astype(int))
+        for _ in range(runs)
+    ]
     expected = set(itertools.permutations((0, 1, 2, 3)))
     assert set(drawn) == expected
     for seat in expected:
         assert abs(drawn.count(seat) / runs - 1 / 24) < 6 * math.sqrt(1 / 24 * 23 / 24 / runs)
-    sampled = [tuple(seats(values, 2, source).astype(int)) for _ in range(runs)]
+    sampled = [tuple(Seats((2,)).thin(source, one_cell, values).astype(int)) for _ in range(runs)]
     for seat in itertools.permutations((1, 2, 3), 2):
         assert abs(sampled.count(seat) / runs - 1 / 6) < 6 * math.sqrt(1 / 6 * 5 / 6 / runs)

@@ -13,11 +13,12 @@ import polars as pl
 import pytest
 
 import epsilons as ep
-from epsilons.central.gaussian.diffusion import diffuse, find_range
-from epsilons.central.gaussian.locate import _window
-from epsilons.central.gaussian.selection import Selection
-from epsilons.central.gaussian.staged import around
 from epsilons.errors import BudgetError
+from epsilons.mechanisms.candidates import CellsOf
+from epsilons.mechanisms.diffusion import diffuse
+from epsilons.mechanisms.selection import Selection
+from epsilons.statistics.capped import around
+from epsilons.statistics.locate import _window
 
 LARGEST = 1.7976931348623157e308
 SIGNS = np.where(np.arange(60) % 2, 1.0, -1.0)
@@ -107,8 +108,8 @@ def test_a_scale_is_found_that_can_be_divided_by(name: str) -> None:
     for budget in (0.5, 50.0):
         mechanism = diffuse(np.array([budget]), np.array([60]))
         for seed in range(25):
-            found = find_range(
-                mechanism, INPUTS[name], np.zeros(60, dtype=np.int64), ep.Seeded(seed)
+            found = mechanism.draw(
+                ep.Seeded(seed), total=(INPUTS[name], np.zeros(60, dtype=np.int64))
             )
             assert 2.0**-900 < found.gap <= 2.0**1020
             assert 2.0**-900 < found.step <= found.radius <= 2.0**1020
@@ -176,17 +177,13 @@ def test_ranges_and_windows_lie_within_what_floats_hold() -> None:
 
 def test_a_large_divisor_draws_as_a_small_one_does() -> None:
     """The law depends on distances over the divisor: both a factor of 2⁷⁰ larger is the same."""
-    from epsilons.central.gaussian.candidates import Cells
-
     cells, masses = np.array([2]), np.array([2**20])
 
     def share(scale: int) -> float:
         one = np.ones(1)
-        mechanism = Selection(
-            one, one.astype(int), one.astype(int), scale, "replace", Cells(4), "a cell"
-        )
+        mechanism = Selection(one, one.astype(int), scale, "replace", CellsOf(4), "a cell")
         source = ep.Seeded(1)
-        drawn = [mechanism.draw(source, cells, masses) for _ in range(400)]
+        drawn = [mechanism.draw(source, (cells, masses)) for _ in range(400)]
         return drawn.count(2) / 400
 
     # e^{−2^20/scale}: all candidates are as likely beyond 64 bits, and one is certain below them.

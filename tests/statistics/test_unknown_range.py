@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 import epsilons as ep
 from epsilons import tally
 from epsilons.allocation.split import best_split
-from epsilons.central.gaussian import mean_unknown_range, refuse_other_goals
 from epsilons.errors import ArgumentError, BudgetError, MissingValueError
 from epsilons.tally import line
 from epsilons.verify.selection import selection_losses
@@ -41,7 +40,7 @@ def budgets(n: int, seed: int = 0) -> np.ndarray:
 def losses(release: Any) -> list[Fraction | float]:
     """Everyone's loss, as the checkers find it, stage by stage."""
     mechanism = release.mechanism
-    parts = [selection_losses(stage) for stage in mechanism.selections]
+    parts = [selection_losses(stage) for stage in mechanism.stages[:-1]]
     last = ep.verify.exact(mechanism.last).losses
     return [sum(each) for each in zip(*parts, last, strict=True)]
 
@@ -59,7 +58,7 @@ def holds(release: Any) -> bool:
 def test_every_input_has_a_release_and_keeps_every_promise(name: str) -> None:
     n = 3000
     values = ADVERSARIAL[name](n)
-    release = mean_unknown_range(values, epsilon=budgets(n), source=ep.Seeded(1))
+    release = ep.mean(values, bounds=None, epsilon=budgets(n), source=ep.Seeded(1))
     lo, hi = release.bounds
     assert lo < hi
     assert math.isfinite(hi - lo)
@@ -86,16 +85,17 @@ def test_every_input_has_a_release_and_keeps_every_promise(name: str) -> None:
 def test_any_place_and_any_spread(mu: float, sigma: float) -> None:
     n = 10_000
     values = np.random.default_rng(3).normal(mu, sigma, n)
-    release = mean_unknown_range(values, epsilon=budgets(n), source=ep.Seeded(2))
+    release = ep.mean(values, bounds=None, epsilon=budgets(n), source=ep.Seeded(2))
     assert abs(release.value - mu) < 0.2 * sigma
     low, high = release.interval()
     assert low <= mu <= high
+    assert release.sigma is not None
     assert 0.5 * sigma < release.sigma < 3.0 * sigma
 
 
 def test_all_values_equal() -> None:
-    release = mean_unknown_range(
-        np.full(10_000, 7.25), epsilon=budgets(10_000), source=ep.Seeded(1)
+    release = ep.mean(
+        np.full(10_000, 7.25), bounds=None, epsilon=budgets(10_000), source=ep.Seeded(1)
     )
     assert release.value == pytest.approx(7.25, rel=1e-9)
 
@@ -106,7 +106,7 @@ def test_all_values_equal() -> None:
 def test_public_people_and_zeros_among_them(extra: list[float]) -> None:
     epsilon = np.append(budgets(3000), extra)
     values = np.random.default_rng(4).normal(50.0, 5.0, epsilon.size)
-    release = mean_unknown_range(values, epsilon=epsilon, source=ep.Seeded(4))
+    release = ep.mean(values, bounds=None, epsilon=epsilon, source=ep.Seeded(4))
     assert abs(release.value - 50.0) < 2.0
     assert holds(release)
     nobody = [row for row in release.spent if row.epsilon == 0.0]
@@ -115,7 +115,7 @@ def test_public_people_and_zeros_among_them(extra: list[float]) -> None:
 
 def test_everyone_public() -> None:
     values = np.random.default_rng(4).normal(50.0, 5.0, 500)
-    release = mean_unknown_range(values, epsilon=math.inf, source=ep.Seeded(4))
+    release = ep.mean(values, bounds=None, epsilon=math.inf, source=ep.Seeded(4))
     assert release.value == pytest.approx(values.mean(), abs=0.2)
 
 
@@ -123,8 +123,8 @@ def test_everyone_public() -> None:
 def test_the_checkers_find_what_the_mechanism_says(mu: float, sigma: float) -> None:
     epsilon = np.where(np.arange(6000) % 2 == 0, 0.05, 1.0)
     values = np.random.default_rng(1).normal(mu, sigma, 6000)
-    release = mean_unknown_range(values, epsilon=epsilon, source=ep.Seeded(1))
-    assert len(release.mechanism.selections) == (2 if mu == 1000.0 else 6)
+    release = ep.mean(values, bounds=None, epsilon=epsilon, source=ep.Seeded(1))
+    assert len(release.mechanism.stages[:-1]) == (2 if mu == 1000.0 else 6)
     assert holds(release)
     assert list(release.spent)[-1].spent <= 1.0
 
@@ -141,7 +141,7 @@ def test_nobody_ever_spends_more_than_they_have(
     n = 4000
     values = np.resize(np.array(some), n)
     epsilon = np.resize(np.array([*levels, 1.0]), n)
-    release = mean_unknown_range(values, epsilon=epsilon, source=ep.Seeded(seed))
+    release = ep.mean(values, bounds=None, epsilon=epsilon, source=ep.Seeded(seed))
     for loss, level in zip(
         release.mechanism.losses, release.mechanism.levels.tolist(), strict=True
     ):
@@ -157,20 +157,20 @@ def test_too_few_people_are_told_before_anything_is_drawn() -> None:
 
     values = np.random.default_rng(1).normal(0.0, 1.0, 100)
     with pytest.raises(BudgetError, match="people with budgets like these") as refusal:
-        mean_unknown_range(values, epsilon=0.1, source=Untouched(1))
+        ep.mean(values, bounds=None, epsilon=0.1, source=Untouched(1))
     words = str(refusal.value)
     enough = int(words.split("About ")[1].split()[0])
     assert 100 < enough < 100_000
     more = np.random.default_rng(1).normal(0.0, 1.0, enough)
-    mean_unknown_range(more, epsilon=0.1, source=ep.Seeded(1))  # what was said to suffice does
+    ep.mean(more, bounds=None, epsilon=0.1, source=ep.Seeded(1))  # what was said to suffice does
 
 
 def test_missing_values() -> None:
     values = np.random.default_rng(2).normal(10.0, 1.0, 3000)
     values[::30] = math.nan
     with pytest.raises(MissingValueError):
-        mean_unknown_range(values, epsilon=1.0)
-    release = mean_unknown_range(values, epsilon=1.0, missing="midpoint", source=ep.Seeded(2))
+        ep.mean(values, bounds=None, epsilon=1.0)
+    release = ep.mean(values, bounds=None, epsilon=1.0, missing="midpoint", source=ep.Seeded(2))
     assert release.value == pytest.approx(10.0, abs=0.2)
 
 
@@ -178,7 +178,7 @@ def test_rows_of_one_person_count_once() -> None:
     rng = np.random.default_rng(2)
     person = np.repeat(np.arange(3000), 3)
     values = np.repeat(rng.normal(10.0, 1.0, 3000), 3) + rng.normal(0.0, 0.1, 9000)
-    release = mean_unknown_range(values, epsilon=1.0, person=person, source=ep.Seeded(2))
+    release = ep.mean(values, bounds=None, epsilon=1.0, person=person, source=ep.Seeded(2))
     assert release.n == 3000
     assert release.value == pytest.approx(10.0, abs=0.2)
 
@@ -202,12 +202,12 @@ def test_a_file_gives_what_arrays_give_in_at_most_four_passes(
         passes.clear()
         table = pl.DataFrame({"v": rng.normal(mu, sigma, 8000), "e": budgets(8000)})
         table.write_parquet(tmp_path / "rows.parquet")
-        filed = mean_unknown_range(
-            "v", epsilon="e", data=tmp_path / "rows.parquet", source=ep.Seeded(1)
+        filed = ep.mean(
+            "v", bounds=None, epsilon="e", data=tmp_path / "rows.parquet", source=ep.Seeded(1)
         )
         assert len(passes) == most
-        array = mean_unknown_range(
-            table["v"].to_numpy(), epsilon=table["e"].to_numpy(), source=ep.Seeded(1)
+        array = ep.mean(
+            table["v"].to_numpy(), bounds=None, epsilon=table["e"].to_numpy(), source=ep.Seeded(1)
         )
         assert filed.value == array.value
         assert filed.bounds == array.bounds
@@ -215,22 +215,22 @@ def test_a_file_gives_what_arrays_give_in_at_most_four_passes(
 
 def test_words_and_arguments() -> None:
     values = np.random.default_rng(2).normal(10.0, 1.0, 2000)
-    release = mean_unknown_range(values, epsilon=1.0, source=ep.Seeded(2))
+    release = ep.mean(values, bounds=None, epsilon=1.0, source=ep.Seeded(2))
     assert "Gaussian" in release.assumes
     assert "range" in release.protects
     assert not release.private
     assert release.method == "weighted"
     assert release.to_dict()["sigma"] == release.sigma
     with pytest.raises(ArgumentError, match="method"):
-        mean_unknown_range(values, epsilon=1.0, method="sampling")
+        ep.mean(values, bounds=None, epsilon=1.0, method="sampling")
     with pytest.raises(ArgumentError, match="levels"):
-        mean_unknown_range(values, epsilon=1.0, levels=[1.0])
+        ep.mean(values, bounds=None, epsilon=1.0, levels=[1.0])
     with pytest.raises(ArgumentError, match="confidence"):
         release.interval(1.5)
-    refuse_other_goals("iid", "mse")
+    ep.Mean(values, bounds=None, assume="iid", loss="mse")
     for assume, loss in (("shuffled", "mse"), ("iid", "pac"), ("never", "mse")):
         with pytest.raises(ArgumentError):
-            refuse_other_goals(assume, loss)
+            ep.Mean(values, bounds=None, assume=assume, loss=loss)
 
 
 def test_a_split_gives_nobody_more_than_they_have_and_the_generous_pay() -> None:
@@ -249,8 +249,13 @@ def test_under_add_remove_nothing_is_refused() -> None:
     for n in (0, 1, 2, 50):
         values = np.full(n, math.nan) if n == 2 else np.arange(float(n))
         epsilon = np.full(n, math.nan) if n == 50 else np.full(n, 0.5)
-        release = mean_unknown_range(
-            values, epsilon=epsilon, neighbours="add-remove", levels=[0.1, 0.5], source=ep.Seeded(n)
+        release = ep.mean(
+            values,
+            bounds=None,
+            epsilon=epsilon,
+            neighbours="add-remove",
+            levels=[0.1, 0.5],
+            source=ep.Seeded(n),
         )
         assert math.isfinite(release.value)
         assert str(release)
@@ -262,8 +267,13 @@ def test_under_add_remove_nothing_is_refused() -> None:
 def test_under_add_remove_everyone_spends_at_most_their_budget(declared: dict[str, Any]) -> None:
     epsilon = np.where(np.arange(5000) % 2 == 0, 0.05, 1.0)
     values = np.random.default_rng(1).normal(1000.0, 2.0, 5000)
-    release = mean_unknown_range(
-        values, epsilon=epsilon, neighbours="add-remove", source=ep.Seeded(1), **declared
+    release = ep.mean(
+        values,
+        bounds=None,
+        epsilon=epsilon,
+        neighbours="add-remove",
+        source=ep.Seeded(1),
+        **declared,
     )
     assert abs(release.value - 1000.0) < 0.4
     low, high = release.interval()
@@ -275,7 +285,7 @@ def test_under_add_remove_everyone_spends_at_most_their_budget(declared: dict[st
             assert selection_losses(stage) == stage.losses
             parts = stage.losses
         elif hasattr(stage, "rates"):
-            parts = stage.spent
+            parts = stage.losses
         else:
             parts = tuple(Fraction(int(k)) / stage.law.scale for k in stage.weights.tolist())
         total = [a + b for a, b in zip(total, parts, strict=True)]
@@ -289,8 +299,9 @@ def test_under_add_remove_no_public_number_knows_who_is_there() -> None:
     declared: dict[str, Any] = {"levels": {0.05: 2500, 1.0: 2500}}
     first = []
     for n in (10, 5000):
-        release = mean_unknown_range(
+        release = ep.mean(
             np.zeros(n),
+            bounds=None,
             epsilon=np.full(n, 1.0),
             neighbours="add-remove",
             source=ep.Seeded(1),
@@ -314,11 +325,11 @@ def test_zooming_keeps_to_released_numbers() -> None:
     patch.setattr(tally.Rows, "line", watched)
     try:
         values = np.random.default_rng(1).normal(1e12, 1.0, 10_000)
-        release = mean_unknown_range(values, epsilon=1.0, source=ep.Seeded(1))
+        release: Any = ep.mean(values, bounds=None, epsilon=1.0, source=ep.Seeded(1))
     finally:
         patch.undo()
     assert seen[0] is None
     windows = [window for window in seen if window is not None]
     assert len(windows) == 2
     assert windows[1].hi - windows[1].lo < (windows[0].hi - windows[0].lo) / 100
-    assert windows[1].lo < release.picture.centre < windows[1].hi
+    assert windows[1].lo < release.estimate.margin.picture.centre < windows[1].hi

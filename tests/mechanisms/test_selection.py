@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 import epsilons as ep
-from epsilons.central.gaussian.candidates import Cells, Listed, TheLine, radii
-from epsilons.central.gaussian.selection import Selection
 from epsilons.errors import PrivacyError
+from epsilons.mechanisms.candidates import CellsOf, Listed, TheLine, radii
+from epsilons.mechanisms.selection import Selection
 from epsilons.tally import line
 from epsilons.verify.selection import selection_losses
 
@@ -29,7 +29,6 @@ def selection(
 ) -> Selection:
     return Selection(
         np.array([0.25, 0.5, 2.0]),
-        np.array([1, 1, 1]),
         np.array(weights),
         scale,
         neighbours,
@@ -105,7 +104,9 @@ def test_draws_follow_the_law() -> None:
         mechanism = selection(scale)
         cells, sums = masses(people)
         source = ep.Seeded(seed)
-        drawn = np.bincount([mechanism.draw(source, cells, sums) for _ in range(1500)], minlength=4)
+        drawn = np.bincount(
+            [mechanism.draw(source, (cells, sums)) for _ in range(1500)], minlength=4
+        )
         expected = np.array(law(people, scale)) * 1500
         assert chisquare(drawn, expected).pvalue > 1e-7
     # A sampler with a tenth of the scale would be noticed.
@@ -117,20 +118,22 @@ def test_far_candidates_are_drawn_as_seldom_as_they_should_be() -> None:
     mechanism = selection(1, weights=(1, 1, 1))
     source = ep.Seeded(5)
     cells, sums = np.array([1]), np.array([10**6])
-    assert {mechanism.draw(source, cells, sums) for _ in range(50)} == {1}
+    assert {mechanism.draw(source, (cells, sums)) for _ in range(50)} == {1}
 
 
 def test_with_nobody_the_prior_is_drawn() -> None:
     source, nobody = ep.Seeded(6), np.zeros(0, dtype=np.int64)
     mechanism = selection()
-    drawn = np.bincount([mechanism.draw(source, nobody, nobody) for _ in range(2000)], minlength=4)
+    drawn = np.bincount(
+        [mechanism.draw(source, (nobody, nobody)) for _ in range(2000)], minlength=4
+    )
     assert chisquare(drawn, np.array(PRIOR) / sum(PRIOR) * 2000).pvalue > 1e-7
 
 
 def test_a_median_outside_of_all_candidates_gives_the_near_side() -> None:
-    mechanism = selection(1, candidates=Cells(100))
+    mechanism = selection(1, candidates=CellsOf(100))
     cells, sums = np.array([-1, 50]), np.array([10_000, 10])
-    assert all(mechanism.draw(ep.Seeded(seed), cells, sums) < 50 for seed in range(20))
+    assert all(mechanism.draw(ep.Seeded(seed), (cells, sums)) < 50 for seed in range(20))
 
 
 @given(st.integers(-line.TOP, line.TOP))
@@ -166,7 +169,9 @@ def test_radii_ascend_from_the_least() -> None:
 
 
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
-@pytest.mark.parametrize("candidates", [TheLine(), Cells(1000), Listed(np.array([5, 1, 2, 3, 9]))])
+@pytest.mark.parametrize(
+    "candidates", [TheLine(), CellsOf(1000), Listed(np.array([5, 1, 2, 3, 9]))]
+)
 def test_the_checker_finds_the_loss(neighbours: str, candidates: Any) -> None:
     mechanism = selection(64, neighbours, candidates)
     spread = 4 if neighbours == "replace" else 2

@@ -16,9 +16,9 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 import epsilons as ep
-from epsilons.central.gaussian import diffusion, reduction
-from epsilons.central.gaussian.crossing import Crossing
-from epsilons.central.gaussian.diffusion import diffuse, find_range
+from epsilons.mechanisms import diffusion, reduction
+from epsilons.mechanisms.crossing import Crossing
+from epsilons.mechanisms.diffusion import diffuse
 from epsilons.noise import Source, permutation
 
 N, VICTIM = 400, 0.1
@@ -119,7 +119,7 @@ def questions(
     for order in itertools.permutations(range(len(values))):
         monkeypatch.setattr(diffusion, "permutation", lambda *_, order=order: np.array(order))
         asked.clear()
-        find_range(mechanism, values, np.zeros(len(values), dtype=np.int64), ep.Seeded(1))
+        mechanism.draw(ep.Seeded(1), total=(values, np.zeros(len(values), dtype=np.int64)))
         ups.append(asked[0])
         downs.append(asked[1])
     return ups, downs
@@ -175,7 +175,7 @@ def questions_as_they_come(values: np.ndarray, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(diffusion, "permutation", lambda source, size: np.arange(size))
     asked = overheard(monkeypatch)
     mechanism = diffuse(np.array([2.0]), np.array([len(values)]))
-    find_range(mechanism, values, np.zeros(len(values), dtype=np.int64), ep.Seeded(1))
+    mechanism.draw(ep.Seeded(1), total=(values, np.zeros(len(values), dtype=np.int64)))
     return asked[0]
 
 
@@ -193,7 +193,9 @@ def seatings(people: list[float], slots: int, monkeypatch: pytest.MonkeyPatch) -
             return np.array(order)
 
         monkeypatch.setattr(reduction, "permutation", drawn)
-        seated = reduction.seats(np.array(people), slots, ep.Seeded(1))
+        seated = reduction.Seats((slots,)).thin(
+            ep.Seeded(1), np.zeros(len(people), dtype=int), np.array(people)
+        )
         assert seated.shape == (slots,)
         found.append(np.nan_to_num(seated).astype(int).tolist())
     return found
