@@ -134,8 +134,11 @@ def test_what_is_released_is_what_its_mechanism_draws(statistic: str, name: str)
     stages = drawn_again(release, statistic, cases[name].get("epsilon", EPSILON))
     last = release.mechanism
     if isinstance(last, Composed):
-        last = last.stages[-1]
-        assert release.estimate.margin.counted.counts == stages[0]
+        counted = release.estimate.margin.counted
+        assert counted.counts == stages[0]
+        assert counted.rates == tuple(map(float, last.stages[0].rates))
+        assert counted.weights.tolist() == last.last.weights.tolist()
+        last = last.last
     if isinstance(last, Additive):
         assert release.raw == last.estimate(stages[-1])
         assert release.value == min(max(release.raw, 0.0), 10.0)
