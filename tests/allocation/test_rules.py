@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -288,6 +289,20 @@ def test_the_optimal_rules_are_caps(method: str, epsilon: list[float], goal: Goa
         np.testing.assert_array_equal(found.spent, np.where(np.isinf(found.levels), math.inf, 0.0))
     else:
         np.testing.assert_array_equal(found.spent, np.minimum(found.levels, found.cap))
+
+
+@pytest.mark.parametrize("assume", ["iid", "shuffled", "correlated"])
+@pytest.mark.parametrize("strictest", [5e-324, 1e-310, 1e-200])
+def test_public_people_beside_budgets_that_are_next_to_nothing_have_a_cap(
+    strictest: float, assume: str
+) -> None:
+    """No finite cap is best for squares there: the scan ends at a large one all the same."""
+    for words in ({}, {"statistic": "frequencies", "categories": 3}):
+        chosen: dict[str, Any] = {"assume": assume, "loss": "pac", "confidence": 0.98, **words}
+        found = ep.allocate([strictest, math.inf], method="optimal", **chosen)
+        assert found.cap is not None
+        assert found.cap > 0.0
+        assert np.isfinite(found.risk)
 
 
 @settings(max_examples=60, deadline=None)

@@ -80,7 +80,7 @@ def test_one_question_is_what_the_function_publishes() -> None:
     shares = ep.frequencies(
         COLOURS, categories=["red", "green", "blue"], epsilon=EPSILON, source=ep.Seeded(2)
     )
-    (asked,) = ep.publish(SHARES, epsilon=EPSILON, source=ep.Seeded(2))
+    (asked,) = ep.publish(SHARES, epsilon=EPSILON, source=ep.Seeded(2))  # type: ignore[arg-type]
     assert plain(shares) == plain(asked)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import epsilons as ep
+from epsilons.release import Scalar
 
 
 @pytest.fixture
@@ -74,6 +75,7 @@ def test_the_interval_grows_with_confidence_and_stays_in_the_bounds(release: ep.
 
 
 def test_a_value_outside_is_moved_to_the_nearest_bound(release: ep.Release) -> None:
+    assert isinstance(release.estimate, Scalar)
     drowned = dataclasses.replace(release, estimate=dataclasses.replace(release.estimate, raw=1e6))
     assert drowned.interval() == (100.0, 100.0)
 
@@ -108,6 +110,7 @@ def test_the_related_error_is_that_of_these_people() -> None:
 def test_a_result_that_tells_nothing_says_so(release: ep.Release) -> None:
     drowned = ep.mean([1.0, 2.0], epsilon=0.01, bounds=(0, 5))
     assert drowned.interval() == (0.0, 5.0) or drowned.raw != drowned.value
+    assert isinstance(drowned.estimate, Scalar)
     wide = dataclasses.replace(
         drowned, estimate=dataclasses.replace(drowned.estimate, raw=2.5, value=2.5)
     )

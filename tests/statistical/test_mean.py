@@ -18,6 +18,7 @@ from scipy.stats import binom
 import epsilons as ep
 from epsilons.allocation import RULES
 from epsilons.mechanisms import Additive
+from epsilons.release import Scalar
 from tests.profiles import ORDINARY
 
 ASSUMPTIONS = ("iid", "shuffled", "correlated")
@@ -77,7 +78,9 @@ def test_a_staircase_is_among_what_is_tested_here(assume: str) -> None:
 
 def half_width(release: ep.Release, confidence: float) -> float:
     """Half the interval; infinite where it is cut, for then it holds every mean there is."""
-    low, high = dataclasses.replace(release, raw=0.0, value=0.0).interval(confidence)
+    assert isinstance(release.estimate, Scalar)
+    centred = dataclasses.replace(release.estimate, raw=0.0, value=0.0)
+    low, high = dataclasses.replace(release, estimate=centred).interval(confidence)
     return high if low == 0.0 and high < 1.0 else math.inf
 
 

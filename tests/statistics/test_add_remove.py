@@ -18,7 +18,7 @@ from epsilons.mechanisms.composed import Composed
 from epsilons.mechanisms.level_counts import SHARE, LevelCounts
 from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.noise import Hourglass, Laplaces, Staircase2D
-from epsilons.release import Release
+from epsilons.release import ByLevel, Release
 from epsilons.risk import ratio
 from epsilons.risk.counted import LevelCount
 from epsilons.statistics.designs import METHODS
@@ -133,6 +133,7 @@ def test_nobody_ever_spends_more_than_their_budget(
     except (BudgetError, ArgumentError):
         return  # levels that are too close together, or stairs without levels
     assert ep.verify.exact(release.mechanism).holds
+    assert isinstance(release.spent, ByLevel)
     assert (release.spent.spent <= release.spent.levels).all()
     for e in budgets:
         assert 0.0 <= release.spent(e) <= e

@@ -24,6 +24,7 @@ from epsilons.errors import (
     MissingValueError,
 )
 from epsilons.noise import Source
+from epsilons.risk.goals import CellsGoal
 
 X = ["a", "b", "a", "c"]
 E = [0.1, 0.5, 1.0, 2.0]
@@ -268,7 +269,9 @@ def test_edges_are_one_more_than_bins() -> None:
     for edges in ([0, 10, 20], [0.0, 10.0, 20.0], [(0, 10), (10, 20)]):
         words: dict[str, Any] = {"statistic": "frequencies", "edges": edges}
         assert ep.plan(budgets, **words).cells == 2
-        assert ep.allocate(budgets, **words).goal.cells == 2
+        goal = ep.allocate(budgets, **words).goal
+        assert isinstance(goal, CellsGoal)
+        assert goal.cells == 2
         assert ep.theory.least_error(budgets, **words) > 0.0
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from epsilons import cli
-from epsilons.mechanisms.additive import Additive, build
+from epsilons import Mean, cli
+from epsilons.mechanisms.additive import Additive
 
 
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
@@ -37,13 +37,15 @@ def test_verify_fails_where_a_promise_is_not_kept(
         def draw(self, source: Any, size: Any = None, total: Any = 0) -> Any:
             return total if size is None else np.full(size, total)
 
-    def broken(allocation: Any, **options: Any) -> Any:
-        made = build(allocation, **options)
+    real = Mean.mechanism_for
+
+    def broken(allocation: Any) -> Any:
+        made = real(allocation)
         if fault == "weights":
             return replace(made, weights=made.weights + 1)
         return Silent(**{name: getattr(made, name) for name in made.__dataclass_fields__})
 
-    monkeypatch.setattr(cli, "build", broken)
+    monkeypatch.setattr(Mean, "mechanism_for", broken)
     draws = ["--draws"] if fault == "noise" else []
     words = ["epsilons", "verify", "0.5:500", "1:200", "--method", "proportional", *draws, *more]
     monkeypatch.setattr(sys, "argv", words)

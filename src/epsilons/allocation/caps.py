@@ -183,7 +183,8 @@ def searched_cap(budgets: Budgets, objective: Callable[[float], float]) -> float
         return math.inf
     low, high = math.log(float(levels[0])), math.log(float(levels[-1]))
     if public:
-        high = max(high, math.log(square_cap(budgets, 8.0))) + math.log(64.0)
+        # Beside budgets that are next to nothing no cap is too large.
+        high = max(high, math.log(min(square_cap(budgets, 8.0), _LARGEST))) + math.log(64.0)
     spread = levels[np.unique(np.linspace(0, len(levels) - 1, 64).astype(np.int64))]
     candidates = np.unique(np.concatenate([np.log(spread), np.linspace(low, high, 64)]))
     risks = [objective(math.exp(point)) for point in candidates.tolist()]
