@@ -10,8 +10,9 @@ from scripts.mutants import PAGES, Fault, main, noticed, read
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = (
-    "allocation", "central", "local", "noise", "plan", "release", "report", "risk", "tally",
-    "verify", "words.py", "cli.py",
+    "accounts.py", "allocation", "asking.py", "cli", "corridor.py", "frozen.py", "local",
+    "mechanisms", "noise", "plan", "release", "report", "risk", "statistics", "tally", "verify",
+    "words.py",
 )  # fmt: skip
 
 

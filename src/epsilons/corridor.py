@@ -179,16 +179,20 @@ def _together(releases: tuple[Release, ...], call: Call) -> Releases:
 def _hash(questions: Sequence[Question], call: Call) -> str:
     """A hash of all arguments, and of no data: a column counts by its name, an array not at all."""
 
-    def plain(given: Any) -> Any:
-        if isinstance(given, (list, tuple)):
-            return [plain(each) for each in given]
-        return given if isinstance(given, (str, int, float, bool, type(None))) else "data"
+    def column(given: Any) -> Any:
+        return given if given is None or isinstance(given, str) else "data"
+
+    def argument(question: Question, name: str) -> Any:
+        given = getattr(question, name)
+        return column(given) if name == "values" else given
 
     asked = [
-        [type(q).__name__, {f.name: plain(getattr(q, f.name)) for f in fields(q) if f.init}]
+        [type(q).__name__, {f.name: argument(q, f.name) for f in fields(q) if f.init}]
         for q in questions
     ]
     terms = call.declared
-    declared = terms and [terms.ladder.levels.tolist(), terms.cap, terms.guess is None]
-    text = json.dumps([asked, call.neighbours, plain(call.person), declared], sort_keys=True)
+    guess = None if terms is None or terms.guess is None else terms.guess.tolist()
+    declared = terms and [terms.ladder.levels.tolist(), terms.cap, guess]
+    everything = [asked, call.neighbours, column(call.person), declared]
+    text = json.dumps(everything, sort_keys=True, default=repr)  # a label may be any constant
     return hashlib.sha256(text.encode()).hexdigest()

@@ -131,6 +131,37 @@ def test_the_hash_of_a_question_covers_arguments_and_no_data() -> None:
     assert hashed(ep.Mean(VALUES, bounds=(0, 2)), call()) != same
     assert hashed(ep.Mean(VALUES, bounds=(0, 1), loss="pac"), call()) != same
     assert hashed(MEAN, call(neighbours="add-remove")) != same
+    assert hashed(ep.Mean(VALUES, bounds=(0, 1), confidence=0.9), call()) != same
+
+
+def test_the_hash_of_a_question_covers_categories_and_guesses_however_they_are_written() -> None:
+    def hashed(epsilon: Any, levels: Any = None, **asked: Any) -> str:
+        account = Recording(epsilon)
+        question = ep.Frequencies([k % 3 for k in range(PEOPLE)], other=9, **asked)
+        private = levels is not None
+        terms = Call(
+            epsilon,
+            None,
+            None,
+            "add-remove" if private else "replace",
+            declared_of(epsilon, levels, None) if private else None,
+        )
+        corridor.through([question], terms, ep.Seeded(1), account)
+        return account.question
+
+    three = hashed(EPSILON, categories=[0, 1, 2])
+    assert hashed(EPSILON, categories=range(3)) == three
+    assert hashed(EPSILON, categories=np.arange(3)) == three
+    assert hashed(EPSILON, categories=range(4)) != three
+    assert hashed(EPSILON, categories=[0, 2, 1]) != three
+    bins = hashed(EPSILON, edges=[0, 1, 2])
+    assert hashed(EPSILON, edges=[(0, 1), (1, 2)]) == bins
+    assert hashed(EPSILON, edges=[0, 1, 3]) != bins
+    guesses = [
+        hashed(EPSILON, levels, categories=range(3))
+        for levels in ([0.25, 1.0, 2.0], {0.25: 9, 1.0: 9, 2.0: 9}, {0.25: 9, 1.0: 9, 2.0: 8})
+    ]
+    assert len({*guesses, three}) == 4
 
 
 def test_all_questions_are_checked_before_anything_is_drawn() -> None:

@@ -156,86 +156,128 @@ def fitting(table: dict[str, list[Any]], form: str) -> list[str]:
     ]
 
 
+@dataclass(frozen=True)
+class Making:
+    """What rows are made of: the types of the columns, and what may stand in them."""
+
+    draw: st.DrawFn
+    form: str
+    private: bool
+    values: list[Any]
+    people: list[Any]
+    who_kind: str
+    budget_kind: str
+
+    def one(self, items: Any) -> Any:
+        return self.draw(st.sampled_from(items))
+
+    def budget(self) -> Any:
+        good = [*GOOD, *BAD] if self.private else [*GOOD, math.inf]
+        offered: dict[str, list[Any]] = {
+            "int": [0, 1, 2],
+            "decimal": [0.1, 0.5, 1.001],
+            "mixed": [*MIXED_BUDGETS, *GOOD],
+            "float": good,
+        }
+        if self.budget_kind == "none":
+            return 0.5
+        found = self.one(offered[self.budget_kind])
+        return exact_decimal(found) if self.budget_kind == "decimal" else found
+
+    @property
+    def may_be_nobodys(self) -> bool:
+        """Whether a row without a person can be."""
+        return self.private and self.who_kind not in ("none", "uint")
+
+    def rows_of(self, place: int, own: Any, most: int) -> list[Row]:
+        """The rows of one person, who has one budget where budgets are public."""
+        count = 1 if self.who_kind == "none" else self.draw(st.integers(1, most))
+        return [
+            (self.one(self.values), self.budget() if self.private else own, self.people[place])
+            for _ in range(count)
+        ]
+
+    def victims_rows(self, victim: int, own: Any) -> list[Row]:
+        """The rows of the one in whom two tables differ: perhaps without their name."""
+        rows = self.rows_of(victim, own, 3)
+        if self.may_be_nobodys and self.draw(st.integers(0, 5)) == 0:
+            return [(value, budget, None) for value, budget, _ in rows]
+        return rows
+
+    def mixed(self, rows: list[Row], mine: list[Row]) -> list[Row]:
+        """Rows, with those of one person anywhere among them."""
+        among = list(rows)
+        for row in mine:
+            among.insert(self.draw(st.integers(0, len(among))), row)
+        return among
+
+    def limit(self, mine: list[Row]) -> Fraction | float:
+        """What somebody with these rows allows, where they may come and go."""
+        if self.who_kind != "none" and any(name is None for *_, name in mine):
+            return 0
+        return min((allowed(budget, self.form) for _, budget, _ in mine), default=0)
+
+    def raw_line(self, places: int) -> tuple[tuple[int, bytes], Fraction | float]:
+        """A line of a file that no writer would write, its place, and what its person allows."""
+        line: bytes = self.one(RAW)
+        fields = line.split(b",")
+        text = fields[1].decode("latin-1") if len(fields) > 1 else ""
+        limit = allowed(0.5 if self.budget_kind == "none" else text, "csv")
+        return (self.draw(st.integers(0, places)), line), limit
+
+    def facts(self) -> dict[str, Any]:
+        """What is declared of people."""
+        if self.budget_kind == "none":
+            return {}
+        found: dict[str, Any] = self.one(EXACT if self.budget_kind == "decimal" else FACTS)
+        return found
+
+
+def makings(draw: st.DrawFn, form: str, statistic: str, kind: str) -> Making:
+    """A kind of people and of budgets for a table."""
+    private = draw(st.booleans())
+    who_kind: str = draw(st.sampled_from(["none", *fitting(PEOPLE, form)]))
+    kinds = ["float", "int", "none", "decimal"]
+    if form in UNTYPED and private:
+        kinds.append("mixed")
+    budget_kind = draw(st.sampled_from([k for k in kinds if k not in NOT_ON.get(form, ())]))
+    people = PEOPLE.get(who_kind, list(range(20)))
+    return Making(draw, form, private, VALUES[statistic][kind], people, who_kind, budget_kind)
+
+
 @st.composite
 def cases(draw: st.DrawFn, forms: tuple[str, ...]) -> Case:
     """All cases."""
-
-    def one(items: Any) -> Any:
-        return draw(st.sampled_from(items))
-
-    form: str = one(forms)
-    private = draw(st.booleans())
-    statistic: str = one([each for each in VALUES if fitting(VALUES[each], form)])
-    kind = one(fitting(VALUES[statistic], form))
-    values = VALUES[statistic][kind]
-    who_kind: str = one(["none", *fitting(PEOPLE, form)])
-    people = PEOPLE.get(who_kind, list(range(20)))
-    budget_kinds = {"float": 0, "int": 0, "none": 0, "decimal": 0}
-    if form in UNTYPED and private:
-        budget_kinds["mixed"] = 0
-    budget_kind = one([k for k in budget_kinds if k not in NOT_ON.get(form, ())])
-
-    def budget() -> Any:
-        if budget_kind == "none":
-            return 0.5
-        if budget_kind == "int":
-            return one([0, 1, 2])
-        if budget_kind == "decimal":
-            return exact_decimal(one([0.1, 0.5, 1.001]))
-        if budget_kind == "mixed":
-            return one([*MIXED_BUDGETS, *GOOD])
-        return one([*GOOD, *BAD] if private else [*GOOD, math.inf])
-
-    ids = draw(st.lists(st.sampled_from(range(len(people))), min_size=3, max_size=7, unique=True)
-               if len(people) >= 7 else st.just(list(range(min(len(people), 4)))))  # fmt: skip
-    *others, victim = ids
-    own = {place: budget() for place in ids}
-    rows: list[Row] = []
-    for place in others:
-        count = 1 if who_kind == "none" else draw(st.integers(1, 2))
-        rows += [
-            (one(values), budget() if private else own[place], people[place]) for _ in range(count)
-        ]
-    if private and who_kind != "none" and who_kind != "uint":
-        rows += [(one(values), budget(), None)] * draw(st.integers(0, 1))
-
-    def with_victim(mine: list[Row]) -> list[Row]:
-        mixed = list(rows)
-        for row in mine:
-            mixed.insert(draw(st.integers(0, len(mixed))), row)
-        return mixed
-
-    def victims_rows() -> list[Row]:
-        count = 1 if who_kind == "none" else draw(st.integers(1, 3))
-        nobody = private and who_kind not in ("none", "uint") and draw(st.integers(0, 5)) == 0
-        name = None if nobody else people[victim]
-        return [(one(values), budget() if private else own[victim], name) for _ in range(count)]
-
+    form: str = draw(st.sampled_from(forms))
+    statistic: str = draw(st.sampled_from([each for each in VALUES if fitting(VALUES[each], form)]))
+    kind = draw(st.sampled_from(fitting(VALUES[statistic], form)))
+    made = makings(draw, form, statistic, kind)
+    size = len(made.people)
+    many = st.lists(st.sampled_from(range(size)), min_size=3, max_size=7, unique=True)
+    *others, victim = draw(many) if size >= 7 else list(range(min(size, 4)))
+    own = {place: made.budget() for place in (*others, victim)}
+    rows = [row for place in others for row in made.rows_of(place, own[place], 2)]
+    if made.may_be_nobodys:
+        rows += [(made.one(made.values), made.budget(), None)] * draw(st.integers(0, 1))
     raw = None
     facts: dict[str, Any] = {}
-    if private:
-        first, mine = rows, victims_rows()
-        second = with_victim(mine)
-        limits = [allowed(b, form) for _, b, name in mine]
-        epsilon = min(limits, default=0)
-        if who_kind != "none" and any(name is None for *_, name in mine):
-            epsilon = 0
+    if made.private:
+        mine = made.victims_rows(victim, own[victim])
+        first, second, epsilon = rows, made.mixed(rows, mine), made.limit(mine)
         if form == "csv" and draw(st.integers(0, 3)) == 0:
-            raw, second = (draw(st.integers(0, len(rows))), one(RAW)), rows
-            fields = raw[1].split(b",")
-            text = fields[1].decode("latin-1") if len(fields) > 1 else ""
-            epsilon = allowed(0.5 if budget_kind == "none" else text, "csv")
-        facts = one(EXACT if budget_kind == "decimal" else FACTS) if budget_kind != "none" else {}
+            second = rows
+            raw, epsilon = made.raw_line(len(rows))
+        facts = made.facts()
     else:
-        first, second = with_victim(victims_rows()), with_victim(victims_rows())
+        first, second = (made.mixed(rows, made.victims_rows(victim, own[victim])) for _ in range(2))
         epsilon = allowed(own[victim], form)
     if statistic != "mean":
         facts = {**facts, "categories": CATEGORIES[statistic]}
     return Case(
         form,
         statistic,
-        "add-remove" if private else "replace",
-        (kind, budget_kind, who_kind),
+        "add-remove" if made.private else "replace",
+        (kind, made.budget_kind, made.who_kind),
         first,
         second,
         raw,

@@ -31,6 +31,13 @@ def test_it_is_frozen(release: ep.Release) -> None:
         release.mechanism.weights[0] = 1
 
 
+def test_the_arrays_of_shares_and_vectors_are_frozen() -> None:
+    shares = ep.frequencies([0, 1] * 50, epsilon=1.0, categories=[0, 1])
+    for array in (shares.value, shares.raw):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
+
+
 def test_it_holds_no_data(release: ep.Release) -> None:
     marker = 73.123456789
     secret = ep.mean([marker] * 3 + [1.0], epsilon=1.0, bounds=(0, 100), source=ep.Seeded(1))

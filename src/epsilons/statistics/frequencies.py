@@ -60,6 +60,10 @@ class Frequencies(Question):
         if self.missing is not None:
             tally.refuse_midpoint(self.missing)
         self._set("declared", tally.declare(self.categories, self.edges, self.other))
+        if self.categories is not None:
+            self._set("categories", tuple(parameters.labels(self.categories)))
+        else:
+            self._set("edges", parameters.bins(self.edges))
 
     @classmethod
     def goal_for(

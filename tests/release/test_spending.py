@@ -1,0 +1,108 @@
+"""What was spent: a rule from ε, with a row for each level."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from epsilons.errors import BudgetError
+from epsilons.release import AllOfIt, ByLevel, Spending, Spent, shown_levels
+
+LEVELS = np.array([0.1, 0.5, 2.0])
+SPENT = np.array([0.1, 0.4, 0.7])
+PEOPLE = np.array([3, 0, 5])
+PUBLIC = ByLevel(LEVELS, SPENT, PEOPLE)
+PRIVATE = ByLevel(LEVELS, SPENT, None)
+ALL = AllOfIt(np.array([0.25, 4.0]), np.array([7, 2]))
+
+
+@pytest.mark.parametrize("rule", [PUBLIC, PRIVATE], ids=["public", "private"])
+def test_a_person_spends_what_the_highest_level_up_to_their_budget_spends(rule: ByLevel) -> None:
+    given = [0.1, math.nextafter(0.5, 0.0), 0.5, 1.9999, 2.0, 50.0, math.inf]
+    expected = [0.1, 0.1, 0.4, 0.4, 0.7, 0.7, 0.7]
+    assert rule.for_each(given).tolist() == expected
+    assert [rule(each) for each in given] == expected
+    assert rule.for_each([]).tolist() == []
+
+
+@pytest.mark.parametrize("below", [0.0, math.nextafter(0.1, 0.0), -1.0, -math.inf, math.nan])
+def test_below_all_levels_nobody_is_asked_where_people_are_public(below: float) -> None:
+    """Under add/remove such a person is nobody, and spends nothing."""
+    assert PRIVATE(below) == 0.0
+    assert PRIVATE.for_each([0.5, below]).tolist() == [0.4, 0.0]
+    with pytest.raises(BudgetError, match="NaN or below every level"):
+        PUBLIC(below)
+    with pytest.raises(BudgetError, match="took part"):
+        PUBLIC.for_each([0.5, below, 2.0])
+
+
+@pytest.mark.parametrize("rule", [PUBLIC, PRIVATE], ids=["public", "private"])
+def test_budgets_that_are_no_floats_are_rounded_down(rule: ByLevel) -> None:
+    """The decimal 0.5 less a hair is below the level, though the nearest float is not."""
+    half, hair = Fraction(1, 2), Fraction(1, 10**30)
+    given = np.array([half - hair, half], dtype=object)
+    assert rule.for_each(given).tolist() == [0.1, 0.4]
+    assert rule.for_each(np.array([Decimal("2") - Decimal("1e-25")], dtype=object)).tolist() == [
+        0.4
+    ]
+
+
+def test_a_row_for_each_level_strictest_first() -> None:
+    rows = PUBLIC.rows
+    assert [row.epsilon for row in rows] == LEVELS.tolist()
+    assert [row.people for row in rows] == [3, 0, 5]
+    assert [row.spent for row in rows] == SPENT.tolist()
+    assert [row.kept for row in rows] == pytest.approx([0.0, 0.1, 1.3])
+    assert list(map(type, rows[0])) == [float, int, float, float]
+    private = PRIVATE.rows
+    assert [row.people for row in private] == [None] * 3
+    assert [row[2:] for row in private] == [row[2:] for row in rows]
+
+
+def test_it_is_a_sequence_of_its_rows() -> None:
+    for rule in (PUBLIC, PRIVATE, ALL):
+        assert isinstance(rule, Spending)
+        assert len(rule) == len(rule.rows)
+        assert tuple(rule) == rule.rows
+        assert rule[0] is rule.rows[0]
+        assert rule[-1:] == rule.rows[-1:]
+        assert isinstance(rule[0], Spent)
+        assert repr(rule) == repr(rule.rows)
+
+
+def test_what_rounding_leaves_is_nothing_to_speak_of() -> None:
+    rule = ByLevel(np.array([1.0]), np.array([1.0 - 2.0**-40]), np.array([2]))
+    assert rule[0].kept == 0.0
+    assert rule[0].spent < 1.0
+    much = ByLevel(np.array([1.0]), np.array([1.0 - 2.0**-20]), np.array([2]))
+    assert much[0].kept == 2.0**-20
+
+
+def test_of_very_many_rungs_some_are_shown_and_all_are_known() -> None:
+    rungs = np.geomspace(2.0**-20, 16.0, 2000)
+    rule = ByLevel(rungs, rungs / 2.0, None)
+    assert [row.epsilon for row in rule] == pytest.approx(
+        [16.0 / 2**k for k in range(7, -1, -1)], rel=0.02
+    )
+    assert all(row.spent == row.epsilon / 2.0 for row in rule)
+    assert rule(rungs[77]) == rungs[77] / 2.0
+    assert len(ByLevel(rungs, rungs, np.ones(2000, dtype=np.int64))) == 2000
+
+
+def test_the_highest_rung_that_can_be_stands_for_public_records() -> None:
+    assert shown_levels(np.array([1.0, 2.0**20])).tolist() == [1.0, math.inf]
+    rule = ByLevel(np.array([1.0, 2.0**20]), np.array([1.0, 3.0]), None)
+    assert [(row.epsilon, row.kept) for row in rule] == [(1.0, 0.0), (math.inf, math.inf)]
+    assert rule(math.inf) == 3.0
+
+
+def test_in_the_local_model_everyone_spends_all_of_it() -> None:
+    assert ALL.for_each([0.3, 0.0, 9.0, math.inf]).tolist() == [0.3, 0.0, 9.0, math.inf]
+    assert [tuple(row) for row in ALL] == [(0.25, 7, 0.25, 0.0), (4.0, 2, 4.0, 0.0)]
+    for wrong in (-1.0, math.nan):
+        with pytest.raises(BudgetError, match="negative or NaN"):
+            ALL(wrong)
