@@ -19,7 +19,7 @@ from click.testing import CliRunner
 
 import epsilons as ep
 from epsilons import experiments
-from epsilons.__main__ import cli
+from epsilons.__main__ import cli, main
 from epsilons.cli.publishing import Publish
 from epsilons.noise import Seeded, System
 
@@ -272,8 +272,6 @@ class Broken:
 def test_where_a_budget_is_not_kept_verify_does_not_exit_with_0(
     monkeypatch: pytest.MonkeyPatch, more: list[str]
 ) -> None:
-    from epsilons import cli as module  # the command of this name is another
-
     real = ep.Mean.mechanism_for
     words = ["verify", "0.1:50", "1:20", "--method", "uniform", *more]
     assert CliRunner().invoke(cli, words).exit_code == 0
@@ -284,7 +282,7 @@ def test_where_a_budget_is_not_kept_verify_does_not_exit_with_0(
         assert json.loads(done.stdout)["holds"] is False
     monkeypatch.setattr("sys.argv", ["epsilons", *words])
     with pytest.raises(SystemExit) as ended:
-        module.main()
+        main()
     assert ended.value.code == 2
 
 

@@ -27,7 +27,8 @@ GOALS = list(itertools.product(ASSUMES, LOSSES))
 def units(found: Allocation) -> list[Fraction]:
     """The weight of a person of each level in units, exactly."""
     assert found.stairs is not None
-    return [Fraction(spent) / found.stairs.law.pieces.rate for spent in found.spent.tolist()]
+    rate = Fraction(found.stairs.law.pieces.rate)
+    return [Fraction(spent) / rate for spent in found.spent.tolist()]
 
 
 def check(found: Allocation) -> None:
@@ -36,7 +37,7 @@ def check(found: Allocation) -> None:
         assert found.scale == 0.0
         assert math.isinf(found.levels[-1])
         return
-    rate, each = found.stairs.law.pieces.rate, units(found)
+    rate, each = Fraction(found.stairs.law.pieces.rate), units(found)
     assert all(unit.denominator == 1 and 0 <= unit <= 32 for unit in each)
     for unit, level in zip(each, found.levels.tolist(), strict=True):
         assert math.isinf(level) or unit * rate <= Fraction(level)
