@@ -55,7 +55,7 @@ def test_the_error_if_related_is_both_parts() -> None:
         (local.Vector(1, radius=2.0), [1.0], 4.0),
     ):
         release = released(mechanism, value)
-        sums: Sums = release.sums
+        sums: Sums = release.estimate.margin.sums
         drawn = size * related(sums.square, sums.weight, 20_000)
         if mechanism.kind == "vector":
             reach = release.radius(0.95)

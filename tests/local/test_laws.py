@@ -192,9 +192,11 @@ def test_bits_are_added_up_as_written_here(weights: str) -> None:
     assert release.raw == pytest.approx(float(w @ answers / w.sum()), rel=1e-12)
     squares = float(((w / TANH) ** 2).sum()) / 4.0 / w.sum() ** 2
     assert release.risk == pytest.approx(squares, rel=1e-12)
-    assert release._reach(0.9) == pytest.approx(math.sqrt(2 * squares * math.log(20)), rel=1e-12)
+    assert release.estimate.margin.reach(release.bounds, 0.9) == pytest.approx(
+        math.sqrt(2 * squares * math.log(20)), rel=1e-12
+    )
     assert release.error_if_related <= 1.0
-    assert release.sums.square == pytest.approx(float(w @ w), rel=1e-12)
+    assert release.estimate.margin.sums.square == pytest.approx(float(w @ w), rel=1e-12)
 
 
 @pytest.mark.parametrize("weights", ["variance", "paper", "uniform"])
@@ -219,7 +221,7 @@ def test_numbers_are_added_up_as_written_here(weights: str) -> None:
         np.log1p(-((lam * z) ** 2)) for z in (w / THREE).tolist()
     )
     best = float(((bound + math.log(20)) / lam).min()) / w.sum()
-    assert 8 * best <= release._reach(0.9) <= 1.25 * 8 * best
+    assert 8 * best <= release.estimate.margin.reach(release.bounds, 0.9) <= 1.25 * 8 * best
 
 
 @pytest.mark.parametrize("weights", ["variance", "paper", "uniform"])
@@ -254,7 +256,7 @@ def test_shares_are_added_up_as_written_here(method: str, weights: str) -> None:
     proxy = float(((weight * far) ** 2).sum()) / weight.sum() ** 2
     assert release.risk == pytest.approx(proxy, rel=1e-12)
     reach = math.sqrt(2 * proxy * math.log(20))
-    assert release._reach(0.1) == pytest.approx(reach, rel=1e-12)
+    assert release.estimate.margin.reach(0.1) == pytest.approx(reach, rel=1e-12)
 
 
 @pytest.mark.parametrize("method", ["hadamard", "projection", "rappor"])

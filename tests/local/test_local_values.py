@@ -127,7 +127,7 @@ def test_auto_sends_one_bit_whose_worst_case_is_smaller_at_every_budget() -> Non
             many = mean.randomize_many(np.full(4000, 0.5), budget, ep.Seeded(2))
             release = mean.estimate(many)
             risks.append(release.risk)
-            widths.append(release._reach(0.95))
+            widths.append(release.estimate.margin.reach(release.bounds, 0.95))
         assert risks[0] <= risks[1]
         assert widths[0] <= widths[1]
 

@@ -222,7 +222,7 @@ def test_numbers_with_noise_are_taken_from_trusted_people_only() -> None:
     both = trusting.estimate([bits, number])
     assert both.n == 4001
     weight = 4000 * math.tanh(0.5) ** 2 + 1.0 / 9.0
-    assert both.sums.weight == pytest.approx(weight, rel=1e-12)
+    assert both.estimate.margin.sums.weight == pytest.approx(weight, rel=1e-12)
 
 
 def test_open_numbers_are_on_the_grid() -> None:

@@ -249,7 +249,7 @@ def _verdict(verdict: ep.verify.Verdict) -> Fields:
 
 
 def _plan(plan: ep.Plan) -> Fields:
-    return _as_dict(plan.to_dict()) | {
+    return _as_dict(dict(plan.to_dict())) | {
         "str": str(plan),
         "html": _text(plan._repr_html_()),
     }

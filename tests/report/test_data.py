@@ -140,6 +140,8 @@ def test_a_wrong_type_would_be_noticed() -> None:
 def test_what_is_loaded_from_json_is_the_same_data_and_prints_the_same(name: str) -> None:
     each = shown()[name]
     data, again = each.to_dict(), loaded(each.to_json())
+    for stored in ("format", "release"):  # what reads a release back, which a plan has not
+        again.pop(stored, None)
     assert again == data
     assert report.text(again) == str(each)
     assert report.html(again) == each._repr_html_()

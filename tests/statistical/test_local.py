@@ -61,7 +61,11 @@ def test_vectors_are_unbiased(epsilon: float, dimension: int, method: str) -> No
         vector.randomize_many(np.tile(x, (many, 1)), epsilon, ep.Seeded(dimension))
     )
     # A coordinate has at most the share κ/d of the variance, and the part along x at most r²/ρ².
-    proxy = 0.81 * (release.sums.proxy + release.sums.bounded) / release.sums.weight**2
+    proxy = (
+        0.81
+        * (release.estimate.margin.sums.proxy + release.estimate.margin.sums.bounded)
+        / release.estimate.margin.sums.weight**2
+    )
     assert np.max(np.abs(release.raw - x)) < SIX * math.sqrt(proxy)
     along = float((release.raw - x) @ x) / float(np.linalg.norm(x))
     assert abs(along) < SIX * math.sqrt(proxy)
@@ -79,7 +83,7 @@ def test_the_printed_radius_fails_the_test_of_bias(dimension: int) -> None:
     x[0] = 0.9
     vector = local.Vector(d, radius=0.9, method="duchi")
     release = vector.estimate(vector.randomize_many(np.tile(x, (many, 1)), epsilon, ep.Seeded(1)))
-    proxy = 0.81 * release.sums.proxy / release.sums.weight**2
+    proxy = 0.81 * release.estimate.margin.sums.proxy / release.estimate.margin.sums.weight**2
     wrong = release.raw * (printed * mean_dot(d))
     assert np.max(np.abs(wrong - x)) > 2.0 * SIX * math.sqrt(4.0 * proxy)
 
@@ -148,11 +152,11 @@ def test_intervals_cover_and_risk_bounds_the_error(name: str, weights: str) -> N
             assert missed.sum() <= allowed
             missed = np.abs(found[:, 0]) > reach(release, confidence)
         elif name in ("hadamard", "projection", "rappor"):
-            missed = np.abs(found).max(axis=1) > release.margin.worst(confidence)
+            missed = np.abs(found).max(axis=1) > release.estimate.margin.worst(confidence)
             assert missed.sum() <= allowed
-            missed = np.abs(found[:, 0]) > release.margin.reach(1.0 - confidence)
+            missed = np.abs(found[:, 0]) > release.estimate.margin.reach(1.0 - confidence)
         else:
-            missed = np.abs(found) > release.margin.reach(release.bounds, confidence)
+            missed = np.abs(found) > release.estimate.margin.reach(release.bounds, confidence)
         assert missed.sum() <= allowed
     squares = np.square(found) if found.ndim == 1 else np.square(found).sum(axis=1)
     if name in ("hadamard", "projection", "rappor"):
@@ -162,14 +166,17 @@ def test_intervals_cover_and_risk_bounds_the_error(name: str, weights: str) -> N
 
 
 def reach(release: Any, confidence: float) -> float:
-    proxy = release.sums.proxy + release.sums.bounded
-    return math.sqrt(2.0 * proxy * math.log(2.0 / (1.0 - confidence))) / release.sums.weight
+    proxy = release.estimate.margin.sums.proxy + release.estimate.margin.sums.bounded
+    return (
+        math.sqrt(2.0 * proxy * math.log(2.0 / (1.0 - confidence)))
+        / release.estimate.margin.sums.weight
+    )
 
 
 def test_a_radius_without_its_constant_would_be_noticed() -> None:
     """Power: an interval of half the width misses more often than it may."""
     found, release = errors("bit", "variance", 400, seed=3)
-    missed = np.abs(found) > 0.5 * release.margin.reach(release.bounds, 0.9)
+    missed = np.abs(found) > 0.5 * release.estimate.margin.reach(release.bounds, 0.9)
     assert missed.sum() > float(binom.ppf(1.0 - TAIL, 400, 0.1))
 
 
