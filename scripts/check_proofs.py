@@ -35,7 +35,7 @@ PROVEN = (
     "src/epsilons/theory/*.py",
     "src/epsilons/verify/additive.py",
     "src/epsilons/verify/channel.py",
-    "src/epsilons/verify/exact.py",
+    "src/epsilons/verify/losses.py",
     "src/epsilons/verify/laws.py",
     "src/epsilons/verify/pairs.py",
     "src/epsilons/verify/selection.py",

@@ -23,7 +23,7 @@ FIRST = (
     "tests/fuzz/",
     "tests/statistics/test_add_remove",
     "tests/tally/test_killed.py",
-    "tests/verify/test_draws.py",
+    "tests/verify/test_drawn.py",
     "tests/allocation/test_rules.py",
     "tests/risk/test_cells.py",
     "tests/report/test_parts_browser.py",

@@ -15,7 +15,7 @@ from epsilons.allocation import Allocation, allocate
 from epsilons.asking import frequencies, mean, publish
 from epsilons.budgets import Budgets
 from epsilons.noise import Seeded
-from epsilons.plan import Plan, plan
+from epsilons.planning import Plan, plan
 from epsilons.release import Release, Releases
 from epsilons.statistics import Frequencies, Mean
 

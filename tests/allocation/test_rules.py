@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import epsilons as ep
 from epsilons import Allocation, Budgets
 from epsilons.allocation import RULES
-from epsilons.allocation.staircase import MARGIN
+from epsilons.allocation.stairs import MARGIN
 from epsilons.parameters import CHOICES
 
 Epsilon = Budgets | Mapping[float, int] | npt.ArrayLike

@@ -123,7 +123,7 @@ def test_data_are_shown_by_the_row_of_their_kind(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     functions: list[Any] = [functools.partial(tuple_of, form) for form in "thpg"]
-    row = report.Kind(*functions)
+    row = report.Forms(*functions)
     monkeypatch.setattr(report, "KINDS", {kind: row})
     given: Any = {"kind": kind}
     forms_ = (report.text, report.html, report.plot, report.page)

@@ -17,7 +17,7 @@ from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.noise import DiscreteLaplace, Hourglass, Laplaces, Pieces, Staircase2D
 from epsilons.risk import ratio
 from epsilons.verify import pairs
-from epsilons.verify.laws import Pieces as Declared
+from epsilons.verify.laws import LawPieces as Declared
 from epsilons.verify.pairs import pair_losses, unit_loss
 
 KINDS: list[Any] = [Hourglass, Staircase2D]

@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from epsilons import parameters
 from epsilons.allocation.baselines import proportional, sampling, threshold, uniform
+from epsilons.allocation.best import affine, optimal
 from epsilons.allocation.hpm import hpm_a, hpm_ce, hpm_cp, hpm_cp_t, hpm_ue, hpm_up, hpm_up_t
-from epsilons.allocation.minimax import minimax
-from epsilons.allocation.optimal import affine, optimal
-from epsilons.allocation.rule import Answer, Rule, weighing_of
-from epsilons.allocation.staircase import MARGIN, promising, staircase
+from epsilons.allocation.rule import Effective, Rule, weighing_of
+from epsilons.allocation.shrunk import minimax
+from epsilons.allocation.stairs import MARGIN, promising, staircase
 from epsilons.budgets import Budgets, Floats, Integers, as_budgets, floats_down, numbers_given
 from epsilons.errors import BudgetError
 from epsilons.risk import StairNoise, Weighing
@@ -230,7 +230,7 @@ def _best_laplace(budgets: Budgets, goal: Goal) -> Allocation:
     return best
 
 
-def _allocation(budgets: Budgets, goal: Goal, method: str, answer: Answer) -> Allocation:
+def _allocation(budgets: Budgets, goal: Goal, method: str, answer: Effective) -> Allocation:
     weighing = weighing_of(budgets, answer, goal.moves)
     # Beside a public person who is used without noise, the others are not used at all.
     spent = answer.spent

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from epsilons import risk
-from epsilons.allocation.rule import Answer, weighing_of
+from epsilons.allocation.rule import Effective, weighing_of
 from epsilons.budgets import Budgets, Floats, Integers
 from epsilons.risk import Moments
 from epsilons.risk.goals import Goal
@@ -16,26 +16,26 @@ _MOST = 256
 """Candidates that are tried one by one where no formula serves all of them at once."""
 
 
-def uniform(budgets: Budgets, goal: Goal) -> Answer:  # noqa: ARG001
+def uniform(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
     """Everyone who takes part is treated as the strictest of them: e_i = min ε.
 
     Reference:
         UNI of paper *correlated*, Appendix B. People at ε = 0 take no part.
     """
     smallest = budgets.levels[budgets.levels > 0.0][0]
-    return Answer(np.where(budgets.levels > 0.0, smallest, 0.0))
+    return Effective(np.where(budgets.levels > 0.0, smallest, 0.0))
 
 
-def proportional(budgets: Budgets, goal: Goal) -> Answer:  # noqa: ARG001
+def proportional(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
     """Everyone spends all they have: e_i = ε_i, the least noise. One public person takes it all.
 
     Reference:
         PROP of paper *correlated*, Appendix B.
     """
-    return Answer(budgets.levels.copy(), cap=math.inf)
+    return Effective(budgets.levels.copy(), cap=math.inf)
 
 
-def threshold(budgets: Budgets, goal: Goal) -> Answer:
+def threshold(budgets: Budgets, goal: Goal) -> Effective:
     """The best single threshold: e_i = τ if ε_i ≥ τ, else 0.
 
     Reference:
@@ -52,7 +52,7 @@ def threshold(budgets: Budgets, goal: Goal) -> Answer:
     return _threshold_at(budgets, best)
 
 
-def sampling(budgets: Budgets, goal: Goal) -> Answer:
+def sampling(budgets: Budgets, goal: Goal) -> Effective:
     """Keep a person with probability (e^ε − 1)/(e^t − 1), then use one budget t for all who stay.
 
     t is the one of least risk among the levels; paper *correlated* always takes the largest.
@@ -67,7 +67,7 @@ def sampling(budgets: Budgets, goal: Goal) -> Answer:
     finite = np.flatnonzero((levels > 0.0) & np.isfinite(levels)).astype(np.int64)
     answers = [_sampling_at(budgets, float(t)) for t in levels[_spread(finite, _MOST)]]
     if math.isinf(levels[-1]):
-        answers.append(Answer(np.where(np.isinf(levels), math.inf, 0.0)))
+        answers.append(Effective(np.where(np.isinf(levels), math.inf, 0.0)))
     risks = [goal.risk(weighing_of(budgets, answer, goal.moves)) for answer in answers]
     return answers[int(np.argmin(risks))]
 
@@ -93,17 +93,17 @@ def sampling_loss(keep: Floats, limit: float) -> Floats:
     return np.asarray(np.minimum(loss, limit), dtype=np.float64)
 
 
-def _sampling_at(budgets: Budgets, limit: float) -> Answer:
+def _sampling_at(budgets: Budgets, limit: float) -> Effective:
     keep = keep_probability(budgets.levels, limit)
     spent = np.where(keep >= 1.0, limit, 0.0)
     inner = (keep > 0.0) & (keep < 1.0)
     spent[inner] = sampling_loss(keep[inner], limit)
-    return Answer(np.minimum(spent, budgets.levels), keep=keep)
+    return Effective(np.minimum(spent, budgets.levels), keep=keep)
 
 
-def _threshold_at(budgets: Budgets, index: int) -> Answer:
+def _threshold_at(budgets: Budgets, index: int) -> Effective:
     at = budgets.levels[index]
-    return Answer(np.where(budgets.levels >= at, at, 0.0))
+    return Effective(np.where(budgets.levels >= at, at, 0.0))
 
 
 def _threshold_mse(n: int, at: Floats, people: Integers, assume: str) -> Floats:

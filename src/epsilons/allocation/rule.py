@@ -16,7 +16,7 @@ from epsilons.risk.goals import Goal
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class Effective:
     """The effective budgets that a rule chooses, level by level.
 
     Attributes:
@@ -36,10 +36,10 @@ class Answer:
 
 _LARGE = 1e250
 
-Rule: TypeAlias = Callable[[Budgets, Goal], Answer]
+Rule: TypeAlias = Callable[[Budgets, Goal], Effective]
 
 
-def weighing_of(budgets: Budgets, answer: Answer, moves: int = 1) -> Weighing:
+def weighing_of(budgets: Budgets, answer: Effective, moves: int = 1) -> Weighing:
     """The estimator on a unit range that effective budgets stand for.
 
     Where somebody's effective budget is ∞, public people alone are used, and no noise is needed.

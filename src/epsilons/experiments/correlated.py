@@ -21,7 +21,7 @@ from epsilons.experiments.correlated_cases import (
     Case,
 )
 from epsilons.experiments.correlated_rules import (
-    Found,
+    Measured,
     Wanted,
     central_errors,
     hardest,
@@ -32,7 +32,7 @@ from epsilons.experiments.correlated_rules import (
 )
 
 
-def _measured(run: Run, case: Case) -> tuple[Found, ...]:
+def _measured(run: Run, case: Case) -> tuple[Measured, ...]:
     return measure(case, run.trials(10_000, 200), run.trials(500, 20), run.seed)
 
 

@@ -194,7 +194,7 @@ def local_errors(people: People, goal: Wanted, *, trials: int, seed: int) -> Flo
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Measured:
     """What one algorithm did on one line: its errors, and the worst that it promises."""
 
     goal: Wanted
@@ -216,7 +216,7 @@ def releases(case: Case, seed: int) -> tuple[People, tuple[tuple[Wanted, str, An
 
 
 @lru_cache(maxsize=32)
-def measure(case: Case, trials: int, few: int, seed: int) -> tuple[Found, ...]:
+def measure(case: Case, trials: int, few: int, seed: int) -> tuple[Measured, ...]:
     """The errors of all algorithms on one line, for both errors.
 
     Args:
@@ -230,13 +230,13 @@ def measure(case: Case, trials: int, few: int, seed: int) -> tuple[Found, ...]:
     mechanisms = [release.mechanism for _, _, release in plans]
     errors = central_errors(people, goals[0], mechanisms, trials=trials, seed=seed, cut=True)
     found = [
-        Found(goal, name, each, float(release.risk))
+        Measured(goal, name, each, float(release.risk))
         for (goal, name, release), each in zip(plans, errors, strict=True)
     ]
     sampled = sampling_errors(people, goals[0], trials=trials, seed=seed)
     sent = local_errors(people, goals[0], trials=few, seed=seed)
     for goal in goals:
-        found += [Found(goal, "SM", sampled, ""), Found(goal, "LDP", sent, "")]
+        found += [Measured(goal, "SM", sampled, ""), Measured(goal, "LDP", sent, "")]
     return tuple(found)
 
 

@@ -32,7 +32,7 @@ __all__ = [
     "CellsData",
     "Data",
     "ForecastData",
-    "Kind",
+    "Forms",
     "PlanData",
     "ReleaseData",
     "ScalarData",
@@ -52,7 +52,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Kind:
+class Forms:
     """How data of one kind is shown.
 
     Attributes:
@@ -68,12 +68,12 @@ class Kind:
     page: Callable[[Any], str]
 
 
-KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
+KINDS: Final[Mapping[str, Forms]] = MappingProxyType(
     {
-        "scalar": Kind(scalar.text, scalar.html, scalar.plot, scalar.page),
-        "cells": Kind(cells.text, cells.html, cells.plot, cells.page),
-        "vector": Kind(vector.text, vector.html, vector.plot, vector.page),
-        "plan": Kind(plan.text, plan.html, plan.plot, plan.page),
+        "scalar": Forms(scalar.text, scalar.html, scalar.plot, scalar.page),
+        "cells": Forms(cells.text, cells.html, cells.plot, cells.page),
+        "vector": Forms(vector.text, vector.html, vector.plot, vector.page),
+        "plan": Forms(plan.text, plan.html, plan.plot, plan.page),
     }
 )
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from epsilons.allocation import allocate_for
 from epsilons.allocation.caps import capped, searched_cap
-from epsilons.allocation.rule import Answer, weighing_of
+from epsilons.allocation.rule import Effective, weighing_of
 from epsilons.budgets import Budgets, Floats, Integers
 from epsilons.errors import ArgumentError
 from epsilons.ladder import Ladder
@@ -218,7 +218,7 @@ def _cells_cap(known: Known, goal: Goal) -> float:
     budgets, highest = Budgets.of_levels(left, guess), float(left[-1])
 
     def bound(cap: float) -> float:
-        return goal.risk(weighing_of(budgets, Answer(capped(budgets, cap)), 1))
+        return goal.risk(weighing_of(budgets, Effective(capped(budgets, cap)), 1))
 
     return min(searched_cap(budgets, bound), highest)
 

@@ -71,7 +71,7 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class Payers:
     """Who is asked, where the selections speak of coarser levels, or of capped ones.
 
     Attributes:
@@ -89,7 +89,7 @@ def locate(
     neighbours: str,
     agree: Callable[[line.Line, Split], None] | None = None,
     before: tuple[Fraction, ...] | None = None,
-    people: People | None = None,
+    people: Payers | None = None,
 ) -> Generator[Draw, Any, Found]:
     """Find a centre and a deviation.
 

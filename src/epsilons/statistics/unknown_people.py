@@ -26,7 +26,7 @@ from epsilons.statistics.capped import (
     range_of,
 )
 from epsilons.statistics.designs import Known, expected, two_sums_design
-from epsilons.statistics.locate import Found, People, locate
+from epsilons.statistics.locate import Found, Payers, locate
 from epsilons.statistics.steps import Answer, Draw, Steps, Toss
 from epsilons.statistics.unknown_range import answer
 from epsilons.tally import line
@@ -58,7 +58,7 @@ def weighted(rows: tally.Rows, call: Call, goal: Goal) -> Steps:
         raise ValueError("people are private where something is declared of them")
     lowest, _, place = line.rungs(call.declared.ladder)
     coarse = call.offered(lowest)
-    people = People(rungs, place)
+    people = Payers(rungs, place)
     whole_line = rows.line()
     start: LevelCounts | None = None
     n: int | None = None

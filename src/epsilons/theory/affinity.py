@@ -10,12 +10,12 @@ import math
 import numpy as np
 
 from epsilons.budgets import Floats
-from epsilons.theory.prefix import People, best_split, last_true, log_cosh
+from epsilons.theory.prefix import Crowd, best_split, last_true, log_cosh
 
 _LN2 = math.log(2.0)
 
 
-def log_affinity(people: People, differ: float, reveal: float) -> float:
+def log_affinity(people: Crowd, differ: float, reveal: float) -> float:
     """The logarithm of ρ, a lower bound on the affinity of two worlds of iid records.
 
     Args:
@@ -40,13 +40,13 @@ def log_affinity(people: People, differ: float, reveal: float) -> float:
     return best_split(people, (up, down), score)
 
 
-def log_coins(people: People, gap: float) -> float:
+def log_coins(people: Crowd, gap: float) -> float:
     """The logarithm of ρ for records that are 1 with probability ½ ± gap."""
     square = 4.0 * gap * gap
     return log_affinity(people, 2.0 * gap, math.inf if square >= 1.0 else -math.log1p(-square))
 
 
-def chain_square(people: People, *, replaced: bool) -> float:
+def chain_square(people: Crowd, *, replaced: bool) -> float:
     """Le Cam's mean squared error for the mean of these very people, whose values budgets may tell.
 
     The largest over k of (k/2n)²·Λ, on a unit range: the strictest k of n people all have 0, or all
@@ -73,7 +73,7 @@ def _log_alike_removed(spent: Floats) -> Floats:
     return np.asarray(np.log(4.0 * b / (1.0 + b * b) + 1.0 - b) - np.log1p(b) - spent)
 
 
-def chain_reach(people: People, worth: float) -> int:
+def chain_reach(people: Crowd, worth: float) -> int:
     """The largest k for which the k strictest budgets add up to less than `worth`."""
     if worth <= 0.0:
         return 0
@@ -88,7 +88,7 @@ def chain_reach(people: People, worth: float) -> int:
     return reached + min(max(more, 0), int(people.counts[whole]))
 
 
-def widest_gap(people: People, beta: float) -> float:
+def widest_gap(people: Crowd, beta: float) -> float:
     """The largest gap for which coins of probability ½ ± gap cannot be told apart with 1 − β."""
     if beta >= 0.5:
         return 0.0

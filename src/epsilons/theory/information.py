@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from epsilons.budgets import Floats, Integers
-from epsilons.theory.prefix import People, best_split, golden, sizes, sums_of
+from epsilons.theory.prefix import Crowd, best_split, golden, sizes, sums_of
 
 MEAN_ABSOLUTE: Final = 0.5 - 2.0 / math.pi**2
 """E|u| for u with the density cos²(πu/2) on [−1, 1]."""
@@ -28,7 +28,7 @@ def pull(levels: Floats) -> Floats:
     return np.tanh(0.5 * levels)
 
 
-def central_square(people: People) -> float:
+def central_square(people: Crowd) -> float:
     """A lower bound on the mean squared error of the population mean, on a unit range.
 
     The largest over r of 1/(E I + π²/r²): I bounds the Fisher information that any release private
@@ -37,7 +37,7 @@ def central_square(people: People) -> float:
     return golden(lambda r: _population_risk(people, r), _NARROW, _WIDE)
 
 
-def sample_square(people: People) -> float:
+def sample_square(people: Crowd) -> float:
     """A lower bound on the mean squared error of the mean of these very people, shuffled.
 
     What `central_square` leaves when the sampling error of n coins is taken off.
@@ -47,7 +47,7 @@ def sample_square(people: People) -> float:
     )
 
 
-def strict_part_square(people: People) -> float:
+def strict_part_square(people: Crowd) -> float:
     """The same if budgets may tell values: the strictest k of n are coins, the others are still.
 
     The largest over some k of (k/n)² times the bound for k people, none of them public.
@@ -66,7 +66,7 @@ def strict_part_square(people: People) -> float:
     return golden(risk, _NARROW, _WIDE)
 
 
-def _population_risk(people: People, r: float) -> float:
+def _population_risk(people: Crowd, r: float) -> float:
     """1/(E I + π²/r²), with the best split into people who are bound and people who are public."""
     n = people.n
     at_middle = 2.0 * pull(people.levels)
@@ -102,7 +102,7 @@ def _less_sampling(square: Floats | float, n: Integers | int, r: float) -> Float
     return np.asarray(np.square(root))
 
 
-def local_square(people: People) -> float:
+def local_square(people: Crowd) -> float:
     """A lower bound on the mean squared error of a mean on a unit range in the local model."""
     squares = np.square(pull(people.levels))
 

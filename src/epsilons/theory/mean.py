@@ -14,7 +14,7 @@ from epsilons.errors import ArgumentError
 from epsilons.noise import least_variance
 from epsilons.theory.affinity import chain_reach, chain_square, log_coins, widest_gap
 from epsilons.theory.information import central_square, sample_square, strict_part_square
-from epsilons.theory.prefix import People, golden, people_of
+from epsilons.theory.prefix import Crowd, golden, people_of
 from epsilons.theory.shuffled import shuffled_reach, shuffled_square
 
 SAFE = 1.0 - 1e-9
@@ -113,7 +113,7 @@ def one_budget_error(epsilon: float, n: int, *, bounds: Any = (0, 1)) -> float:
     return (hi - lo) * math.sqrt(least_variance(float(epsilon))) / n
 
 
-def _square(people: People, assume: str, replaced: bool) -> float:
+def _square(people: Crowd, assume: str, replaced: bool) -> float:
     """The mean squared error on a unit range."""
     # Who may be taken away may be exchanged, at twice the price.
     exchanged = people if replaced else people.times(2.0)
@@ -128,14 +128,14 @@ def _square(people: People, assume: str, replaced: bool) -> float:
     return found
 
 
-def _population_square(people: People) -> float:
+def _population_square(people: Crowd) -> float:
     heard = int(people.counts[people.levels > 0.0].sum())
     sampling = 0.25 / (1.0 + math.sqrt(heard)) ** 2
     pairs = golden(lambda gap: 2.0 * math.log(gap) + log_coins(people, gap), 1e-10, 0.5)
     return max(sampling, math.exp(pairs), central_square(people))
 
 
-def _quantile(people: People, assume: str, beta: float, cells: int, replaced: bool) -> float:
+def _quantile(people: Crowd, assume: str, beta: float, cells: int, replaced: bool) -> float:
     """The error on a unit range that is exceeded with a probability above β."""
     if assume == "iid":
         return widest_gap(people if replaced else people.times(2.0), beta)

@@ -28,7 +28,7 @@ _PER_E = 256
 """Of more levels than `_MANY`, those within a factor e^{1/256} count as the highest of them."""
 
 
-class People(NamedTuple):
+class Crowd(NamedTuple):
     """Levels, ascending, with the number of people at each: one person is allowed here."""
 
     levels: Floats
@@ -39,28 +39,28 @@ class People(NamedTuple):
         """The number of people."""
         return int(self.counts.sum())
 
-    def times(self, factor: float) -> People:
+    def times(self, factor: float) -> Crowd:
         """The same people with budgets `factor` times as large."""
         with np.errstate(over="ignore"):
-            return People(self.levels * factor, self.counts)
+            return Crowd(self.levels * factor, self.counts)
 
 
-def people_of(budgets: Budgets) -> People:
+def people_of(budgets: Budgets) -> Crowd:
     """Everyone, as levels and counts; of very many levels, neighbours move up to one of them.
 
     To give people larger budgets can only lower a bound, so it stays one.
     """
     levels, counts = budgets.levels, budgets.counts
     if len(levels) <= _MANY:
-        return People(levels, counts)
+        return Crowd(levels, counts)
     with np.errstate(divide="ignore"):
         keys = np.ceil(np.log(levels) * _PER_E)
     last = np.append(keys[1:] != keys[:-1], True)
     ends = np.cumsum(counts)[last]
-    return People(levels[last], np.diff(ends, prepend=0))
+    return Crowd(levels[last], np.diff(ends, prepend=0))
 
 
-def best_split(people: People, columns: tuple[Floats, ...], score: Score) -> float:
+def best_split(people: Crowd, columns: tuple[Floats, ...], score: Score) -> float:
     """The largest score over k = 0, …, n.
 
     Args:
@@ -104,14 +104,14 @@ def sizes(n: int) -> Integers:
     return np.unique(np.concatenate([few, n - few[few < n]]))
 
 
-def sums_of(people: People, column: Floats, some: Integers) -> Floats:
+def sums_of(people: Crowd, column: Floats, some: Integers) -> Floats:
     """Σ over the strictest k people of what one person of each level adds, for some k."""
     ends = np.concatenate([np.zeros(1), np.cumsum(people.counts)])
     sums = np.concatenate([np.zeros(1), np.cumsum(people.counts * column)])
     return np.asarray(np.interp(some, ends, sums))
 
 
-def log_sums_of(people: People, column: Floats, some: Integers) -> Floats:
+def log_sums_of(people: Crowd, column: Floats, some: Integers) -> Floats:
     """The logarithm of Σ e^{column} over the strictest k people, for some k ≥ 1."""
     ends = np.cumsum(people.counts)
     whole = np.concatenate([[-math.inf], np.logaddexp.accumulate(np.log(people.counts) + column)])

@@ -13,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilons.budgets import Floats, Integers
-from epsilons.theory.prefix import People, log_sums_of, sizes, sums_of
+from epsilons.theory.prefix import Crowd, log_sums_of, sizes, sums_of
 
 Truths: TypeAlias = npt.NDArray[np.bool_]
 
 _LN2 = math.log(2.0)
 
 
-def shuffled_square(people: People) -> float:
+def shuffled_square(people: Crowd) -> float:
     """Le Cam's mean squared error when d people, chosen at random, change (replace).
 
     The largest over d, and over some a, of (d/2n)²·P·2/(1 + ½(u^d + v^d)): P bounds from below the
@@ -46,7 +46,7 @@ def shuffled_square(people: People) -> float:
     return math.exp(float(score(low.astype(np.float64)).max()))
 
 
-def shuffled_reach(people: People, cells: int, beta: float, *, replaced: bool) -> int:
+def shuffled_reach(people: Crowd, cells: int, beta: float, *, replaced: bool) -> int:
     """The largest d found for which d random people cannot hold `cells` answers apart.
 
     With S the sum of the budgets of d random people and c = cells − 1, any method errs with a
@@ -75,7 +75,7 @@ def _last(holds: Callable[[Floats], Truths], some: Integers) -> Integers:
     return low
 
 
-def _log_means(people: People, some: Integers, sign: float) -> Floats:
+def _log_means(people: Crowd, some: Integers, sign: float) -> Floats:
     return log_sums_of(people, sign * people.levels, some) - np.log(some)
 
 

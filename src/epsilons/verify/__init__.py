@@ -1,9 +1,9 @@
 """Checks that a mechanism keeps its promise to each person, apart from the code that made it."""
 
-from epsilons.verify.audit import Audit, audit
+from epsilons.verify.auditing import Audit, audit
 from epsilons.verify.channel import exact_channel
-from epsilons.verify.draws import Draws, draws
-from epsilons.verify.exact import exact
+from epsilons.verify.drawn import Draws, draws
+from epsilons.verify.losses import exact
 from epsilons.verify.verdict import Verdict
 
 __all__ = ["Audit", "Draws", "Verdict", "audit", "draws", "exact", "exact_channel"]

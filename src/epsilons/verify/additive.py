@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any, Final, Protocol
 
 from epsilons.errors import PrivacyError
-from epsilons.verify.laws import Pieces, one_number, whole
+from epsilons.verify.laws import LawPieces, one_number, whole
 from epsilons.verify.verdict import Verdict, budgets_of
 
 _DIGITS, _TRUSTED = 60, 45
@@ -24,7 +24,7 @@ _DIGITS, _TRUSTED = 60, 45
 
 
 @dataclass(frozen=True)
-class Sums:
+class SumsKind:
     """What the kind of a mechanism says of it, whatever the mechanism says.
 
     Attributes:
@@ -41,11 +41,11 @@ class Sums:
 
 
 SUMS: Final = {
-    "sum": Sums("replace", moves=1, cells=False, coins=False),
-    "sampled sum": Sums("replace", moves=1, cells=False, coins=True),
-    "cells": Sums("replace", moves=2, cells=True, coins=None),
-    "report": Sums("local", moves=1, cells=False, coins=False),
-    "open cells": Sums("add-remove", moves=1, cells=True, coins=False),
+    "sum": SumsKind("replace", moves=1, cells=False, coins=False),
+    "sampled sum": SumsKind("replace", moves=1, cells=False, coins=True),
+    "cells": SumsKind("replace", moves=2, cells=True, coins=None),
+    "report": SumsKind("local", moves=1, cells=False, coins=False),
+    "open cells": SumsKind("add-remove", moves=1, cells=True, coins=False),
 }
 """The kinds of weighted sums. A person who is replaced leaves one cell and enters another."""
 
@@ -123,7 +123,7 @@ def exact_additive(mechanism: AdditiveMechanism) -> Verdict:
     if kind.cells:
         if grid != 1:
             raise PrivacyError(
-                "Sums that are rounded one by one can move by more than their total."
+                "SumsKind that are rounded one by one can move by more than their total."
             )
         if law.steps != 1:
             raise PrivacyError("Each of several sums may cross a stair of its own.")
@@ -158,12 +158,12 @@ def weights_of(mechanism: Any, levels: int) -> list[int]:
     return weights
 
 
-def _moved(law: Pieces, distance: int, grid: int) -> Fraction | float:
+def _moved(law: LawPieces, distance: int, grid: int) -> Fraction | float:
     """The loss over a distance on the grid: lattice points are crossed whole."""
     return law.loss(-(-distance // grid))
 
 
-def _sampled(law: Pieces, distance: int, keep: Fraction, grid: int) -> Fraction | float:
+def _sampled(law: LawPieces, distance: int, keep: Fraction, grid: int) -> Fraction | float:
     """A certified bound on ln((1 + p(e^h − 1))/(1 − p(1 − e^{−h}))).
 
     h is the loss over half the distance: a person who is not kept counts as the middle.

@@ -19,7 +19,7 @@ from epsilons.verify.verdict import Verdict, budgets_of
 _DIGITS = 60
 
 
-class Channel(Protocol):
+class CheckedChannel(Protocol):
     """A randomizer as a table."""
 
     @property
@@ -43,7 +43,7 @@ class Channel(Protocol):
         """What every row sums to."""
 
 
-def exact_channel(channel: Channel) -> Verdict:
+def exact_channel(channel: CheckedChannel) -> Verdict:
     """Compute the loss of a local randomizer from its table.
 
     Args:

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilons.verify.binomial import tail
-from epsilons.verify.laws import Pieces
+from epsilons.verify.laws import LawPieces
 
 Floats = npt.NDArray[np.float64]
 
@@ -57,7 +57,7 @@ class Stream:
         return int.from_bytes(self.bytes(count), "little") >> ((count << 3) - k)
 
 
-def uniforms(law: Pieces, noise: tuple[int, ...], chance: np.random.Generator) -> list[float]:
+def uniforms(law: LawPieces, noise: tuple[int, ...], chance: np.random.Generator) -> list[float]:
     """The numbers that one draw stands for: one for each number of the draw.
 
     Args:
@@ -76,12 +76,12 @@ def uniforms(law: Pieces, noise: tuple[int, ...], chance: np.random.Generator) -
     if off:
         return [IMPOSSIBLE, IMPOSSIBLE]
     waist = law.stair(abs(x))
-    along = Pieces("line", law.rate, 1, 1)
+    along = LawPieces("line", law.rate, 1, 1)
     off_waist = units - (waist if x >= 0 else -waist)
     return [_signed(law, x, chance), _signed(along, off_waist, chance)]
 
 
-def _signed(law: Pieces, x: int, chance: np.random.Generator) -> float:
+def _signed(law: LawPieces, x: int, chance: np.random.Generator) -> float:
     """The upper half for numbers above 0, the lower for those below; far ones near its start."""
     far, near = beyond(law, abs(x) + 1), beyond(law, abs(x))
     place = far + chance.random() * (near - far)
@@ -89,7 +89,7 @@ def _signed(law: Pieces, x: int, chance: np.random.Generator) -> float:
     return (min(place, 1.0 - 2.0**-53) + above) / 2.0
 
 
-def _ring(law: Pieces, x: int, y: int, chance: np.random.Generator) -> list[float]:
+def _ring(law: LawPieces, x: int, y: int, chance: np.random.Generator) -> list[float]:
     """How far out, and where on the ring, of which each quarter has as many points as its size."""
     size = abs(x) + abs(y)
     far, near = beyond(law, size + 1), beyond(law, size)
@@ -107,7 +107,7 @@ def _ring(law: Pieces, x: int, y: int, chance: np.random.Generator) -> list[floa
     return [out, min((quarter + along / size + chance.random() / size) / 4.0, 1.0 - 2.0**-53)]
 
 
-def beyond(law: Pieces, distance: int) -> float:
+def beyond(law: LawPieces, distance: int) -> float:
     """The probability of a distance from 0 of at least so much, from the pieces of the law.
 
     With b = e^{−rate}, t = b/(1 − b) and n the steps, the pieces after the one of a distance add
@@ -119,7 +119,7 @@ def beyond(law: Pieces, distance: int) -> float:
 
 
 @lru_cache(maxsize=32)
-def _beyond(law: Pieces) -> Callable[[int], float]:
+def _beyond(law: LawPieces) -> Callable[[int], float]:
     """The same of one law, of which very many distances are asked."""
     rate, n = float(law.rate), float(law.steps)
     small = rate < 1.0
@@ -150,10 +150,10 @@ def _beyond(law: Pieces) -> Callable[[int], float]:
     return lambda distance: points * mass(distance) / all_of_it
 
 
-def even(law: Pieces) -> float:
+def even(law: LawPieces) -> float:
     """The probability of an even number under a law on a line: it shows noise on another lattice.
 
-    Pieces of n points have e and f even ones by turns, so that all after the first sum to
+    LawPieces of n points have e and f even ones by turns, so that all after the first sum to
     2·(e·b + f·b²)/(1 − b²).
     """
     rate, n = float(law.rate), law.steps

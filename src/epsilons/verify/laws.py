@@ -31,7 +31,7 @@ _PAIRS: Final = ("rings", "hourglass")
 
 
 @dataclass(frozen=True)
-class Pieces:
+class LawPieces:
     """The declaration of a law, with the checker's own formulas.
 
     Distances below `inner` are one flat piece, and every `steps` after them another; from each to
@@ -74,7 +74,7 @@ class Pieces:
         return self.rate * -(-points // self.steps) if points else Fraction(0)
 
 
-def one_number(law: Any, near: int = NEAR) -> Pieces:
+def one_number(law: Any, near: int = NEAR) -> LawPieces:
     """The pieces of a law of one number.
 
     Args:
@@ -87,7 +87,7 @@ def one_number(law: Any, near: int = NEAR) -> Pieces:
     return _asked(law, _declared(law, _NUMBERS), near)
 
 
-def two_numbers(law: Any, near: int = NEAR) -> Pieces:
+def two_numbers(law: Any, near: int = NEAR) -> LawPieces:
     """The pieces of a law of two numbers: see `one_number`."""
     return _asked(law, _declared(law, _PAIRS), near)
 
@@ -107,7 +107,7 @@ def whole(number: Any, least: int, what: str) -> int:
     return found
 
 
-def _declared(law: Any, shapes: tuple[str, ...]) -> Pieces:
+def _declared(law: Any, shapes: tuple[str, ...]) -> LawPieces:
     """Read the declaration, and refuse what has no bounded loss."""
     pieces = getattr(law, "pieces", None)
     if pieces is None:
@@ -122,17 +122,17 @@ def _declared(law: Any, shapes: tuple[str, ...]) -> Pieces:
             "checker knows."
         )
     if shape == "point":
-        return Pieces(shape, math.inf, 1, 1)
+        return LawPieces(shape, math.inf, 1, 1)
     if type(rate) not in (int, Fraction) or rate <= 0:
         raise PrivacyError("The rate of the law of the noise must be a fraction above 0.")
     steps = whole(pieces.steps, 1, "The width of a piece of the law")
     inner = whole(pieces.inner, 1, "The width of the first piece of the law")
     if inner > steps:
         raise PrivacyError("The first piece of the law of the noise is wider than the others.")
-    return Pieces(shape, Fraction(rate), steps, inner)
+    return LawPieces(shape, Fraction(rate), steps, inner)
 
 
-def _asked(law: Any, pieces: Pieces, near: int) -> Pieces:
+def _asked(law: Any, pieces: LawPieces, near: int) -> LawPieces:
     """Compare what the law says with what it declared."""
     points = _lines(pieces, near) if pieces.shape in _NUMBERS else _planes(pieces, near)
     for at in points:
@@ -144,7 +144,7 @@ def _asked(law: Any, pieces: Pieces, near: int) -> Pieces:
     return pieces
 
 
-def _lines(pieces: Pieces, near: int) -> Iterator[tuple[int]]:
+def _lines(pieces: LawPieces, near: int) -> Iterator[tuple[int]]:
     sizes = {*range(near + 1), *(2**k + 1 for k in _FAR), *_edges(pieces)}
     sizes |= set(_random_sizes(pieces, near))
     for size in sizes:
@@ -152,7 +152,7 @@ def _lines(pieces: Pieces, near: int) -> Iterator[tuple[int]]:
         yield (-size,)
 
 
-def _planes(pieces: Pieces, near: int) -> Iterator[tuple[int, int]]:
+def _planes(pieces: LawPieces, near: int) -> Iterator[tuple[int, int]]:
     """All of a square, both axes and diagonals, and edges of pieces along many ways."""
     yield from ((x, y) for x in _SQUARE for y in _SQUARE)
     sizes = [*range(0, near + 1, 5), *(2**k + 1 for k in _FAR[::4]), *_edges(pieces)]
@@ -166,14 +166,14 @@ def _planes(pieces: Pieces, near: int) -> Iterator[tuple[int, int]]:
             yield x, pieces.steps * (pieces.stair(size) * (1 if x >= 0 else -1)) - x  # the waist
 
 
-def _edges(pieces: Pieces) -> list[int]:
+def _edges(pieces: LawPieces) -> list[int]:
     """Distances where a piece ends and the next begins."""
     if pieces.steps == 1:
         return []
     return [pieces.inner + pieces.steps * j + off for j in _STAIRS for off in (-1, 0, 1)]
 
 
-def _random_sizes(pieces: Pieces, near: int) -> list[int]:
+def _random_sizes(pieces: LawPieces, near: int) -> list[int]:
     """Distances of every size, always the same ones."""
     chance = random.Random(near)  # noqa: S311
     most = 128 + pieces.steps.bit_length()

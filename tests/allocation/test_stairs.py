@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import epsilons as ep
 from epsilons import Allocation
-from epsilons.allocation.staircase import LEAST, MARGIN, STEPS, variance
+from epsilons.allocation.stairs import LEAST, MARGIN, STEPS, variance
 from epsilons.noise import Staircase
 from epsilons.parameters import CHOICES
 from epsilons.risk import StairNoise, Weighing

@@ -15,8 +15,8 @@ from typing import Final
 import numpy as np
 
 from epsilons import risk
-from epsilons.allocation.optimal import merged
-from epsilons.allocation.rule import Answer, weighing_of
+from epsilons.allocation.best import merged
+from epsilons.allocation.rule import Effective, weighing_of
 from epsilons.budgets import Budgets, Floats
 from epsilons.noise import Staircase
 from epsilons.risk import Moments, Weighing
@@ -53,7 +53,7 @@ _EACH: Final = 2
 """For the PAC error: by how much noise counts beside data, and how many of the best of each."""
 
 
-def staircase(budgets: Budgets, goal: Goal) -> Answer:
+def staircase(budgets: Budgets, goal: Goal) -> Effective:
     """Weights k_i = floor(min(ε_i, τ)/e0) and staircase noise: the best e0 and τ that were found.
 
     For the mean squared error all e0 = ε/m are tried, which are the only ones that can be best,
@@ -71,18 +71,18 @@ def staircase(budgets: Budgets, goal: Goal) -> Answer:
     return _best(budgets, goal, _choices(merged(budgets, _MOST_LEVELS), goal))
 
 
-def _best(budgets: Budgets, goal: Goal, choices: list[tuple[float, int]]) -> Answer:
+def _best(budgets: Budgets, goal: Goal, choices: list[tuple[float, int]]) -> Effective:
     """The best of some rates with their largest weights, and of public people alone."""
     answers = [_answer(budgets, *choice) for choice in choices]
     if math.isinf(budgets.levels[-1]):
         alone = np.where(np.isinf(budgets.levels), math.inf, 0.0)
-        answers.append(Answer(alone, cap=math.inf))
+        answers.append(Effective(alone, cap=math.inf))
     if len(answers) == 1:
         return answers[0]
     return min(answers, key=lambda answer: goal.risk(weighing_of(budgets, answer)))
 
 
-def promising(budgets: Budgets, goal: Goal, than: float) -> Answer | None:
+def promising(budgets: Budgets, goal: Goal, than: float) -> Effective | None:
     """The answer of `staircase`, if it may have a risk clearly below one that is known.
 
     Args:
@@ -180,7 +180,7 @@ def _moments(budgets: Budgets, rates: Floats, most: int) -> Moments:
     )
 
 
-def _answer(budgets: Budgets, near: float, most: int) -> Answer:
+def _answer(budgets: Budgets, near: float, most: int) -> Effective:
     """The weights of a rate, and the largest rate that they allow.
 
     Levels ascend, so the strictest person of each weight is the first who has it.
@@ -195,7 +195,7 @@ def _answer(budgets: Budgets, near: float, most: int) -> Answer:
     while np.any(weights * rate > strictest):  # exact: see `_round_down`
         rate = _round_down(math.nextafter(rate, 0.0), most)
     law = Staircase.best(Fraction(rate), STEPS)
-    return Answer(np.repeat(units * rate, sizes), cap=most * rate, law=law)
+    return Effective(np.repeat(units * rate, sizes), cap=most * rate, law=law)
 
 
 def _round_down(rate: float, most: int) -> float:

@@ -16,12 +16,12 @@ import numpy.typing as npt
 
 from epsilons import parameters, report, words
 from epsilons.allocation import allocate_for, rules_for
+from epsilons.allocation.best import merged
 from epsilons.allocation.declared import Declared, declared_of
-from epsilons.allocation.optimal import merged
 from epsilons.allocation.rule import weighing_of
 from epsilons.budgets import Budgets, Floats, Integers, as_budgets
 from epsilons.errors import ArgumentError
-from epsilons.plan.forecast import (
+from epsilons.planning.forecast import (
     Forecast,
     advice_on,
     as_plain,
@@ -32,7 +32,7 @@ from epsilons.plan.forecast import (
     rmse_of,
     why,
 )
-from epsilons.plan.questions import Change, Need, need, sensitivity
+from epsilons.planning.questions import Change, Need, need, sensitivity
 from epsilons.release import ByLevel, shown_levels
 from epsilons.report.data import ChangeRow, CurveData, GainsData, PlanData
 from epsilons.risk import Weighing

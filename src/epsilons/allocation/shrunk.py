@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from epsilons import risk
+from epsilons.allocation.best import laplace_quantile, squares
 from epsilons.allocation.caps import bias_scale, capped, golden, square_cap
-from epsilons.allocation.optimal import laplace_quantile, squares
-from epsilons.allocation.rule import Answer, weighing_of
+from epsilons.allocation.rule import Effective, weighing_of
 from epsilons.budgets import Budgets, Floats, summed
 from epsilons.risk import Moments
 from epsilons.risk.goals import Goal
@@ -18,7 +18,7 @@ _LARGEST = 1e75
 """Budgets above this are treated as this: their fourth powers would overflow."""
 
 
-def minimax(budgets: Budgets, goal: Goal) -> Answer:
+def minimax(budgets: Budgets, goal: Goal) -> Effective:
     """Least worst-case risk over all non-negative weights, which need not sum to one.
 
     It is the release of a cap, multiplied by a factor below one around the middle of the range:
@@ -34,7 +34,7 @@ def minimax(budgets: Budgets, goal: Goal) -> Answer:
     return _centred(budgets, goal.assume)
 
 
-def _correlated(budgets: Budgets, goal: Goal) -> Answer:
+def _correlated(budgets: Budgets, goal: Goal) -> Effective:
     # Weights below 1/n have the bias ½Σ(1/n − w): half of what the simplex would ask.
     if goal.loss == "mse" or goal.confidence < 0.5:
         slope = squares(8.0)
@@ -51,7 +51,7 @@ def _correlated(budgets: Budgets, goal: Goal) -> Answer:
         return _public_alone(budgets, float(budgets.counts[-1]) / budgets.n)
     spent = capped(budgets, cap)
     total = _positive(scale * summed(budgets.counts, spent, budgets.n))
-    return Answer(spent, total=total, cap=cap)
+    return Effective(spent, total=total, cap=cap)
 
 
 def _positive(total: float) -> float:
@@ -59,11 +59,11 @@ def _positive(total: float) -> float:
     return max(total, math.ulp(0.0))
 
 
-def _public_alone(budgets: Budgets, total: float) -> Answer:
-    return Answer(np.where(np.isinf(budgets.levels), math.inf, 0.0), total=total, cap=math.inf)
+def _public_alone(budgets: Budgets, total: float) -> Effective:
+    return Effective(np.where(np.isinf(budgets.levels), math.inf, 0.0), total=total, cap=math.inf)
 
 
-def _centred(budgets: Budgets, assume: str) -> Answer:
+def _centred(budgets: Budgets, assume: str) -> Effective:
     """The cap and the total of least mean squared error for iid or shuffled data."""
     levels = budgets.levels
     finite = np.minimum(levels[(levels > 0.0) & np.isfinite(levels)], _LARGEST)
@@ -89,7 +89,7 @@ def _centred(budgets: Budgets, assume: str) -> Answer:
         return alone
     total = float(scales[0] * _sums(budgets, np.array([cap]))[0][0])
     # Where nothing is above the cap, budgets too large to tell apart are one budget.
-    return Answer(capped(budgets, cap), total=_positive(min(total, 1.0)), cap=cap)
+    return Effective(capped(budgets, cap), total=_positive(min(total, 1.0)), cap=cap)
 
 
 def _best_total(n: int, public: int, assume: str) -> float:

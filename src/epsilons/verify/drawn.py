@@ -15,7 +15,7 @@ import numpy as np
 
 from epsilons.errors import ArgumentError, PrivacyError
 from epsilons.verify.fit import Stream, even, shares, strangeness, two_sided, uniforms
-from epsilons.verify.laws import Pieces, one_number, two_numbers
+from epsilons.verify.laws import LawPieces, one_number, two_numbers
 from epsilons.verify.totals import a_total, moved_too_far
 
 ERROR: Final = 1e-6
@@ -189,7 +189,7 @@ def _sums(mechanism: Any, tools: _Tools) -> Found:
 
 
 def _fits(
-    mechanism: Any, law: Pieces, total: Any, drawn: list[Any], how: str, tools: _Tools
+    mechanism: Any, law: LawPieces, total: Any, drawn: list[Any], how: str, tools: _Tools
 ) -> Check:
     centre = _row(total)
     columns = list(range(len(centre)))

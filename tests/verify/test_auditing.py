@@ -23,7 +23,7 @@ from scipy.stats import binom
 import epsilons as ep
 from epsilons.mechanisms import Additive, Histogram
 from epsilons.noise import DiscreteLaplace, Hourglass
-from epsilons.verify.audit import Audit, audit
+from epsilons.verify.auditing import Audit, audit
 from epsilons.verify.binomial import lower_log_odds
 
 Sampler = Callable[[int], Any]

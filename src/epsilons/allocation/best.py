@@ -15,7 +15,7 @@ from epsilons.allocation.caps import (
     searched_cap,
     square_cap,
 )
-from epsilons.allocation.rule import Answer, weighing_of
+from epsilons.allocation.rule import Effective, weighing_of
 from epsilons.budgets import Budgets
 from epsilons.risk.goals import Goal
 
@@ -23,7 +23,7 @@ _MANY = 4096
 """Levels beyond which a search without a closed form looks at groups of neighbouring levels."""
 
 
-def affine(budgets: Budgets, goal: Goal) -> Answer:  # noqa: ARG001
+def affine(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
     """The best affine estimator of paper *limits*: smallest iid mean squared error, always.
 
     Reference:
@@ -32,7 +32,7 @@ def affine(budgets: Budgets, goal: Goal) -> Answer:  # noqa: ARG001
     return _cap(budgets, square_cap(budgets, risk.noise_per_square("iid", budgets.n)))
 
 
-def optimal(budgets: Budgets, goal: Goal) -> Answer:
+def optimal(budgets: Budgets, goal: Goal) -> Effective:
     """The rule of least worst-case risk for the goal.
 
     Exact over all weights on the simplex for the mean squared error of a mean, and for its PAC
@@ -46,7 +46,7 @@ def optimal(budgets: Budgets, goal: Goal) -> Answer:
     coarse = merged(budgets, _MANY)
 
     def bound(cap: float) -> float:
-        return goal.risk(weighing_of(coarse, Answer(capped(coarse, cap)), goal.moves))
+        return goal.risk(weighing_of(coarse, Effective(capped(coarse, cap)), goal.moves))
 
     return _cap(budgets, searched_cap(coarse, bound))
 
@@ -98,5 +98,5 @@ def merged(budgets: Budgets, most: int) -> Budgets:
     return Budgets.of_levels(budgets.levels[starts], counts)
 
 
-def _cap(budgets: Budgets, cap: float) -> Answer:
-    return Answer(capped(budgets, cap), cap=cap)
+def _cap(budgets: Budgets, cap: float) -> Effective:
+    return Effective(capped(budgets, cap), cap=cap)

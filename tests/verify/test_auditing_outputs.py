@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 import epsilons as ep
 from epsilons import report
 from epsilons.errors import ArgumentError, BudgetError
-from epsilons.verify.audit import Audit, _promise, audit
+from epsilons.verify.auditing import Audit, _promise, audit
 from epsilons.verify.binomial import lower_log_odds
 from epsilons.verify.scores import Outputs, scores
-from tests.verify.test_audit import audited, laplace, within
+from tests.verify.test_auditing import audited, laplace, within
 
 
 def test_two_tails_and_a_middle_are_told_apart() -> None:
