@@ -14,6 +14,7 @@ from epsilons import errors, local, theory, verify
 from epsilons.allocation import Allocation, allocate
 from epsilons.asking import frequencies, mean, publish
 from epsilons.budgets import Budgets
+from epsilons.made import VERSION
 from epsilons.noise import Seeded
 from epsilons.planning import Plan, plan
 from epsilons.release import Release, Releases
@@ -39,4 +40,4 @@ __all__ = [
     "verify",
 ]
 
-__version__ = "0.1.0"
+__version__ = VERSION

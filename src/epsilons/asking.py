@@ -32,6 +32,8 @@ def mean(
     missing: str | None = None,
     levels: Any = None,
     cap: float | None = None,
+    title: str | None = None,
+    unit: str | None = None,
     source: Source | None = None,
 ) -> Release:
     """Publish the mean of a column when everyone has their own ε.
@@ -70,6 +72,8 @@ def mean(
             that you expect, or, if levels says nothing of that, from a private count of people
             that spends an eighth of everyone's budget. With assume="correlated" people are counted
             wherever levels are declared and weights differ, for no interval could be given else.
+        title: what was measured, in a line of at most 120 characters, for prints, JSON and pages.
+        unit: of the values, such as "minutes", at most 40 characters.
         source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
 
     Returns:
@@ -102,6 +106,8 @@ def mean(
         confidence=confidence,
         method=method,
         missing=missing,
+        title=title,
+        unit=unit,
     )
     return publish(
         [question],
@@ -135,6 +141,8 @@ def frequencies(
     missing: str | None = None,
     levels: Any = None,
     cap: float | None = None,
+    title: str | None = None,
+    unit: str | None = None,
     source: Source | None = None,
 ) -> Release:
     """Publish which share of people is in each category when everyone has their own ε.
@@ -171,6 +179,8 @@ def frequencies(
             tell: such a value is in `other`, or in no category.
         levels: for add/remove, as for `epsilons.mean`.
         cap: for add/remove, as for `epsilons.mean`.
+        title: what was measured, in a line of at most 120 characters, for prints, JSON and pages.
+        unit: of the numbers that bins or integers stand for, such as "years".
         source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
 
     Returns:
@@ -203,6 +213,8 @@ def frequencies(
         confidence=confidence,
         method=method,
         missing=missing,
+        title=title,
+        unit=unit,
     )
     return publish(
         [question],

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from epsilons import made
 from epsilons.accounts import Account, Charge, Settled, sum_of
 from epsilons.errors import PrivacyError
 from epsilons.mechanisms import Composed, together
@@ -50,7 +51,7 @@ def through(
     if account is not None:
         before = account.open(_hash(questions, call))
         if before is not None:
-            return before
+            return _called(before, questions)
         sheet = account.sheet(call.data, call.person)
         call = replace(call, data=sheet.data, epsilon=sheet.epsilon)
     ways = [_Way(question, call, entropy) for question in questions]
@@ -144,6 +145,11 @@ class _Way:
             missing=question.policy(neighbours),
             private=self._source.private,
             mechanism=self._mechanism(answer),
+            title=question.title,
+            unit=question.unit,
+            name=self._call.name_of(question.values),
+            date=made.today(),
+            version=made.VERSION,
         )
 
     def _mechanism(self, answer: Answer) -> Any:
@@ -164,6 +170,16 @@ class _Way:
         return answer.mechanism
 
 
+def _called(before: Releases, questions: Sequence[Question]) -> Releases:
+    """What was released before, under the titles and units that are given now: no draw knows them.
+
+    Whoever mends a title must not pay for the same numbers again.
+    """
+    each = zip(before.each, questions, strict=True)
+    titled = tuple(replace(one, title=asked.title, unit=asked.unit) for one, asked in each)
+    return replace(before, each=titled)
+
+
 def _together(releases: tuple[Release, ...], call: Call) -> Releases:
     """Several releases as one: what they spend, and what they were drawn from."""
     first = releases[0]
@@ -177,7 +193,10 @@ def _together(releases: tuple[Release, ...], call: Call) -> Releases:
 
 
 def _hash(questions: Sequence[Question], call: Call) -> str:
-    """A hash of all arguments, and of no data: a column counts by its name, an array not at all."""
+    """A hash of all arguments, and of no data: a column counts by its name, an array not at all.
+
+    Titles and units say how numbers are called, and not which: they do not count.
+    """
 
     def column(given: Any) -> Any:
         return given if given is None or isinstance(given, str) else "data"
@@ -186,13 +205,15 @@ def _hash(questions: Sequence[Question], call: Call) -> str:
         given = getattr(question, name)
         return column(given) if name == "values" else given
 
-    asked = [
-        [type(q).__name__, {f.name: argument(q, f.name) for f in fields(q) if f.init}]
-        for q in questions
-    ]
+    asked = [[type(q).__name__, {n: argument(q, n) for n in _asked_for(q)}] for q in questions]
     terms = call.declared
     guess = None if terms is None or terms.guess is None else terms.guess.tolist()
     declared = terms and [terms.ladder.levels.tolist(), terms.cap, guess]
     everything = [asked, call.neighbours, column(call.person), declared]
     text = json.dumps(everything, sort_keys=True, default=repr)  # a label may be any constant
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _asked_for(question: Question) -> list[str]:
+    """The arguments that decide what is drawn."""
+    return [f.name for f in fields(question) if f.init and f.name not in ("title", "unit")]

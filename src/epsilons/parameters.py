@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Set, Sized
 from itertools import pairwise
 from typing import Any, Final
@@ -19,8 +20,17 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
 }
 """The words that a parameter takes."""
 
+LONGEST: Final[dict[str, int]] = {"title": 120, "unit": 40}
+"""The most characters of a parameter that is a line of text."""
+
 MOST_CATEGORIES: Final = 10**6
 """The most categories."""
+
+_UNSEEN: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
+"""Control characters, halves of characters, and separators of lines and paragraphs."""
+
+_TURNS: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Characters that turn the direction of what follows, beyond their own line."""
 
 _CATEGORIES: Final = "Give distinct strings, integers or booleans; for bins of numbers give edges."
 _EDGES: Final = "Give numbers that ascend, such as [0, 18, 65], or pairs [(0, 18), (30, 65)]."
@@ -45,6 +55,34 @@ def choice(name: str, value: object, allowed: Collection[str] | None = None) -> 
     raise ArgumentError(
         f"{name}={value!r} is not known. It can be {', '.join(map(repr, words))}.{hint}"
     )
+
+
+def line(name: str, value: object) -> str | None:
+    """Return a line of text that is shown as it is, without blanks around it; None if not given.
+
+    Args:
+        name: the parameter, a key of `LONGEST`.
+        value: what the user gave.
+
+    Raises:
+        ArgumentError: it is no text, blank, too long, or more than one line of visible characters.
+    """
+    if value is None:
+        return None
+    problem = ""
+    if not isinstance(value, str):
+        problem = f"it is of type {type(value).__name__}"
+    elif not value.strip():
+        problem = "it is blank"
+    elif len(value) > LONGEST[name]:
+        problem = f"it has {len(value):,}"
+    elif any(unicodedata.category(each) in _UNSEEN or each in _TURNS for each in value):
+        problem = "it has line breaks or control characters"
+    if problem:
+        raise ArgumentError(
+            f"{name} must be one line of text of at most {LONGEST[name]} characters, and {problem}."
+        )
+    return str(value).strip()
 
 
 def missing(value: object, neighbours: str) -> str | None:

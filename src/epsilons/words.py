@@ -201,7 +201,11 @@ def neighbours_are(neighbours: str) -> str:
 
 
 def clipped(
-    bounds: tuple[float, float], *, midpoint: bool, averaged: tuple[float, float] | None = None
+    bounds: tuple[float, float],
+    *,
+    midpoint: bool,
+    averaged: tuple[float, float] | None = None,
+    found: bool = False,
 ) -> str:
     """What values outside of the bounds count as and, if any are accepted, missing values.
 
@@ -209,14 +213,22 @@ def clipped(
         bounds: of the values.
         midpoint: whether missing values are accepted.
         averaged: the range of what is averaged, if that is something else of the values.
+        found: whether the bounds were found, and not given: then a few digits of them do.
     """
+    told = number if found else _exactly
     lo, hi = bounds
-    words = f"Values outside {number(lo)} to {number(hi)} count as the nearest bound"
+    words = f"Values outside {told(lo)} to {told(hi)} count as the nearest bound"
     if midpoint:
         lo, hi = averaged or bounds
-        middle = number(lo / 2.0 + hi / 2.0)
+        middle = told(lo / 2.0 + hi / 2.0)
         words += f"; missing values count as {middle}, the middle, unless the person has others"
     return words + "."
+
+
+def _exactly(bound: float) -> str:
+    """A bound that was given, to its last digit."""
+    few = number(bound)
+    return few if float(few.replace(",", "")) == bound else f"{bound:,}".removesuffix(".0")
 
 
 def uncounted(other: Any, neighbours: str) -> str:

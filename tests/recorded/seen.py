@@ -6,6 +6,7 @@ import functools
 import hashlib
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, Final
@@ -27,6 +28,14 @@ _LONG: Final = 12
 
 _LONG_TEXT: Final = 4_000
 _SAID_ELSEWHERE: Final = 150
+
+_MADE: Final = re.compile(
+    r"(<p>|\n)Released \d{4}-\d\d-\d\d \(UTC\) with epsilons [^<\n]*?\.(</p>|(?=</pre>|\n|$))"
+)
+"""The line with the day of a release: it is another one tomorrow."""
+
+_NEW_OPTIONS: Final = re.compile(r"^  --(title|unit) TEXT .*\n", re.M)
+"""Options that came after the help of commands was recorded, a line each."""
 
 _CONFIDENCES: Final = (0.5, 0.9, 0.95, 0.999)
 _EPSILONS: Final = (0.0, 1e-3, 0.1, 0.3, 0.5, 0.99, 1.0, 2.0, 7.0, 1e6, math.inf, math.nan)
@@ -153,6 +162,11 @@ def _text(text: str) -> Fields:
     return {"characters": len(text), "starts": text[:60], "sha256": _digest(text.encode())}
 
 
+def _undated(text: str) -> str:
+    """What is printed without the line that says when, by what and from which column."""
+    return _MADE.sub("", text)
+
+
 def _asked(ask: Callable[[], Any]) -> Any:
     """An answer, or the refusal in its place."""
     try:
@@ -184,8 +198,8 @@ def _release(release: Any) -> Fields:
         fields["spent(ε)"] = [release.spent(epsilon) for epsilon in _EPSILONS]
     data = release.to_dict()
     fields |= _as_dict({**data, "n": fields["n"]})
-    fields["str"] = str(release)
-    fields["html"] = _text(release._repr_html_())
+    fields["str"] = _undated(str(release))
+    fields["html"] = _text(_undated(release._repr_html_()))
     return fields | _drawn_from(release.mechanism)
 
 
@@ -274,7 +288,7 @@ def _result(result: Result) -> Fields:
     if result.output.startswith("{"):
         fields |= _as_dict(json.loads(result.output))
     else:
-        fields["output"] = result.output
+        fields["output"] = _undated(_NEW_OPTIONS.sub("", result.output))
     if error is not None and not isinstance(error, SystemExit):
         fields["error"] = f"{type(error).__name__}: {error}"
     return fields

@@ -47,6 +47,10 @@ _MISSING = click.option(
     type=click.Choice(CHOICES["missing"]),
     help="What a value that is missing gets: error, or under add-remove midpoint, if not given.",
 )
+_CALLED = (
+    click.option("--title", help="What was measured, in a line."),
+    click.option("--unit", help="The unit of the values, such as minutes."),
+)
 _CELLS = (
     click.option("--category", "words", multiple=True, help="A category; give it once for each."),
     click.option(
@@ -86,7 +90,7 @@ class Publish(click.Command):
         )
         super().__init__(
             question.statistic.replace(" ", "-"),
-            params=_parameters(*first, *between, *_TERMS, method, options.JSON),
+            params=_parameters(*first, *between, *_TERMS, method, *_CALLED, options.JSON),
             help=f"Publish {question.describes.format(file='FILE (Parquet, CSV or TSV)')}.",
         )
 
@@ -109,7 +113,8 @@ class Publish(click.Command):
 
     def _asked(self, given: dict[str, Any]) -> Question:
         """The question that the options stand for."""
-        shared = {name: given[name] for name in ("assume", "loss", "confidence", "method")}
+        names = ("assume", "loss", "confidence", "method", "title", "unit")
+        shared = {name: given[name] for name in names}
         own = _bounds(given) if self._bounded else _cells(given)
         return self._question(given["value"], **shared, **own)
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilons import parameters
+from epsilons import made, parameters
 from epsilons.budgets import Floats
 from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.local import wire
@@ -267,6 +267,8 @@ class Randomizer(ABC):
             treats=found.treats,
             private=state.private,
             mechanism=self,
+            date=made.today(),
+            version=made.VERSION,
         )
 
     def _merged(self, reports: Any, weights: str) -> State:

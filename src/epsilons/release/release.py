@@ -52,6 +52,11 @@ class Release:
         private: False if it was drawn from a seed.
         mechanism: the frozen object it was drawn from, without data; `epsilons.verify.exact`
             reads it.
+        title: what was measured, in a line, if the caller said so.
+        unit: of the numbers of the data, if the caller said so.
+        name: of the column that was measured; None if an array was given.
+        date: the day of the release in UTC, as YYYY-MM-DD.
+        version: of epsilons that made it.
     """
 
     statistic: str
@@ -72,6 +77,11 @@ class Release:
     missing: str = "error"
     private: bool
     mechanism: Any = field(repr=False)
+    title: str | None = None
+    unit: str | None = None
+    name: str | None = None
+    date: str = ""
+    version: str = ""
 
     @property
     def value(self) -> Any:
@@ -229,6 +239,11 @@ class Release:
             "kind": self.estimate.kind,
             **self.estimate.to_dict(self.assume, self.confidence),
             "statistic": self.statistic,
+            "title": self.title,
+            "unit": self.unit,
+            "name": self.name,
+            "date": self.date,
+            "version": self.version,
             "confidence": self.confidence,
             "n": self.n,
             "n_is_noisy": self.n_is_noisy,

@@ -15,8 +15,14 @@ from epsilons.report.numbers import (
     widest,
 )
 from epsilons.report.parts import FactList, Figure, PageTable, Part, Words, unbroken_percent
-from epsilons.report.phrases import NOTHING, people_words, risk_words, seeded_title
-from epsilons.report.screen import ending, nothing_lines, seeded_lines, table, treats_lines
+from epsilons.report.phrases import (
+    NOTHING,
+    people_words,
+    plot_title,
+    risk_words,
+    unit_words,
+)
+from epsilons.report.screen import ending, first_lines, nothing_lines, table, treats_lines
 from epsilons.report.sections import cut_words, release_page, treats_parts
 
 if TYPE_CHECKING:
@@ -41,8 +47,8 @@ def text(data: CellsData) -> str:
         [f"  … and {hidden:,} more: value, interval() and JSON have them all"] if hidden > 0 else []
     )
     lines = [
-        *seeded_lines(data),
-        table(_heads(confidence), rows[:_PRINTED]),
+        *first_lines(data),
+        table(_heads(data, confidence), rows[:_PRINTED]),
         *more,
         "",
         f"  {people_words(data)} in {len(rows):,} categories, method {data['method']}",
@@ -72,10 +78,11 @@ def html(data: CellsData) -> str:
     return notebook.block(
         headline(data),
         notebook.paragraphs(data["treats"]),
-        notebook.html_table(_heads(percent(data["confidence"])), rows),
+        notebook.html_table(_heads(data, percent(data["confidence"])), rows),
         notebook.html_ending(
             data, f"If budgets and categories are related, the error can be up to {related}."
         ),
+        title=data["title"],
     )
 
 
@@ -89,7 +96,7 @@ def plot(data: CellsData) -> altair.VConcatChart:
         for name, value, low, high in list(shares)[:_PLOTTED]
     ]
     base = alt.Chart(alt.Data(values=rows))
-    x = alt.X("category:N", sort=names[:_PLOTTED], title=None)
+    x = alt.X("category:N", sort=names[:_PLOTTED], title=data["unit"])
     words = f"share of people, {percent(data['confidence'])} interval"
     bars = base.mark_bar(color=charts.PALE).encode(
         x=x,
@@ -100,7 +107,7 @@ def plot(data: CellsData) -> altair.VConcatChart:
     shown = alt.layer(bars, whiskers).properties(width=480, height=260)
     many = len(names) > _PLOTTED
     cut = f", the first {_PLOTTED} of {len(names):,} categories" if many else ""
-    title = f"{seeded_title(data)}shares, {people_words(data)}{cut}"
+    title = plot_title(data, f"shares, {people_words(data)}{cut}")
     return charts.above_spending(shown, data["spent"], title)
 
 
@@ -127,7 +134,7 @@ def page(data: CellsData) -> str:
             label,
             f"Bars are the published shares, lines their intervals, each by itself.{cut}",
         ),
-        PageTable(_heads(confidence), rows[: charts.MOST], "Published shares."),
+        PageTable(_heads(data, confidence), rows[: charts.MOST], "Published shares."),
     ]
     return release_page(data, f"Shares of {len(rows):,} categories", parts, points)
 
@@ -139,8 +146,8 @@ def headline(data: CellsData) -> str:
     return f"{warning}Shares in {count:,} categories: {people_words(data)}"
 
 
-def _heads(confidence: str) -> tuple[str, ...]:
-    return "category", "share", f"from ({confidence})", "to"
+def _heads(data: CellsData, confidence: str) -> tuple[str, ...]:
+    return f"category{unit_words(data)}", "share", f"from ({confidence})", "to"
 
 
 def _rows(data: CellsData) -> list[tuple[str, ...]]:

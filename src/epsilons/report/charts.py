@@ -79,7 +79,9 @@ def svg(chart: altair.Chart | altair.LayerChart, *, columns: int = 1) -> str:
     return out.getvalue()
 
 
-def above_spending(shown: Any, spent: Sequence[SpentRow], title: str) -> altair.VConcatChart:
+def above_spending(
+    shown: Any, spent: Sequence[SpentRow], title: str | list[str]
+) -> altair.VConcatChart:
     """A chart with its title, and below it bars of what people of each level spent and kept."""
     alt = altair_module()
     finite = [row for row in merged_rows(spent, BARS) if math.isfinite(row["spent"])]
@@ -169,7 +171,7 @@ def named_rows(data: CellsData | VectorData, names: Sequence[str]) -> tuple[Any,
         {"name": name, "value": value, "low": low, "high": high}
         for name, value, low, high in columns
     ]
-    return alt.Chart(alt.Data(values=rows)), alt.Y("name:N", sort=own, title=None)
+    return alt.Chart(alt.Data(values=rows)), alt.Y("name:N", sort=own, title=data["unit"])
 
 
 def histogram_svg(bins: Sequence[tuple[str, int]]) -> str:

@@ -34,10 +34,20 @@ class ReleaseData(TypedDict):
         assumes: what was assumed, in words.
         treats: what became of values that do not fit, in words, or "".
         private: False if it was drawn from a seed.
+        title: what was measured, in a line; None if nobody said.
+        unit: of the numbers of the data; None if nobody said.
+        name: of the column that was measured; None if there is none.
+        date: the day of the release, in UTC, or "".
+        version: of epsilons that made it, or "".
         influence_of_one: in the local model, how far one dishonest report can have moved it.
     """
 
     statistic: str
+    title: str | None
+    unit: str | None
+    name: str | None
+    date: str
+    version: str
     confidence: float
     n: float | None
     n_is_noisy: bool

@@ -6,12 +6,16 @@ import html
 from collections.abc import Sequence
 
 from epsilons.report.data import ReleaseData
+from epsilons.report.phrases import made_words
 from epsilons.report.spending import spending_table
 
 
-def block(headline: str, *parts: str) -> str:
-    """A headline, and what stands below it."""
-    return f"<div><p><strong>{html.escape(headline)}</strong></p>{''.join(parts)}</div>"
+def block(headline: str, *parts: str, title: str | None = None) -> str:
+    """A headline, what was measured above it, if that was said, and what stands below it."""
+    first = "".join(
+        f"<p><strong>{html.escape(each)}</strong></p>" for each in (title, headline) if each
+    )
+    return f"<div>{first}{''.join(parts)}</div>"
 
 
 def paragraphs(*sentences: str) -> str:
@@ -29,8 +33,9 @@ def html_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def html_ending(data: ReleaseData, related: str) -> str:
-    """Who spent what, what is protected and assumed, and the error if budgets tell values."""
-    words = paragraphs(*data["warnings"], data["protects"], data["assumes"], related)
+    """Who spent what, what is protected and assumed, the error if budgets tell values, the day."""
+    said = (*data["warnings"], data["protects"], data["assumes"], related, made_words(data))
+    words = paragraphs(*said)
     return html_table(*spending_table(data["spent"])) + words
 
 

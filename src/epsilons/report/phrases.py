@@ -7,6 +7,10 @@ from collections.abc import Callable, Iterable
 
 from epsilons.report.data import ReleaseData
 from epsilons.report.numbers import number, percent
+from epsilons.report.parts import legible
+
+_NAME = 60
+"""Characters of the name of a column that are shown."""
 
 _WEAK = 20.0
 """Beyond this a result may become 485 million times as likely for one person."""
@@ -31,6 +35,34 @@ def people_words(data: ReleaseData) -> str:
     if data["n_is_noisy"]:
         return f"About {data['n']:,.0f} people (a noisy count)"
     return f"{data['n']:,} people"
+
+
+def with_unit(data: ReleaseData, words: str) -> str:
+    """Numbers of the data, in words, with their unit once behind them, if it was said."""
+    return words if data["unit"] is None else f"{words} {data['unit']}"
+
+
+def unit_words(data: ReleaseData) -> str:
+    """The unit in brackets, to stand behind the name of an axis or a column, if it was said."""
+    return "" if data["unit"] is None else f" ({data['unit']})"
+
+
+def plot_title(data: ReleaseData, words: str) -> str | list[str]:
+    """The title of a plot: what was measured in a line of its own, if it was said."""
+    lines = [*([] if data["title"] is None else [data["title"]]), words]
+    lines[0] = seeded_title(data) + lines[0]
+    return lines if len(lines) > 1 else lines[0]
+
+
+def made_words(data: ReleaseData) -> str:
+    """The day of a release, the version that made it, and the column; "" if they are not known."""
+    if not data["date"]:
+        return ""
+    words = f"Released {data['date']} (UTC) with epsilons {data['version']}"
+    if data["name"] is None:
+        return f"{words}."
+    name = legible(data["name"])
+    return f'{words}, from the column "{name if len(name) <= _NAME else name[: _NAME - 1] + "…"}".'
 
 
 def risk_words(data: ReleaseData, told: Callable[[float], str]) -> str:

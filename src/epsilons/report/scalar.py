@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -10,8 +11,16 @@ from epsilons.report import charts, notebook
 from epsilons.report.data import ScalarData
 from epsilons.report.numbers import aligned, number, percent
 from epsilons.report.parts import FactList, Figure, Part, Words, unbroken_percent
-from epsilons.report.phrases import NOTHING, people_words, risk_words, seeded, seeded_title
-from epsilons.report.screen import ending, nothing_lines, seeded_lines, treats_lines
+from epsilons.report.phrases import (
+    NOTHING,
+    people_words,
+    plot_title,
+    risk_words,
+    seeded,
+    unit_words,
+    with_unit,
+)
+from epsilons.report.screen import ending, first_lines, nothing_lines, treats_lines
 from epsilons.report.sections import release_page, treats_parts
 
 if TYPE_CHECKING:
@@ -21,19 +30,20 @@ if TYPE_CHECKING:
 def text(data: ScalarData) -> str:
     """One number for the screen."""
     lo, hi = data["bounds"]
+    told = functools.partial(_told, data)
     lines = [
-        *seeded_lines(data),
+        *first_lines(data),
         headline(data),
         "",
-        f"  {people_words(data)}, values from {number(lo)} to {number(hi)}, "
-        f"method {data['method']}",
+        f"  {people_words(data)}, values from "
+        f"{with_unit(data, f'{number(lo)} to {number(hi)}')}, method {data['method']}",
         *treats_lines(data),
-        f"  {risk_words(data, number)}",
+        f"  {risk_words(data, told)}",
         *nothing_lines(data["interval"] == data["bounds"]),
         *ending(
             data,
             "If budgets and values are related, the error of the mean of these people can be up to "
-            f"{number(data['error_if_related'])} (not exceeded with probability "
+            f"{told(data['error_if_related'])} (not exceeded with probability "
             f"{percent(data['confidence'])}).",
         ),
     ]
@@ -42,20 +52,22 @@ def text(data: ScalarData) -> str:
 
 def html(data: ScalarData) -> str:
     """One number for a notebook: its interval, who spent what, and the words."""
-    related = number(data["error_if_related"])
+    related = _told(data, data["error_if_related"])
     return notebook.block(
         " ".join([*seeded(data), headline(data)]),
         notebook.paragraphs(data["treats"]),
         notebook.html_ending(
             data, f"If budgets and values are related, the error can be up to {related}."
         ),
+        title=data["title"],
     )
 
 
 def plot(data: ScalarData) -> altair.VConcatChart:
     """The number with its interval on the range of the data, and who spent what below."""
     shown = _estimate(data, data["bounds"]).properties(width=480, height=50)
-    title = f"{seeded_title(data)}{data['statistic']} {number(data['value'])}: {people_words(data)}"
+    value = with_unit(data, number(data["value"]))
+    title = plot_title(data, f"{data['statistic']} {value}: {people_words(data)}")
     return charts.above_spending(shown, data["spent"], title)
 
 
@@ -63,8 +75,9 @@ def page(data: ScalarData) -> str:
     """One number as a page that stands alone."""
     low, high = data["interval"]
     wide = high - low
-    shown = aligned(data["value"], wide)
-    words = f"between {aligned(low, wide)} and {aligned(high, wide)}"
+    shown = with_unit(data, aligned(data["value"], wide))
+    words = with_unit(data, f"between {aligned(low, wide)} and {aligned(high, wide)}")
+    told = functools.partial(_told, data)
     lo, hi = data["bounds"]
     confidence = unbroken_percent(data["confidence"])
     parts: list[Part] = [
@@ -72,8 +85,8 @@ def page(data: ScalarData) -> str:
         FactList(
             [
                 ("People", people_words(data)),
-                ("Values", f"from {number(lo)} to {number(hi)}"),
-                ("Error", risk_words(data, number)),
+                ("Values", with_unit(data, f"from {number(lo)} to {number(hi)}")),
+                ("Error", risk_words(data, told)),
             ]
         ),
         *treats_parts(data),
@@ -86,7 +99,7 @@ def page(data: ScalarData) -> str:
         caption = "The dot is the published value, the line its interval, the axis the whole range."
         label = f"The value {shown} on the range of values, with its interval {words}"
         parts.append(Figure(charts.svg(chart), label, caption))
-    return release_page(data, f"{data['statistic'].capitalize()}: {shown}", parts, number)
+    return release_page(data, f"{data['statistic'].capitalize()}: {shown}", parts, told)
 
 
 def headline(data: ScalarData) -> str:
@@ -94,9 +107,14 @@ def headline(data: ScalarData) -> str:
     low, high = data["interval"]
     wide = high - low
     return (
-        f"{data['statistic'].capitalize()}: {aligned(data['value'], wide)}"
+        f"{data['statistic'].capitalize()}: {with_unit(data, aligned(data['value'], wide))}"
         f"   ({percent(data['confidence'])} interval {aligned(low, wide)} to {aligned(high, wide)})"
     )
+
+
+def _told(data: ScalarData, error: float) -> str:
+    """An error, with its unit."""
+    return with_unit(data, number(error))
 
 
 def _estimate(data: ScalarData, domain: Sequence[float]) -> altair.LayerChart:
@@ -106,7 +124,7 @@ def _estimate(data: ScalarData, domain: Sequence[float]) -> altair.LayerChart:
     row = {"low": low, "high": high, "value": data["value"], "name": data["statistic"]}
     base = alt.Chart(alt.Data(values=[row]))
     scale = alt.Scale(domain=list(domain))
-    title = f"{data['statistic']}, {percent(data['confidence'])} interval"
+    title = f"{data['statistic']}{unit_words(data)}, {percent(data['confidence'])} interval"
     rule = base.mark_rule(color=charts.INK, strokeWidth=3).encode(
         x=alt.X("low:Q", scale=scale, title=title), x2="high:Q"
     )

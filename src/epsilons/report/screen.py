@@ -8,7 +8,7 @@ from typing import Any
 
 from epsilons.report.data import ReleaseData
 from epsilons.report.numbers import number
-from epsilons.report.phrases import NOTHING, seeded
+from epsilons.report.phrases import NOTHING, made_words, seeded
 from epsilons.report.spending import spending_table
 
 _WIDTH = 96
@@ -40,9 +40,10 @@ def warning_lines(warnings: Sequence[str]) -> list[str]:
     return [wrapped("Warning: " + each) for each in warnings]
 
 
-def seeded_lines(data: ReleaseData) -> list[str]:
-    """What stands above all others, if a release was drawn from a seed."""
-    return [line for each in seeded(data) for line in (each, "")]
+def first_lines(data: ReleaseData) -> list[str]:
+    """What stands above all others: a warning if it was drawn from a seed, and the title."""
+    title = [] if data["title"] is None else [wrapped(data["title"])]
+    return [*(line for each in seeded(data) for line in (each, "")), *title]
 
 
 def treats_lines(data: ReleaseData) -> list[str]:
@@ -58,7 +59,8 @@ def nothing_lines(whole: bool) -> list[str]:
 
 
 def ending(data: ReleaseData, related: str) -> list[str]:
-    """Who spent what, what is protected and assumed, and the error if budgets tell values."""
+    """Who spent what, what is protected and assumed, the error if budgets tell values, the day."""
+    made = made_words(data)
     return [
         "",
         table(*spending_table(data["spent"])),
@@ -67,4 +69,5 @@ def ending(data: ReleaseData, related: str) -> list[str]:
         wrapped("Protected: " + data["protects"]),
         wrapped("Assumed: " + data["assumes"]),
         wrapped(related),
+        *([made] if made else []),
     ]

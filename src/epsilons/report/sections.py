@@ -28,7 +28,7 @@ def release_page(
 
     Args:
         data: of the release.
-        title: of the page.
+        title: of the page; what was measured stands above it, if it was said.
         result: what was found, which comes first.
         told: words for an error.
 
@@ -43,10 +43,12 @@ def release_page(
         f"{told(data['error_if_related'])} (not exceeded with probability "
         f"{unbroken_percent(data['confidence'])})."
     )
+    first: list[Part] = [] if data["title"] is None else [Words(f"{title}.", "headline")]
     return whole(
-        title,
+        title if data["title"] is None else data["title"],
         [
             *warning_parts([*seeded(data), *data["warnings"]]),
+            *first,
             *result,
             Section("Who spent what", spending_parts(data["spent"])),
             Section("What is protected", [Words(data["protects"])]),
@@ -92,6 +94,10 @@ def _made(data: ReleaseData) -> Part:
     loss = "the mean squared error"
     if data["loss"] != "mse":
         loss = f"the error not exceeded with probability {unbroken_percent(data['confidence'])}"
-    return FactList(
-        [("Method", data["method"]), ("Made small", loss), ("Neighbours", data["neighbours_are"])]
-    )
+    facts = [("Method", data["method"]), ("Made small", loss)]
+    facts.append(("Neighbours", data["neighbours_are"]))
+    if data["name"] is not None:
+        facts.append(("Column", data["name"]))
+    if data["date"]:
+        facts.append(("Released", f"{data['date']} (UTC), with epsilons {data['version']}"))
+    return FactList(facts)

@@ -9,8 +9,8 @@ from epsilons.report import charts, notebook
 from epsilons.report.data import VectorData
 from epsilons.report.numbers import aligned, number, percent, widest
 from epsilons.report.parts import FactList, Figure, PageTable, Part, unbroken_percent
-from epsilons.report.phrases import people_words, risk_words, seeded_title
-from epsilons.report.screen import ending, seeded_lines, table, treats_lines
+from epsilons.report.phrases import people_words, plot_title, risk_words
+from epsilons.report.screen import ending, first_lines, table, treats_lines
 from epsilons.report.sections import cut_words, release_page, treats_parts
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def text(data: VectorData) -> str:
     nothing = data["radius"] >= 2.0 * data["ball"]
     return "\n".join(
         [
-            *seeded_lines(data),
+            *first_lines(data),
             table(_heads(confidence), rows[:_PRINTED]),
             *more,
             "",
@@ -70,7 +70,7 @@ def plot(data: VectorData) -> altair.LayerChart:
         x=x, y=alt.Y("low:Q", title=words), y2="high:Q"
     )
     points = base.mark_point(color=charts.MARK, filled=True).encode(x=x, y="mean:Q")
-    title = f"{seeded_title(data)}mean vector of {people_words(data)}"
+    title = plot_title(data, f"mean vector of {people_words(data)}")
     return alt.layer(bars, points).properties(width=480, height=260, title=title)
 
 

@@ -68,6 +68,12 @@ class Call:
             return offered
         return np.array([_whole(part, self.parts) for part in offered.tolist()])
 
+    def name_of(self, values: Any) -> str | None:
+        """The name of the column that values are, in one line; None if they are an array."""
+        if self.data is None:
+            return None
+        return " ".join(str(values).split())
+
     @property
     def terms(self) -> Declared:
         """What is declared, as far as one question goes: each rung offers its part.

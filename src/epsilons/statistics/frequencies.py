@@ -64,6 +64,11 @@ class Frequencies(Question):
             self._set("categories", tuple(parameters.labels(self.categories)))
         else:
             self._set("edges", parameters.bins(self.edges))
+        if self.unit is not None and self.declared.kind in ("text", "booleans"):
+            raise ArgumentError(
+                "unit is for numbers: categories that are text or truth values have none. Leave it "
+                "out, or declare edges=[…] or integers."
+            )
 
     @classmethod
     def goal_for(

@@ -222,6 +222,7 @@ class Mean(Question):
                 self.bounds if known else averaged,
                 midpoint=self.policy(neighbours) == "midpoint",
                 averaged=averaged,
+                found=not known,
             ),
         )
 

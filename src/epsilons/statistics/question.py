@@ -46,9 +46,12 @@ class Question(ABC):
         confidence: of the PAC error, and of the interval that is printed.
         method: "auto", or a rule by name.
         missing: "error", "midpoint", or None for what is safe.
+        title: what was measured, in a line; None if nothing is said of it.
+        unit: of the numbers of the data, such as "minutes"; None if nothing is said of it.
 
     Raises:
-        ArgumentError: a word is not known, or the confidence is not strictly between 0 and 1.
+        ArgumentError: a word is not known, the confidence is not strictly between 0 and 1, or a
+            title or a unit is not one short line.
     """
 
     statistic: ClassVar[str]
@@ -63,6 +66,8 @@ class Question(ABC):
     confidence: float = 0.95
     method: str = "auto"
     missing: str | None = None
+    title: str | None = None
+    unit: str | None = None
 
     def __post_init__(self) -> None:
         parameters.choice("assume", self.assume)
@@ -70,6 +75,8 @@ class Question(ABC):
         self._set("confidence", parameters.confidence(self.confidence))
         if self.missing is not None:
             parameters.choice("missing", self.missing)
+        self._set("title", parameters.line("title", self.title))
+        self._set("unit", parameters.line("unit", self.unit))
 
     def _set(self, name: str, value: Any) -> None:
         """Keep an argument in the form in which it was checked."""
