@@ -65,6 +65,16 @@ def pytest_unconfigure() -> None:
     gc.unfreeze()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def day() -> Iterator[str]:
+    """A day that does not pass while tests run: releases say when they were made."""
+    from epsilons import made
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(made, "today", lambda: "2026-01-31")
+        yield made.today()
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A local Spark session. Tests that ask for it are in one file, hence in one worker."""

@@ -49,6 +49,8 @@ OTHERS: dict[str, list[Any]] = {
     "missing": ["error", "midpoint"],
     "levels": [[2.0, 8.0], {1.0: 600}],
     "cap": [0.7],
+    "title": ["What was measured"],
+    "unit": ["minutes"],
     "source": [ep.Seeded(8)],
     "categories": [["low", "high", "none"], [1, 2]],
     "edges": [[0, 0.4, 1]],

@@ -29,7 +29,6 @@ import pytest
 from click.testing import CliRunner
 
 import epsilons
-from epsilons import made
 from epsilons.__main__ import cli
 from epsilons.allocation import FREQUENCY_RULES, RULES
 from epsilons.mechanisms import additive, histogram
@@ -76,8 +75,7 @@ def compare(page: str, shown: str, printed: str) -> None:
 
 @pytest.fixture
 def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory with the files that the examples read, and a day that does not pass."""
-    monkeypatch.setattr(made, "today", lambda: "2026-01-31")
+    """A directory with the files that the examples read: the bundled data, under two names."""
     table = pl.read_csv(ROOT / "src/epsilons/data/commute.csv")
     table.write_csv(tmp_path / "people.csv")
     table.write_parquet(tmp_path / "people.parquet")

@@ -14,6 +14,7 @@ from epsilons import errors, local, theory, verify
 from epsilons.allocation import Allocation, allocate
 from epsilons.asking import frequencies, mean, publish
 from epsilons.budgets import Budgets
+from epsilons.checking import Check, check
 from epsilons.made import VERSION
 from epsilons.noise import Seeded
 from epsilons.planning import Plan, plan
@@ -23,6 +24,7 @@ from epsilons.statistics import Frequencies, Mean
 __all__ = [
     "Allocation",
     "Budgets",
+    "Check",
     "Frequencies",
     "Mean",
     "Plan",
@@ -30,6 +32,7 @@ __all__ = [
     "Releases",
     "Seeded",
     "allocate",
+    "check",
     "errors",
     "frequencies",
     "local",

@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from epsilons import corridor, parameters, tally
-from epsilons.allocation.declared import declared_of
 from epsilons.errors import ArgumentError
 from epsilons.noise import Source
 from epsilons.release import Release, Releases
 from epsilons.statistics import NOT_GIVEN, Frequencies, Mean, Question
-from epsilons.statistics.call import Call
+from epsilons.statistics.call import Call, declared_for
 
 __all__ = ["frequencies", "mean", "publish"]
 
@@ -276,15 +275,12 @@ def publish(
     parameters.choice("neighbours", neighbours)
     for question in asked:
         question.check(neighbours)
-    private = neighbours == "add-remove"
-    if not private:
-        _refuse_public_facts(levels, cap)
     call = Call(
         epsilon=epsilon,
         data=tally.source(data, separator),
         person=person,
         neighbours=neighbours,
-        declared=declared_of(epsilon, levels, cap) if private else None,
+        declared=declared_for(neighbours, epsilon, levels, cap),
         parts=len(asked),
     )
     return corridor.through(asked, call, source)
@@ -304,13 +300,3 @@ def _questions(questions: Iterable[Question]) -> tuple[Question, ...]:
             "questions must be a list of questions, such as [ep.Mean(…), ep.Frequencies(…)]."
         )
     return asked
-
-
-def _refuse_public_facts(levels: object, cap: object) -> None:
-    """Refuse what means nothing where budgets are public."""
-    for name, given in (("levels", levels), ("cap", cap)):
-        if given is not None:
-            raise ArgumentError(
-                f'{name} is for neighbours="add-remove": under replace all budgets are public, and '
-                "levels and caps are found among them."
-            )

@@ -175,9 +175,14 @@ def _called(before: Releases, questions: Sequence[Question]) -> Releases:
 
     Whoever mends a title must not pay for the same numbers again.
     """
-    each = zip(before.each, questions, strict=True)
-    titled = tuple(replace(one, title=asked.title, unit=asked.unit) for one, asked in each)
-    return replace(before, each=titled)
+    each = [
+        one
+        if (one.title, one.unit) == (asked.title, asked.unit)
+        else replace(one, title=asked.title, unit=asked.unit)
+        for one, asked in zip(before.each, questions, strict=True)
+    ]
+    same = all(one is other for one, other in zip(each, before.each, strict=True))
+    return before if same else replace(before, each=tuple(each))
 
 
 def _together(releases: tuple[Release, ...], call: Call) -> Releases:

@@ -53,7 +53,8 @@ def test_the_text_fits_a_screen_and_ends_with_the_warning(release: ep.Release) -
     lines = str(release).splitlines()
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 100
-    assert "related" in " ".join(lines[-2:])
+    assert "related" in " ".join(lines[-3:-1])
+    assert lines[-1] == f"Released 2026-01-31 (UTC) with epsilons {ep.__version__}."
     assert "public" in release.protects
     assert "nothing that a budget itself reveals is protected" in release.protects
 

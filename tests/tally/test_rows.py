@@ -119,7 +119,7 @@ def test_entries_of_arrays_are_checked_once(size: str, monkeypatch: pytest.Monke
 
 def test_cells_of_arrays_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
-    counting(monkeypatch, cells_numpy, "_cells", seen)
+    counting(monkeypatch, cells_numpy, "cells_of", seen)
     rows = open_rows(TABLE["w"].to_list(), epsilon=1.0, categories=WORDS, apart="sampling")
     assert rows.cells().cells.tolist() == rows.each().in_cells()[0].cells.tolist() == [[2, 1, 3]]
     assert seen == ["_cells"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from typing import Any, TypeAlias
 
@@ -13,7 +13,7 @@ from epsilons.cli import options
 from epsilons.parameters import CHOICES
 from epsilons.statistics import STATISTICS, Question
 
-__all__ = ["commands"]
+__all__ = ["CELLS", "EVERY", "RANGE", "asked", "commands", "parameters"]
 
 Decorator: TypeAlias = Callable[[Any], Any]
 
@@ -51,7 +51,7 @@ _CALLED = (
     click.option("--title", help="What was measured, in a line."),
     click.option("--unit", help="The unit of the values, such as minutes."),
 )
-_CELLS = (
+CELLS = (
     click.option("--category", "words", multiple=True, help="A category; give it once for each."),
     click.option(
         "--integers",
@@ -65,6 +65,23 @@ _CELLS = (
 )
 
 
+def _method(names: Iterable[str]) -> Decorator:
+    return click.option(
+        "--method", type=click.Choice(["auto", *names]), default="auto", show_default=True
+    )
+
+
+RANGE = (_BOUNDS, _UNKNOWN_RANGE)
+"""Options of a mean alone that say what is asked; those of frequencies are `CELLS`."""
+
+EVERY = (
+    *(_FILE, _VALUE, _EPSILON, *RANGE, *CELLS, *_WHOSE, _MISSING, *_TERMS),
+    _method(dict.fromkeys(name for each in STATISTICS.values() for name in each.every_method)),
+    *(*_CALLED, options.JSON),
+)
+"""All options of all publishing commands, each once."""
+
+
 class Publish(click.Command):
     """Publishes the answer to a question about a file.
 
@@ -75,22 +92,17 @@ class Publish(click.Command):
     def __init__(self, question: type[Question]) -> None:
         own = {field.name for field in fields(question)}
         self._question = question
-        self._bounded = "bounds" in own
         first = (_FILE, _VALUE, _EPSILON)
+        self._bounded = "bounds" in own
         if self._bounded:
             found = (_UNKNOWN_RANGE,) if question.range_may_be_found else ()
             between: tuple[Decorator, ...] = (_BOUNDS, *found, *_WHOSE, _MISSING)
         else:
-            between = (*_CELLS, *_WHOSE)
-        method = click.option(
-            "--method",
-            type=click.Choice(["auto", *question.every_method]),
-            default="auto",
-            show_default=True,
-        )
+            between = (*CELLS, *_WHOSE)
+        method = _method(question.every_method)
         super().__init__(
             question.statistic.replace(" ", "-"),
-            params=_parameters(*first, *between, *_TERMS, method, *_CALLED, options.JSON),
+            params=parameters(*first, *between, *_TERMS, method, *_CALLED, options.JSON),
             help=f"Publish {question.describes.format(file='FILE (Parquet, CSV or TSV)')}.",
         )
 
@@ -100,7 +112,7 @@ class Publish(click.Command):
 
     def _publish(self, given: dict[str, Any]) -> None:
         release = publish(
-            [self._asked(given)],
+            [asked(self._question, given)],
             epsilon=options.number_or_column(given["epsilon"]),
             data=given["file"],
             separator=given["separator"],
@@ -111,12 +123,17 @@ class Publish(click.Command):
         )[0]
         click.echo(release.to_json() if given["as_json"] else str(release))
 
-    def _asked(self, given: dict[str, Any]) -> Question:
-        """The question that the options stand for."""
-        names = ("assume", "loss", "confidence", "method", "title", "unit")
-        shared = {name: given[name] for name in names}
-        own = _bounds(given) if self._bounded else _cells(given)
-        return self._question(given["value"], **shared, **own)
+
+def asked(question: type[Question], given: dict[str, Any]) -> Question:
+    """The question that the options of a command stand for.
+
+    Raises:
+        UsageError: they do not fit together.
+    """
+    names = ("assume", "loss", "confidence", "method", "title", "unit")
+    shared = {name: given[name] for name in names}
+    bounded = "bounds" in {field.name for field in fields(question)}
+    return question(given["value"], **shared, **(_bounds(given) if bounded else _cells(given)))
 
 
 def commands() -> Iterator[click.Command]:
@@ -124,7 +141,7 @@ def commands() -> Iterator[click.Command]:
     return map(Publish, STATISTICS.values())
 
 
-def _parameters(*decorators: Decorator) -> list[click.Parameter]:
+def parameters(*decorators: Decorator) -> list[click.Parameter]:
     """What decorators of click add to a command, in their order."""
 
     def command() -> None:

@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from epsilons.allocation.declared import Declared
+from epsilons.allocation.declared import Declared, declared_of
 from epsilons.budgets import float_down
-from epsilons.errors import BudgetError
+from epsilons.errors import ArgumentError, BudgetError
 from epsilons.tally import CellTally, Tally
 from epsilons.tally.line import Line
 from epsilons.types import Floats
 
-__all__ = ["Call"]
+__all__ = ["Call", "declared_for"]
 
 Counts = TypeVar("Counts", Tally, CellTally, Line)
 
@@ -75,6 +75,11 @@ class Call:
         return " ".join(str(values).split())
 
     @property
+    def lowest(self) -> float:
+        """The budget below which nobody is counted where budgets are private; 0 elsewhere."""
+        return 0.0 if self.declared is None else float(self.declared.ladder.levels[0])
+
+    @property
     def terms(self) -> Declared:
         """What is declared, as far as one question goes: each rung offers its part.
 
@@ -91,6 +96,23 @@ class Call:
             ladder=replace(ladder, levels=self.offered(ladder.levels)),
             cap=None if cap is None else _part(cap, self.parts),
         )
+
+
+def declared_for(neighbours: str, epsilon: Any, levels: Any, cap: Any) -> Declared | None:
+    """What is declared of people whose budgets are private; None where budgets are public.
+
+    Raises:
+        ArgumentError: it is declared where it means nothing, or is no declaration.
+    """
+    if neighbours == "add-remove":
+        return declared_of(epsilon, levels, cap)
+    for name, given in (("levels", levels), ("cap", cap)):
+        if given is not None:
+            raise ArgumentError(
+                f'{name} is for neighbours="add-remove": under replace all budgets are public, and '
+                "levels and caps are found among them."
+            )
+    return None
 
 
 def _part(level: float, parts: int) -> float:

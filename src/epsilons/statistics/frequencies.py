@@ -101,6 +101,24 @@ class Frequencies(Question):
         """The names that `method` may have beside "auto"."""
         return FREQUENCY_RULES if neighbours == "replace" else CELL_METHODS
 
+    @property
+    def refuses(self) -> str:
+        """What is said under replace of values that do not fit; "" if there is `other`."""
+        if self.other is not None:
+            return ""
+        return 'values: missing and undeclared ones are refused. other="…" takes them.'
+
+    def look(self, call: Call) -> tally.Look:
+        """Look at the rows, as values of the kind of the categories."""
+        return tally.look(
+            self.values,
+            epsilon=call.epsilon,
+            data=call.data,
+            person=call.person,
+            categories=self.declared,
+            lowest=call.lowest,
+        )
+
     def open(self, call: Call) -> tally.Rows:
         """Open the rows, as values of the kind of the categories."""
         return tally.open(

@@ -109,6 +109,17 @@ class Mean(Question):
         """What a missing value gets."""
         return self.missing or ("error" if neighbours == "replace" else "midpoint")
 
+    def look(self, call: Call) -> tally.Look:
+        """Look at the rows, as numbers on a range, if that is known."""
+        return tally.look(
+            self.values,
+            epsilon=call.epsilon,
+            data=call.data,
+            person=call.person,
+            bounds=self.bounds,
+            lowest=call.lowest,
+        )
+
     def open(self, call: Call) -> tally.Rows:
         """Open the rows, as numbers."""
         apart = self.method if self.method in ("sampling", "diffusion") else None

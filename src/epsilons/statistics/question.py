@@ -125,6 +125,17 @@ class Question(ABC):
         """What a missing value gets."""
         return self.missing or "error"
 
+    @property
+    def refuses(self) -> str:
+        """What is said under replace of values that do not fit; "" if none of them is refused."""
+        if self.missing == "midpoint":
+            return ""
+        return 'values: missing ones are refused. missing="midpoint" takes them.'
+
+    @abstractmethod
+    def look(self, call: Call) -> tally.Look:
+        """Look at the rows, for the curator alone: nothing of the data is refused."""
+
     @abstractmethod
     def open(self, call: Call) -> tally.Rows:
         """Open the rows that are asked about: all checks that no pass over them is needed for."""

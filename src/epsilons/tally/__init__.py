@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from epsilons.tally.categories import Categories, declare, refuse_midpoint
 from epsilons.tally.cells import SHARES, CellTally
+from epsilons.tally.curator import Look, look
 from epsilons.tally.files import source
 from epsilons.tally.grid import GRID, Rule
 from epsilons.tally.levels import Tally
@@ -15,10 +16,12 @@ __all__ = [
     "Categories",
     "CellTally",
     "Everyone",
+    "Look",
     "Rows",
     "Rule",
     "Tally",
     "declare",
+    "look",
     "open",
     "refuse_midpoint",
     "source",

@@ -19,9 +19,18 @@ from epsilons.tally.given import Column, is_null, opened, same_labels
 from epsilons.tally.grid import LARGEST
 from epsilons.tally.identity import people
 from epsilons.tally.levels import Names
-from epsilons.types import Floats
+from epsilons.types import Booleans, Floats
 
-__all__ = ["Arrays", "budgets_and_people", "floats", "length", "one_budget", "read", "unnamed"]
+__all__ = [
+    "Arrays",
+    "budgets_and_people",
+    "floats",
+    "length",
+    "one_budget",
+    "read",
+    "unchecked",
+    "unnamed",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,19 +98,7 @@ def budgets_and_people(
     ladder: Ladder | None = None,
 ) -> tuple[Floats | float, npt.NDArray[Any] | None]:
     """Check the budgets and the people of so many rows, as `read` does."""
-    lenient = ladder is not None
-    budgets: Floats | float | None = one_budget(epsilon)
-    if budgets is None:
-        budgets = _budgets(epsilon, names.epsilon, lenient=lenient)
-    who = nobody = None
-    if person is not None:
-        who, nobody = people(person, names.person, lenient=lenient)
-    for name, other in ((names.epsilon, budgets), (names.person, who)):
-        if isinstance(other, np.ndarray) and other.size != rows:
-            raise ArgumentError(
-                f"{names.values} and {name} are not equally long: give one entry for each row in "
-                "each."
-            )
+    budgets, who, nobody = unchecked(epsilon, person, names, rows, lenient=ladder is not None)
     if ladder is None:
         if nobody is not None and nobody.any():
             raise DataError(
@@ -115,6 +112,31 @@ def budgets_and_people(
     if nobody is not None:
         rungs[nobody] = 0.0
     return rungs, who
+
+
+def unchecked(
+    epsilon: object, person: object, names: Names, rows: int, *, lenient: bool
+) -> tuple[Floats | float, npt.NDArray[Any] | None, Booleans | None]:
+    """Return the budgets and the people of so many rows, and which rows belong to no one.
+
+    Raises:
+        ArgumentError: something is not one column, or the lengths differ.
+        ColumnError: something is not of the type that it must be.
+        BudgetError: `epsilon` is one number that cannot be a budget.
+    """
+    budgets: Floats | float | None = one_budget(epsilon)
+    if budgets is None:
+        budgets = _budgets(epsilon, names.epsilon, lenient=lenient)
+    who = nobody = None
+    if person is not None:
+        who, nobody = people(person, names.person, lenient=lenient)
+    for name, other in ((names.epsilon, budgets), (names.person, who)):
+        if isinstance(other, np.ndarray) and other.size != rows:
+            raise ArgumentError(
+                f"{names.values} and {name} are not equally long: give one entry for each row in "
+                "each."
+            )
+    return budgets, who, nobody
 
 
 def one_budget(epsilon: object) -> float | None:

@@ -35,7 +35,7 @@ from epsilons.types import Floats, Integers
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["count", "each"]
+__all__ = ["count", "each", "marked"]
 
 Labels = list[str] | list[bytes] | list[int]
 """Categories as the values of a table are written."""
@@ -120,6 +120,27 @@ def each(table: Columns, categories: Categories) -> CellGroups:
             nobody=nothing,
         ),
         categories,
+    )
+
+
+def marked(table: Columns, categories: Categories) -> nw.LazyFrame[Any]:
+    """Return whether the value of each row is `missing` or `undeclared`, 1 or 0; `e` and `who`."""
+    import narwhals as nw
+
+    rows = _rows(table, categories, indexed=True)
+    rows = _sorted_out(rows, _labels(table, categories), categories, indexed=True)
+    if categories.kind == "bins":
+        index = nw.col("v").cast(nw.Int64)
+        outside = np.flatnonzero(categories.cells == UNDECLARED).tolist()
+        missing, undeclared = index < 0, index.is_in(outside) if outside else index < -1
+        if len(outside) > MOST_LISTED:
+            rows = with_places(rows.with_columns(index.alias("v")), "v", outside, "place")
+            undeclared = nw.col("place") >= 0
+    else:
+        missing, undeclared = nw.col("out") == 2, nw.col("out") == 1
+    own = [name for name in ("e", "who") if name in rows.collect_schema()]
+    return rows.select(
+        missing.cast(nw.Int64).alias("missing"), undeclared.cast(nw.Int64).alias("undeclared"), *own
     )
 
 

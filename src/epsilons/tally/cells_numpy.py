@@ -24,7 +24,7 @@ from epsilons.tally.given import Family, declared, is_null, opened
 from epsilons.tally.levels import Names
 from epsilons.types import Floats, Integers
 
-__all__ = ["CellArrays", "check_declared", "count", "read"]
+__all__ = ["CellArrays", "cells_of", "check_declared", "count", "read"]
 
 FAMILY: Final[dict[Kind, Family]] = {"text": "text", "integers": "integer", "booleans": "boolean"}
 """What the type of a column must declare for categories of a kind."""
@@ -64,7 +64,7 @@ def read(
         DataError: a row has no person.
     """
     lenient = ladder is not None or categories.other is not None
-    cell = _cells(values, categories, names.values, lenient=lenient)
+    cell = cells_of(values, categories, names.values, lenient=lenient)
     return CellArrays(cell, *budgets_and_people(epsilon, person, names, cell.size, ladder))
 
 
@@ -107,7 +107,7 @@ def check_declared(values: object, kind: Kind, name: str) -> None:
         raise wrong_type(kind, f"{name} must be", dtype)
 
 
-def _cells(values: object, categories: Categories, name: str, *, lenient: bool) -> Integers:
+def cells_of(values: object, categories: Categories, name: str, *, lenient: bool) -> Integers:
     """Return the cell of each value.
 
     In a list or a column of objects the type of an entry is data: one of another type is in no

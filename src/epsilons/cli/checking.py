@@ -1,0 +1,55 @@
+"""The command of a curator who looks before they publish: with the options that will publish."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from epsilons import check
+from epsilons.cli import options
+from epsilons.cli.publishing import CELLS, EVERY, RANGE, asked, parameters
+from epsilons.statistics import STATISTICS
+
+__all__ = ["CHECK"]
+
+_OF_CELLS = tuple(option.name for option in parameters(*CELLS))
+_OF_A_RANGE = tuple(option.name for option in parameters(*RANGE))
+
+
+class Checking(click.Command):
+    """Looks at a file, for the curator alone."""
+
+    def invoke(self, ctx: click.Context) -> None:
+        """Look, and print what is there."""
+        ctx.invoke(_check, ctx.params)
+
+
+def _check(given: dict[str, Any]) -> None:
+    cells, mean = (any(given[name] for name in names) for names in (_OF_CELLS, _OF_A_RANGE))
+    if cells == mean:
+        raise click.UsageError(
+            "Give the options that will publish: --bounds LO HI or --unknown-range for a mean; "
+            "--category, --integers or --edges for frequencies."
+        )
+    if cells and given["missing"] is not None:
+        raise click.UsageError("--missing is for a mean: frequencies have --other.")
+    found = check(
+        asked(STATISTICS["frequencies" if cells else "mean"], given),
+        epsilon=options.number_or_column(given["epsilon"]),
+        data=given["file"],
+        separator=given["separator"],
+        person=given["person"],
+        neighbours=given["neighbours"],
+        levels=options.offered(given["levels"]),
+        cap=given["cap"],
+    )
+    click.echo(found.to_json() if given["as_json"] else str(found))
+
+
+CHECK = Checking(
+    "check",
+    params=parameters(*EVERY),
+    help="Look at FILE (Parquet, CSV or TSV) before anything of it is published: for the curator, "
+    "not for publication. The options are those that will publish.",
+)
