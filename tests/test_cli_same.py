@@ -20,6 +20,7 @@ from click.testing import CliRunner
 import epsilons as ep
 from epsilons import experiments
 from epsilons.__main__ import cli, main
+from epsilons.cli.checking import Checking
 from epsilons.cli.publishing import Publish
 from epsilons.noise import Seeded, System
 
@@ -90,6 +91,7 @@ SHARED: list[tuple[list[str], dict[str, Any]]] = [
     (["--confidence", "0.8"], {"confidence": 0.8}),
     (["--loss", "pac", "--confidence", "0.6"], {"loss": "pac", "confidence": 0.6}),
     (["--method", "threshold"], {"method": "threshold"}),
+    (["--title", "How long"], {"title": "How long"}),
     (["--method", "proportional"], {"method": "proportional"}),
     (AR, PRIVATE),
     ([*AR, *OFFERED], PRIVATE | {"levels": [0.5, 1.0, 2.0]}),
@@ -101,6 +103,7 @@ SHARED: list[tuple[list[str], dict[str, Any]]] = [
 MEANS: list[tuple[list[str], dict[str, Any]]] = [
     ([], {}),
     (["--bounds", "1", "6"], {"bounds": (1.0, 6.0)}),
+    (["--unit", "minutes"], {"unit": "minutes"}),
     (["--value", "far", "--bounds", "890", "950"], {"values": "far", "bounds": (890.0, 950.0)}),
     (
         ["--value", "holes", "--missing", "midpoint"],
@@ -124,8 +127,8 @@ FREQUENCIES: list[tuple[list[str], dict[str, Any]]] = [
         {"values": "whole", "categories": [1, 2, 3]},
     ),
     (
-        ["--value", "x", "--edges", "0,2.5,40"],
-        {"values": "x", "categories": None, "edges": [0.0, 2.5, 40.0]},
+        ["--value", "x", "--edges", "0,2.5,40", "--unit", "minutes"],
+        {"values": "x", "categories": None, "edges": [0.0, 2.5, 40.0], "unit": "minutes"},
     ),
     (["--category", "b", "--other", "else"], {"categories": ["b"], "other": "else"}),
     *SHARED,
@@ -360,7 +363,7 @@ def test_every_option_of_every_command_is_compared() -> None:
     for name, command in cli.commands.items():
         if name not in compared:
             # The one class of them all hands on the same options, as it does for these two.
-            assert isinstance(command, Publish), name
+            assert isinstance(command, (Publish, Checking)), name
             assert {p.name for p in command.params} <= publishing, name
             continue
         said = {word for words, _ in compared[name] for word in words} | {"--json", "--value"}

@@ -121,3 +121,40 @@ def test_any_other_range_is_refused_with_its_reason(value: object, says: str) ->
     assert "bounds" in str(caught.value)
     assert isinstance(caught.value, ValueError)
     assert isinstance(caught.value, EpsilonsError)
+
+
+LINES: list[object] = ["Minutes to work", "%", "a" * 40, "µg/m³", "时间", "می\u200cخواهم", " a "]
+BAD_LINES: list[tuple[object, str]] = [
+    ("", "blank"),
+    (" \t ", "blank"),
+    ("a\nb", "line breaks"),
+    ("a\u2028b", "line breaks"),
+    ("a\x1b[2Jb", "control characters"),
+    ("a\u202eb", "control characters"),
+    ("\ud800", "control characters"),
+    (3, "type int"),
+    (b"minutes", "type bytes"),
+    (["minutes"], "type list"),
+    (True, "type bool"),
+]
+
+
+@pytest.mark.parametrize("name", parameters.LONGEST)
+@pytest.mark.parametrize("value", LINES, ids=repr)
+def test_a_line_of_text_is_taken_without_blanks_around_it(name: str, value: str) -> None:
+    assert parameters.line(name, value) == value.strip()
+    assert parameters.line(name, None) is None
+
+
+@pytest.mark.parametrize("name", parameters.LONGEST)
+@pytest.mark.parametrize(("value", "why"), BAD_LINES, ids=repr)
+def test_what_is_no_line_of_text_is_refused_by_name(name: str, value: object, why: str) -> None:
+    with pytest.raises(ArgumentError, match=rf"^{name} must be one line of text.*{why}"):
+        parameters.line(name, value)
+
+
+@pytest.mark.parametrize(("name", "most"), parameters.LONGEST.items())
+def test_a_line_has_an_end(name: str, most: int) -> None:
+    assert parameters.line(name, "a" * most) == "a" * most
+    with pytest.raises(ArgumentError, match=rf"^{name} .* at most {most} .* it has {most + 1}\."):
+        parameters.line(name, "a" * (most + 1))

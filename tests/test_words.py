@@ -206,3 +206,28 @@ def test_local_releases_say_what_is_estimated() -> None:
         assert release.assumes.startswith(words.ASSUMED_LOCALLY[release.statistic])
         assert f"{what} estimated. Reports are honest: if one of these" in release.assumes
         assert release.assumes.endswith("No menu of budgets (levels=) was declared.")
+
+
+@pytest.mark.parametrize(
+    ("bounds", "said"),
+    [
+        ((0.0, 60.0), "0 to 60 "),
+        ((0.12345, 1.0), "0.12345 to 1 "),
+        ((-1234567.0, 1234567.5), "-1,234,567 to 1,234,567.5 "),
+        ((1e-7, 2.5e20), "1e-07 to 2.5e+20 "),
+    ],
+)
+def test_bounds_that_were_given_are_said_to_their_last_digit(
+    bounds: tuple[float, float], said: str
+) -> None:
+    assert words.clipped(bounds, midpoint=False).startswith(f"Values outside {said}")
+    release = ep.mean([0.5] * 9, epsilon=1.0, bounds=bounds)
+    assert f"Values outside {said}" in release.treats
+
+
+def test_a_bound_that_was_found_is_said_in_a_few_digits() -> None:
+    told = words.clipped((12.345678, 1234567.8), midpoint=True, found=True)
+    assert told.startswith("Values outside 12.35 to 1.23e+06 ")
+    values = np.random.default_rng(2).normal(10.0, 1.0, 3000)
+    release = ep.mean(values, epsilon=1.0, bounds=None, source=ep.Seeded(1))
+    assert len(release.treats) < 70

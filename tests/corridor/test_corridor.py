@@ -132,6 +132,20 @@ def test_the_hash_of_a_question_covers_arguments_and_no_data() -> None:
     assert hashed(ep.Mean(VALUES, bounds=(0, 1), loss="pac"), call()) != same
     assert hashed(MEAN, call(neighbours="add-remove")) != same
     assert hashed(ep.Mean(VALUES, bounds=(0, 1), confidence=0.9), call()) != same
+    assert hashed(ep.Mean(VALUES, bounds=(0, 1), title="Shares", unit="parts"), call()) == same
+
+
+def test_whoever_mends_a_title_does_not_pay_again() -> None:
+    account = Recording(EPSILON)
+    first = corridor.through([MEAN], call(), ep.Seeded(1), account)
+    source = Counting()
+    named = ep.Mean(VALUES, bounds=(0, 1), title="Shares", unit="parts")
+    again = corridor.through([named], call(), source, account)
+    assert (again[0].title, again[0].unit) == ("Shares", "parts")
+    assert (first[0].title, first[0].unit) == (None, None)
+    assert again[0].value == first[0].value
+    assert again.mechanism is first.mechanism
+    assert source.handed == 0
 
 
 def test_the_hash_of_a_question_covers_categories_and_guesses_however_they_are_written() -> None:

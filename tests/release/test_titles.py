@@ -1,0 +1,180 @@
+"""What was measured, in every form of a release: title, unit, column, day and version."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import epsilons as ep
+from epsilons import made
+from epsilons.errors import ArgumentError
+from tests.report.forms import Reader, forms
+
+RNG = np.random.default_rng(3)
+TABLE = pl.DataFrame(
+    {
+        "minutes": RNG.uniform(0.0, 60.0, 400),
+        "mode": [("bus", "bike")[k % 2] for k in range(400)],
+        "children": [k % 3 for k in range(400)],
+        "e": RNG.choice([0.3, 1.0], 400),
+    }
+)
+TITLE, UNIT = "Way to work & <back>", "min<utes"
+CALLED: dict[str, Any] = {"title": TITLE, "unit": UNIT}
+LAST = f"Released 2026-01-31 (UTC) with epsilons {ep.__version__}"
+
+
+def mean(**more: Any) -> ep.Release:
+    given: dict[str, Any] = {"bounds": (0, 60), "data": TABLE, "source": ep.Seeded(1)}
+    return ep.mean("minutes", epsilon="e", **given | more)
+
+
+def shares(**more: Any) -> ep.Release:
+    given: dict[str, Any] = {"edges": [0, 30, 60], "data": TABLE, "source": ep.Seeded(1)}
+    return ep.frequencies("minutes", epsilon="e", **given | more)
+
+
+def vector() -> ep.Release:
+    survey = ep.local.Vector(2)
+    points = RNG.uniform(-0.5, 0.5, (50, 2))
+    release: ep.Release = survey.estimate(survey.randomize_many(points, np.full(50, 1.0)))
+    return release
+
+
+@pytest.mark.parametrize("release", [mean, shares], ids=["mean", "shares"])
+def test_every_form_says_what_was_measured(release: Any) -> None:
+    for name, text in forms(release(**CALLED)).items():
+        assert TITLE in text, name
+        assert UNIT in text, name
+        assert "2026-01-31" in text, name
+        assert ep.__version__ in text, name
+    for name, text in forms(release()).items():
+        assert TITLE not in text, name
+        assert UNIT not in text, name
+        assert "2026-01-31" in text, name
+
+
+@pytest.mark.parametrize("release", [mean, shares], ids=["mean", "shares"])
+def test_without_title_and_unit_the_text_is_one_line_longer_and_else_the_same(
+    release: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, called = str(release()), str(release(**CALLED))
+    assert plain.splitlines()[-1] == f'{LAST}, from the column "minutes".'
+    unsaid = called.replace(f"{TITLE}\n", "").replace(f" {UNIT}", "").replace(f" ({UNIT})", "")
+    assert " ".join(unsaid.split()) == " ".join(plain.split())
+    monkeypatch.setattr(made, "today", lambda: "2030-12-24")
+    later = str(release())
+    assert later.splitlines()[:-1] == plain.splitlines()[:-1]
+    assert later.splitlines()[-1].startswith("Released 2030-12-24 (UTC)")
+
+
+def test_the_unit_stands_once_behind_the_numbers_of_a_statement() -> None:
+    lines = str(mean(**CALLED)).splitlines()
+    assert lines[2] == TITLE
+    assert lines[3].startswith("Mean: ")
+    assert lines[3].count(UNIT) == 1
+    assert f" {UNIT}   (95 % interval " in lines[3]
+    assert f"values from 0 to 60 {UNIT}, method" in lines[5]
+    assert all(line.count(UNIT) <= 1 for line in lines)
+
+
+def test_a_column_of_bins_is_headed_by_its_unit() -> None:
+    text = str(shares(**CALLED))
+    assert f"category ({UNIT})" in text
+    assert f"category ({UNIT})" in Reader(shares(**CALLED)._repr_html_()).text
+
+
+def test_dictionaries_and_json_hold_it(tmp_path: Path) -> None:
+    release = mean(**CALLED)
+    held = {"title": TITLE, "unit": UNIT, "name": "minutes", "date": "2026-01-31"}
+    held["version"] = ep.__version__
+    assert held.items() <= release.to_dict().items()
+    assert held.items() <= json.loads(release.to_json()).items()
+    again = ep.Release.from_json(release.to_json())
+    assert held.items() <= again.to_dict().items()
+    assert str(again) == str(release)
+    page = release.report(tmp_path / "page.html").read_text("utf-8")
+    assert held.items() <= json.loads(Reader(page).embedded).items()
+
+
+def test_a_release_that_was_written_before_there_were_titles_is_read() -> None:
+    release = mean()
+    stored = json.loads(release.to_json())
+    for name in ("title", "unit", "name", "date", "version"):
+        del stored["release"][name]
+    again = ep.Release.from_json(json.dumps(stored))
+    assert (again.title, again.unit, again.name, again.date) == (None, None, None, "")
+    assert str(again).splitlines() == str(release).splitlines()[:-1]
+    for text in forms(again).values():
+        assert "Released" not in text
+
+
+def test_a_page_is_headed_by_its_title_and_plots_are(tmp_path: Path) -> None:
+    page = mean(**CALLED).report(tmp_path / "page.html").read_text("utf-8")
+    assert "<h1>Way to work &amp; &lt;back&gt;</h1>" in page
+    assert "Mean: " in Reader(page).text
+    assert "<back>" not in page
+    for release in (mean, shares):
+        chart = json.dumps(release(**CALLED).plot().to_dict(), ensure_ascii=False)
+        assert f'["NOT PRIVATE (seeded): {TITLE}", "' in chart
+        assert UNIT in chart
+        assert TITLE not in json.dumps(release().plot().to_dict())
+
+
+def test_several_questions_each_have_their_own() -> None:
+    asked = [
+        ep.Mean("minutes", bounds=(0, 60), title="How long", unit="minutes"),
+        ep.Frequencies("mode", categories=["bus", "bike"], title="By what"),
+    ]
+    releases = ep.publish(asked, epsilon="e", data=TABLE)
+    assert [each.title for each in releases] == ["How long", "By what"]
+    assert [each.unit for each in releases] == ["minutes", None]
+    assert [each.name for each in releases] == ["minutes", "mode"]
+    assert "How long" in str(releases)
+    assert "By what" in str(releases)
+
+
+def test_the_column_has_a_name_and_an_array_has_none() -> None:
+    values = TABLE["minutes"].to_numpy()
+    release = ep.mean(values, epsilon=1.0, bounds=(0, 60))
+    assert release.name is None
+    assert str(release).splitlines()[-1] == f"{LAST}."
+    frame = pd.DataFrame({7: values, "e": 1.0})
+    assert ep.mean(7, epsilon="e", bounds=(0, 60), data=frame).name == "7"
+    odd = "a\nb\x1b" + "c" * 100
+    named = ep.mean(odd, epsilon="e", bounds=(0, 60), data=frame.rename(columns={7: odd}))
+    assert named.name is not None
+    assert "\n" not in named.name
+    last = str(named).splitlines()[-1]
+    assert "\x1b" not in last
+    assert last.endswith('ccc…".')
+    assert len(last) < 140
+
+
+def test_local_releases_have_a_day_and_a_version() -> None:
+    survey = ep.local.Mean((0, 60))
+    sent = survey.randomize_many(TABLE["minutes"].to_numpy(), np.full(400, 1.0))
+    for release in (survey.estimate(sent), vector()):
+        assert str(release).splitlines()[-1] == f"{LAST}."
+        assert release.name is None
+
+
+@pytest.mark.parametrize("name", ["title", "unit"])
+def test_wrong_ones_are_refused_by_name_before_anything_is_read(name: str) -> None:
+    for wrong in ("", "a\nb", 3, "x" * 200):
+        for ask in (mean, shares):
+            with pytest.raises(ArgumentError, match=f"^{name} "):
+                ask(**{name: wrong}, data="no such file.csv")
+
+
+@pytest.mark.parametrize("categories", [["bus", "bike"], [True, False]], ids=["text", "booleans"])
+def test_categories_that_are_no_numbers_have_no_unit(categories: list[Any]) -> None:
+    with pytest.raises(ArgumentError, match=r"^unit is for numbers"):
+        ep.Frequencies("mode", categories=categories, unit="minutes")
+    assert ep.Frequencies("children", categories=[0, 1, 2], unit="children").unit == "children"
