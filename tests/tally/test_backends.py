@@ -23,7 +23,7 @@ from epsilons.errors import (
 )
 from epsilons.tally import cells_engine, columns, line_engine, sums_engine
 from tests.local import test_tables
-from tests.tally import questions, test_cells, test_collations, test_ladder
+from tests.tally import questions, test_cells, test_collations, test_curator, test_ladder
 from tests.tally.asking import cells_of, sums_of
 from tests.tally.conftest import EVERYWHERE, SPARK, declared_as, on_engine
 from tests.test_ladder import LADDERS
@@ -371,3 +371,13 @@ def test_spark_compares_text_by_its_bytes(
 
 def test_spark_adds_up_local_reports_where_they_are(spark: Any) -> None:
     test_tables.check_on_spark(spark)
+
+
+@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
+@pytest.mark.parametrize("kind", test_curator.KINDS)
+def test_a_look_on_spark(
+    kind: str, person: bool, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    table = test_curator.rows()
+    data = on_engine(SPARK, table, tmp_path, request)
+    test_curator.compared(data, table, kind, person=person)
