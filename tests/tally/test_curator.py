@@ -16,7 +16,7 @@ import pytest
 
 from epsilons import tally
 from epsilons.errors import ArgumentError, BudgetError, ColumnError, FileError
-from epsilons.tally import Look, cells_engine, columns
+from epsilons.tally import Look, cells_engine, collect, columns
 from tests.tally.conftest import BACKENDS, on_engine
 
 BOUNDS = (-20.0, 70.3)
@@ -194,7 +194,7 @@ def test_nobody_at_all(
     engine: str, person: bool, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     table = rows().head(0)
-    data = None if engine == "numpy" else on_engine(engine, table, tmp_path, request)
+    data: Any = None if engine == "numpy" else on_engine(engine, table, tmp_path, request)
     if engine == "pandas":
         data = data.astype({"who": "string", "word": "string"})
     compared(data, table, "numbers", person=person)
@@ -237,17 +237,15 @@ def test_arguments_and_schemas_are_refused(given: dict[str, Any], error: type[Ex
 
 
 def test_one_pass_and_few_lines_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    from epsilons.tally import curator
-
     seen: list[int] = []
-    real: Callable[..., Any] = curator.collected
+    real: Callable[..., Any] = collect.collected
 
     def counting(*given: Any) -> Any:
         found = real(*given)
         seen.append(len(found))
         return found
 
-    monkeypatch.setattr(curator, "collected", counting)
+    monkeypatch.setattr("epsilons.tally.curator.collected", counting)
     n = 20_000
     data = pl.DataFrame({"v": np.arange(n), "e": np.arange(n) + 0.5, "who": np.arange(n) // 2})
     found = tally.look("v", epsilon="e", data=data, person="who", bounds=(0, 9))
