@@ -110,8 +110,8 @@ def test_it_foretells_what_publishing_refuses(question: Any, case: str) -> None:
 
 def test_each_refusal_names_its_reason() -> None:
     for case, reason in {
-        "missing": "missing ones",
-        "infinite": "missing ones",
+        "missing": "missing values",
+        "infinite": "missing values",
         "two budgets": "two budgets",
         "no budget": "negative, NaN or missing",
         "nobody's": "without a person",

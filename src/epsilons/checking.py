@@ -209,22 +209,22 @@ def check(
 
 
 def _refusals(found: tally.Look, refuses: str) -> tuple[str, ...]:
-    """Why data would be refused under replace, in the words of the arguments that help.
+    """What would be refused under replace, a sentence each.
 
     Args:
         found: what they hold.
-        refuses: what the question says if values do not fit; "" if it takes them all.
+        refuses: the values that the question refuses, in words; "" if it takes them all.
     """
     gone = found.missing + (found.infinite or 0) + (found.undeclared or 0)
     reasons = {
-        "There are fewer than two people.": found.people < 2,
-        "epsilon: budgets that are negative, NaN or missing are refused.": found.unusable > 0,
-        "epsilon: it is 0 for everyone.": found.people == found.zero > 0,
-        "person: rows without a person are refused.": found.nobody > 0,
-        "epsilon: people with two budgets are refused.": found.conflicts > 0,
+        "fewer than two people": found.people < 2,
+        "budgets that are negative, NaN or missing": found.unusable > 0,
+        "a budget of 0 for everyone": found.people == found.zero > 0,
+        "rows without a person": found.nobody > 0,
+        "people with two budgets": found.conflicts > 0,
         refuses: gone > 0 and refuses != "",
     }
-    return tuple(f"Refused: {reason}" for reason, holds in reasons.items() if holds)
+    return tuple(f"Would be refused: {reason}." for reason, holds in reasons.items() if holds)
 
 
 def _share(many: int, whole: int) -> str:

@@ -103,10 +103,10 @@ class Frequencies(Question):
 
     @property
     def refuses(self) -> str:
-        """What is said under replace of values that do not fit; "" if there is `other`."""
+        """The values that are refused under replace, in words; "" if there is `other`."""
         if self.other is not None:
             return ""
-        return 'values: missing and undeclared ones are refused. other="…" takes them.'
+        return 'missing and undeclared values, which other="…" would take'
 
     def look(self, call: Call) -> tally.Look:
         """Look at the rows, as values of the kind of the categories."""

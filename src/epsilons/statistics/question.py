@@ -127,10 +127,10 @@ class Question(ABC):
 
     @property
     def refuses(self) -> str:
-        """What is said under replace of values that do not fit; "" if none of them is refused."""
+        """The values that are refused under replace, in words; "" if none are."""
         if self.missing == "midpoint":
             return ""
-        return 'values: missing ones are refused. missing="midpoint" takes them.'
+        return 'missing values, which missing="midpoint" would take'
 
     @abstractmethod
     def look(self, call: Call) -> tally.Look:
