@@ -21,6 +21,9 @@ X = [1.0, 2.0, 50.0, 99.0, math.nan, math.nan]
 CLIPPED = "Values outside 0 to 60 count as the nearest bound"
 
 
+ALONE = "missing values count as 30, the middle"
+COIN = "A missing answer counts as the toss of a fair coin."
+ZERO = "Vectors longer than 1 are shortened to that length; missing vectors count as zero."
 MIDDLE = "missing values count as 30, the middle, unless the person has others"
 
 
@@ -100,6 +103,33 @@ def test_shares_say_what_values_that_do_not_fit_count_as() -> None:
         assert "Missing and undeclared values are in no category." in text, name
     for name, text in forms(shares()).items():
         assert "undeclared" not in text, name
+
+
+@pytest.mark.parametrize(
+    ("survey", "values", "said"),
+    [
+        (ep.local.Mean((0, 60), missing="midpoint"), [1.0, None, 99.0], f"{CLIPPED}; {ALONE}."),
+        (ep.local.Bit("midpoint"), [1.0, math.nan, 0.0], COIN),
+        (ep.local.Vector(1, missing="midpoint"), [[0.5], [math.nan], [0.1]], ZERO),
+    ],
+    ids=["mean", "bit", "vector"],
+)
+def test_local_releases_say_what_missing_values_count_as(
+    survey: Any, values: list[Any], said: str
+) -> None:
+    release = survey.estimate(survey.randomize_many(np.array(values, float), np.full(3, 1.0)))
+    assert release.treats == said
+    assert release.missing == "midpoint"
+    for name, text in forms(release).items():
+        assert said in text, name
+
+
+@pytest.mark.parametrize("survey", [ep.local.Mean((0, 60)), ep.local.Bit(), ep.local.Vector(1)])
+def test_where_a_device_refuses_missing_values_nothing_is_said_of_them(survey: Any) -> None:
+    values: Any = [[0.0], [1.0]] if isinstance(survey, ep.local.Vector) else [0.0, 1.0]
+    release = survey.estimate(survey.randomize_many(np.array(values), np.full(2, 1.0)))
+    assert "issing" not in release.treats
+    assert release.missing == "error"
 
 
 def test_local_releases_say_what_becomes_of_values_outside() -> None:

@@ -6,7 +6,7 @@ ASSUMED_OF_AN_UNKNOWN_RANGE                                the same where the ra
 PROTECTED_LOCALLY, ASSUMED_LOCALLY, honest_reports(…)      the local model
 will_protect(neighbours), planned(neighbours, assume)      plans
 neighbours_are(neighbours)                                 what counts as a change of one person
-clipped(…), uncounted(…), shortened(…)                     what values that do not fit count as
+clipped(…), uncounted(…), shortened(…), tossed(…)          what values that do not fit count as
 """
 
 from __future__ import annotations
@@ -206,6 +206,7 @@ def clipped(
     midpoint: bool,
     averaged: tuple[float, float] | None = None,
     found: bool = False,
+    alone: bool = False,
 ) -> str:
     """What values outside of the bounds count as and, if any are accepted, missing values.
 
@@ -214,6 +215,7 @@ def clipped(
         midpoint: whether missing values are accepted.
         averaged: the range of what is averaged, if that is something else of the values.
         found: whether the bounds were found, and not given: then a few digits of them do.
+        alone: whether a person has one value.
     """
     told = number if found else _exactly
     lo, hi = bounds
@@ -221,7 +223,8 @@ def clipped(
     if midpoint:
         lo, hi = averaged or bounds
         middle = told(lo / 2.0 + hi / 2.0)
-        words += f"; missing values count as {middle}, the middle, unless the person has others"
+        others = "" if alone else ", unless the person has others"
+        words += f"; missing values count as {middle}, the middle{others}"
     return words + "."
 
 
@@ -245,6 +248,17 @@ def uncounted(other: Any, neighbours: str) -> str:
     return ""
 
 
-def shortened(ball: float) -> str:
-    """What becomes of vectors that are too long."""
-    return f"Vectors longer than {number(ball)} are shortened to that length."
+def shortened(ball: float, *, midpoint: bool) -> str:
+    """What becomes of vectors that are too long and, if any are accepted, of missing ones.
+
+    Args:
+        ball: how long vectors can be.
+        midpoint: whether missing vectors are accepted.
+    """
+    more = "; missing vectors count as zero" if midpoint else ""
+    return f"Vectors longer than {number(ball)} are shortened to that length{more}."
+
+
+def tossed(*, midpoint: bool) -> str:
+    """What a missing yes or no counts as; nothing is said if it is refused."""
+    return "A missing answer counts as the toss of a fair coin." if midpoint else ""

@@ -34,6 +34,9 @@ _MADE: Final = re.compile(
 )
 """The line with the day of a release: it is another one tomorrow."""
 
+_OF_THE_DAY: Final = ("title", "unit", "name", "date", "version")
+"""What a release says of the call and the day, beside its numbers: it has tests of its own."""
+
 _NEW_OPTIONS: Final = re.compile(r"^  --(title|unit) TEXT .*\n", re.M)
 """Options that came after the help of commands was recorded, a line each."""
 
@@ -208,8 +211,9 @@ _MORE: Final = {"scalar": (), "cells": ("band",), "vector": ("radius",)}
 
 def _as_dict(data: dict[str, Any]) -> Fields:
     """The keys in their order, and each value; texts are long and said elsewhere."""
-    fields: Fields = {"to_dict": " ".join(data)}
-    for name, value in data.items():
+    told = {name: value for name, value in data.items() if name not in _OF_THE_DAY}
+    fields: Fields = {"to_dict": " ".join(told)}
+    for name, value in told.items():
         long = isinstance(value, str) and len(value) > _SAID_ELSEWHERE
         fields[f"to_dict.{name}"] = _text(value) if long else value
     return fields

@@ -265,6 +265,7 @@ class Randomizer(ABC):
             protects=PROTECTED_LOCALLY,
             assumes=ASSUMED_LOCALLY[found.statistic] + found.honesty,
             treats=found.treats,
+            missing=getattr(self, "missing", "error"),  # categories have no middle
             private=state.private,
             mechanism=self,
             date=made.today(),

@@ -31,7 +31,7 @@ from epsilons.risk import weights as weighing
 from epsilons.risk.local import Sums
 from epsilons.risk.reported import Reported
 from epsilons.risk.weights import LEAST
-from epsilons.words import clipped
+from epsilons.words import clipped, tossed
 
 METHODS: Final = ("auto", "laplace", "bit")
 
@@ -115,7 +115,8 @@ class Bit(Randomizer):
         return _add_bits(reports.epsilon, bits, weights)
 
     def _estimated(self, state: State) -> Estimated:
-        return _estimated(state, "share", (0.0, 1.0), 0.0)
+        treats = tossed(midpoint=self.missing == "midpoint")
+        return _estimated(state, "share", (0.0, 1.0), 0.0, treats)
 
 
 @storable
@@ -216,7 +217,8 @@ class Mean(Randomizer):
         return first + second, mine.merged(theirs)
 
     def _estimated(self, state: State) -> Estimated:
-        return _estimated(state, "mean", self.bounds, 0.5 / GRID)
+        treats = clipped(self.bounds, midpoint=self.missing == "midpoint", alone=True)
+        return _estimated(state, "mean", self.bounds, 0.5 / GRID, treats)
 
 
 def _one_bit(values: Integers, epsilon: Floats, source: Source) -> NDArray[np.bool_]:
@@ -299,7 +301,7 @@ def _reach(budgets: Floats) -> Floats:
 
 
 def _estimated(
-    state: State, statistic: str, bounds: tuple[float, float], slack: float
+    state: State, statistic: str, bounds: tuple[float, float], slack: float, treats: str
 ) -> Estimated:
     lo, hi = bounds
     sums = state.sums
@@ -315,5 +317,5 @@ def _estimated(
             abs(float(state.total[0])) / sums.weight,
             lambda far: number((hi - lo) * far),
         ),
-        treats=clipped(bounds, midpoint=False) if statistic == "mean" else "",
+        treats=treats,
     )

@@ -265,7 +265,7 @@ class Vector(Randomizer):
             method="vector",
             risk=margin.mse(),
             honesty=honesty(state, length, lambda far: number(self.radius * far), 2.0),
-            treats=shortened(self.radius),
+            treats=shortened(self.radius, midpoint=self.missing == "midpoint"),
         )
 
 
