@@ -175,6 +175,16 @@ def test_all_questions_are_checked_before_anything_is_drawn() -> None:
     assert source.handed == 0
 
 
+@pytest.mark.parametrize("method", ["weighted", "diffusion"])
+def test_budgets_that_become_alike_are_refused_before_anything_is_drawn(method: str) -> None:
+    alike = np.array([1.517578125, 1.5175781250000002])  # a third of either is the same float
+    found = ep.Mean(np.arange(600.0), bounds=None, method=method)
+    source = Counting()
+    with pytest.raises(BudgetError, match="divided among 3"):
+        ep.publish([found] * 3, epsilon=np.repeat(alike, 300), source=source)
+    assert source.handed == 0
+
+
 def test_who_pays_is_who_the_account_says() -> None:
     """The budgets of a call are those of the sheet, whatever was typed."""
     account = Recording(EPSILON / 2.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from fractions import Fraction
 from typing import Any
 
@@ -113,3 +114,29 @@ def test_a_budget_that_cannot_be_divided_is_refused() -> None:
 def test_releases_print_one_after_the_other() -> None:
     releases = ep.publish([MEAN, SHARES], epsilon=1.0, source=ep.Seeded(2))
     assert str(releases) == f"{releases[0]}\n\n{releases[1]}"
+
+
+@pytest.mark.parametrize(
+    ("tossed", "terms"),
+    [
+        (ep.Mean(VALUES, bounds=(0, 100), method="sampling"), "replace"),
+        (
+            ep.Frequencies(COLOURS, categories=["red", "green", "blue"], method="sampling"),
+            "replace",
+        ),
+        (ep.Mean(VALUES, bounds=None, method="diffusion"), "replace"),
+        (ep.Mean(VALUES, bounds=None, method="diffusion"), "levels"),
+        (ep.Mean(VALUES, bounds=None, method="diffusion"), "fine"),
+    ],
+    ids=["sampled sum", "sampled cells", "diffusion", "reduction", "fine reduction"],
+)
+def test_beside_others_coins_are_checked_too(tossed: Any, terms: str) -> None:
+    epsilon = np.where(np.isinf(EPSILON), 2.5, EPSILON)
+    releases = ep.publish(
+        [tossed, MEAN, SHARES], epsilon=epsilon, source=ep.Seeded(4), **TERMS[terms]
+    )
+    verdict = ep.verify.exact(releases.mechanism)
+    assert verdict.holds
+    assert all(map(operator.le, verdict.losses, releases.mechanism.losses))
+    assert all(map(operator.le, releases.mechanism.losses, verdict.budgets))
+    assert ep.verify.exact(releases[0].mechanism).holds

@@ -66,8 +66,8 @@ def _composed(mechanism: Any) -> Verdict:
     for stage, verdict, charge in zip(stages, verdicts, charges, strict=True):
         if len(charge) != len(budgets):
             raise PrivacyError("The charges do not speak of the same people as the stages.")
-        # Where coins are tossed the loss is a bound, a hair below what the coins were made for.
-        within = operator.le if stage.kind == "diffusion" else operator.eq
+        # Where coins are tossed the loss is a bound, at most what the coins were made for.
+        within = operator.le if _tosses(stage) else operator.eq
         if not all(map(within, verdict.losses, charge)):
             raise PrivacyError("A stage does not take what it was charged: another one was drawn.")
     losses = tuple(
@@ -76,6 +76,11 @@ def _composed(mechanism: Any) -> Verdict:
     )
     whole = all(verdict.exact for verdict in verdicts)
     return Verdict(budgets, losses, exact=whole, neighbours=verdicts[0].neighbours)
+
+
+def _tosses(stage: Any) -> bool:
+    """Whether people of a stage are kept by coins."""
+    return stage.kind in ("diffusion", "reduction") or getattr(stage, "keep", None) is not None
 
 
 def _reduced(mechanism: Any) -> Verdict:
