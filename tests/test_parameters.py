@@ -108,6 +108,7 @@ BAD_BOUNDS: list[tuple[object, str]] = [
     ((0.0, -0.0), "equal"),
     ((2, 1), "reversed"),
     ((-1.7e308, 1.7e308), "too wide or too narrow"),
+    ((-1e155, 1e155), "too wide or too narrow"),  # its square is beyond all floats
     ((0.0, 5e-324), "too wide or too narrow"),
     ((0.0, 1e-300), "too wide or too narrow"),
     ((0, 10**400), "bounds="),

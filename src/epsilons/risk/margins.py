@@ -84,6 +84,8 @@ class Weighed:
         """A range that holds the truth with at least this probability, cut to the bounds."""
         lo, hi = bounds
         reach = (hi - lo) * self.error(assume, confidence)
+        if math.isinf(reach):  # the raw value may be infinite then, and says nothing
+            return lo, hi
         # Where the noise drowned everything the raw value may lie outside: the nearest bound.
         return min(max(raw - reach, lo), hi), max(min(raw + reach, hi), lo)
 
