@@ -12,8 +12,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from epsilons.budgets import Floats, Integers
 from epsilons.theory.prefix import Crowd, log_sums_of, sizes, sums_of
+from epsilons.types import Floats, Integers
 
 Truths: TypeAlias = npt.NDArray[np.bool_]
 

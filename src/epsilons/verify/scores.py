@@ -16,7 +16,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from epsilons.types import Floats
+
 Keys = npt.NDArray[np.int64]
 
 _CAUTION: Final = 1.0
