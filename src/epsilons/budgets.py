@@ -16,8 +16,6 @@ from epsilons.types import Floats, Integers
 
 __all__ = [
     "Budgets",
-    "Floats",
-    "Integers",
     "as_budgets",
     "float_down",
     "floats_down",

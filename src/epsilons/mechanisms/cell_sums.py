@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from epsilons.budgets import Floats, Integers
 from epsilons.frozen import storable
 from epsilons.ladder import Ladder
 from epsilons.mechanisms.additive import lattice, noisy_cells
 from epsilons.noise import DiscreteLaplace, Source
 from epsilons.risk import Weighing
 from epsilons.tally import CellTally
+from epsilons.types import Floats, Integers
 
 _SAFE = 2**62
 

@@ -8,10 +8,10 @@ from typing import Final
 
 import numpy as np
 
-from epsilons.budgets import Floats, Integers
 from epsilons.frozen import storable
 from epsilons.ladder import Ladder
 from epsilons.noise import DiscreteLaplace, Source
+from epsilons.types import Floats, Integers
 
 SHARE: Final = Fraction(1, 8)
 """The part of everyone's rung that counting spends."""

@@ -7,13 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from epsilons.budgets import Floats, Integers
 from epsilons.frozen import storable
 from epsilons.mechanisms.candidates import Candidates
 from epsilons.noise import Source, below, exp_minus
 from epsilons.noise.enclosure import continues_below, enclose
+from epsilons.types import Floats, Integers
 
-__all__ = ["Selection", "distances"]
+__all__ = ["Selection"]
 
 _BITS = 64
 _FAR = 45

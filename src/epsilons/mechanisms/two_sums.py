@@ -11,11 +11,11 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from epsilons.budgets import Floats, Integers
 from epsilons.frozen import storable
 from epsilons.noise import PairLaw, Source
 from epsilons.risk import Weighing, ratio
 from epsilons.tally import Tally
+from epsilons.types import Floats, Integers
 
 
 @storable

@@ -68,7 +68,7 @@ class Spending(Sequence[Spent]):
     @property
     @abstractmethod
     def rows(self) -> tuple[Spent, ...]:
-        """A row for each level, strictest first; for some of them if there are very many rungs."""
+        """A row for each level, strictest first; for some of them if there are very many."""
 
     def __call__(self, epsilon: float) -> float:
         """What a person with this budget spent."""
@@ -115,7 +115,7 @@ class ByLevel(Spending):
 
     @cached_property
     def rows(self) -> tuple[Spent, ...]:
-        """A row for each level, or for some of the rungs if there are very many."""
+        """A row for each level, or for some of a ladder that has very many."""
         if self.people is not None:
             columns = zip(
                 self.levels.tolist(), self.people.tolist(), self.spent.tolist(), strict=True

@@ -12,13 +12,13 @@ from typing import ClassVar, Final, Protocol
 
 import numpy as np
 
-from epsilons.budgets import Floats
 from epsilons.frozen import storable
 from epsilons.noise import PairLaw
 from epsilons.risk import cells, mean, ratio
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import Goal
 from epsilons.risk.weighing import Weighing
+from epsilons.types import Floats
 
 LEADING: Final = "leading term at the noisy number of people"
 """What the risk of a ratio is."""
