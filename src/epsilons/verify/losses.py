@@ -17,6 +17,9 @@ from epsilons.verify.verdict import Verdict, budgets_of
 _MANY: Final = 128
 """Where there are many laws, each is asked at every point so near to 0."""
 
+_TOSSED: Final = ("diffusion", "reduction")
+"""Kinds in which coins are tossed for everyone; sums and cells say so with their `keep`."""
+
 
 def exact(mechanism: Any) -> Verdict:
     """Compute the loss of a person of each level, from what a mechanism declares.
@@ -66,8 +69,9 @@ def _composed(mechanism: Any) -> Verdict:
     for stage, verdict, charge in zip(stages, verdicts, charges, strict=True):
         if len(charge) != len(budgets):
             raise PrivacyError("The charges do not speak of the same people as the stages.")
-        # Where coins are tossed the loss is a bound, a hair below what the coins were made for.
-        within = operator.le if stage.kind == "diffusion" else operator.eq
+        # Where coins are tossed the loss is a bound, and below what the coins were made for.
+        tossed = stage.kind in _TOSSED or getattr(stage, "keep", None) is not None
+        within = operator.le if tossed else operator.eq
         if not all(map(within, verdict.losses, charge)):
             raise PrivacyError("A stage does not take what it was charged: another one was drawn.")
     losses = tuple(
