@@ -68,6 +68,32 @@ def test_together_they_spend_no_more_than_each_has(questions: list[Any], terms: 
     np.testing.assert_allclose(totals, each, rtol=1e-9)
 
 
+TOSSED: dict[str, tuple[Any, str]] = {
+    "sampling": (ep.Mean(VALUES, bounds=(0, 100), method="sampling"), "replace"),
+    "sampled shares": (
+        ep.Frequencies(COLOURS, categories=["red", "green", "blue"], method="sampling"),
+        "replace",
+    ),
+    "diffusion": (ep.Mean(VALUES, bounds=None, method="diffusion"), "replace"),
+    "reduction": (ep.Mean(VALUES, bounds=None, method="diffusion"), "add-remove"),
+}
+
+
+@pytest.mark.parametrize("name", TOSSED)
+def test_coins_beside_other_questions_are_no_other_stage(name: str) -> None:
+    """Coins are charged for what they were made for: a checker finds a smaller loss."""
+    question, neighbours = TOSSED[name]
+    epsilon = np.where(EPSILON > 0.0, np.minimum(EPSILON, 2.5), 0.3)
+    releases = ep.publish(
+        [MEAN, question, SHARES], epsilon=epsilon, neighbours=neighbours, source=ep.Seeded(4)
+    )
+    verdict = ep.verify.exact(releases.mechanism)
+    assert verdict.holds
+    charged = releases.mechanism.losses
+    assert all(loss <= most for loss, most in zip(verdict.losses, charged, strict=True))
+    assert any(loss < most for loss, most in zip(verdict.losses, charged, strict=True))
+
+
 def test_public_people_stay_public_and_those_at_zero_out() -> None:
     releases = ep.publish([MEAN, SHARES], epsilon=EPSILON, source=ep.Seeded(4))
     assert releases.for_each([0.0])[0] == 0.0

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from epsilons.budgets import floats_down, numbers_given
+from epsilons.budgets import budgets_of_people
 from epsilons.errors import BudgetError
 from epsilons.frozen import storable
 from epsilons.types import Floats, Integers
@@ -62,7 +62,9 @@ class Spending(Sequence[Spent]):
             What each of them spent, in the same order.
 
         Raises:
-            BudgetError: a budget is NaN or, where all budgets are public, below all of them.
+            BudgetError: a budget is no number, or, where all budgets are public, NaN or below all
+                of them.
+            ArgumentError: they are not one column.
         """
 
     @property
@@ -102,7 +104,7 @@ class ByLevel(Spending):
 
     def for_each(self, epsilon: npt.ArrayLike) -> Floats:
         """What each person spent; under add/remove nothing, if they stand below all rungs."""
-        budgets = floats_down(numbers_given(epsilon))
+        budgets = budgets_of_people(epsilon)
         if self.people is None:
             at = np.searchsorted(self.levels, np.where(budgets >= 0.0, budgets, 0.0), side="right")
             return np.concatenate([[0.0], self.spent])[at]
@@ -149,7 +151,7 @@ class AllOfIt(Spending):
 
     def for_each(self, epsilon: npt.ArrayLike) -> Floats:
         """What each person spent: their ε."""
-        budgets = floats_down(numbers_given(epsilon))
+        budgets = budgets_of_people(epsilon).copy()
         if not (budgets >= 0.0).all():
             raise BudgetError("epsilon: somebody's budget is negative or NaN.")
         return budgets

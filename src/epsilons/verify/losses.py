@@ -17,6 +17,9 @@ from epsilons.verify.verdict import Verdict, budgets_of
 _MANY: Final = 128
 """Where there are many laws, each is asked at every point so near to 0."""
 
+_TOSSED: Final = ("diffusion", "reduction")
+"""Kinds in which coins are tossed for everyone; sums and cells say so with their `keep`."""
+
 
 def exact(mechanism: Any) -> Verdict:
     """Compute the loss of a person of each level, from what a mechanism declares.
@@ -80,7 +83,7 @@ def _composed(mechanism: Any) -> Verdict:
 
 def _tosses(stage: Any) -> bool:
     """Whether people of a stage are kept by coins."""
-    return stage.kind in ("diffusion", "reduction") or getattr(stage, "keep", None) is not None
+    return stage.kind in _TOSSED or getattr(stage, "keep", None) is not None
 
 
 def _reduced(mechanism: Any) -> Verdict:
