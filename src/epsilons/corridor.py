@@ -54,6 +54,8 @@ def through(
         sheet = account.sheet(call.data, call.person)
         call = replace(call, data=sheet.data, epsilon=sheet.epsilon)
     ways = [_Way(question, call, entropy) for question in questions]
+    for way in ways:
+        way.toss()
 
     def draw() -> Settled:
         releases = tuple(way.release() for way in ways)
@@ -67,7 +69,7 @@ def through(
 
 
 class _Way:
-    """One question on its way: led to its first draw when it is made, and to its end by `release`.
+    """One question on its way: checked when it is made, tossed to its first draw, then released.
 
     Args:
         question: what is asked.
@@ -81,20 +83,31 @@ class _Way:
         self._source = source
         self._steps: Steps = question.steps(question.open(call), call)
         self._draws: list[Draw] = []
-        first = self._next(None)
+        self._checked = self._next(None)
+
+    def toss(self) -> None:
+        """Toss what has to be tossed before the first draw: when all questions were checked.
+
+        Raises:
+            PrivacyError: there is no draw.
+        """
+        first = self._tossed(self._checked)
         if not isinstance(first, Draw):
-            raise PrivacyError(f"{question.statistic} gave an answer that was not drawn.")
+            raise PrivacyError(f"{self._question.statistic} gave an answer that was not drawn.")
         self.first = first
 
-    def _next(self, drawn: Any) -> Draw | Answer:
-        """Send what was drawn, and toss what has to be tossed, up to the next draw or the end."""
+    def _next(self, drawn: Any) -> Draw | Toss | Answer:
+        """Send what was drawn or tossed, up to the next draw, the next toss or the end."""
         try:
-            step = self._steps.send(drawn)
-            while isinstance(step, Toss):
-                step = self._steps.send(step.mechanism.thin(self._source, *step.people))
+            return self._steps.send(drawn)
         except StopIteration as end:
             answer: Answer = end.value
             return answer
+
+    def _tossed(self, step: Draw | Toss | Answer) -> Draw | Answer:
+        """Toss what has to be tossed, up to the next draw or the end."""
+        while isinstance(step, Toss):
+            step = self._next(step.mechanism.thin(self._source, *step.people))
         return step
 
     def release(self) -> Release:
@@ -104,7 +117,7 @@ class _Way:
             if self._draws and not self._draws[-1].more:
                 raise PrivacyError("A draw follows one that was said to be the last.")
             self._draws.append(step)
-            step = self._next(step.mechanism.draw(self._source, total=step.total))
+            step = self._tossed(self._next(step.mechanism.draw(self._source, total=step.total)))
         return self._made(step)
 
     @property
