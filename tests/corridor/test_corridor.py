@@ -185,6 +185,16 @@ def test_budgets_that_become_alike_are_refused_before_anything_is_drawn(method: 
     assert source.handed == 0
 
 
+def test_no_coin_is_tossed_before_all_questions_are_checked() -> None:
+    gaps = VALUES.copy()
+    gaps[0] = np.nan
+    source = Counting()
+    tossed, _ = CASES["sampling"]
+    with pytest.raises(MissingValueError):
+        ep.publish([tossed, ep.Mean(gaps, bounds=(0, 1))], epsilon=EPSILON, source=source)
+    assert source.handed == 0
+
+
 def test_who_pays_is_who_the_account_says() -> None:
     """The budgets of a call are those of the sheet, whatever was typed."""
     account = Recording(EPSILON / 2.0)

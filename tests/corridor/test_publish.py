@@ -130,6 +130,14 @@ def test_what_is_no_list_of_questions_is_refused(questions: Any) -> None:
         ep.publish(questions, epsilon=1.0)
 
 
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+def test_arrays_that_are_not_of_the_same_people_are_refused(neighbours: str) -> None:
+    """One number for all fits an array of any length, and so fits two that differ."""
+    fewer = ep.Mean(VALUES[1:], bounds=(0, 100))
+    with pytest.raises(ArgumentError, match="not equally long"):
+        ep.publish([MEAN, fewer], epsilon=1.0, neighbours=neighbours)
+
+
 def test_a_budget_that_cannot_be_divided_is_refused() -> None:
     epsilon = np.full(PEOPLE, 1.0)
     epsilon[0] = 5e-324

@@ -143,6 +143,8 @@ def test_parts_that_cannot_be_are_refused_at_once(part: str) -> None:
     data = json.loads(mean().to_json())
     data["release"]["mechanism"]["weights"] = HOSTILE[part]
     with pytest.raises(ArgumentError, match="cannot be read"):
+        frozen.from_plain(HOSTILE[part])
+    with pytest.raises(ArgumentError, match="cannot be read"):
         ep.Release.from_json(json.dumps(data))
 
 

@@ -73,6 +73,7 @@ def test_it_is_a_sequence_of_its_rows() -> None:
         assert len(rule) == len(rule.rows)
         assert tuple(rule) == rule.rows
         assert rule[0] is rule.rows[0]
+        assert list(rule)[-1] is rule.rows[-1]
         assert rule[-1:] == rule.rows[-1:]
         assert isinstance(rule[0], Spent)
         assert repr(rule) == repr(rule.rows)

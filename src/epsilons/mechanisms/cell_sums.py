@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,7 @@ class CellSums:
         """Noisy counts in units of weight."""
         return np.asarray(drawn, dtype=np.float64) / self.reach
 
-    @property
+    @cached_property
     def losses(self) -> tuple[Fraction, ...]:
         """What a person on each rung loses at most."""
         rate = self.reach / self.law.scale

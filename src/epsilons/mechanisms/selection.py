@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -78,7 +79,7 @@ class Selection:
         """The same selection, said of finer levels, each of which lies in one of its own."""
         return replace(self, levels=levels.copy(), weights=self.weights[place])
 
-    @property
+    @cached_property
     def losses(self) -> tuple[Fraction, ...]:
         """What a person of each level spends: k·spread/scale."""
         return tuple(Fraction(int(k) * self.spread, self.scale) for k in self.weights.tolist())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, overload
@@ -78,6 +78,9 @@ class Spending(Sequence[Spent]):
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def __iter__(self) -> Iterator[Spent]:
+        return iter(self.rows)
 
     @overload
     def __getitem__(self, index: int) -> Spent: ...
