@@ -38,7 +38,7 @@ def rows(n: int = 400, *, csv: bool = False) -> pl.DataFrame:
         odd = draw.random() < 0.2
         table["value"].append(draw.choice(ODD) if odd else draw.gauss(25.0, 40.0))
         table["whole"].append(None if draw.random() < 0.1 else draw.randrange(6))
-        table["word"].append(draw.choice([*WORDS, "A", "a ", None if csv else ""]))
+        table["word"].append(draw.choice([*WORDS, "A", "a ", None, *([] if csv else [""])]))
         budget = own[k] if draw.random() < 0.95 else draw.choice(BUDGETS)
         # What no one offers lies beyond all budgets of people.
         table["epsilon"].append(draw.choice([1e-305, 80.0]) if who[-1] is None else budget)

@@ -8,14 +8,13 @@ from epsilons.tally.curator import Look, look
 from epsilons.tally.files import source
 from epsilons.tally.grid import GRID, Rule
 from epsilons.tally.levels import Tally
-from epsilons.tally.rows import Everyone, Rows, open
+from epsilons.tally.rows import Rows, open
 
 __all__ = [
     "GRID",
     "SHARES",
     "Categories",
     "CellTally",
-    "Everyone",
     "Look",
     "Rows",
     "Rule",
