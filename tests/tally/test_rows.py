@@ -122,7 +122,7 @@ def test_cells_of_arrays_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None
     counting(monkeypatch, cells_numpy, "cells_of", seen)
     rows = open_rows(TABLE["w"].to_list(), epsilon=1.0, categories=WORDS, apart="sampling")
     assert rows.cells().cells.tolist() == rows.each().in_cells()[0].cells.tolist() == [[2, 1, 3]]
-    assert seen == ["_cells"]
+    assert seen == ["cells_of"]
 
 
 def test_each_pass_over_a_file_is_counted_from_nothing(
