@@ -202,6 +202,17 @@ def test_nobody_at_all(
     compared(data, table, "numbers", person=person)
 
 
+@pytest.mark.parametrize("engine", ["numpy", "polars", "duckdb"])
+def test_however_many_rows_no_one_has_they_are_no_person(
+    engine: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    table = rows().head(30)
+    alone = pl.when(pl.int_range(pl.len()) > 3).then(None).otherwise(pl.col("who"))
+    table = table.with_columns(alone.alias("who"))
+    data = None if engine == "numpy" else on_engine(engine, table, tmp_path, request)
+    compared(data, table, "numbers", person=True)
+
+
 def test_entries_of_lists_are_data_and_nothing_of_them_is_refused() -> None:
     found = tally.look(
         [1.0, "x", None, {}, True],
