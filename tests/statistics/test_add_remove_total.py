@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,8 @@ def test_a_mean_is_released_whatever_the_data(
                 assert 0.0 <= low <= high <= 1.0
                 assert "Mean" in str(release)
                 alike = mean_of(rows, person=person is not None, **facts)
-            assert plain(alike) == plain(release)
+            assert release.name == (None if form == "arrays" else "x")  # an array has no name
+            assert plain(alike) == plain(replace(release, name=None))
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -109,7 +111,8 @@ def test_frequencies_are_released_whatever_the_data(
                 assert ((low >= 0.0) & (low <= high) & (high <= 1.0)).all()
                 assert "else" not in str(release)
                 alike = cells_of(rows, person=person is not None, **facts)
-            assert plain(alike) == plain(release)
+            assert release.name == (None if form == "arrays" else "x")  # an array has no name
+            assert plain(alike) == plain(replace(release, name=None))
 
 
 FRAME = pl.DataFrame({"x": [0.1, 0.2], "e": [1.0, 2.0], "who": ["a", "b"], "word": ["v", "w"]})
