@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from epsilons import corridor, parameters, tally
-from epsilons.allocation.declared import declared_of
+from epsilons import corridor, parameters
 from epsilons.errors import ArgumentError
 from epsilons.noise import Source
 from epsilons.release import Release, Releases
@@ -264,15 +263,14 @@ def publish(
     parameters.choice("neighbours", neighbours)
     for question in asked:
         question.check(neighbours)
-    private = neighbours == "add-remove"
-    if not private:
-        _refuse_public_facts(levels, cap)
-    call = Call(
+    call = Call.of(
         epsilon=epsilon,
-        data=tally.source(data, separator),
+        data=data,
+        separator=separator,
         person=person,
         neighbours=neighbours,
-        declared=declared_of(epsilon, levels, cap) if private else None,
+        levels=levels,
+        cap=cap,
         parts=len(asked),
     )
     return corridor.through(asked, call, source)
@@ -292,13 +290,3 @@ def _questions(questions: Iterable[Question]) -> tuple[Question, ...]:
             "questions must be a list of questions, such as [ep.Mean(…), ep.Frequencies(…)]."
         )
     return asked
-
-
-def _refuse_public_facts(levels: object, cap: object) -> None:
-    """Refuse what means nothing where budgets are public."""
-    for name, given in (("levels", levels), ("cap", cap)):
-        if given is not None:
-            raise ArgumentError(
-                f'{name} is for neighbours="add-remove": under replace all budgets are public, and '
-                "levels and caps are found among them."
-            )
