@@ -14,7 +14,7 @@ from epsilons import frequencies as frequencies_of
 from epsilons import mean as mean_of
 from epsilons import plan as plan_for
 from epsilons.cli import options
-from epsilons.cli.publishing import commands
+from epsilons.cli.publishing import commands, replays
 from epsilons.release import Release
 from epsilons.statistics import STATISTICS
 
@@ -51,6 +51,7 @@ def demo(save: str | None, as_json: bool) -> None:
 
 for _each in commands():
     cli.add_command(_each)
+cli.add_command(replays())
 
 
 @cli.command()

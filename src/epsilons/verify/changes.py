@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -40,7 +40,7 @@ class Change:
     """
 
     words: str
-    rows: tuple[Mapping[str, Any], ...] | list[Mapping[str, Any]] | None = None
+    rows: Sequence[Mapping[str, Any]] | None = None
     row: int | None = None
     comes: bool = False
     place: str = "same"
@@ -268,12 +268,13 @@ def _ids(own: Any, others: list[dict[str, Any]], facts: Facts) -> list[Entry]:
     found = _near(near, kind)
     family = kind.family
     found += _ODD_IDS.get(family, [])
-    new: list[Any] = {
+    made: dict[str, list[Any]] = {
         "integer": [min(kind.most, 2**53) - 1 - i for i in range(5)],
         "float": [1e9 + i for i in range(5)],
         "boolean": [],
         "other": [],
-    }.get(family, [f"new {i}" for i in range(5)])
+    }
+    new = made.get(family, [f"new {i}" for i in range(5)])
     fresh = next((entry for entry in new if not facts.has(entry)), None)
     if fresh is not None:
         found.insert(0, ("a new id", fresh))

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from epsilons.errors import ArgumentError
@@ -20,6 +19,19 @@ class New:
 
     entries: list[Any]
     labels: list[Any]
+
+
+@dataclass(frozen=True)
+class Someone:
+    """The one who changes.
+
+    Attributes:
+        rows: theirs, in the table.
+        places: where these are, if rows have places.
+    """
+
+    rows: list[dict[str, Any]]
+    places: Any = None
 
 
 @dataclass(frozen=True)
@@ -132,9 +144,11 @@ class Series(Column):
     """A column of pandas, Polars or PyArrow."""
 
     def __init__(self, native: Any) -> None:
+        import narwhals as nw
+
         super().__init__(native)
         self._series = nw.from_native(native, series_only=True)
-        self._space: Any = self._series.__native_namespace__()
+        self.space: Any = self._series.__native_namespace__()
         self._objects = str(getattr(native, "dtype", "")) == "object"
 
     @property
@@ -146,7 +160,7 @@ class Series(Column):
         return kind_of(self._series.dtype, nullable=not numpy)
 
     def _is(self, name: str) -> bool:
-        return bool(self._space.__name__ == name)
+        return bool(self.space.__name__ == name)
 
     @property
     def labels(self) -> Any:
@@ -173,15 +187,15 @@ class Series(Column):
         parts = [self._part(piece) for piece in pieces]
         if self._is("pyarrow"):
             chunks = [chunk for part in parts for chunk in part.chunks]
-            return self._space.chunked_array(chunks, type=self.native.type)
-        return self._space.concat(parts)
+            return self.space.chunked_array(chunks, type=self.native.type)
+        return self.space.concat(parts)
 
     def _part(self, piece: Any) -> Any:
         native = self.native
         if isinstance(piece, New):
             if self._is("pyarrow"):
-                made = self._space.array(piece.entries, type=native.type)
-                return self._space.chunked_array([made])
+                made = self.space.array(piece.entries, type=native.type)
+                return self.space.chunked_array([made])
             if self._is("polars"):
                 return type(native)(native.name, piece.entries, dtype=native.dtype, strict=False)
             if not piece.entries:
@@ -193,7 +207,7 @@ class Series(Column):
             if isinstance(piece, slice):
                 start, end, _ = piece.indices(len(native))
                 return native.slice(start, max(end - start, 0))
-            return native.take(self._space.array(piece))
+            return native.take(self.space.array(piece))
         return native.iloc[piece] if self._is("pandas") else native[piece]
 
 

@@ -10,14 +10,16 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
-import narwhals as nw
 import numpy as np
 
 from epsilons.errors import ArgumentError
-from epsilons.verify.columns import Column, Kind, New, Series, column_of, kind_of
+from epsilons.verify.columns import Column, Kind, New, Series, Someone, column_of, kind_of
 from epsilons.verify.text_files import TextTable
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 Row = dict[str, Any]
 """What stands in a row, by the names of the parameters: values, epsilon, person."""
@@ -25,19 +27,6 @@ Row = dict[str, Any]
 ROLES: Final = ("values", "epsilon", "person")
 LOOKED_AT: Final = 1000
 """Rows of which those are chosen who change."""
-
-
-@dataclass(frozen=True)
-class Someone:
-    """The one who changes.
-
-    Attributes:
-        rows: theirs, in the table.
-        places: where these are, if rows have places.
-    """
-
-    rows: list[Row]
-    places: Any = None
 
 
 class Table(Protocol):
@@ -87,6 +76,8 @@ def table_of(given: Row, data: Any, separator: str | None, folder: Path) -> Tabl
         kept = {role: each for role, each in given.items() if _is_column(role, each)}
         columns = {role: column_of(each, role) for role, each in kept.items()}
         return Columns(columns, lambda made: made)
+    import narwhals as nw
+
     names = {role: each for role, each in given.items() if _is_column(role, each)}
     if isinstance(data, (str, os.PathLike)):
         path = Path(os.path.expanduser(os.fspath(data)))
@@ -124,6 +115,8 @@ class _Parquet:
         self._count = 0
 
     def __call__(self, frame: Any) -> str:
+        import narwhals as nw
+
         self._count += 1
         path = self._folder / f"{self._count}.parquet"
         nw.from_native(frame, eager_only=True).write_parquet(path)
@@ -132,15 +125,15 @@ class _Parquet:
 
 def _of_frame(data: Any, names: Row, written: Callable[[Any], Any]) -> Columns:
     """The columns of a frame in memory, and how it is put together again."""
-    columns: dict[str, Column] = {role: Series(data[name]) for role, name in names.items()}
+    columns = {role: Series(data[name]) for role, name in names.items()}
 
     def frame(made: Row) -> Row:
         parts = {names[role]: each for role, each in made.items()}
-        space: Any = columns["values"]._space  # type: ignore[attr-defined]
+        space = columns["values"].space
         whole = space.table(parts) if hasattr(space, "table") else type(data)(parts)
         return {**names, "data": written(whole)}
 
-    return Columns(columns, frame)
+    return Columns(dict(columns), frame)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,10 +204,11 @@ class Columns:
 
     def _labels(self, gone: Any, count: int) -> list[Any]:
         """Labels of new rows: those of the rows that are gone, and then new ones."""
-        index = self.columns["values"].labels
+        labels = (column.labels for column in self.columns.values())
+        index = next((each for each in labels if each is not None), None)
         if index is None:
             return []
-        own = index[gone].tolist()[:count]
+        own: list[Any] = index[gone].tolist()[:count]
         numbers = str(index.dtype).startswith(("int", "uint"))
         start = int(index.max()) + 1 if numbers and len(index) else 0
         return own + [start + i if numbers else f"new {i}" for i in range(count - len(own))]
@@ -265,6 +259,8 @@ class Lazy:
 
     def _like(self, row: Row) -> Any:
         """The rows that an engine takes for these."""
+        import narwhals as nw
+
         roles = ["person"] if row.get("person") is not None else list(self.names)
         known = [role for role in roles if row[role] is not None and row[role] == row[role]]
         parts = [nw.col(self.names[role]) == row[role] for role in known]
@@ -279,11 +275,15 @@ class Lazy:
 
     def has(self, person: Any) -> bool:
         """Whether anybody has this id."""
+        import narwhals as nw
+
         found = self._rows(self.frame.filter(nw.col(self.names["person"]) == person))
         return any(each["person"] == person for each in found)
 
     def changed(self, who: Someone | None, rows: list[Row], place: str, seed: int) -> Row:
         """The arguments of a call on the table in which somebody has other rows."""
+        import narwhals as nw
+
         del seed
         parts = [self.frame]
         if who is not None:
@@ -297,6 +297,8 @@ class Lazy:
     def _back(self, who: Someone, like: Any) -> list[nw.LazyFrame[Any]]:
         """The rows that an engine takes for those of somebody, and that are not theirs."""
         if "person" not in self.names:
+            import narwhals as nw
+
             alike = int(self.frame.filter(like).select(nw.len()).collect().item())
             return [self.frame.filter(like).head(alike - 1)] if alike > 1 else []
         found = self._rows(self.frame.filter(like))
@@ -305,6 +307,8 @@ class Lazy:
 
     def _made(self, row: Row, count: int) -> nw.LazyFrame[Any]:
         """Rows with these entries: rows of the table in which all entries are others."""
+        import narwhals as nw
+
         schema = self.frame.collect_schema()
         entries = [
             nw.lit(row.get(role)).cast(schema[name]).alias(name)

@@ -11,9 +11,11 @@ from typing import Any
 
 from epsilons.errors import ArgumentError, EpsilonsError, PrivacyError
 from epsilons.verify.changes import Change, Facts, allowed, nasty
-from epsilons.verify.moves import Person
-from epsilons.verify.neighbours import Someone, Table, table_of
+from epsilons.verify.moves import Person, level_of
+from epsilons.verify.neighbours import Table, table_of
 from epsilons.verify.runs import Found, Run, first_run, second_run
+
+__all__ = ["Outcome", "Replay", "replay"]
 
 _SHOWN = 14
 """Lines of changes that are printed."""
@@ -212,7 +214,11 @@ class _Trying:
     first: Run
 
     def nasty(self) -> Iterator[tuple[Change, Any]]:
-        """Nasty changes of some people in turn: the strictest, the last, the most generous."""
+        """Nasty changes of some people in turn: the strictest, the last, the most generous.
+
+        They are of those whose values count for something. The strictest of all may not count: if
+        theirs do, that shows, too.
+        """
         rows = self.table.sample()
         usable = [row for row in rows if 0 < self._budget(row) < float("inf")] or rows
         declared = self.asked.levels if self.asked.levels is not None else []
@@ -224,13 +230,18 @@ class _Trying:
         if not usable:
             yield from ((change, None) for change in nasty([], [], facts))
             return
-        ranked = sorted(usable, key=self._budget)
-        chosen = [ranked[0], usable[-1], ranked[-1]]
+        counting = [row for row in usable if self._counts(row)] or usable
+        ranked = sorted(counting, key=self._budget)
+        chosen = [ranked[0], counting[-1], ranked[-1]]
         sets = [nasty([row], [r for r in rows if r is not row], facts) for row in chosen]
-        for at in range(max(map(len, sets))):
-            row, made = chosen[at % 3], sets[at % 3]
-            if at < len(made):
-                yield made[at], row
+        by_words = [{change.words: change for change in each} for each in sets]
+        for at, words in enumerate(dict.fromkeys(w for each in by_words for w in each)):
+            turn = next(i % 3 for i in range(at, at + 3) if words in by_words[i % 3])
+            yield by_words[turn][words], chosen[turn]
+        strictest = min(usable, key=self._budget)
+        if not self._counts(strictest):
+            for change in sets[0][:2]:
+                yield replace(change, words=f"{change.words}, of the strictest"), strictest
 
     def given(self, changes: Iterable[Change]) -> Iterator[tuple[Change, Any]]:
         """The changes that the caller wrote."""
@@ -254,6 +265,12 @@ class _Trying:
         if kind is None:
             return allowed(self.arguments["epsilon"], cells=False)
         return allowed(row.get("epsilon"), cells=kind.family == "cells")
+
+    def _counts(self, row: dict[str, Any]) -> bool:
+        """Whether a row's person weighs anything in the last draw."""
+        last = self.first.steps[-1]
+        at = level_of(last, self._budget(row))
+        return at >= 0 and int(last.mechanism.weights[at]) > 0
 
     def outcome(self, change: Change, row: Any) -> Outcome:
         """Try one change."""
@@ -312,6 +329,3 @@ class _Trying:
             raise ArgumentError(
                 f'"{change.words}" gives {len(new)} rows where each row is a person: give one.'
             )
-
-
-__all__ = ["Change", "Outcome", "Replay", "Someone", "replay"]

@@ -224,5 +224,5 @@ def _same(first: Any, second: Any) -> bool:
             return False
         if first.dtype == object:
             return bool(first.tolist() == second.tolist())
-        return first.tobytes() == second.tobytes()
+        return bool(first.tobytes() == second.tobytes())
     return repr(first) == repr(second)

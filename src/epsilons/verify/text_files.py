@@ -14,17 +14,9 @@ from typing import Any
 import numpy as np
 
 from epsilons.errors import ArgumentError
-from epsilons.verify.columns import Kind
+from epsilons.verify.columns import Kind, Someone
 
 _LOOKED_AT = 1000
-
-
-@dataclass(frozen=True)
-class Someone:
-    """The one who changes: their rows, and which records these are."""
-
-    rows: list[dict[str, Any]]
-    places: Any = None
 
 
 @dataclass(frozen=True, eq=False)
