@@ -142,7 +142,9 @@ def nasty(own: list[dict[str, Any]], others: list[dict[str, Any]], facts: Facts)
         facts: what is asked, and of what form the data are.
     """
     values = _values(facts)
-    ends = [entry for _, entry in values[:2]]
+    ends = ordinary(facts.question, facts.kinds["values"])
+    if own and not ends:
+        ends = [own[0]["values"]]
     made: list[Change] = []
     if own:
         made += [Change(f"value: {words}", [{"values": entry}]) for words, entry in values]
@@ -155,7 +157,7 @@ def nasty(own: list[dict[str, Any]], others: list[dict[str, Any]], facts: Facts)
                 Change(f"person: {words}", [{"values": ends[-1], "person": entry}])
                 for words, entry in ids
             ]
-    if facts.private:
+    if facts.private and ends:
         made += _coming(own, others, ends, facts)
     return made
 
@@ -200,13 +202,9 @@ def _coming(
 
 
 def _values(facts: Facts) -> list[Entry]:
-    """What may stand in the column of values; the two ends of what is declared are the first."""
+    """What may stand in the column of values."""
     kind = facts.kinds["values"]
-    cells = kind.family == "cells"
-    declared = [
-        (words, str(entry) if cells else entry) for words, entry in _declared(facts.question)
-    ]
-    found = [each for each in declared if _fits(each[1], kind)] or [("nothing", None)]
+    found = _declared_for(facts.question, kind)
     found += {
         "float": _FLOATS,
         "integer": [("the smallest integer", kind.least), ("the largest integer", kind.most)],
@@ -220,6 +218,17 @@ def _values(facts: Facts) -> list[Entry]:
     if kind.nullable and ("a null", None) not in found:
         found.append(("a null", None))
     return found
+
+
+def ordinary(question: Any, kind: Kind) -> list[Any]:
+    """Values that nobody may refuse: the ends of what is declared, as such a column holds them."""
+    return [entry for _, entry in _declared_for(question, kind)]
+
+
+def _declared_for(question: Any, kind: Kind) -> list[Entry]:
+    cells = kind.family == "cells"
+    declared = [(words, str(each) if cells else each) for words, each in _declared(question)]
+    return [each for each in declared if _fits(each[1], kind)]
 
 
 def _declared(question: Any) -> list[Entry]:

@@ -118,6 +118,8 @@ class Array(Column):
         """Where this entry stands."""
         if self.native.dtype.kind == "O":
             return super().places(entry)
+        if self.native.dtype.kind == "U":  # which drops a NUL at the end
+            return np.flatnonzero(self.native == np.array([str(entry)])[0])
         try:
             wanted = np.array([entry]).astype(self.native.dtype)
         except (TypeError, ValueError, OverflowError):

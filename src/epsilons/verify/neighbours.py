@@ -310,10 +310,14 @@ class Lazy:
         import narwhals as nw
 
         schema = self.frame.collect_schema()
-        entries = [
-            nw.lit(row.get(role)).cast(schema[name]).alias(name)
-            for role, name in self.names.items()
-        ]
+
+        def entry(role: str, name: str) -> Any:
+            if row.get(role) is None:  # of the type of the column, on every engine
+                gone = nw.col(name).is_null()
+                return nw.when(gone & ~gone).then(nw.col(name)).alias(name)
+            return nw.lit(row[role]).cast(schema[name]).alias(name)
+
+        entries = [entry(role, name) for role, name in self.names.items()]
         return self.frame.head(count).with_columns(*entries)
 
 

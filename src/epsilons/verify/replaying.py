@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from epsilons.errors import ArgumentError, EpsilonsError, PrivacyError
-from epsilons.verify.changes import Change, Facts, allowed, nasty
+from epsilons.verify.changes import Change, Facts, allowed, nasty, ordinary
 from epsilons.verify.moves import Person, level_of
 from epsilons.verify.neighbours import Table, table_of
 from epsilons.verify.runs import Found, Run, first_run, second_run
@@ -286,7 +286,7 @@ class _Trying:
             found = second_run(question, self.asked.call(given), self.first, person)
         except EpsilonsError as refusal:
             name = type(refusal).__name__
-            if self.asked.refuses:
+            if self.asked.refuses and not self._ordinary(old, new):
                 return Outcome(change.words, (), moved=False, refused=name)
             found = Found((f"refused ({name})",), moved=False)
         except Exception as failure:
@@ -295,6 +295,13 @@ class _Trying:
             if isinstance(made.get("data"), str):
                 Path(made["data"]).unlink(missing_ok=True)
         return Outcome(change.words, found.differed, found.moved)
+
+    def _ordinary(self, old: list[Any], new: list[Any]) -> bool:
+        """Whether all values are such as were there, or as were declared: none may be refused."""
+        known = ordinary(self.asked.question, self.table.kinds["values"])
+        known += [row["values"] for row in old]
+        given = [each["values"] for each in new]
+        return all(any(type(a) is type(b) and a == b for b in known) for a in given)
 
     def _rows(self, change: Change, old: list[Any], row: Any) -> list[dict[str, Any]]:
         """The rows that the person has instead."""
