@@ -18,8 +18,8 @@ import numpy as np
 
 import epsilons as ep
 from epsilons import risk
-from epsilons.budgets import Floats, Integers
 from epsilons.risk import Weighing
+from epsilons.types import Floats, Integers
 
 _EDGES = 160
 """Edges that are tried where no programme finds the best ones."""

@@ -34,7 +34,7 @@ from benchmarks.personal_trials import (
     with_opendp,
 )
 from benchmarks.timing import Result
-from epsilons.budgets import Floats
+from epsilons.types import Floats
 
 TOLERANCE = 1e-9
 """Budgets in few levels lose nothing to rounding but that of weights to 35 bits and more."""

@@ -14,8 +14,8 @@ import epsilons as ep
 from benchmarks import combining
 from benchmarks.combining import Combination
 from epsilons import risk
-from epsilons.budgets import Floats
 from epsilons.risk import Weighing
+from epsilons.types import Floats
 
 PEOPLE = 10_000
 SEED = 8

@@ -11,7 +11,7 @@ import numpy as np
 import epsilons as ep
 from benchmarks import combining
 from benchmarks.personal_cases import SEED, Compared, mean_of
-from epsilons.budgets import Floats
+from epsilons.types import Floats
 
 CATEGORIES = 20
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from typing import Any
 
 from epsilons import corridor, parameters
@@ -263,6 +263,8 @@ def publish(
     parameters.choice("neighbours", neighbours)
     for question in asked:
         question.check(neighbours)
+    if data is None:
+        _refuse_other_lengths(asked)
     call = Call.of(
         epsilon=epsilon,
         data=data,
@@ -290,3 +292,17 @@ def _questions(questions: Iterable[Question]) -> tuple[Question, ...]:
             "questions must be a list of questions, such as [ep.Mean(…), ep.Frequencies(…)]."
         )
     return asked
+
+
+def _refuse_other_lengths(asked: tuple[Question, ...]) -> None:
+    """Refuse arrays that cannot be of the same people.
+
+    Raises:
+        ArgumentError: the arrays of two questions are not equally long.
+    """
+    given = [each.values for each in asked if not isinstance(each.values, str)]
+    if len({len(values) for values in given if isinstance(values, Sized)}) > 1:
+        raise ArgumentError(
+            "questions: the values of two of them are not equally long. All are asked of the same "
+            "people: give one entry for each row in each."
+        )

@@ -16,9 +16,8 @@ from epsilons.types import Floats, Integers
 
 __all__ = [
     "Budgets",
-    "Floats",
-    "Integers",
     "as_budgets",
+    "budgets_of_people",
     "float_down",
     "floats_down",
     "is_number",
@@ -181,6 +180,30 @@ def numbers_given(given: Any) -> npt.NDArray[Any]:
     return np.asarray(given)
 
 
+def budgets_of_people(epsilon: Any) -> Floats:
+    """One ε for each person as float64, rounded down; in their order, and not looked at.
+
+    Raises:
+        BudgetError: they are not numbers.
+        ArgumentError: they are not one column.
+    """
+    try:
+        given = numbers_given(epsilon)
+    except (ValueError, TypeError):
+        raise ArgumentError("epsilon must be one column, one number for each person.") from None
+    objects = given.dtype.kind == "O" and all(map(is_number, given.ravel().tolist()))
+    if given.dtype.kind not in "fiu" and given.size and not objects:
+        raise BudgetError(
+            f"epsilon must be numbers, one for each person, but is of type {given.dtype}. {_HINT}"
+        )
+    if given.ndim != 1:
+        raise ArgumentError(
+            f"epsilon must be one column, one number for each person, but has {given.ndim} "
+            "dimensions. To say how many people chose each level, give Budgets({ε: people})."
+        )
+    return floats_down(given)
+
+
 def summed(counts: Integers, values: Floats, n: int) -> float:
     """Σ count·value over levels that hold n people; levels of one person each need no product."""
     return float(values.sum() if len(counts) == n else counts @ values)
@@ -210,20 +233,9 @@ def _from_mapping(epsilon: Mapping[Any, Any]) -> tuple[Floats, Integers]:
 
 
 def _from_people(epsilon: npt.ArrayLike) -> tuple[Floats, Integers]:
-    given = numbers_given(epsilon)
-    objects = given.dtype.kind == "O" and all(map(is_number, given.ravel().tolist()))
-    if given.dtype.kind not in "fiu" and given.size and not objects:
-        raise BudgetError(
-            f"epsilon must be numbers, one for each person, but is of type {given.dtype}. {_HINT}"
-        )
-    if given.ndim != 1:
-        raise ArgumentError(
-            f"epsilon must be one column, one number for each person, but has {given.ndim} "
-            "dimensions. To say how many people chose each level, give Budgets({ε: people})."
-        )
     # A fresh, sorted copy: NaN sorts to the end and the smallest comes first, so the checks on
     # values cost nothing more than looking at both ends.
-    ordered = np.sort(floats_down(given))
+    ordered = np.sort(budgets_of_people(epsilon))
     ordered += 0.0  # −0.0 and 0.0 are one level
     if len(ordered) == 0:
         return ordered, np.zeros(0, dtype=np.int64)

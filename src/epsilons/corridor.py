@@ -1,9 +1,9 @@
 """The one way from a question to a release.
 
-Rows are opened and checked, every question is led to its first draw, and only then is anything
-drawn: errors come before noise because there is no other way. Nothing else in the central model
-calls `draw`. Everyone's loss is known before each draw, and what was drawn and charged is what the
-mechanism of a release declares.
+Rows are opened and checked, every question is led to its first step, and only then is anything
+drawn or tossed: errors come before noise because there is no other way. Nothing else in the central
+model calls `draw`. Everyone's loss is known before each draw, and what was drawn and charged is
+what the mechanism of a release declares.
 """
 
 from __future__ import annotations
@@ -61,13 +61,13 @@ def through(
 
     if account is None:
         return _together(tuple(way.release() for way in ways), call)
-    staged = any(way.first.more for way in ways)
-    known = None if staged else sum_of(way.first_charge for way in ways)
-    return account.settle(known, draw).releases
+    known = [way.known_charge for way in ways]
+    exact = [charge for charge in known if charge is not None]
+    return account.settle(sum_of(exact) if len(exact) == len(known) else None, draw).releases
 
 
 class _Way:
-    """One question on its way: led to its first draw when it is made, and to its end by `release`.
+    """One question on its way: led to its first step when it is made, and to its end by `release`.
 
     Args:
         question: what is asked.
@@ -82,35 +82,39 @@ class _Way:
         self._steps: Steps = question.steps(question.open(call), call)
         self._draws: list[Draw] = []
         first = self._next(None)
-        if not isinstance(first, Draw):
+        if isinstance(first, Answer):
             raise PrivacyError(f"{question.statistic} gave an answer that was not drawn.")
-        self.first = first
+        self._first = first
 
-    def _next(self, drawn: Any) -> Draw | Answer:
-        """Send what was drawn, and toss what has to be tossed, up to the next draw or the end."""
+    def _next(self, sent: Any) -> Draw | Toss | Answer:
+        """Send what was drawn or tossed, and get the next step, or the answer."""
         try:
-            step = self._steps.send(drawn)
-            while isinstance(step, Toss):
-                step = self._steps.send(step.mechanism.thin(self._source, *step.people))
+            return self._steps.send(sent)
         except StopIteration as end:
             answer: Answer = end.value
             return answer
-        return step
 
     def release(self) -> Release:
-        """Draw, until there is an answer."""
-        step: Draw | Answer = self.first
-        while isinstance(step, Draw):
+        """Draw and toss, until there is an answer."""
+        step: Draw | Toss | Answer = self._first
+        while not isinstance(step, Answer):
+            if isinstance(step, Toss):
+                step = self._next(step.mechanism.thin(self._source, *step.people))
+                continue
             if self._draws and not self._draws[-1].more:
                 raise PrivacyError("A draw follows one that was said to be the last.")
             self._draws.append(step)
             step = self._next(step.mechanism.draw(self._source, total=step.total))
+        if not self._draws:
+            raise PrivacyError(f"{self._question.statistic} gave an answer that was not drawn.")
         return self._made(step)
 
     @property
-    def first_charge(self) -> Charge:
-        """What the first draw takes, before it is drawn."""
-        return self._charge([self.first])
+    def known_charge(self) -> Charge | None:
+        """What people lose, before anything is drawn; None if that depends on what is drawn."""
+        if isinstance(self._first, Toss) or self._first.more:
+            return None
+        return self._charge([self._first])
 
     @property
     def charge(self) -> Charge:
@@ -153,7 +157,7 @@ class _Way:
             PrivacyError: the answer speaks of another mechanism than was drawn from.
         """
         if len(self._draws) == 1 and answer.mechanism is None:
-            return self.first.mechanism
+            return self._draws[0].mechanism
         levels = self._draws[-1].charged[0]
         charges = tuple(Charge(*draw.charged).on(levels) for draw in self._draws)
         if answer.mechanism is None:

@@ -11,6 +11,7 @@ import base64
 import binascii
 import inspect
 import math
+import re
 import zlib
 from collections.abc import Callable
 from fractions import Fraction
@@ -34,6 +35,20 @@ _MOST: Final = 2**28
 """Bytes that what is packed may have."""
 
 _KINDS: Final = ("<f8", "<i8", "|b1")
+
+_FRACTION: Final = re.compile(r"-?[0-9]+(/[0-9]+)?")
+"""Fractions as they are written here. Of "1e999999999" Python would make all digits."""
+
+_REFUSED: Final = (
+    AttributeError,
+    KeyError,
+    OverflowError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    ZeroDivisionError,
+)
+"""What constructors raise of what is not theirs."""
 
 
 def storable(cls: Class) -> Class:
@@ -105,7 +120,7 @@ def from_plain(data: Any) -> Any:
         return _CLASSES[str(kind)](**{name: from_plain(each) for name, each in parts.items()})
     except EpsilonsError:
         raise
-    except (KeyError, TypeError, ValueError, ZeroDivisionError, AttributeError) as error:
+    except _REFUSED as error:
         raise ArgumentError(
             f"A stored object of the kind {kind!r} cannot be read: it is not one, or was changed."
         ) from error
@@ -132,7 +147,13 @@ def _read_array(type: str, of: Any = None, packed: str | None = None) -> np.ndar
 
 
 def _read_fractions(packed: str) -> tuple[Fraction, ...]:
-    return tuple(map(Fraction, _unpacked(packed).decode("ascii").split(" ")))
+    return tuple(map(_read_fraction, _unpacked(packed).decode("ascii").split(" ")))
+
+
+def _read_fraction(of: str) -> Fraction:
+    if _FRACTION.fullmatch(of) is None:
+        raise ValueError("fraction")
+    return Fraction(of)
 
 
 def _packed(held: bytes) -> str:
@@ -157,7 +178,7 @@ def _read_integers(of: list[int]) -> np.ndarray[Any, Any]:
 
 _READERS: Final[dict[Any, Callable[..., Any]]] = {
     "float": lambda of: float(of),
-    "fraction": lambda of: Fraction(of),
+    "fraction": _read_fraction,
     "array": _read_array,
     "fractions": _read_fractions,
     "integers": _read_integers,

@@ -226,7 +226,8 @@ def bounds(value: object) -> tuple[float, float]:
     if lo >= hi:
         what = "equal" if lo == hi else "reversed"
         raise BoundsError(f"bounds={value!r} are {what}: give (lo, hi) with lo < hi.")
-    if not math.isfinite(hi - lo) or not math.isfinite(2.0**30 / (hi - lo)):
+    wide = hi - lo
+    if not math.isfinite(wide * wide) or not math.isfinite(2.0**30 / wide):
         raise BoundsError(
             f"bounds={value!r} are too wide or too narrow for 64-bit floating point: rescale them."
         )

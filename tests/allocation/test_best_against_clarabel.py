@@ -13,16 +13,15 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 import epsilons as ep
 from epsilons.allocation import RULES
+from epsilons.types import Floats
 
 # Clarabel is asked for more digits than it always reaches; what it reached is compared below.
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 
-Floats = npt.NDArray[np.float64]
 PROFILES = 50
 CONFIDENCES = (0.5, 0.6, 0.75, 0.9, 0.95, 0.99)
 SIMPLEX_CELLS = [("iid", "mse"), ("shuffled", "mse"), ("correlated", "mse"), ("correlated", "pac")]

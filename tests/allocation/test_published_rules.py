@@ -9,17 +9,16 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epsilons as ep
 from epsilons.allocation.baselines import keep_probability, sampling_loss
+from epsilons.types import Floats
 
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 
-Floats = npt.NDArray[np.float64]
 SURROGATES = ("hpm-cp", "hpm-ce", "hpm-up", "hpm-ue", "hpm-cp-t", "hpm-up-t")
 
 

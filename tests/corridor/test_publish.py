@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from fractions import Fraction
 from typing import Any
 
@@ -67,6 +68,32 @@ def test_together_they_spend_no_more_than_each_has(questions: list[Any], terms: 
     np.testing.assert_allclose(totals, each, rtol=1e-9)
 
 
+TOSSED: dict[str, tuple[Any, str]] = {
+    "sampling": (ep.Mean(VALUES, bounds=(0, 100), method="sampling"), "replace"),
+    "sampled shares": (
+        ep.Frequencies(COLOURS, categories=["red", "green", "blue"], method="sampling"),
+        "replace",
+    ),
+    "diffusion": (ep.Mean(VALUES, bounds=None, method="diffusion"), "replace"),
+    "reduction": (ep.Mean(VALUES, bounds=None, method="diffusion"), "add-remove"),
+}
+
+
+@pytest.mark.parametrize("name", TOSSED)
+def test_coins_beside_other_questions_are_no_other_stage(name: str) -> None:
+    """Coins are charged for what they were made for: a checker finds a smaller loss."""
+    question, neighbours = TOSSED[name]
+    epsilon = np.where(EPSILON > 0.0, np.minimum(EPSILON, 2.5), 0.3)
+    releases = ep.publish(
+        [MEAN, question, SHARES], epsilon=epsilon, neighbours=neighbours, source=ep.Seeded(4)
+    )
+    verdict = ep.verify.exact(releases.mechanism)
+    assert verdict.holds
+    charged = releases.mechanism.losses
+    assert all(loss <= most for loss, most in zip(verdict.losses, charged, strict=True))
+    assert any(loss < most for loss, most in zip(verdict.losses, charged, strict=True))
+
+
 def test_public_people_stay_public_and_those_at_zero_out() -> None:
     releases = ep.publish([MEAN, SHARES], epsilon=EPSILON, source=ep.Seeded(4))
     assert releases.for_each([0.0])[0] == 0.0
@@ -103,6 +130,14 @@ def test_what_is_no_list_of_questions_is_refused(questions: Any) -> None:
         ep.publish(questions, epsilon=1.0)
 
 
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+def test_arrays_that_are_not_of_the_same_people_are_refused(neighbours: str) -> None:
+    """One number for all fits an array of any length, and so fits two that differ."""
+    fewer = ep.Mean(VALUES[1:], bounds=(0, 100))
+    with pytest.raises(ArgumentError, match="not equally long"):
+        ep.publish([MEAN, fewer], epsilon=1.0, neighbours=neighbours)
+
+
 def test_a_budget_that_cannot_be_divided_is_refused() -> None:
     epsilon = np.full(PEOPLE, 1.0)
     epsilon[0] = 5e-324
@@ -113,3 +148,29 @@ def test_a_budget_that_cannot_be_divided_is_refused() -> None:
 def test_releases_print_one_after_the_other() -> None:
     releases = ep.publish([MEAN, SHARES], epsilon=1.0, source=ep.Seeded(2))
     assert str(releases) == f"{releases[0]}\n\n{releases[1]}"
+
+
+@pytest.mark.parametrize(
+    ("tossed", "terms"),
+    [
+        (ep.Mean(VALUES, bounds=(0, 100), method="sampling"), "replace"),
+        (
+            ep.Frequencies(COLOURS, categories=["red", "green", "blue"], method="sampling"),
+            "replace",
+        ),
+        (ep.Mean(VALUES, bounds=None, method="diffusion"), "replace"),
+        (ep.Mean(VALUES, bounds=None, method="diffusion"), "levels"),
+        (ep.Mean(VALUES, bounds=None, method="diffusion"), "fine"),
+    ],
+    ids=["sampled sum", "sampled cells", "diffusion", "reduction", "fine reduction"],
+)
+def test_beside_others_coins_are_checked_too(tossed: Any, terms: str) -> None:
+    epsilon = np.where(np.isinf(EPSILON), 2.5, EPSILON)
+    releases = ep.publish(
+        [tossed, MEAN, SHARES], epsilon=epsilon, source=ep.Seeded(4), **TERMS[terms]
+    )
+    verdict = ep.verify.exact(releases.mechanism)
+    assert verdict.holds
+    assert all(map(operator.le, verdict.losses, releases.mechanism.losses))
+    assert all(map(operator.le, releases.mechanism.losses, verdict.budgets))
+    assert ep.verify.exact(releases[0].mechanism).holds

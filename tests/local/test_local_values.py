@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.linalg import hadamard
-from scipy.special import gammaln
 
 import epsilons as ep
 from epsilons import local
@@ -17,8 +16,7 @@ from epsilons.local.hadamard import negative, order, transform
 from epsilons.local.hashing import directions, mix, signs, words_of
 from epsilons.local.people import GRID
 from epsilons.local.reports import Reports
-from epsilons.risk.local import chernoff, chi_square, mean_dot, spread
-from epsilons.risk.simplex import project
+from epsilons.risk.local import Sums, chernoff, related
 from tests.local.tape import words
 
 
@@ -55,58 +53,6 @@ def test_signs_of_rows_look_independent() -> None:
     rows = np.arange(4000, dtype=np.uint64)
     found = 1.0 - 2.0 * signs(3, rows[:, None], np.arange(20, dtype=np.uint64)[None, :])
     assert np.abs(found.T @ found / 4000 - np.eye(20)).max() < 6.0 / math.sqrt(4000)
-
-
-def test_the_middle_of_a_cap_of_the_sphere() -> None:
-    for d in (1, 2, 3, 10, 1000):
-        log = gammaln(d / 2) - gammaln((d + 1) / 2) - 0.5 * math.log(math.pi)
-        assert mean_dot(d) == pytest.approx(math.exp(log), rel=1e-12)
-
-
-def test_projection_is_the_one_for_frequencies() -> None:
-    point = np.array([0.6, 0.7, -0.2])
-    np.testing.assert_allclose(project(point), [0.45, 0.55, 0.0])
-
-
-@pytest.mark.parametrize("beta", [0.5, 0.1, 0.01, 1e-6])
-@pytest.mark.parametrize("d", [1, 2, 10, 1000])
-def test_the_radius_has_the_right_shape(d: int, beta: float) -> None:
-    log = math.log(1.0 / beta)
-    assert d <= chi_square(d, beta) <= d + 2.0 * math.sqrt(d * log) + 2.0 * log + 1e-9
-
-
-def test_the_chernoff_bound_against_a_fine_search() -> None:
-    proxy, tail, largest, beta = 2.0, 3.0, 0.7, 0.01
-    lam = np.linspace(1e-4, 1.0 / largest, 400_001)[:-1]
-    x = (lam * largest) ** 2
-    bound = lam**2 * (proxy / 2 + tail * -np.log1p(-x) / x) + math.log(2.0 / beta)
-    best = float((bound / lam).min())
-    assert best <= chernoff(proxy, tail, largest, beta) <= 1.001 * best
-    assert chernoff(2.0, 0.0, 0.0, 0.1) == pytest.approx(math.sqrt(4.0 * math.log(20.0)))
-
-
-@cache
-def sphere(d: int) -> np.ndarray:
-    """The first two coordinates of many directions."""
-    v = np.random.default_rng(d).normal(size=(150_000, d))
-    return np.asarray(v[:, :2] / np.linalg.norm(v, axis=1, keepdims=True))
-
-
-@pytest.mark.parametrize("d", [2, 3, 10, 100])
-@pytest.mark.parametrize("rho", [0.05, 0.3, 0.7, 1.0])
-def test_the_spread_covers_laws_of_signed_directions(d: int, rho: float) -> None:
-    """ln E e^{tZ} − t·EZ ≤ κt²/2d for Z along ℓ, at many angles between ℓ and the vector."""
-    v = sphere(d)
-    kappa = float(spread(np.array([rho]), d)[0])
-    assert 1.0 <= kappa <= 2.0
-    for angle in (0.0, 0.5, 1.2):
-        z = math.cos(angle) * v[:, 0] + math.sin(angle) * v[:, 1]
-        lean = rho * np.sign(v[:, 0])
-        for tau in (0.2, 1.0, 3.0):
-            for t in (math.sqrt(tau * d), -math.sqrt(tau * d)):
-                moment = np.mean(np.cosh(t * z) + lean * np.sinh(t * z))
-                mean = np.mean(lean * z)
-                assert math.log(moment) - t * mean <= kappa * tau / 2.0 + 0.01
 
 
 def test_numbers_at_the_ends_and_beyond_are_cut() -> None:
@@ -265,3 +211,63 @@ def test_two_categories_are_one_bit() -> None:
     assert one.risk == pytest.approx(two.risk, rel=1e-12)
     width = float(np.ptp(two.interval()))
     np.testing.assert_allclose(np.ptp(one.interval(), axis=0), width, rtol=1e-12)
+
+
+WIDE = np.repeat([0.5, 2.0], 10_000)
+
+
+def released(mechanism: Any, value: Any) -> Any:
+    return mechanism.estimate(mechanism.randomize_many([value] * 20_000, WIDE, ep.Seeded(1)))
+
+
+def test_the_error_if_related_is_both_parts() -> None:
+    """How far weights may draw the mean, and how far the reports are from it."""
+    for mechanism, value, size in (
+        (local.Bit(), True, 1.0),
+        (local.Mean((-1, 3)), 2.0, 4.0),
+        (local.Mean((-1, 3), method="laplace"), 2.0, 4.0),
+        (local.Frequencies(4), 1, 1.0),
+        (local.Vector(1, radius=2.0), [1.0], 4.0),
+    ):
+        release = released(mechanism, value)
+        sums: Sums = release.estimate.margin.sums
+        drawn = size * related(sums.square, sums.weight, 20_000)
+        if mechanism.kind == "vector":
+            reach = release.radius(0.95)
+        elif mechanism.kind == "frequencies":
+            reach = chernoff(sums.proxy, 0.0, 0.0, 0.05 / 4) / sums.weight
+        else:
+            far = chernoff(sums.proxy, sums.tail, sums.largest, 0.05)
+            reach = size * (far / sums.weight + (0.0 if mechanism.kind == "bit" else 0.5 / GRID))
+        assert 0.05 * size < drawn < size
+        assert release.error_if_related == pytest.approx(min(drawn + reach, size), rel=1e-9)
+
+
+def test_a_missing_answer_is_a_fair_coin_and_a_missing_number_the_middle() -> None:
+    bit = local.Bit(missing="midpoint")
+    keep = 2**64 - 1
+    for word, expected in ((2**63, True), (2**63 - 1, False), (0, False), (keep, True)):
+        report = bit.randomize(math.nan, 1.0, words(word, keep))
+        assert report.columns[0].tolist() == [expected]
+    mean = local.Mean((0, 8), missing="midpoint")
+    half = GRID // 2
+    for first, expected in ((half - 1, True), (half, False)):
+        report = mean.randomize(None, 1.0, words(first << 34, keep))
+        assert report.columns[0].tolist() == [expected]
+    vector = local.Vector(3, missing="midpoint")
+    for seed in range(5):
+        one = vector.randomize([math.nan, 0.0, 1.0], 2.0, ep.Seeded(seed))
+        two = vector.randomize([0.0, 0.0, 0.0], 2.0, ep.Seeded(seed))
+        assert one.to_bytes() == two.to_bytes()
+
+
+def test_a_simulated_report_says_so_wherever_it_goes() -> None:
+    bit = local.Bit()
+    for source, private in ((None, True), (ep.Seeded(1), False)):
+        reports = bit.randomize_many([True, False], 1.0, source)
+        assert reports.private == private
+        assert Reports.from_bytes(reports.to_bytes()).private == private
+        assert reports.to_bytes()[6] == (0 if private else 1)
+        columns = reports.to_columns()
+        assert columns["private"].tolist() == [private] * 2
+        assert Reports.from_columns(columns, mechanism=bit).private == private

@@ -210,3 +210,12 @@ def test_as_many_stay_as_coins_say() -> None:
         share = float(answer[level_of == level].mean())
         assert abs(share - chance) < reach
         assert abs(share - (float(chance) + 0.05)) > reach
+
+
+def test_fractions_are_computed_once() -> None:
+    """A fine ladder has thousands of rungs, and losses are asked for by all who charge."""
+    counts = LevelCounts(np.array([1.0, 2.0]), np.array([0, 1]), (Fraction(1), Fraction(2)))
+    for mechanism in (pair_of("transformed"), cell_sums(), counts):
+        assert mechanism.losses is mechanism.losses
+    law = DiscreteLaplace(Fraction(3))
+    assert law.pieces is law.pieces

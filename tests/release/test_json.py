@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import math
+import zlib
 from typing import Any
 
 import numpy as np
@@ -112,11 +114,38 @@ def test_json_holds_no_data() -> None:
         "null",
         '{"release": 1, "format": 1}',
         '{"release": {"is": "Mean"}, "format": 1}',
+        "[" * 100_000,
+        '{"format": 1, "release": ' + "[" * 900 + "]" * 900 + "}",
+        '{"format": 1, "release": {"is": "Mean", "of": ' + "[" * 900 + "]" * 900 + "}}",
     ],
 )
 def test_what_is_no_release_is_refused(text: str) -> None:
     with pytest.raises(ArgumentError):
         ep.Release.from_json(text)
+
+
+HOSTILE: dict[str, Any] = {
+    "a number that no array holds": {"is": "array", "type": "<i8", "of": [10**30]},
+    "a number that no float is": {"is": "array", "type": "<f8", "of": [10**400]},
+    "infinity among integers": {"is": "array", "type": "<i8", "of": [{"is": "float", "of": "inf"}]},
+    "a fraction of a billion digits": {"is": "fraction", "of": "1e999999999"},
+    "a fraction that is a float": {"is": "fraction", "of": "0.5"},
+    "a fraction that is a number": {"is": "fraction", "of": 0.5},
+    "fractions of a billion digits": {
+        "is": "fractions",
+        "packed": base64.b64encode(zlib.compress(b"1/2 1e999999999")).decode(),
+    },
+}
+
+
+@pytest.mark.parametrize("part", HOSTILE)
+def test_parts_that_cannot_be_are_refused_at_once(part: str) -> None:
+    data = json.loads(mean().to_json())
+    data["release"]["mechanism"]["weights"] = HOSTILE[part]
+    with pytest.raises(ArgumentError, match="cannot be read"):
+        frozen.from_plain(HOSTILE[part])
+    with pytest.raises(ArgumentError, match="cannot be read"):
+        ep.Release.from_json(json.dumps(data))
 
 
 def test_another_version_is_refused_by_name() -> None:

@@ -107,6 +107,12 @@ def test_the_related_error_is_that_of_these_people() -> None:
     assert release.error_if_related == pytest.approx(0.5, abs=1e-6)
 
 
+def test_noise_beyond_all_floats_leaves_the_whole_range() -> None:
+    drowned = ep.mean([0.5, 1.0, 0.2], epsilon=5e-324, bounds=(0, 1), source=ep.Seeded(1))
+    assert drowned.interval() == (0.0, 1.0)
+    assert "tells nothing" in str(drowned)
+
+
 def test_a_result_that_tells_nothing_says_so(release: ep.Release) -> None:
     drowned = ep.mean([1.0, 2.0], epsilon=0.01, bounds=(0, 5))
     assert drowned.interval() == (0.0, 5.0) or drowned.raw != drowned.value

@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
-from epsilons.errors import BudgetError
+import epsilons as ep
+from epsilons.errors import ArgumentError, BudgetError
 from epsilons.release import AllOfIt, ByLevel, Spending, Spent, shown_levels
 
 LEVELS = np.array([0.1, 0.5, 2.0])
@@ -69,6 +73,7 @@ def test_it_is_a_sequence_of_its_rows() -> None:
         assert len(rule) == len(rule.rows)
         assert tuple(rule) == rule.rows
         assert rule[0] is rule.rows[0]
+        assert list(rule)[-1] is rule.rows[-1]
         assert rule[-1:] == rule.rows[-1:]
         assert isinstance(rule[0], Spent)
         assert repr(rule) == repr(rule.rows)
@@ -106,3 +111,51 @@ def test_in_the_local_model_everyone_spends_all_of_it() -> None:
     for wrong in (-1.0, math.nan):
         with pytest.raises(BudgetError, match="negative or NaN"):
             ALL(wrong)
+
+
+RULES: dict[str, Any] = {
+    "public": PUBLIC,
+    "private": PRIVATE,
+    "all of it": ALL,
+    "allocation": ep.allocate([0.1, 0.5, 2.0]),
+}
+NO_COLUMN_OF_NUMBERS: dict[str, Any] = {
+    "text": ["half"],
+    "one text": "half",
+    "digits": ["0.5"],
+    "none": None,
+    "missing": [None, 0.5],
+    "truth": [True],
+    "one number": 0.5,
+    "two columns": [[0.5, 0.5]],
+    "no rows, two columns": np.zeros((0, 2)),
+    "ragged": [[0.5], [0.5, 0.5]],
+    "mapping": {0.5: 3},
+    "complex": [0.5j],
+    "dates": np.array(["2020-01-01"], dtype="datetime64[s]"),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("given", NO_COLUMN_OF_NUMBERS)
+def test_what_is_no_column_of_numbers_is_refused(rule: str, given: str) -> None:
+    with pytest.raises(ArgumentError, match=r"^epsilon must be "):
+        RULES[rule].for_each(NO_COLUMN_OF_NUMBERS[given])
+
+
+@pytest.mark.parametrize("rule", [PUBLIC, PRIVATE, ALL], ids=["public", "private", "all of it"])
+@pytest.mark.parametrize("given", ["half", None, True, [0.5], 1j])
+def test_what_is_no_number_is_no_budget(rule: Spending, given: Any) -> None:
+    with pytest.raises(ArgumentError, match=r"^epsilon must be "):
+        rule(given)
+
+
+def test_columns_of_other_libraries_are_columns() -> None:
+    for column in (pd.Series([0.5, 2.0], index=[7, 3]), pl.Series([0.5, 2.0]), range(2, 4)):
+        assert PUBLIC.for_each(column).tolist() == [PUBLIC(each) for each in column]
+
+
+def test_what_was_spent_is_not_the_array_that_was_given() -> None:
+    given = np.array([0.25, 4.0])
+    ALL.for_each(given)[0] = 9.0
+    assert given[0] == 0.25

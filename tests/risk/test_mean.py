@@ -6,15 +6,14 @@ import itertools
 import math
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from scipy import integrate, stats
 
 from epsilons import risk
 from epsilons.risk import Moments, Weighing
 from epsilons.risk.goals import MeanGoal
+from epsilons.types import Floats
 
-Floats = npt.NDArray[np.float64]
 ASSUMES = ("iid", "shuffled", "correlated")
 BETAS = (0.9, 0.6, 0.5, 0.1, 0.05, 0.001)
 SEEDS = range(12)

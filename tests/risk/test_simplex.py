@@ -51,3 +51,8 @@ def test_a_million_cells() -> None:
     shares = project(point)
     assert shares.sum() == pytest.approx(1.0)
     assert shares.min() >= 0.0
+
+
+def test_projection_is_the_one_for_frequencies() -> None:
+    point = np.array([0.6, 0.7, -0.2])
+    np.testing.assert_allclose(project(point), [0.45, 0.55, 0.0])

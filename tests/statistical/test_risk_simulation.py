@@ -13,13 +13,12 @@ from collections.abc import Callable
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from scipy import stats
 
 import epsilons as ep
+from epsilons.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Generator = np.random.Generator
 
 ALARM: Final = 1e-8

@@ -20,9 +20,7 @@ from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.noise import Hourglass, Laplaces, Staircase2D
 from epsilons.release import ByLevel, Release
 from epsilons.risk import ratio
-from epsilons.risk.counted import LevelCount
 from epsilons.statistics.designs import METHODS
-from epsilons.tally import GRID, Tally
 from tests.plain import plain
 from tests.statistics.add_remove_cases import BASE, FACTS, NEWCOMERS, behind, cells_of, mean_of
 
@@ -48,65 +46,6 @@ def test_values_stay_within_the_bounds_however_large_the_noise(method: str) -> N
             assert (low, high) == (-3.0, 7.0)
             assert release.risk == 100.0
     assert {2.0} < inside
-
-
-def mechanism(law: Any, scheme: Any = ratio.TWO_SUMS, bounds: Any = (0.0, 1.0)) -> TwoSums:
-    return TwoSums(np.array([1.0]), np.array([1]), scheme, law, GRID, bounds)
-
-
-@pytest.mark.parametrize("scheme", ["TWO_SUMS", "CENTRED", "SUM_AND_COUNT"])
-def test_sums_are_those_of_the_scheme(scheme: str) -> None:
-    made = mechanism(Laplaces(8), getattr(ratio, scheme), (-1.0, 3.0))
-    counted = Tally(np.array([1.0]), np.array([10]), np.array([7 * GRID]))
-    total = made.total(counted)
-    assert made.sums(total) == (Fraction(7), Fraction(10))
-    assert made.estimate(total) == pytest.approx(-1.0 + 4.0 * 0.7)
-    many = made.draw(ep.Seeded(1), 300, total=total)
-    assert many.shape == (300, 2)
-    one_by_one = [made.estimate((int(p), int(q))) for p, q in many]
-    np.testing.assert_allclose(made.estimates(many), one_by_one, rtol=1e-12)
-    (a, b), (c, d) = made.matrix
-    assert made.estimate((-a - b, -c - d)) == 1.0  # a count below 0: the middle
-    assert made.sums((a * 3 - b * 2, c * 3 - d * 2)) == (Fraction(3), Fraction(-2))
-
-
-def test_sums_round_down_once() -> None:
-    """The floor is taken of the sum of all, never of one person's part."""
-    made = mechanism(Hourglass.best(1, 8))
-    counted = Tally(np.array([1.0]), np.array([3]), np.array([GRID - 1]))
-    assert made.total(counted) == (7, 3 * 8 - 7)
-
-
-@settings(deadline=None, max_examples=60)
-@given(
-    people=st.lists(st.tuples(st.integers(0, 3), st.integers(0, GRID)), max_size=6),
-    newcomer=st.tuples(st.integers(0, 3), st.integers(0, GRID)),
-    steps=st.sampled_from([1, 3, 2**20]),
-)
-def test_a_person_moves_both_sums_in_one_direction(
-    people: list[tuple[int, int]], newcomer: tuple[int, int], steps: int
-) -> None:
-    weights = np.array([0, 1, 2, 5])
-    made = TwoSums(
-        np.array([1.0, 2.0, 3.0, 4.0]),
-        weights,
-        ratio.TWO_SUMS,
-        Hourglass.best(1, steps),
-        GRID,
-        (0.0, 1.0),
-    )
-
-    def total(rows: list[tuple[int, int]]) -> tuple[int, int]:
-        counts, sums = np.zeros(4, np.int64), np.zeros(4, np.int64)
-        for rung, value in rows:
-            counts[rung] += 1
-            sums[rung] += value
-        return made.total(Tally(made.levels, counts, sums))
-
-    before, after = total(people), total([*people, newcomer])
-    moved = after[0] - before[0], after[1] - before[1]
-    assert min(moved) >= 0
-    assert sum(moved) == steps * weights[newcomer[0]]
 
 
 # What must hold for all budgets.
@@ -287,26 +226,6 @@ def test_related_budgets_are_bounded_by_the_counts_alone() -> None:
     assert low <= 0.5 <= high
     assert high - low < 0.6
     assert mean_of(people, epsilon=1.0, assume="correlated").error_if_related < 0.01
-
-
-@settings(deadline=None, max_examples=60)
-@given(
-    counts=st.lists(st.integers(0, 60), min_size=1, max_size=4),
-    data=st.data(),
-)
-def test_the_distance_of_the_weighted_mean_is_bounded(counts: list[int], data: Any) -> None:
-    """½Σ|k/Σk − 1/n| for every number of people that the noise allows: here the true one."""
-    weights = sorted(data.draw(st.lists(st.integers(1, 9), min_size=4, max_size=4)))
-    k = np.repeat(weights[: len(counts)], counts).astype(float)
-    if len(k) == 0:
-        return
-    apart = 0.5 * np.abs(k / k.sum() - 1.0 / len(k)).sum()
-    noise = data.draw(st.lists(st.integers(-3, 3), min_size=4, max_size=4))
-    noisy = tuple(c + e for c, e in zip(counts, noise, strict=False))
-    found = LevelCount(noisy, (0.5,) * len(counts), np.array(weights[: len(counts)]))
-    assert found.bias(0.05) >= apart - 1e-12
-    sharp = LevelCount(tuple(counts), (1e9,) * len(counts), np.array(weights[: len(counts)]))
-    assert sharp.bias(0.05) >= apart - 1e-12
 
 
 # Frequencies.

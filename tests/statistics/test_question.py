@@ -174,3 +174,8 @@ def test_a_statistic_yields_what_is_drawn_and_never_draws() -> None:
         steps.send(draw.total)  # type: ignore[union-attr]
     assert end.value.value.estimate.raw == pytest.approx(draw.mechanism.estimate(draw.total))  # type: ignore
     assert end.value.value.n == 100
+
+
+def test_a_question_is_shown_without_what_people_said() -> None:
+    assert "0.123456" not in repr(ep.Mean([0.123456, 0.5], bounds=(0, 1)))
+    assert "secret" not in repr(ep.Frequencies(["secret", "a"], categories=["a", "b"]))

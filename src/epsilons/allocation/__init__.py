@@ -19,10 +19,11 @@ from epsilons.allocation.hpm import hpm_a, hpm_ce, hpm_cp, hpm_cp_t, hpm_ue, hpm
 from epsilons.allocation.rule import Effective, Rule, weighing_of
 from epsilons.allocation.shrunk import minimax
 from epsilons.allocation.stairs import MARGIN, promising, staircase
-from epsilons.budgets import Budgets, Floats, Integers, as_budgets, floats_down, numbers_given
+from epsilons.budgets import Budgets, as_budgets, budgets_of_people
 from epsilons.errors import BudgetError
 from epsilons.risk import StairNoise, Weighing
 from epsilons.risk.goals import Goal, checked, goal_of
+from epsilons.types import Floats, Integers
 
 __all__ = [
     "FREQUENCY_RULES",
@@ -139,9 +140,10 @@ class Allocation:
             What each person spends, in the same order.
 
         Raises:
-            BudgetError: somebody's budget is below every level of this allocation.
+            BudgetError: somebody's budget is no number, or below every level of this allocation.
+            ArgumentError: they are not one column.
         """
-        people = floats_down(numbers_given(epsilon))
+        people = budgets_of_people(epsilon)
         index = np.searchsorted(self.levels, people, side="right") - 1
         if np.isnan(people).any() or (index < 0).any():
             raise BudgetError(

@@ -8,9 +8,10 @@ import numpy as np
 
 from epsilons import risk
 from epsilons.allocation.rule import Effective, weighing_of
-from epsilons.budgets import Budgets, Floats, Integers
+from epsilons.budgets import Budgets
 from epsilons.risk import Moments
 from epsilons.risk.goals import Goal
+from epsilons.types import Floats, Integers
 
 _MOST = 256
 """Candidates that are tried one by one where no formula serves all of them at once."""

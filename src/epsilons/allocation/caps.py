@@ -14,7 +14,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from epsilons.budgets import Budgets, Floats, Integers
+from epsilons.budgets import Budgets
+from epsilons.types import Floats, Integers
 
 _LARGEST = 1e100
 """Budgets (or scales) above this are treated as this when a cap is sought: their squares would

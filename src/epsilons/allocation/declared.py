@@ -9,9 +9,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from epsilons.budgets import Budgets, Integers, float_down, is_number
+from epsilons.budgets import Budgets, float_down, is_number
 from epsilons.errors import ArgumentError, BudgetError
 from epsilons.ladder import SMALLEST, Ladder
+from epsilons.types import Integers
 
 HIGHEST: Final = 16.0
 """Where the ladder ends if nothing is declared: whoever accepts more counts as accepting this."""

@@ -9,10 +9,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from epsilons.budgets import Budgets, Floats, summed
+from epsilons.budgets import Budgets, summed
 from epsilons.noise import Staircase
 from epsilons.risk import StairNoise, Weighing
 from epsilons.risk.goals import Goal
+from epsilons.types import Floats
 
 
 @dataclass(frozen=True, eq=False)

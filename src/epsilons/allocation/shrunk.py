@@ -10,9 +10,10 @@ from epsilons import risk
 from epsilons.allocation.best import laplace_quantile, squares
 from epsilons.allocation.caps import bias_scale, capped, golden, square_cap
 from epsilons.allocation.rule import Effective, weighing_of
-from epsilons.budgets import Budgets, Floats, summed
+from epsilons.budgets import Budgets, summed
 from epsilons.risk import Moments
 from epsilons.risk.goals import Goal
+from epsilons.types import Floats
 
 _LARGEST = 1e75
 """Budgets above this are treated as this: their fourth powers would overflow."""

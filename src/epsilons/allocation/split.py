@@ -16,8 +16,9 @@ from typing import Final
 import numpy as np
 
 from epsilons.allocation.caps import square_cap
-from epsilons.budgets import Budgets, Floats, Integers
+from epsilons.budgets import Budgets
 from epsilons.risk import ranges
+from epsilons.types import Floats, Integers
 
 TOO_OFTEN: Final = 0.01
 """A forecast probability of a wrong range above which a round is not begun."""

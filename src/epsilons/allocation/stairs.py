@@ -17,10 +17,11 @@ import numpy as np
 from epsilons import risk
 from epsilons.allocation.best import merged
 from epsilons.allocation.rule import Effective, weighing_of
-from epsilons.budgets import Budgets, Floats
+from epsilons.budgets import Budgets
 from epsilons.noise import Staircase
 from epsilons.risk import Moments, Weighing
 from epsilons.risk.goals import Goal
+from epsilons.types import Floats
 
 MARGIN: Final = 1e-3
 """`auto` leaves Laplace noise only for a risk that is smaller by this part, …"""

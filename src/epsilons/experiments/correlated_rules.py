@@ -18,8 +18,7 @@ import epsilons as ep
 from epsilons import local, theory
 from epsilons.experiments.correlated_cases import Case
 from epsilons.experiments.correlated_data import People
-
-Floats = npt.NDArray[np.float64]
+from epsilons.types import Floats
 
 CONFIDENCE = 0.95
 

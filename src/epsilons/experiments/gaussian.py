@@ -21,11 +21,6 @@ def log_uniform(n: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
     return np.asarray(10.0 ** rng.uniform(-1.0, 0.0, n))
 
 
-def two_levels(n: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:  # noqa: ARG001
-    """Half of the people at 0.05, half at 1."""
-    return np.where(np.arange(n) % 2 == 0, 0.05, 1.0)
-
-
 def errors(
     n: int, budgets: Any, method: str, runs: int, seed: int, neighbours: str = "replace"
 ) -> npt.NDArray[np.float64]:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilons import parameters as words
-from epsilons.budgets import Floats
 from epsilons.errors import DataError
 from epsilons.frozen import storable
 from epsilons.local.channel import Channel
@@ -34,6 +33,7 @@ from epsilons.risk import weights as weighing
 from epsilons.risk.local import Sums
 from epsilons.risk.reported import ReportedCells
 from epsilons.risk.simplex import project
+from epsilons.types import Floats
 
 METHODS: Final = ("auto", *CODES)
 

@@ -9,9 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
-from epsilons.budgets import Floats, Integers
 from epsilons.local.coins import WORD, threshold
 from epsilons.noise import DiscreteLaplace, PointMass
+from epsilons.types import Floats, Integers
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,9 +15,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilons.budgets import Floats
 from epsilons.noise import Source
 from epsilons.noise.enclosure import enclose
+from epsilons.types import Floats
 
 WORD: Final = 1 << 64
 """Probabilities are whole multiples of 1/WORD."""

@@ -17,11 +17,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilons.budgets import Floats
 from epsilons.local.channel import Channel
 from epsilons.local.coins import WORD, flips, threshold
 from epsilons.noise import Source, below_many
 from epsilons.risk.local import signs_variance
+from epsilons.types import Floats
 
 MOST_SIGNS: Final = 32
 LARGEST_CAP: Final = 1 << 13

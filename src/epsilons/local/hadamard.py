@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilons.budgets import Floats
+from epsilons.types import Floats
 
 
 def order(cells: int) -> int:

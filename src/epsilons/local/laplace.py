@@ -8,10 +8,10 @@ from typing import Final
 
 import numpy as np
 
-from epsilons.budgets import Floats, Integers
 from epsilons.local.coins import CHUNK
 from epsilons.noise import Source
 from epsilons.noise.enclosure import enclose
+from epsilons.types import Floats, Integers
 
 BAND: Final = 2.0**-49
 """How far −ln W may be off, relative to 1 + |ln W|: see docs/proofs/local.md.
@@ -30,7 +30,7 @@ def noise(source: Source, epsilon: Floats, grid: int) -> Integers:
     Args:
         source: where the bits come from: one word for each of the first counts, then one for each
             of the second, and more only where these cannot decide.
-        epsilon: budgets from `menu.LEAST`, so that 64 bits hold the noise; ∞ gives no noise, and
+        epsilon: budgets from `weights.LEAST`, so that 64 bits hold the noise; ∞ gives no noise, and
             uses its words all the same.
         grid: how many steps the range of the values has: a power of two.
 
@@ -50,7 +50,7 @@ def geometric(source: Source, epsilon: Floats, grid: int) -> Integers:
 
     Args:
         source: where the bits come from: one word for each, and more where it cannot decide.
-        epsilon: budgets from `menu.LEAST`.
+        epsilon: budgets from `weights.LEAST`.
         grid: a power of two.
     """
     found = np.empty(len(epsilon), dtype=np.int64)

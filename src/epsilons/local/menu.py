@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from epsilons.budgets import Floats
 from epsilons.errors import BudgetError
 from epsilons.risk.weights import LEAST, MOST
+from epsilons.types import Floats
 
 _SHOWN = 8
 """Levels that a message names."""

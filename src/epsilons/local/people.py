@@ -8,9 +8,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilons.budgets import Floats, Integers, floats_down, is_number, numbers_given
+from epsilons.budgets import floats_down, is_number, numbers_given
 from epsilons.errors import ArgumentError, BudgetError, DataError, MissingValueError
 from epsilons.tally.arrays import floats
+from epsilons.types import Floats, Integers
 
 _HINT = "0 sends pure noise and math.inf the value itself."
 

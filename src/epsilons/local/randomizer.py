@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilons import parameters
-from epsilons.budgets import Floats
 from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.local import wire
 from epsilons.local.frames import state_of
@@ -25,6 +24,7 @@ from epsilons.release import Cells, Release, Scalar, Vector
 from epsilons.risk.local import Sums, influence
 from epsilons.risk.weights import WEIGHTS
 from epsilons.tally.given import same_labels
+from epsilons.types import Floats
 from epsilons.words import ASSUMED_LOCALLY, PROTECTED_LOCALLY, honest_reports
 
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilons.budgets import Floats
 from epsilons.errors import DataError
 from epsilons.local import table, wire
 from epsilons.local.layout import Answers
 from epsilons.local.layouts import layout_of
+from epsilons.types import Floats
 
 if TYPE_CHECKING:
     from epsilons.local.randomizer import Randomizer

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilons import parameters as words
-from epsilons.budgets import Floats, Integers
 from epsilons.errors import DataError, MissingValueError
 from epsilons.frozen import storable
 from epsilons.local.channel import Channel, Shifted
@@ -31,6 +30,7 @@ from epsilons.risk import weights as weighing
 from epsilons.risk.local import Sums
 from epsilons.risk.reported import Reported
 from epsilons.risk.weights import LEAST
+from epsilons.types import Floats, Integers
 from epsilons.words import clipped
 
 METHODS: Final = ("auto", "laplace", "bit")

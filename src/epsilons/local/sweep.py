@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from epsilons.budgets import Floats
 from epsilons.risk.weights import response
+from epsilons.types import Floats
 
 SIZE = 9984
 """How many people a part holds: few enough that no linear algebra library starts threads."""

@@ -8,10 +8,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilons.budgets import Floats
 from epsilons.errors import ColumnError, DataError
 from epsilons.local.layout import Answers, Layout
 from epsilons.tally.batches import Batch, Bytes, Content
+from epsilons.types import Floats
 
 COMMON: Final[dict[str, Content]] = {
     "mechanism": "integers",

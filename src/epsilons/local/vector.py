@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilons import parameters as words
-from epsilons.budgets import Floats
 from epsilons.errors import DataError
 from epsilons.frozen import storable
 from epsilons.local.channel import Channel
@@ -31,6 +30,7 @@ from epsilons.risk import weights as weighing
 from epsilons.risk.local import Sums, mean_dot, spread
 from epsilons.risk.reported import ReportedVector
 from epsilons.risk.weights import LEAST
+from epsilons.types import Floats
 from epsilons.words import shortened
 
 METHODS: Final = ("auto", "duchi")

@@ -4,8 +4,8 @@ They hold no data. The total of the data comes in when they are drawn, and is no
 """
 
 from epsilons.mechanisms.additive import Additive, Sampled, build
-from epsilons.mechanisms.candidates import Candidates, CellsOf, Listed, TheLine, radii
-from epsilons.mechanisms.cell_sums import CellSums, build_cell_sums
+from epsilons.mechanisms.candidates import Candidates, CellsOf, TheLine, radii
+from epsilons.mechanisms.cell_sums import CellSums
 from epsilons.mechanisms.composed import Composed, together
 from epsilons.mechanisms.crossing import Crossing
 from epsilons.mechanisms.diffusion import Diffused, Spread, diffuse
@@ -25,7 +25,6 @@ __all__ = [
     "Diffused",
     "Histogram",
     "LevelCounts",
-    "Listed",
     "Reduced",
     "Sampled",
     "Seats",
@@ -34,7 +33,6 @@ __all__ = [
     "TheLine",
     "TwoSums",
     "build",
-    "build_cell_sums",
     "build_histogram",
     "diffuse",
     "radii",

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilons.allocation import Allocation
-from epsilons.budgets import Floats, Integers
 from epsilons.frozen import storable
 from epsilons.noise import DiscreteLaplace, Law, PointMass, Source, below_many
 from epsilons.risk import Weighing, stair_noise
+from epsilons.types import Floats, Integers
 
 _WEIGHT_BITS = 45
 """The bits of the largest weight: rounding weights down then costs nothing that anyone can measure,

@@ -13,11 +13,11 @@ from typing import Protocol
 
 import numpy as np
 
-from epsilons.budgets import Floats, Integers
 from epsilons.frozen import storable
 from epsilons.tally import line
+from epsilons.types import Floats, Integers
 
-__all__ = ["Candidates", "CellsOf", "Listed", "TheLine", "octave_prior", "radii"]
+__all__ = ["Candidates", "CellsOf", "Listed", "TheLine", "radii"]
 
 _UNIT = 2**30
 _NEAR = 8

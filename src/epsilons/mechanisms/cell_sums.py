@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from epsilons.budgets import Floats, Integers
 from epsilons.frozen import storable
 from epsilons.ladder import Ladder
 from epsilons.mechanisms.additive import lattice, noisy_cells
 from epsilons.noise import DiscreteLaplace, Source
 from epsilons.risk import Weighing
 from epsilons.tally import CellTally
+from epsilons.types import Floats, Integers
 
 _SAFE = 2**62
 
@@ -88,7 +89,7 @@ class CellSums:
         """Noisy counts in units of weight."""
         return np.asarray(drawn, dtype=np.float64) / self.reach
 
-    @property
+    @cached_property
     def losses(self) -> tuple[Fraction, ...]:
         """What a person on each rung loses at most."""
         rate = self.reach / self.law.scale

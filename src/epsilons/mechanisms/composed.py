@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from epsilons.budgets import Floats
 from epsilons.frozen import storable
+from epsilons.types import Floats
 
 
 @storable

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from epsilons.budgets import Integers
 from epsilons.frozen import storable
 from epsilons.noise import DiscreteLaplace, Source
+from epsilons.types import Integers
 
 __all__ = ["Crossing"]
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilons.allocation.caps import square_cap
-from epsilons.budgets import Budgets, Floats, Integers
+from epsilons.budgets import Budgets
 from epsilons.frozen import storable
 from epsilons.mechanisms.additive import stays
 from epsilons.mechanisms.candidates import CellsOf
@@ -18,6 +18,7 @@ from epsilons.mechanisms.crossing import Crossing
 from epsilons.mechanisms.rates import rate
 from epsilons.mechanisms.selection import Selection
 from epsilons.noise import Source, permutation
+from epsilons.types import Floats, Integers
 
 __all__ = ["Diffused", "Spread", "diffuse"]
 

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilons.allocation import Allocation
-from epsilons.budgets import Floats, Integers
 from epsilons.frozen import storable
 from epsilons.mechanisms.additive import (
     kept,
@@ -26,6 +25,7 @@ from epsilons.mechanisms.additive import (
 )
 from epsilons.noise import DiscreteLaplace, PointMass, Source
 from epsilons.risk import Weighing
+from epsilons.types import Floats, Integers
 
 _SAFE = 2**62
 _HUGE = 1e300

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 
-from epsilons.budgets import Floats, Integers
 from epsilons.frozen import storable
 from epsilons.ladder import Ladder
 from epsilons.noise import DiscreteLaplace, Source
+from epsilons.types import Floats, Integers
 
 SHARE: Final = Fraction(1, 8)
 """The part of everyone's rung that counting spends."""
@@ -73,7 +74,7 @@ class LevelCounts:
         """The same counts, said of finer levels, each of which lies in one of these."""
         return LevelCounts(levels.copy(), self.cell_of[place], self.rates)
 
-    @property
+    @cached_property
     def losses(self) -> tuple[Fraction, ...]:
         """What a person on each rung loses at most by being counted."""
         rates = (*self.rates, Fraction(0))

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from epsilons.noise.enclosure import enclose
 
-__all__ = ["KEEP_BITS", "rate"]
+__all__ = ["rate"]
 
 KEEP_BITS = 53
 _GUARD = 40

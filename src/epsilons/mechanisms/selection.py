@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
-from epsilons.budgets import Floats, Integers
 from epsilons.frozen import storable
 from epsilons.mechanisms.candidates import Candidates
 from epsilons.noise import Source, below, exp_minus
 from epsilons.noise.enclosure import continues_below, enclose
+from epsilons.types import Floats, Integers
 
-__all__ = ["Selection", "distances"]
+__all__ = ["Selection"]
 
 _BITS = 64
 _FAR = 45
@@ -78,7 +79,7 @@ class Selection:
         """The same selection, said of finer levels, each of which lies in one of its own."""
         return replace(self, levels=levels.copy(), weights=self.weights[place])
 
-    @property
+    @cached_property
     def losses(self) -> tuple[Fraction, ...]:
         """What a person of each level spends: k·spread/scale."""
         return tuple(Fraction(int(k) * self.spread, self.scale) for k in self.weights.tolist())

@@ -11,11 +11,11 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from epsilons.budgets import Floats, Integers
 from epsilons.frozen import storable
 from epsilons.noise import PairLaw, Source
 from epsilons.risk import Weighing, ratio
 from epsilons.tally import Tally
+from epsilons.types import Floats, Integers
 
 
 @storable
@@ -74,8 +74,8 @@ class TwoSums:
         """What a person on each rung loses at most."""
         (a, b), (c, d) = self.matrix
         # A unit of weight moves (t, T) by (d, 1), 0 ≤ d ≤ 1: the farther end, in ℓ1.
-        moved = max(abs(b) + abs(d), abs(a + b) + abs(c + d))
-        return tuple(moved * self.law.rate * k for k in self.weights.tolist())
+        unit = max(abs(b) + abs(d), abs(a + b) + abs(c + d)) * self.law.rate
+        return tuple(unit * k for k in self.weights.tolist())
 
     def total(self, tally: Tally) -> tuple[int, int]:
         """The lattice points of the data, before noise."""

@@ -6,6 +6,7 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -149,7 +150,7 @@ class DiscreteLaplace(_Scaled):
     at once invert a 64-bit word for V and filter the coin of U, both with exact fallbacks.
     """
 
-    @property
+    @cached_property
     def pieces(self) -> Pieces:
         """The law falls by 1/scale from each integer to the next, on both sides of 0."""
         return Pieces("line", 1 / self.scale)

@@ -19,7 +19,7 @@ from epsilons.allocation import allocate_for, rules_for
 from epsilons.allocation.best import merged
 from epsilons.allocation.declared import Declared, declared_of
 from epsilons.allocation.rule import weighing_of
-from epsilons.budgets import Budgets, Floats, Integers, as_budgets
+from epsilons.budgets import Budgets, as_budgets
 from epsilons.errors import ArgumentError
 from epsilons.planning.forecast import (
     Forecast,
@@ -41,6 +41,7 @@ from epsilons.statistics import STATISTICS
 from epsilons.statistics.designs import OPEN_METHODS
 from epsilons.statistics.people import forecast_designs
 from epsilons.theory import least_error
+from epsilons.types import Floats, Integers
 
 if TYPE_CHECKING:
     import altair

@@ -8,8 +8,9 @@ from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from epsilons.budgets import Budgets, Floats
+from epsilons.budgets import Budgets
 from epsilons.report import number
+from epsilons.types import Floats
 
 Error: TypeAlias = Callable[[Budgets], float]
 """The error of the best method, for any people."""

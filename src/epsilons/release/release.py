@@ -167,7 +167,9 @@ class Release:
             What each of them spent on this release, in the same order.
 
         Raises:
-            BudgetError: a budget is NaN or, where all budgets are public, below all of them.
+            BudgetError: a budget is no number, or, where all budgets are public, NaN or below all
+                of them.
+            ArgumentError: they are not one column.
         """
         return self.spent.for_each(epsilon)
 
@@ -274,9 +276,9 @@ class Release:
         """
         try:
             data = json.loads(text)
-        except (TypeError, ValueError):
+        except (RecursionError, TypeError, ValueError):
             data = None
-        if not isinstance(data, dict) or "release" not in data:
+        if not isinstance(data, dict) or not isinstance(data.get("release"), dict):
             raise ArgumentError(
                 "text is not the JSON of a release, as release.to_json() writes it."
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, overload
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from epsilons.budgets import floats_down, numbers_given
+from epsilons.budgets import budgets_of_people
 from epsilons.errors import BudgetError
 from epsilons.frozen import storable
 from epsilons.types import Floats, Integers
@@ -62,13 +62,15 @@ class Spending(Sequence[Spent]):
             What each of them spent, in the same order.
 
         Raises:
-            BudgetError: a budget is NaN or, where all budgets are public, below all of them.
+            BudgetError: a budget is no number, or, where all budgets are public, NaN or below all
+                of them.
+            ArgumentError: they are not one column.
         """
 
     @property
     @abstractmethod
     def rows(self) -> tuple[Spent, ...]:
-        """A row for each level, strictest first; for some of them if there are very many rungs."""
+        """A row for each level, strictest first; for some of them if there are very many."""
 
     def __call__(self, epsilon: float) -> float:
         """What a person with this budget spent."""
@@ -76,6 +78,9 @@ class Spending(Sequence[Spent]):
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def __iter__(self) -> Iterator[Spent]:
+        return iter(self.rows)
 
     @overload
     def __getitem__(self, index: int) -> Spent: ...
@@ -102,7 +107,7 @@ class ByLevel(Spending):
 
     def for_each(self, epsilon: npt.ArrayLike) -> Floats:
         """What each person spent; under add/remove nothing, if they stand below all rungs."""
-        budgets = floats_down(numbers_given(epsilon))
+        budgets = budgets_of_people(epsilon)
         if self.people is None:
             at = np.searchsorted(self.levels, np.where(budgets >= 0.0, budgets, 0.0), side="right")
             return np.concatenate([[0.0], self.spent])[at]
@@ -115,7 +120,7 @@ class ByLevel(Spending):
 
     @cached_property
     def rows(self) -> tuple[Spent, ...]:
-        """A row for each level, or for some of the rungs if there are very many."""
+        """A row for each level, or for some of a ladder that has very many."""
         if self.people is not None:
             columns = zip(
                 self.levels.tolist(), self.people.tolist(), self.spent.tolist(), strict=True
@@ -149,7 +154,7 @@ class AllOfIt(Spending):
 
     def for_each(self, epsilon: npt.ArrayLike) -> Floats:
         """What each person spent: their ε."""
-        budgets = floats_down(numbers_given(epsilon))
+        budgets = budgets_of_people(epsilon).copy()
         if not (budgets >= 0.0).all():
             raise BudgetError("epsilon: somebody's budget is negative or NaN.")
         return budgets

@@ -11,11 +11,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from epsilons.budgets import Floats
 from epsilons.risk import mean
 from epsilons.risk.mean import keep_proxy, permutation_proxy
 from epsilons.risk.tails import bisect, tail
 from epsilons.risk.weighing import Weighing
+from epsilons.types import Floats
 
 COINS = 4.0
 """A coin moves a cell by the whole of a weight, not by half of it as around the middle: squared."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epsilons.budgets import Floats, Integers
 from epsilons.frozen import storable
+from epsilons.types import Floats, Integers
 
 
 @storable

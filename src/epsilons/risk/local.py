@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from epsilons.budgets import Floats
 from epsilons.frozen import storable
+from epsilons.types import Floats
 
 _POINTS = 400
 _LEANS = 32

@@ -9,7 +9,6 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from epsilons.budgets import Floats, Integers
 from epsilons.frozen import storable
 from epsilons.risk.margins import Bounds, Ratio, Weighed
 from epsilons.risk.normal import (
@@ -19,6 +18,7 @@ from epsilons.risk.normal import (
     quantile,
 )
 from epsilons.risk.weighing import Weighing
+from epsilons.types import Floats, Integers
 
 SIGMA: Final = 1.482602218505602
 """σ of a Gaussian over the median of the distances to its middle."""

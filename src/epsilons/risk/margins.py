@@ -12,13 +12,13 @@ from typing import ClassVar, Final, Protocol
 
 import numpy as np
 
-from epsilons.budgets import Floats
 from epsilons.frozen import storable
 from epsilons.noise import PairLaw
 from epsilons.risk import cells, mean, ratio
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import Goal
 from epsilons.risk.weighing import Weighing
+from epsilons.types import Floats
 
 LEADING: Final = "leading term at the noisy number of people"
 """What the risk of a ratio is."""
@@ -84,6 +84,8 @@ class Weighed:
         """A range that holds the truth with at least this probability, cut to the bounds."""
         lo, hi = bounds
         reach = (hi - lo) * self.error(assume, confidence)
+        if math.isinf(reach):  # the raw value may be infinite then, and says nothing
+            return lo, hi
         # Where the noise drowned everything the raw value may lie outside: the nearest bound.
         return min(max(raw - reach, lo), hi), max(min(raw + reach, hi), lo)
 

@@ -9,9 +9,9 @@ import math
 
 import numpy as np
 
-from epsilons.budgets import Floats
 from epsilons.risk.tails import deviation, kearns_saul
 from epsilons.risk.weighing import Moments, Weighing
+from epsilons.types import Floats
 
 
 def finite_population(n: int) -> float:

@@ -15,8 +15,8 @@ from typing import Final
 
 import numpy as np
 
-from epsilons.budgets import Floats
 from epsilons.noise import Pieces
+from epsilons.types import Floats
 
 _FAR: Final = 45.0
 """Stairs of a probability below e^−45 relative to the first count as surely exceeding."""

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from epsilons.budgets import Floats, Integers
+from epsilons.types import Floats, Integers
 
 SHARPNESS: Final = MappingProxyType({"replace": 0.5, "add-remove": 1.0})
 """s, by what counts as a change of one person."""

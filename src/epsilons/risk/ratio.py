@@ -18,11 +18,11 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from epsilons.budgets import Floats
 from epsilons.frozen import storable
 from epsilons.noise import PairLaw, Pieces
 from epsilons.risk import pieces
 from epsilons.risk.tails import bisect, tail
+from epsilons.types import Floats
 
 _TOTAL_SHARE: Final = 0.05
 """The part of the error probability that bounds the total."""

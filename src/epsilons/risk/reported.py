@@ -8,12 +8,12 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from epsilons.budgets import Floats
 from epsilons.errors import ArgumentError
 from epsilons.frozen import storable
 from epsilons.risk import local
 from epsilons.risk.local import Sums
 from epsilons.risk.margins import Bounds, around
+from epsilons.types import Floats
 
 
 class VectorMargin(Protocol):

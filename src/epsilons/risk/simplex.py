@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from epsilons.budgets import Floats
+from epsilons.types import Floats
 
 
 def project(point: Floats) -> Floats:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from epsilons.budgets import Floats
+from epsilons.types import Floats
 
 _LARGEST_RATIO = 1e12
 

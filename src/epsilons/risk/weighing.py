@@ -7,9 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from epsilons.budgets import Floats, Integers, summed
+from epsilons.budgets import summed
 from epsilons.frozen import storable
 from epsilons.risk.stairs import StairNoise
+from epsilons.types import Floats, Integers
 
 
 @dataclass(frozen=True)

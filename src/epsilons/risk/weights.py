@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from epsilons.budgets import Floats
+from epsilons.types import Floats
 
 WEIGHTS: Final = ("variance", "paper", "uniform")
 """The words that `weights` takes."""

@@ -14,7 +14,7 @@ import numpy as np
 from epsilons.allocation import allocate_for
 from epsilons.allocation.caps import capped, searched_cap
 from epsilons.allocation.rule import Effective, weighing_of
-from epsilons.budgets import Budgets, Floats, Integers
+from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError
 from epsilons.ladder import Ladder
 from epsilons.mechanisms.additive import lattice
@@ -25,6 +25,7 @@ from epsilons.noise import Hourglass, Laplaces, PairLaw, Staircase2D, least_vari
 from epsilons.risk import Weighing, ratio
 from epsilons.risk.goals import Goal
 from epsilons.tally import GRID
+from epsilons.types import Floats, Integers
 
 Sums = TypeVar("Sums", TwoSums, CellSums)
 

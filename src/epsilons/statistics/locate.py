@@ -23,7 +23,7 @@ from epsilons.statistics.steps import Draw
 from epsilons.tally import line
 from epsilons.types import Floats, Integers
 
-__all__ = ["ROUNDS", "Found", "locate", "remaining"]
+__all__ = ["Found", "locate", "remaining"]
 
 ROUNDS: Final = 3
 """Passes over the rows that the range may take."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 from epsilons import parameters, tally
@@ -56,7 +56,7 @@ class Question(ABC):
     every_method: ClassVar[tuple[str, ...]]
     range_may_be_found: ClassVar[bool] = False
 
-    values: Any
+    values: Any = field(repr=False)  # it may be an array of what people said
     _: KW_ONLY
     assume: str = "iid"
     loss: str = "mse"

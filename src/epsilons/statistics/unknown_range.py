@@ -51,8 +51,14 @@ def weighted(rows: tally.Rows, call: Call) -> Steps:
     Raises:
         BudgetError: the budgets are too small for so few people. Nothing was drawn.
     """
+
+    def agree(counted: line.Line, split: Split) -> None:
+        _enough(counted, split)
+        if call.parts > 1:  # the levels of the mean are finer: they must be divisible, too
+            call.offered(rows.sums((0.0, 1.0)).levels)
+
     found = yield from locate(
-        lambda window: call.part(rows.line(window)), neighbours="replace", agree=_enough
+        lambda window: call.part(rows.line(window)), neighbours="replace", agree=agree
     )
     bounds = range_of(found)
     counted = rows.sums(bounds)

@@ -7,14 +7,13 @@ from epsilons.tally.cells import SHARES, CellTally
 from epsilons.tally.files import source
 from epsilons.tally.grid import GRID, Rule
 from epsilons.tally.levels import Tally
-from epsilons.tally.rows import Everyone, Rows, open
+from epsilons.tally.rows import Rows, open
 
 __all__ = [
     "GRID",
     "SHARES",
     "Categories",
     "CellTally",
-    "Everyone",
     "Rows",
     "Rule",
     "Tally",

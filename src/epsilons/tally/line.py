@@ -23,7 +23,6 @@ from epsilons.tally.levels import Names, check_people
 from epsilons.types import Floats, Integers
 
 __all__ = [
-    "BITS",
     "CELLS",
     "TOP",
     "Line",
@@ -184,17 +183,17 @@ def checked_line(groups: LineGroups, window: Window | None, names: Names, missin
 
 
 def rungs(ladder: Ladder) -> tuple[Floats, Floats, Integers]:
-    """The coarse levels of a public ladder: the lowest rung of each, its key, and whose it is.
+    """The coarse rungs of a public ladder: the lowest of those that share a key, and these keys.
 
     Returns:
-        Levels and keys, ascending, and for each rung of the ladder the place of its level.
+        Rungs and keys, ascending, and for each rung of the ladder the place of its coarse one.
     """
     found, first, place = np.unique(coarse(ladder.levels), return_index=True, return_inverse=True)
     return ladder.levels[first], found, place.astype(np.int64)
 
 
 def line_on_rungs(groups: LineGroups, window: Window | None, ladder: Ladder) -> Line:
-    """Count people on a public ladder: all of its levels, whoever is there."""
+    """Count people on a public ladder: on all of its coarse rungs, whoever is there."""
     levels, found, _ = rungs(ladder)
     used = groups.budgets > 0.0
     place = np.minimum(np.searchsorted(found, groups.keys), found.size - 1)

@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
-from epsilons.budgets import Floats
 from epsilons.theory.prefix import Crowd, best_split, last_true, log_cosh
+from epsilons.types import Floats
 
 _LN2 = math.log(2.0)
 

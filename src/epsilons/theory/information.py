@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from epsilons.budgets import Floats, Integers
 from epsilons.theory.prefix import Crowd, best_split, golden, sizes, sums_of
+from epsilons.types import Floats, Integers
 
 MEAN_ABSOLUTE: Final = 0.5 - 2.0 / math.pi**2
 """E|u| for u with the density cos²(πu/2) on [−1, 1]."""

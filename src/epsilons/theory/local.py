@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilons import parameters
-from epsilons.budgets import Budgets, Floats, as_budgets
+from epsilons.budgets import Budgets, as_budgets
 from epsilons.errors import ArgumentError
 from epsilons.theory.information import local_square, pull
 from epsilons.theory.mean import SAFE
 from epsilons.theory.prefix import Crowd, golden, last_true, people_of
+from epsilons.types import Floats
 
 _WIDTHS = np.concatenate([np.geomspace(1e-4, 0.1, 8), np.linspace(0.15, 0.95, 17)])
 """How far from fair the coins of a hypercube may be: any of them gives a bound."""

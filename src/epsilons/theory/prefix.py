@@ -13,7 +13,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from epsilons.budgets import Budgets, Floats, Integers
+from epsilons.budgets import Budgets
+from epsilons.types import Floats, Integers
 
 Score: TypeAlias = Callable[..., Floats]
 """From k and sums over the k strictest people to a number that is to be large."""

@@ -7,15 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from epsilons.budgets import Floats, Integers
 from epsilons.theory.prefix import Crowd, log_sums_of, sizes, sums_of
-
-Truths: TypeAlias = npt.NDArray[np.bool_]
+from epsilons.types import Booleans, Floats, Integers
 
 _LN2 = math.log(2.0)
 
@@ -58,14 +54,14 @@ def shuffled_reach(people: Crowd, cells: int, beta: float, *, replaced: bool) ->
     others = math.log(cells - 1.0)
     up = _log_means(people, some, 1.0) if replaced else sums_of(people, people.levels, some) / some
 
-    def holds(d: Floats) -> Truths:
+    def holds(d: Floats) -> Booleans:
         kept = np.logaddexp(d * up, others) if replaced else d * up + math.log(cells)
         return np.asarray(_inside(some, d, n) + others - kept > math.log(beta))
 
     return int(_last(holds, some).max())
 
 
-def _last(holds: Callable[[Floats], Truths], some: Integers) -> Integers:
+def _last(holds: Callable[[Floats], Booleans], some: Integers) -> Integers:
     """For each a the largest d ≤ a for which `holds` is true, which it is up to there; or 0."""
     low, high = np.zeros_like(some), some.copy()
     while np.any(low < high):

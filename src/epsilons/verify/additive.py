@@ -123,7 +123,7 @@ def exact_additive(mechanism: AdditiveMechanism) -> Verdict:
     if kind.cells:
         if grid != 1:
             raise PrivacyError(
-                "SumsKind that are rounded one by one can move by more than their total."
+                "Sums that are rounded one by one can move by more than their total."
             )
         if law.steps != 1:
             raise PrivacyError("Each of several sums may cross a stair of its own.")

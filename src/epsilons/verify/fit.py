@@ -18,10 +18,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from epsilons.types import Floats
 from epsilons.verify.binomial import tail
 from epsilons.verify.laws import LawPieces
-
-Floats = npt.NDArray[np.float64]
 
 CELLS: Final = 16
 IMPOSSIBLE: Final = -1.0

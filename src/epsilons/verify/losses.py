@@ -17,6 +17,9 @@ from epsilons.verify.verdict import Verdict, budgets_of
 _MANY: Final = 128
 """Where there are many laws, each is asked at every point so near to 0."""
 
+_TOSSED: Final = ("diffusion", "reduction")
+"""Kinds in which coins are tossed for everyone; sums and cells say so with their `keep`."""
+
 
 def exact(mechanism: Any) -> Verdict:
     """Compute the loss of a person of each level, from what a mechanism declares.
@@ -66,8 +69,8 @@ def _composed(mechanism: Any) -> Verdict:
     for stage, verdict, charge in zip(stages, verdicts, charges, strict=True):
         if len(charge) != len(budgets):
             raise PrivacyError("The charges do not speak of the same people as the stages.")
-        # Where coins are tossed the loss is a bound, a hair below what the coins were made for.
-        within = operator.le if stage.kind == "diffusion" else operator.eq
+        # Where coins are tossed the loss is a bound, at most what the coins were made for.
+        within = operator.le if _tosses(stage) else operator.eq
         if not all(map(within, verdict.losses, charge)):
             raise PrivacyError("A stage does not take what it was charged: another one was drawn.")
     losses = tuple(
@@ -76,6 +79,11 @@ def _composed(mechanism: Any) -> Verdict:
     )
     whole = all(verdict.exact for verdict in verdicts)
     return Verdict(budgets, losses, exact=whole, neighbours=verdicts[0].neighbours)
+
+
+def _tosses(stage: Any) -> bool:
+    """Whether people of a stage are kept by coins."""
+    return stage.kind in _TOSSED or getattr(stage, "keep", None) is not None
 
 
 def _reduced(mechanism: Any) -> Verdict:

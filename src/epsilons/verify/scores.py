@@ -16,8 +16,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Keys = npt.NDArray[np.int64]
+from epsilons.types import Floats, Integers
 
 _CAUTION: Final = 1.0
 """Standard errors by which the log-ratio of a cell is drawn to zero: rare cells prove little."""
@@ -163,7 +162,9 @@ class _Learner:
     first: Outputs
     second: Outputs
 
-    def __call__(self, words: str, key: Callable[[Outputs], Keys], *, named: bool = False) -> Score:
+    def __call__(
+        self, words: str, key: Callable[[Outputs], Integers], *, named: bool = False
+    ) -> Score:
         ones, twos = key(self.first), key(self.second)
         cells, where = np.unique(np.concatenate([ones, twos]), return_inverse=True)
         p = np.bincount(where[: len(ones)], minlength=len(cells)) + 0.5
@@ -191,7 +192,7 @@ def _bins(count: int) -> list[int]:
     return [bins for bins in _BINS if bins * _FEWEST <= count]
 
 
-def _binned(both: Outputs, axis: int, bins: int) -> Callable[[Outputs], Keys]:
+def _binned(both: Outputs, axis: int, bins: int) -> Callable[[Outputs], Integers]:
     """Bins of about equally many outputs each."""
     edges = np.quantile(both.reals[:, axis], np.arange(1, bins) / bins, method="inverted_cdf")
     return lambda outputs: np.searchsorted(edges, outputs.reals[:, axis], side="right")
@@ -200,19 +201,19 @@ def _binned(both: Outputs, axis: int, bins: int) -> Callable[[Outputs], Keys]:
 _REST: Final = -(2**63)
 
 
-def _values(both: Outputs) -> Callable[[Outputs], Keys]:
+def _values(both: Outputs) -> Callable[[Outputs], Integers]:
     """Every value that is seen often is a cell of its own: categories, atoms, clipped ends."""
     cells, counts = np.unique(_identity(both), return_counts=True)
     common = cells[counts >= _COMMON]
 
-    def key(outputs: Outputs) -> Keys:
+    def key(outputs: Outputs) -> Integers:
         keys = _identity(outputs)
         return np.where(np.isin(keys, common), keys, _REST)
 
     return key
 
 
-def _identity(outputs: Outputs) -> Keys:
+def _identity(outputs: Outputs) -> Integers:
     """A number for each distinct output; two that meet by chance are merely taken for one."""
     keys = outputs.raw
     if keys.dtype == np.float64:
@@ -224,7 +225,7 @@ def _identity(outputs: Outputs) -> Keys:
     return np.asarray((keys * odd).sum(axis=1))  # integers of 64 bits, which wrap
 
 
-def _last_bits(axis: int, outputs: Outputs) -> Keys:
+def _last_bits(axis: int, outputs: Outputs) -> Integers:
     """Of an integer the last eight bits, of a float the place of its last binary digit.
 
     Noise on a lattice that is not that of the data, and noise in floating point, show here.
@@ -281,7 +282,7 @@ def _spread(first: Outputs, second: Outputs) -> Floats:
     return np.where(high > low, np.maximum(high - low, _NARROWEST), 1.0)
 
 
-def _boxes(both: Outputs, axes: list[int]) -> Callable[[Outputs], Keys]:
+def _boxes(both: Outputs, axes: list[int]) -> Callable[[Outputs], Integers]:
     """A k-d tree: boxes of about equally many outputs, cut in half along one axis after another."""
     depth = max(1, min(_DEEPEST, int(math.log2(len(both) / _FEWEST))))
     cuts: list[tuple[int, Floats]] = []
@@ -295,7 +296,7 @@ def _boxes(both: Outputs, axes: list[int]) -> Callable[[Outputs], Keys]:
         cuts.append((axis, along[order][middles]))
         box = 2 * box + (along > cuts[-1][1][box])
 
-    def key(outputs: Outputs) -> Keys:
+    def key(outputs: Outputs) -> Integers:
         found = np.zeros(len(outputs), dtype=np.int64)
         for axis, cut in cuts:
             found = 2 * found + (outputs.reals[:, axis] > cut[found])

@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 Random = np.random.Generator
-Pair = tuple[Any, Any]
 
 _MOST: Final = 240
 _WORK: Final = 4_000_000
