@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sized
 from typing import Any
 
-from epsilons import corridor, parameters, tally
+from epsilons import corridor, parameters
 from epsilons.errors import ArgumentError
 from epsilons.noise import Source
 from epsilons.release import Release, Releases
 from epsilons.statistics import NOT_GIVEN, Frequencies, Mean, Question
-from epsilons.statistics.call import Call, declared_for
+from epsilons.statistics.call import Call
 
 __all__ = ["frequencies", "mean", "publish"]
 
@@ -277,12 +277,14 @@ def publish(
         question.check(neighbours)
     if data is None:
         _refuse_other_lengths(asked)
-    call = Call(
+    call = Call.of(
         epsilon=epsilon,
-        data=tally.source(data, separator),
+        data=data,
+        separator=separator,
         person=person,
         neighbours=neighbours,
-        declared=declared_for(neighbours, epsilon, levels, cap),
+        levels=levels,
+        cap=cap,
         parts=len(asked),
     )
     return corridor.through(asked, call, source)

@@ -13,7 +13,7 @@ from epsilons import parameters, report, tally
 from epsilons.errors import ArgumentError
 from epsilons.report import number
 from epsilons.statistics import Question
-from epsilons.statistics.call import Call, declared_for
+from epsilons.statistics.call import Call
 
 __all__ = ["Check", "check"]
 
@@ -174,12 +174,14 @@ def check(
         )
     parameters.choice("neighbours", neighbours)
     question.check(neighbours)
-    call = Call(
+    call = Call.of(
         epsilon=epsilon,
-        data=tally.source(data, separator),
+        data=data,
+        separator=separator,
         person=person,
         neighbours=neighbours,
-        declared=declared_for(neighbours, epsilon, levels, cap),
+        levels=levels,
+        cap=cap,
     )
     found = question.look(call)
     ends = None if found.least is None or found.largest is None else (found.least, found.largest)

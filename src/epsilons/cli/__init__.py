@@ -15,7 +15,7 @@ from epsilons import mean as mean_of
 from epsilons import plan as plan_for
 from epsilons.cli import options
 from epsilons.cli.checking import CHECK
-from epsilons.cli.publishing import commands
+from epsilons.cli.publishing import commands, replays
 from epsilons.release import Release
 from epsilons.statistics import STATISTICS
 
@@ -53,6 +53,7 @@ def demo(save: str | None, as_json: bool) -> None:
 for _each in commands():
     cli.add_command(_each)
 cli.add_command(CHECK)
+cli.add_command(replays())
 
 
 @cli.command()

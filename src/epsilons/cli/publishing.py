@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import click
 
-from epsilons import publish
+from epsilons import publish, report, verify
 from epsilons.cli import options
 from epsilons.parameters import CHOICES
 from epsilons.statistics import STATISTICS, Question
 
-__all__ = ["CELLS", "EVERY", "RANGE", "asked", "commands", "parameters"]
+__all__ = ["CELLS", "EVERY", "RANGE", "asked", "commands", "parameters", "replays"]
 
 Decorator: TypeAlias = Callable[[Any], Any]
 
@@ -89,6 +89,8 @@ class Publish(click.Command):
         question: what is asked.
     """
 
+    does: ClassVar[str] = "Publish {}."
+
     def __init__(self, question: type[Question]) -> None:
         own = {field.name for field in fields(question)}
         self._question = question
@@ -103,24 +105,16 @@ class Publish(click.Command):
         super().__init__(
             question.statistic.replace(" ", "-"),
             params=parameters(*first, *between, *_TERMS, method, *_CALLED, options.JSON),
-            help=f"Publish {question.describes.format(file='FILE (Parquet, CSV or TSV)')}.",
+            help=self.does.format(question.describes.format(file="FILE (Parquet, CSV or TSV)")),
         )
 
     def invoke(self, ctx: click.Context) -> None:
-        """Ask, and print the release."""
-        ctx.invoke(self._publish, ctx.params)
+        """Ask, and print what there is to say."""
+        ctx.invoke(self.ask, ctx.params)
 
-    def _publish(self, given: dict[str, Any]) -> None:
-        release = publish(
-            [asked(self._question, given)],
-            epsilon=options.number_or_column(given["epsilon"]),
-            data=given["file"],
-            separator=given["separator"],
-            person=given["person"],
-            neighbours=given["neighbours"],
-            levels=options.offered(given["levels"]),
-            cap=given["cap"],
-        )[0]
+    def ask(self, given: dict[str, Any]) -> None:
+        """Publish, and print the release."""
+        release = publish([asked(self._question, given)], **_terms(given))[0]
         click.echo(release.to_json() if given["as_json"] else str(release))
 
 
@@ -134,6 +128,29 @@ def asked(question: type[Question], given: dict[str, Any]) -> Question:
     shared = {name: given[name] for name in names}
     bounded = "bounds" in {field.name for field in fields(question)}
     return question(given["value"], **shared, **(_bounds(given) if bounded else _cells(given)))
+
+
+class Replay(Publish):
+    """Asks a question of a file and of neighbours of it, and publishes nothing."""
+
+    does: ClassVar[str] = (
+        "Ask for {}, and of copies in which one person is changed: with the same draws, all that "
+        "is public must be equal. Nothing is published."
+    )
+
+    def ask(self, given: dict[str, Any]) -> None:
+        """Replay, and print what changed."""
+        found = verify.replay(asked(self._question, given), **_terms(given))
+        click.echo(report.to_json(found.to_dict()) if given["as_json"] else str(found))
+        found.require()
+
+
+def replays() -> click.Group:
+    """The command `replay`, with one for each statistic."""
+    group = click.Group("replay", help="Check the whole way from a file to a release, on the file.")
+    for question in STATISTICS.values():
+        group.add_command(Replay(question))
+    return group
 
 
 def commands() -> Iterator[click.Command]:
@@ -151,6 +168,19 @@ def parameters(*decorators: Decorator) -> list[click.Parameter]:
         decorator(command)
     found: list[click.Parameter] = vars(command)["__click_params__"]
     return found[::-1]
+
+
+def _terms(given: dict[str, Any]) -> dict[str, Any]:
+    """Whom is asked, and on which terms."""
+    return {
+        "epsilon": options.number_or_column(given["epsilon"]),
+        "data": given["file"],
+        "separator": given["separator"],
+        "person": given["person"],
+        "neighbours": given["neighbours"],
+        "levels": options.offered(given["levels"]),
+        "cap": given["cap"],
+    }
 
 
 def _bounds(given: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from epsilons import parameters, tally
 from epsilons.allocation.declared import Declared, declared_of
 from epsilons.budgets import float_down
 from epsilons.errors import ArgumentError, BudgetError
@@ -16,7 +17,7 @@ from epsilons.tally import CellTally, Tally
 from epsilons.tally.line import Line
 from epsilons.types import Floats
 
-__all__ = ["Call", "declared_for"]
+__all__ = ["Call"]
 
 Counts = TypeVar("Counts", Tally, CellTally, Line)
 
@@ -40,6 +41,37 @@ class Call:
     neighbours: str
     declared: Declared | None = None
     parts: int = 1
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        epsilon: Any,
+        data: Any = None,
+        separator: str | None = None,
+        person: Any = None,
+        neighbours: str = "replace",
+        levels: Any = None,
+        cap: float | None = None,
+        parts: int = 1,
+    ) -> Call:
+        """The call that arguments of users stand for: see `epsilons.publish`.
+
+        Raises:
+            ArgumentError: an argument is invalid, or means nothing where budgets are public.
+        """
+        parameters.choice("neighbours", neighbours)
+        private = neighbours == "add-remove"
+        if not private:
+            _refuse_public_facts(levels, cap)
+        return cls(
+            epsilon=epsilon,
+            data=tally.source(data, separator),
+            person=person,
+            neighbours=neighbours,
+            declared=declared_of(epsilon, levels, cap) if private else None,
+            parts=parts,
+        )
 
     def offered(self, levels: Floats) -> Floats:
         """What people of these budgets offer to one question: their part of it, rounded down.
@@ -98,21 +130,14 @@ class Call:
         )
 
 
-def declared_for(neighbours: str, epsilon: Any, levels: Any, cap: Any) -> Declared | None:
-    """What is declared of people whose budgets are private; None where budgets are public.
-
-    Raises:
-        ArgumentError: it is declared where it means nothing, or is no declaration.
-    """
-    if neighbours == "add-remove":
-        return declared_of(epsilon, levels, cap)
+def _refuse_public_facts(levels: object, cap: object) -> None:
+    """Refuse what means nothing where budgets are public."""
     for name, given in (("levels", levels), ("cap", cap)):
         if given is not None:
             raise ArgumentError(
                 f'{name} is for neighbours="add-remove": under replace all budgets are public, and '
                 "levels and caps are found among them."
             )
-    return None
 
 
 def _part(level: float, parts: int) -> float:

@@ -136,6 +136,43 @@ class Question(ABC):
     def look(self, call: Call) -> tally.Look:
         """Look at the rows, for the curator alone: nothing of the data is refused."""
 
+    def call(
+        self,
+        *,
+        epsilon: Any,
+        data: Any = None,
+        separator: str | None = None,
+        person: Any = None,
+        neighbours: str = "replace",
+        levels: Any = None,
+        cap: float | None = None,
+    ) -> Call:
+        """The call of this question alone: whoever drives it by hand is handed it.
+
+        Args:
+            epsilon: as for `epsilons.publish`, as are all others.
+            data: a frame, the path of a file, or None.
+            separator: what separates the columns of a CSV file.
+            person: whose row it is.
+            neighbours: "replace" or "add-remove".
+            levels: for add/remove.
+            cap: for add/remove.
+
+        Raises:
+            ArgumentError: an argument is invalid, or does not fit the question.
+        """
+        parameters.choice("neighbours", neighbours)
+        self.check(neighbours)
+        return Call.of(
+            epsilon=epsilon,
+            data=data,
+            separator=separator,
+            person=person,
+            neighbours=neighbours,
+            levels=levels,
+            cap=cap,
+        )
+
     @abstractmethod
     def open(self, call: Call) -> tally.Rows:
         """Open the rows that are asked about: all checks that no pass over them is needed for."""

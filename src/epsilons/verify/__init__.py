@@ -1,9 +1,22 @@
 """Checks that a mechanism keeps its promise to each person, apart from the code that made it."""
 
 from epsilons.verify.auditing import Audit, audit
+from epsilons.verify.changes import Change
 from epsilons.verify.channel import exact_channel
 from epsilons.verify.drawn import Draws, draws
 from epsilons.verify.losses import exact
+from epsilons.verify.replaying import Replay, replay
 from epsilons.verify.verdict import Verdict
 
-__all__ = ["Audit", "Draws", "Verdict", "audit", "draws", "exact", "exact_channel"]
+__all__ = [
+    "Audit",
+    "Change",
+    "Draws",
+    "Replay",
+    "Verdict",
+    "audit",
+    "draws",
+    "exact",
+    "exact_channel",
+    "replay",
+]

@@ -1,0 +1,224 @@
+"""How far one person may move a total: from the kind of mechanism, its weights and its reach.
+
+A person who is replaced leaves with what their old value adds, and comes with what the new one
+does. Under add/remove they come or go, or both, with a budget each time. In every kind of
+mechanism that bounds what a total gains and what it gives, apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from epsilons.errors import PrivacyError
+from epsilons.verify.additive import SUMS
+
+Change = list[tuple[Any, int]]
+"""Where a total differs, and by how much."""
+
+
+@dataclass(frozen=True)
+class Person:
+    """What the one in whom two tables differ allows.
+
+    Attributes:
+        before: their ε in the first table; 0 if they are not there, or are not counted.
+        after: their ε in the second.
+    """
+
+    before: Fraction | float
+    after: Fraction | float
+
+
+def moved(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
+    """Whether a total moved, and whether by no more than its mechanism allows for the person.
+
+    Args:
+        step: what was yielded: a mechanism, perhaps with the levels of those who are charged.
+        first: the total of one table.
+        second: the total of its neighbour.
+        person: in whom the tables differ.
+
+    Raises:
+        PrivacyError: the kind of the mechanism is not known here.
+    """
+    kind = step.mechanism.kind
+    if kind not in _KINDS:
+        raise PrivacyError(f"What a person moves in a mechanism of the kind {kind!r} is not known.")
+    return _KINDS[kind](step, first, second, person)
+
+
+def level_of(step: Any, epsilon: Fraction | float) -> int:
+    """The level of a person with this budget in a mechanism; −1 if they have none there."""
+    levels = step.mechanism.levels if step.levels is None else step.levels
+    below = float(epsilon)
+    if not math.isinf(below) and Fraction(below) > epsilon:
+        below = math.nextafter(below, 0.0)
+    at = int(np.searchsorted(np.asarray(levels), below, side="right")) - 1
+    return int(step.place[at]) if at >= 0 and step.place is not None else at
+
+
+def _weights(step: Any, person: Person) -> tuple[int, int]:
+    """What a person weighs in both tables."""
+    weights = step.mechanism.weights
+    own = [level_of(step, epsilon) for epsilon in (person.before, person.after)]
+    before, after = (int(weights[at]) if at >= 0 else 0 for at in own)
+    return before, after
+
+
+def _differences(first: Any, second: Any) -> Change:
+    """Where two vectors differ, in Python integers."""
+    one, other = (np.atleast_1d(np.asarray(each)) for each in (first, second))
+    if one.shape != other.shape:
+        raise PrivacyError("The totals of two runs are not of one form.")
+    at = np.flatnonzero(one != other)
+    return [
+        (place, int(b) - int(a))
+        for place, a, b in zip(at.tolist(), one[at].tolist(), other[at].tolist(), strict=True)
+    ]
+
+
+def _gained_and_given(change: Change) -> tuple[int, int]:
+    return sum(max(by, 0) for _, by in change), sum(max(-by, 0) for _, by in change)
+
+
+def _sum(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
+    """One sum, rounded down to a lattice: k·reach/grid in either direction, rounded up.
+
+    Where people are seated in slots, somebody with another budget leaves one and takes another.
+    """
+    mechanism = step.mechanism
+    weights = _weights(step, person)
+    heaviest = max(weights) if step.place is None else sum(weights)
+    if getattr(mechanism, "keep", None) is not None:
+        heaviest = int(max(mechanism.weights))  # a coin keeps all of a person, or nothing
+    by = int(second) - int(first)
+    return by != 0, abs(by) <= -(-heaviest * int(mechanism.reach) // int(mechanism.grid))
+
+
+def _cells(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
+    """Sums of cells: a person leaves with one unit at most, and comes with one."""
+    mechanism = step.mechanism
+    before, after = _weights(step, person)
+    if getattr(mechanism, "keep", None) is not None:
+        before = after = int(max(mechanism.weights))
+    reach = int(mechanism.reach)
+    change = _differences(first, second)
+    gained, given = _gained_and_given(change)
+    return bool(change), gained <= after * reach and given <= before * reach
+
+
+def _two_sums(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
+    """Both Σ k·x and Σ k·(1 − x) gain together at most what one weighs, and give the same way."""
+    mechanism = step.mechanism
+    (a, b), (c, d) = mechanism.matrix
+    whole = a * d - b * c
+    p, q = (int(y) - int(x) for x, y in zip(first, second, strict=True))
+    moves = ((d * p - b * q) * whole, ((a * q - c * p) - (d * p - b * q)) * whole)
+    before, after = (k * int(mechanism.steps) * whole * whole for k in _weights(step, person))
+    gained, given = _gained_and_given(list(enumerate(moves)))
+    return (p, q) != (0, 0), gained <= after and given <= before
+
+
+def _counts(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
+    """A person is counted once, in the cell of their level, or nowhere."""
+    cells = step.mechanism.cell_of
+    before, after = (
+        int(cells[at]) if at >= 0 else -1
+        for at in (level_of(step, each) for each in (person.before, person.after))
+    )
+    change = _differences(first, second)
+    fits = all((by == 1 and at == after) or (by == -1 and at == before) for at, by in change)
+    return bool(change), fits
+
+
+def _selection(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
+    """Weights by candidate: a person is in one of them."""
+    before, after = _weights(step, person)
+    if all(np.array_equal(a, b) for a, b in zip(first, second, strict=True)):
+        return False, True
+    places = np.concatenate([np.asarray(first[0]), np.asarray(second[0])])
+    masses = np.concatenate([-np.asarray(first[1]), np.asarray(second[1])])
+    _, at = np.unique(places, return_inverse=True)
+    by = np.zeros(int(at.max(initial=-1)) + 1, dtype=np.int64)
+    np.add.at(by, at, masses)
+    gained, given = _gained_and_given([(0, each) for each in by[by != 0].tolist()])
+    return gained + given > 0, gained <= after and given <= before
+
+
+def _each(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
+    """Everyone apart: one person's entry may differ, and not their level.
+
+    Where people are seated in slots, somebody with another budget leaves one and takes another.
+    """
+    gone, come, _ = entries_apart((first[1], first[0]), (second[1], second[0]))
+    levels = [sorted(int(entry[0]) for entry in each) for each in (gone, come)]
+    alike = len(first[0]) == len(second[0]) and levels[0] == levels[1]
+    seats = 1 if step.place is None else (person.before > 0) + (person.after > 0)
+    return bool(gone or come), alike and len(gone) <= seats
+
+
+def entries_apart(
+    first: tuple[Any, ...], second: tuple[Any, ...]
+) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], Any]:
+    """Which entries of people two tables do not share, in whatever order people come.
+
+    Args:
+        first: parallel arrays, an entry for each person.
+        second: those of the other table.
+
+    Returns:
+        The entries that only the first has, those that only the second has, and the places of the
+        former in the first.
+    """
+    arrays = [
+        np.concatenate([np.asarray(a), np.asarray(b)]) for a, b in zip(first, second, strict=True)
+    ]
+    size, other = len(first[0]), len(second[0])
+    keys = [a.view(np.int64) if a.dtype == np.float64 else a for a in arrays]
+    if size == other:
+        at = np.flatnonzero(np.any([k[:size] != k[size:] for k in keys], axis=0))
+        if len(at) <= 1:
+            return _of(first, at), _of(second, at), at
+    order = np.lexsort(keys)
+    ends = (
+        np.any([np.diff(k[order]) != 0 for k in keys], axis=0) if len(order) else np.zeros(0, bool)
+    )
+    group = np.zeros(len(order), dtype=np.int64)
+    group[order[1:]] = np.cumsum(ends) if len(order) else 0
+    count = int(group.max(initial=-1)) + 1
+    balance = np.bincount(group[:size], minlength=count) - np.bincount(
+        group[size:], minlength=count
+    )
+    return (
+        _of(first, at := _surplus(group[:size], balance)),
+        _of(second, _surplus(group[size:], -balance)),
+        at,
+    )
+
+
+def _surplus(group: Any, balance: Any) -> Any:
+    """As many places of each group as it has too many."""
+    found = [
+        np.flatnonzero(group == each)[: int(balance[each])]
+        for each in np.flatnonzero(balance > 0)[:3]
+    ]
+    return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
+
+
+def _of(arrays: tuple[Any, ...], places: Any) -> list[tuple[Any, ...]]:
+    return [tuple(np.asarray(a)[at] for a in arrays) for at in places.tolist()]
+
+
+_KINDS: Final[dict[str, Callable[[Any, Any, Any, Person], tuple[bool, bool]]]] = {
+    **{kind: _cells if said.cells else _sum for kind, said in SUMS.items() if kind != "report"},
+    "two sums": _two_sums,
+    "counts": _counts,
+    "selection": _selection,
+    "diffusion": _each,
+}

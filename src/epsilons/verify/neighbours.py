@@ -1,0 +1,332 @@
+"""Tables with one person changed, in the form in which the user hands them in.
+
+Whose rows these are is found here anew, without the tally: by equal entries, and where an engine
+takes other entries for equal (a collation), these are looked at one by one in Python.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import numpy as np
+
+from epsilons.errors import ArgumentError
+from epsilons.verify.columns import Column, Kind, New, Series, Someone, column_of, kind_of
+from epsilons.verify.text_files import TextTable
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+Row = dict[str, Any]
+"""What stands in a row, by the names of the parameters: values, epsilon, person."""
+
+ROLES: Final = ("values", "epsilon", "person")
+LOOKED_AT: Final = 1000
+"""Rows of which those are chosen who change."""
+
+
+class Table(Protocol):
+    """A table that can be had with one person changed."""
+
+    @property
+    def kinds(self) -> Mapping[str, Kind]:
+        """What may stand in each column."""
+
+    @property
+    def ordered(self) -> bool:
+        """Whether rows have an order that can be changed."""
+
+    def sample(self) -> list[Row]:
+        """Some rows; with "row", their number, where they have one."""
+
+    def someone(self, row: Row) -> Someone:
+        """The one to whom a row belongs, with all of their rows."""
+
+    def has(self, person: Any) -> bool:
+        """Whether anybody has this id."""
+
+    def changed(self, who: Someone | None, rows: list[Row], place: str, seed: int) -> Row:
+        """The arguments of a call on the table in which somebody has other rows.
+
+        Args:
+            who: whose rows are taken away; None if somebody comes.
+            rows: what they have instead.
+            place: "same", "first", "last" or "shuffled".
+            seed: of the order.
+        """
+
+
+def table_of(given: Row, data: Any, separator: str | None, folder: Path) -> Table:
+    """The table that was given.
+
+    Args:
+        given: values, epsilon and person: columns, or names of columns of the data.
+        data: a frame, the path of a file, or None.
+        separator: of the columns of a CSV file.
+        folder: where changed copies of a file are written.
+
+    Raises:
+        ArgumentError: it cannot be changed.
+    """
+    if data is None:
+        kept = {role: each for role, each in given.items() if _is_column(role, each)}
+        columns = {role: column_of(each, role) for role, each in kept.items()}
+        return Columns(columns, lambda made: made)
+    import narwhals as nw
+
+    names = {role: each for role, each in given.items() if _is_column(role, each)}
+    if isinstance(data, (str, os.PathLike)):
+        path = Path(os.path.expanduser(os.fspath(data)))
+        if not path.name.lower().endswith(".parquet"):
+            return TextTable.read(path, names, separator, folder)
+        held = nw.read_parquet(str(path), backend="polars")
+        return _of_frame(held.to_native(), names, _Parquet(folder))
+    frame = nw.from_native(data, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        return Lazy(frame.select(*dict.fromkeys(names.values())), names)
+    if isinstance(frame, nw.DataFrame) or hasattr(data, "iloc"):
+        return _of_frame(data, names, lambda made: made)
+    raise ArgumentError(
+        f"data is of type {type(data).__name__}, which replay cannot change: give a frame that "
+        "Narwhals reads, or the path of a file."
+    )
+
+
+def _is_column(role: str, given: Any) -> bool:
+    """Whether an argument speaks of every row, and is not one budget for all, or nothing."""
+    if given is None:
+        return False
+    return role != "epsilon" or isinstance(given, str) or hasattr(given, "__len__")
+
+
+class _Parquet:
+    """Writes frames to files, one after another.
+
+    Args:
+        folder: where.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._count = 0
+
+    def __call__(self, frame: Any) -> str:
+        import narwhals as nw
+
+        self._count += 1
+        path = self._folder / f"{self._count}.parquet"
+        nw.from_native(frame, eager_only=True).write_parquet(path)
+        return str(path)
+
+
+def _of_frame(data: Any, names: Row, written: Callable[[Any], Any]) -> Columns:
+    """The columns of a frame in memory, and how it is put together again."""
+    columns = {role: Series(data[name]) for role, name in names.items()}
+
+    def frame(made: Row) -> Row:
+        parts = {names[role]: each for role, each in made.items()}
+        space = columns["values"].space
+        whole = space.table(parts) if hasattr(space, "table") else type(data)(parts)
+        return {**names, "data": written(whole)}
+
+    return Columns(dict(columns), frame)
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Columns in memory, which may be those of a frame.
+
+    Attributes:
+        columns: by the names of the parameters.
+        together: makes arguments of a call of changed columns.
+    """
+
+    columns: dict[str, Column]
+    together: Callable[[Row], Row]
+    ordered: bool = field(default=True, init=False)
+
+    @property
+    def kinds(self) -> Mapping[str, Kind]:
+        """What may stand in each column."""
+        return {role: column.kind for role, column in self.columns.items()}
+
+    def sample(self) -> list[Row]:
+        """Some rows, from the first to the last."""
+        size = len(self.columns["values"])
+        places = np.unique(np.linspace(0, size - 1, min(size, LOOKED_AT)).astype(int))
+        return [self._row(at) for at in places.tolist()] if size else []
+
+    def _row(self, at: int) -> Row:
+        own = {role: column.entry(self._at(role, at)) for role, column in self.columns.items()}
+        return {**own, "row": at}
+
+    def _at(self, role: str, places: Any) -> Any:
+        """Where rows are in a column: by their labels, where these are in another order."""
+        labels, own = self.columns["values"].labels, self.columns[role].labels
+        if labels is None or own is None or labels.equals(own):
+            return places
+        found = own.get_indexer(labels[np.atleast_1d(places)])
+        return found if isinstance(places, np.ndarray) else int(found[0])
+
+    def someone(self, row: Row) -> Someone:
+        """The one to whom a row belongs."""
+        places = np.array([row["row"]])
+        if "person" in self.columns and row["person"] is not None:
+            places = self.columns["person"].places(row["person"])
+            ids, values = self.columns["person"].labels, self.columns["values"].labels
+            if ids is not None and values is not None and not ids.equals(values):
+                places = np.sort(values.get_indexer(ids[places]))
+        return Someone([self._row(at) for at in places[:LOOKED_AT].tolist()], places)
+
+    def has(self, person: Any) -> bool:
+        """Whether anybody has this id."""
+        return len(self.columns["person"].places(person)) > 0
+
+    def changed(self, who: Someone | None, rows: list[Row], place: str, seed: int) -> Row:
+        """The arguments of a call on the table in which somebody has other rows."""
+        size = len(self.columns["values"])
+        gone = np.zeros(0, dtype=int) if who is None else who.places
+        labels = self._labels(gone, len(rows))
+        order = np.random.default_rng(seed).permutation(size - len(gone) + len(rows))
+        made = {}
+        for role, column in self.columns.items():
+            new = New([row.get(role) for row in rows], labels)
+            pieces = _pieces(size, self._at(role, gone), new, place)
+            joined = column.joined(pieces)
+            if place == "shuffled":
+                joined = type(column)(joined).joined([order])
+            made[role] = joined
+        return self.together(made)
+
+    def _labels(self, gone: Any, count: int) -> list[Any]:
+        """Labels of new rows: those of the rows that are gone, and then new ones."""
+        labels = (column.labels for column in self.columns.values())
+        index = next((each for each in labels if each is not None), None)
+        if index is None:
+            return []
+        own: list[Any] = index[gone].tolist()[:count]
+        numbers = str(index.dtype).startswith(("int", "uint"))
+        start = int(index.max()) + 1 if numbers and len(index) else 0
+        return own + [start + i if numbers else f"new {i}" for i in range(count - len(own))]
+
+
+def _pieces(size: int, gone: Any, new: New, place: str) -> Any:
+    """The rows that stay, and the new ones where they belong."""
+    at = int(gone.min()) if len(gone) else size // 2
+    if len(gone) <= 1:
+        before, after = [slice(0, at)], [slice(at + len(gone), size)]
+    else:
+        kept = np.ones(size, dtype=bool)
+        kept[gone] = False
+        rest = np.flatnonzero(kept)
+        cut = int(np.searchsorted(rest, at))
+        before, after = [rest[:cut]], [rest[cut:]]  # type: ignore[list-item]
+    if place == "first":
+        return [new, *before, *after]
+    return [*before, new, *after] if place == "same" else [*before, *after, new]
+
+
+@dataclass(frozen=True, eq=False)
+class Lazy:
+    """A table of an engine: rows have no places, and are changed by queries.
+
+    Attributes:
+        frame: the columns that count.
+        names: of these, by the names of the parameters.
+    """
+
+    frame: nw.LazyFrame[Any]
+    names: Row
+    ordered: bool = field(default=False, init=False)
+
+    @property
+    def kinds(self) -> Mapping[str, Kind]:
+        """What may stand in each column."""
+        schema = self.frame.collect_schema()
+        return {role: kind_of(schema[name], nullable=True) for role, name in self.names.items()}
+
+    def _rows(self, frame: nw.LazyFrame[Any]) -> list[Row]:
+        found = frame.collect().rows(named=True)
+        return [{role: row[name] for role, name in self.names.items()} for row in found]
+
+    def sample(self) -> list[Row]:
+        """Some rows, which the engine chooses."""
+        return self._rows(self.frame.head(LOOKED_AT // 10))
+
+    def _like(self, row: Row) -> Any:
+        """The rows that an engine takes for these."""
+        import narwhals as nw
+
+        roles = ["person"] if row.get("person") is not None else list(self.names)
+        known = [role for role in roles if row[role] is not None and row[role] == row[role]]
+        parts = [nw.col(self.names[role]) == row[role] for role in known]
+        return nw.all_horizontal(*parts, ignore_nulls=False)
+
+    def someone(self, row: Row) -> Someone:
+        """The one to whom a row belongs."""
+        if "person" not in self.names:
+            return Someone([row])
+        found = self._rows(self.frame.filter(self._like(row)))
+        return Someone([each for each in found if each["person"] == row["person"]])
+
+    def has(self, person: Any) -> bool:
+        """Whether anybody has this id."""
+        import narwhals as nw
+
+        found = self._rows(self.frame.filter(nw.col(self.names["person"]) == person))
+        return any(each["person"] == person for each in found)
+
+    def changed(self, who: Someone | None, rows: list[Row], place: str, seed: int) -> Row:
+        """The arguments of a call on the table in which somebody has other rows."""
+        import narwhals as nw
+
+        del seed
+        parts = [self.frame]
+        if who is not None:
+            like = self._like(who.rows[0])
+            rest = self.frame.filter(~like | like.is_null())
+            parts = [rest, *self._back(who, like)]
+        new = [self._made(row, count) for row, count in _runs(rows)]
+        whole = nw.concat([*new, *parts] if place == "first" else [*parts, *new])
+        return {**self.names, "data": whole.to_native()}
+
+    def _back(self, who: Someone, like: Any) -> list[nw.LazyFrame[Any]]:
+        """The rows that an engine takes for those of somebody, and that are not theirs."""
+        if "person" not in self.names:
+            import narwhals as nw
+
+            alike = int(self.frame.filter(like).select(nw.len()).collect().item())
+            return [self.frame.filter(like).head(alike - 1)] if alike > 1 else []
+        found = self._rows(self.frame.filter(like))
+        others = [each for each in found if each["person"] != who.rows[0]["person"]]
+        return [self._made(row, 1) for row in others]
+
+    def _made(self, row: Row, count: int) -> nw.LazyFrame[Any]:
+        """Rows with these entries: rows of the table in which all entries are others."""
+        import narwhals as nw
+
+        schema = self.frame.collect_schema()
+
+        def entry(role: str, name: str) -> Any:
+            if row.get(role) is None:  # of the type of the column, on every engine
+                gone = nw.col(name).is_null()
+                return nw.when(gone & ~gone).then(nw.col(name)).alias(name)
+            return nw.lit(row[role]).cast(schema[name]).alias(name)
+
+        entries = [entry(role, name) for role, name in self.names.items()]
+        return self.frame.head(count).with_columns(*entries)
+
+
+def _runs(rows: list[Row]) -> list[tuple[Row, int]]:
+    """Rows that are alike, counted, one after another."""
+    found: list[tuple[Row, int]] = []
+    for row in rows:
+        if found and found[-1][0] is row:
+            found[-1] = (row, found[-1][1] + 1)
+        else:
+            found.append((row, 1))
+    return found

@@ -1,0 +1,87 @@
+"""Data that replay is tried on, and what it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+
+import epsilons as ep
+from epsilons.verify import Replay, replay
+
+SIZE = 120
+LEVELS = [0.1, 0.5, 2.0]
+CATEGORIES = ["bike", "car", "walk"]
+RNG = np.random.default_rng(4)
+WHO = [f"person {i // 2}" for i in range(SIZE)]
+BUDGETS = [LEVELS[i // 2 % 3] for i in range(SIZE)]
+COLUMNS: dict[str, list[Any]] = {
+    "minutes": RNG.uniform(1.0, 9.0, SIZE).tolist(),
+    "mode": [CATEGORIES[i % 3] for i in range(SIZE)],
+    "epsilon": BUDGETS,
+    "person": WHO,
+}
+QUESTIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "mean": lambda minutes, _: ep.Mean(minutes, bounds=(0, 10)),
+    "mean, midpoint": lambda minutes, _: ep.Mean(minutes, bounds=(0, 10), missing="midpoint"),
+    "frequencies": lambda _, mode: ep.Frequencies(mode, categories=CATEGORIES, other="other"),
+    "bins": lambda minutes, _: ep.Frequencies(minutes, edges=[0, 3, 6, 10], other="other"),
+}
+TERMS: dict[str, dict[str, Any]] = {
+    "replace": {"neighbours": "replace"},
+    "add-remove": {"neighbours": "add-remove", "levels": LEVELS},
+}
+
+
+def frame() -> pl.DataFrame:
+    return pl.DataFrame(COLUMNS)
+
+
+def ibis_table() -> Any:
+    import ibis
+
+    return ibis.memtable(frame().to_arrow())
+
+
+def dask_frame() -> Any:
+    import dask.dataframe as dd
+
+    return dd.from_pandas(frame().to_pandas(), npartitions=2)
+
+
+FRAMES: dict[str, Callable[[], Any]] = {
+    "polars": frame,
+    "polars lazy": lambda: frame().lazy(),
+    "pandas": lambda: frame().to_pandas(),
+    "pandas of objects": lambda: pd.DataFrame(COLUMNS, dtype=object),
+    "pyarrow": lambda: frame().to_arrow(),
+    "duckdb": lambda: duckdb.connect().from_arrow(frame().to_arrow()),
+}
+ARRAYS: dict[str, Callable[[list[Any]], Any]] = {
+    "lists": list,
+    "numpy": np.array,
+    "series": lambda items: pd.Series(items, index=[f"row {i}" for i in range(len(items))]),
+    "polars series": pl.Series,
+    "arrow": lambda items: pl.Series(items).to_arrow(),
+}
+
+
+def held(found: Replay) -> None:
+    assert found.holds, str(found)
+    assert found.require() is found
+    assert sum(outcome.moved for outcome in found.outcomes) >= 3
+    assert len(str(found).splitlines()) <= 20
+
+
+def asked(name: str, terms: str, data: Any, **more: Any) -> Replay:
+    question = QUESTIONS[name]("minutes", "mode")
+    given = {"epsilon": "epsilon", "person": "person", **TERMS[terms], **more}
+    return replay(question, data=data, **given)
+
+
+MANY = RNG.normal(50.0, 3.0, 2400)
+OFFERED = RNG.choice([0.5, 2.0, 8.0], 2400)

@@ -1,0 +1,177 @@
+"""Each fault that the door once had, planted back, shows in a replay, and so do others."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import epsilons as ep
+from epsilons import tally
+from epsilons.errors import ArgumentError, DataError, PrivacyError
+from epsilons.mechanisms import Additive
+from epsilons.tally import arrays, identity
+from epsilons.verify import Replay, replay
+from tests.verify.replayed import (
+    BUDGETS,
+    COLUMNS,
+    MANY,
+    OFFERED,
+    SIZE,
+    TERMS,
+    WHO,
+    asked,
+    frame,
+    held,
+)
+
+# The old faults of the door, planted back: each shows.
+
+
+def shows(found: Replay, words: str) -> None:
+    """Some change that is called so shows, and nobody's value is told."""
+    wrong = [outcome.change for outcome in found.outcomes if not outcome.holds]
+    assert any(words in change for change in wrong), wrong
+    assert not any(word in str(found) for word in ("person 1", "bike", "walk"))
+    with pytest.raises(PrivacyError, match="One person shows"):
+        found.require()
+
+
+def test_pairing_by_the_order_of_rows_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = pd.Series(np.linspace(1, 9, 60), index=np.arange(60))
+    budgets = pd.Series([0.1] * 30 + [2.0] * 30, index=np.arange(60))[::-1]
+    question = ep.Mean(values, bounds=(0, 10))
+    with pytest.raises(ArgumentError, match="labels"):
+        replay(question, epsilon=budgets)
+    monkeypatch.setattr(arrays, "same_labels", lambda **_: None)
+    shows(replay(question, epsilon=budgets), "value: the lower end")
+
+
+def test_a_collated_column_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ids are grouped without case, as by an engine with such a collation."""
+    people = identity.people
+
+    def collated(given: Any, name: str, *, lenient: bool) -> Any:
+        return people([str(each).lower() for each in given], name, lenient=lenient)
+
+    question = ep.Mean(COLUMNS["minutes"], bounds=(0, 10))
+    held(replay(question, epsilon=BUDGETS, person=WHO))
+    monkeypatch.setattr(arrays, "people", collated)
+    shows(replay(question, epsilon=BUDGETS, person=WHO), "another's id in other letters")
+
+
+def test_a_collated_table_of_duckdb_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    connection = duckdb.connect()
+    connection.register("given", frame().to_arrow())
+    connection.execute(
+        "CREATE TABLE people (minutes DOUBLE, mode VARCHAR, epsilon DOUBLE, "
+        "person VARCHAR COLLATE NOCASE)"
+    )
+    connection.execute("INSERT INTO people SELECT * FROM given")
+    held(asked("mean", "replace", connection.table("people")))
+    from epsilons.tally import columns
+
+    monkeypatch.setattr(columns, "bytewise", lambda table, *_: (table, "text"))
+    shows(asked("mean", "replace", connection.table("people")), "another's id in other letters")
+
+
+def test_ids_as_floats_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    who = [2**53 + 4 * (i // 2) for i in range(SIZE)]
+    people = identity.people
+
+    def floats(given: Any, name: str, *, lenient: bool) -> Any:
+        return people([float(each) for each in given], name, lenient=lenient)
+
+    question = ep.Mean(COLUMNS["minutes"], bounds=(0, 10))
+    held(replay(question, epsilon=BUDGETS, person=np.array(who)))
+    monkeypatch.setattr(arrays, "people", floats)
+    shows(replay(question, epsilon=BUDGETS, person=np.array(who)), "another's id and 1")
+
+
+@pytest.mark.parametrize("terms", TERMS)
+def test_a_type_that_is_inferred_from_cells_shows(
+    terms: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "people.csv"
+    frame().write_csv(path)
+    source = tally.source
+
+    def inferred(data: Any, separator: Any) -> Any:
+        return pl.read_csv(data, infer_schema_length=None) if data else source(data, separator)
+
+    held(asked("mean, midpoint", terms, path))
+    monkeypatch.setattr(tally, "source", inferred)
+    shows(asked("mean, midpoint", terms, path), "text that is no number")
+
+
+def test_a_mechanism_that_moves_too_far_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    total = Additive.total
+    monkeypatch.setattr(Additive, "total", lambda self, sums: 3 * total(self, sums))
+    shows(asked("mean", "replace", frame()), "value: the upper end")
+
+
+def test_weights_that_depend_on_who_is_there_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    mean: Any = importlib.import_module("epsilons.statistics.mean")
+    build = mean.build
+
+    def leaning(allocation: Any, *, grid: int, bounds: Any) -> Any:
+        made = build(allocation, grid=grid, bounds=bounds)
+        weights = made.weights - (seen[-1] != seen[0])
+        return dataclasses.replace(made, weights=weights)
+
+    seen: list[int] = []
+    sums = tally.Rows.sums
+
+    def watched(self: Any, *given: Any) -> Any:
+        found = sums(self, *given)
+        seen.append(int(found.sums.sum()))
+        return found
+
+    monkeypatch.setattr(tally.Rows, "sums", watched)
+    monkeypatch.setattr(mean, "build", leaning)
+    found = asked("mean", "replace", frame())
+    shows(found, "value")
+    assert "draw 1 (sum): mechanism.weights" in str(found)
+
+
+def test_a_refusal_that_depends_on_a_value_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    sums = tally.Rows.sums
+
+    def picky(self: Any, *given: Any) -> Any:
+        found = sums(self, *given)
+        if found.n % 2:
+            raise DataError("an odd number of people")
+        return found
+
+    monkeypatch.setattr(tally.Rows, "sums", picky)
+    found = asked("mean", "add-remove", frame())
+    shows(found, "somebody goes")
+    assert "refused (DataError)" in str(found)
+
+
+def test_an_order_of_people_that_counts_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Coins are tossed for each person: whoever changes two entries shows."""
+    from epsilons.tally.rows import Everyone
+
+    on_grid = Everyone.on_grid
+
+    def smeared(self: Any, *given: Any) -> Any:
+        counted, level_of, own = on_grid(self, *given)
+        if own.max() == tally.GRID:  # then somebody else of that level is at the other end
+            alike = np.flatnonzero(level_of == level_of[own.argmax()])
+            own[alike[own[alike] < tally.GRID][0]] = 0
+        return counted, level_of, own
+
+    question = ep.Mean(MANY, bounds=(0, 100), method="sampling")
+    held(replay(question, epsilon=OFFERED))
+    monkeypatch.setattr(Everyone, "on_grid", smeared)
+    found = replay(question, epsilon=OFFERED)
+    shows(found, "value: the upper end")
+    assert "more than one person's entry" in str(found)
