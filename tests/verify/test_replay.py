@@ -85,6 +85,19 @@ def test_it_holds_on_slow_engines(make: Callable[[], Any]) -> None:
     held(asked("frequencies", "add-remove", make()))
 
 
+def test_on_dask_rows_may_share_labels() -> None:
+    """What is counted of a person is not put beside their rows by labels."""
+    table = dask_frame()
+    found = [
+        ep.frequencies(
+            "mode", categories=CATEGORIES, epsilon="epsilon", data=data, person="person",
+            source=ep.Seeded(1),
+        ).raw.tolist()
+        for data in (table, table.reset_index(drop=True))
+    ]  # fmt: skip
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("make", [ibis_table, dask_frame])
 def test_it_holds_on_engines_that_are_slow_to_answer(make: Callable[[], Any]) -> None:
     bound = [Change("at an end", [{"values": 10.0}]), Change("a null", [{"values": None}])]

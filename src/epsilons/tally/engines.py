@@ -39,7 +39,8 @@ class Engine:
         floats: a float in a query arrives as it is. Ibis writes numbers as decimals: what a
             database makes of one with many digits may be the float beside it.
         compares_null: what is null is no number after a comparison, either, and fails in a cast.
-        windows: `over` keeps rows in order. In PyArrow each is a join, with an order of its own.
+        windows: `over` keeps rows in order. In PyArrow each is a join, with an order of its own; in
+            Dask it is put beside its rows by their labels, which rows may share.
         joins: a small table may be joined to rows whose people are looked at in windows.
         peek: whether the first rows of a query cost next to nothing: where a plan says so, and
             nothing is joined, sorted or added up before.
@@ -98,7 +99,7 @@ ENGINES: Final[dict[str, Engine]] = {
         loose=True,
     ),
     "SQLFRAME": Engine("Sqlframe", "other"),
-    "DASK": Engine("Dask", "dask", compares_null=True, joins=False),
+    "DASK": Engine("Dask", "dask", compares_null=True, windows=False, joins=False),
 }
 """By the names of Narwhals. An engine that is not here is asked in the words that all understand,
 and is refused what needs its own: see `engine_of`."""
