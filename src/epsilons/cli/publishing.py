@@ -130,7 +130,7 @@ def asked(question: type[Question], given: dict[str, Any]) -> Question:
     return question(given["value"], **shared, **(_bounds(given) if bounded else _cells(given)))
 
 
-class Replay(Publish):
+class ReplayCommand(Publish):
     """Asks a question of a file and of neighbours of it, and publishes nothing."""
 
     does: ClassVar[str] = (
@@ -149,7 +149,7 @@ def replays() -> click.Group:
     """The command `replay`, with one for each statistic."""
     group = click.Group("replay", help="Check the whole way from a file to a release, on the file.")
     for question in STATISTICS.values():
-        group.add_command(Replay(question))
+        group.add_command(ReplayCommand(question))
     return group
 
 

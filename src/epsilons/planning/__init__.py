@@ -32,7 +32,7 @@ from epsilons.planning.forecast import (
     rmse_of,
     why,
 )
-from epsilons.planning.questions import Change, Need, need, sensitivity
+from epsilons.planning.questions import Need, WhatIf, need, sensitivity
 from epsilons.release import ByLevel, shown_levels
 from epsilons.report.data import ChangeRow, CurveData, GainsData, PlanData
 from epsilons.risk import Weighing
@@ -123,7 +123,7 @@ class Plan:
         return need(self.budgets, self._error(loss), float(wanted or 0.0))
 
     @cached_property
-    def sensitivity(self) -> tuple[Change, ...]:
+    def sensitivity(self) -> tuple[WhatIf, ...]:
         """What the error would be with other people, or other budgets."""
         return sensitivity(merged(self.budgets, _QUESTIONED), self._error(self.loss))
 

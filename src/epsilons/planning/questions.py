@@ -26,7 +26,7 @@ _MOST: Final = 2**33
 """People beyond whom no data set can be tallied."""
 
 
-class Change(NamedTuple):
+class WhatIf(NamedTuple):
     """What would happen if something changed.
 
     Attributes:
@@ -52,7 +52,7 @@ class Need(NamedTuple):
     people: int | None
 
 
-def sensitivity(budgets: Budgets, error: Error) -> tuple[Change, ...]:
+def sensitivity(budgets: Budgets, error: Error) -> tuple[WhatIf, ...]:
     """How the error would change with the people and with their budgets.
 
     Args:
@@ -78,7 +78,7 @@ def sensitivity(budgets: Budgets, error: Error) -> tuple[Change, ...]:
         asked.append((words, _instead(budgets, level, higher)))
     errors = [error(people) for _, people in asked]
     rows = zip(asked, errors, strict=True)
-    return tuple(Change(words, then, _ratio(then, now)) for (words, _), then in rows)
+    return tuple(WhatIf(words, then, _ratio(then, now)) for (words, _), then in rows)
 
 
 def need(budgets: Budgets, error: Error, wanted: float) -> tuple[Need, ...]:

@@ -33,7 +33,7 @@ _SEATS: Final = "who is seated in which slot"
 
 
 @dataclass(frozen=True)
-class Check:
+class Comparison:
     """One comparison.
 
     Attributes:
@@ -58,7 +58,7 @@ class Draws:
         error: the probability that a right mechanism fails, of all checks together, at most.
     """
 
-    checks: tuple[Check, ...]
+    checks: tuple[Comparison, ...]
     unchecked: tuple[str, ...]
     error: float
 
@@ -111,7 +111,7 @@ class Draws:
         return "\n".join([head, *rows, alarm])
 
 
-Found: TypeAlias = Iterator[Check | str]
+Found: TypeAlias = Iterator[Comparison | str]
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def draws(mechanism: Any, seed: int = 0) -> Draws:
         raise ArgumentError("seed must be an integer from 0.")
     tools = _Tools(Stream(seed), np.random.default_rng((seed, 0xD4A35)))
     found = list(_found(mechanism, tools))
-    checks = tuple(each for each in found if isinstance(each, Check))
+    checks = tuple(each for each in found if isinstance(each, Comparison))
     return Draws(checks, tuple(each for each in found if isinstance(each, str)), ERROR)
 
 
@@ -185,12 +185,12 @@ def _sums(mechanism: Any, tools: _Tools) -> Found:
         ]
         heads = sum(x % 2 == 0 for x in noise)
         chance = two_sided(heads, len(noise), even(law))
-        yield Check(f"{mechanism.kind}: even and odd noise", len(noise), chance)
+        yield Comparison(f"{mechanism.kind}: even and odd noise", len(noise), chance)
 
 
 def _fits(
     mechanism: Any, law: LawPieces, total: Any, drawn: list[Any], how: str, tools: _Tools
-) -> Check:
+) -> Comparison:
     centre = _row(total)
     columns = list(range(len(centre)))
     if law.shape in ("point", "line") and len(centre) > _COLUMNS:
@@ -204,16 +204,16 @@ def _fits(
         )
         table.append([u for part in parts for u in uniforms(law, part, tools.chance)])
     chance = strangeness(np.array(table), tools.chance)
-    return Check(f"{mechanism.kind}: noise drawn {how}", len(drawn), chance)
+    return Comparison(f"{mechanism.kind}: noise drawn {how}", len(drawn), chance)
 
 
 def _row(drawn: Any) -> list[Any]:
     return list(np.atleast_1d(np.asarray(drawn, dtype=object)))
 
 
-def _totals(mechanism: Any, tools: _Tools) -> Check:
+def _totals(mechanism: Any, tools: _Tools) -> Comparison:
     tried, wrong = moved_too_far(mechanism, tools.chance)
-    return Check(f"{mechanism.kind}: totals of neighbours", tried, float(wrong == 0))
+    return Comparison(f"{mechanism.kind}: totals of neighbours", tried, float(wrong == 0))
 
 
 def _coins(mechanism: Any, tools: _Tools) -> Found:
@@ -232,7 +232,7 @@ def _coins(mechanism: Any, tools: _Tools) -> Found:
             left = mechanism.thin(tools.source, people, places)
             kept = -(-2 * int(left[0] if spread else left) // unit)
             chance = two_sided(kept, _COINS, float(mechanism.keep[level]))
-            yield Check(f"{mechanism.kind}: coins of one level", _COINS, chance)
+            yield Comparison(f"{mechanism.kind}: coins of one level", _COINS, chance)
         other = places.copy()
         other[0] = 1 if spread else 0
         seed = int(tools.chance.integers(2**32))
@@ -243,7 +243,9 @@ def _coins(mechanism: Any, tools: _Tools) -> Found:
         far = 2 * weight * int(mechanism.reach) if spread else weight
         tried += 1
         wrong += int(np.abs(totals[0] - totals[1]).sum()) > far
-    yield Check(f"{mechanism.kind}: totals of neighbours under the same coins", tried, wrong == 0)
+    yield Comparison(
+        f"{mechanism.kind}: totals of neighbours under the same coins", tried, wrong == 0
+    )
 
 
 def _counts(mechanism: Any, tools: _Tools) -> Found:
@@ -258,7 +260,7 @@ def _counts(mechanism: Any, tools: _Tools) -> Found:
         parts = [uniforms(law, (int(x) - int(t),), tools.chance)[0] for law, x, t in noise]
         table.append(parts)
     chance = strangeness(np.array(table), tools.chance)
-    yield Check("counts: noise drawn one at a time", rows, chance)
+    yield Comparison("counts: noise drawn one at a time", rows, chance)
 
 
 def _selection(mechanism: Any, tools: _Tools) -> Found:
@@ -288,7 +290,7 @@ def _selection(mechanism: Any, tools: _Tools) -> Found:
         counts = np.histogram(found, bins=[float(e) for e in edges[:-1]] + [math.inf])[0]
         whole = math.fsum(shares_of)
         chance = shares(counts.tolist(), [share / whole for share in shares_of])
-        yield Check("selection: candidates drawn one at a time", _PICKS, chance)
+        yield Comparison("selection: candidates drawn one at a time", _PICKS, chance)
 
 
 def _crossing(mechanism: Any, tools: _Tools) -> Found:
@@ -307,7 +309,7 @@ def _crossing(mechanism: Any, tools: _Tools) -> Found:
         per = (above + 1 + 2.0 * a * a / (rest * (1.0 + a))) / rest + a / (rest * rest)
         chance = constant * math.exp(-above / float(scale)) * per
         fired = sum(mechanism.draw(tools.source, queries, above - 1) == 0 for _ in range(trials))
-        yield Check("crossing: first query", trials, two_sided(fired, trials, chance))
+        yield Comparison("crossing: first query", trials, two_sided(fired, trials, chance))
 
 
 def _diffusion(mechanism: Any, tools: _Tools) -> Found:
