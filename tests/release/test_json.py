@@ -114,6 +114,7 @@ def test_json_holds_no_data() -> None:
         "null",
         '{"release": 1, "format": 1}',
         '{"release": {"is": "Mean"}, "format": 1}',
+        '{"release": {"is": "noise.PointMass"}, "format": 1}',
         "[" * 100_000,
         '{"format": 1, "release": ' + "[" * 900 + "]" * 900 + "}",
         '{"format": 1, "release": {"is": "Mean", "of": ' + "[" * 900 + "]" * 900 + "}}",
