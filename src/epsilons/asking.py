@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sized
 from typing import Any
 
-from epsilons import corridor, parameters
+from epsilons import corridor
 from epsilons.errors import ArgumentError
 from epsilons.noise import Source
 from epsilons.release import Release, Releases
@@ -272,7 +272,6 @@ def publish(
         all questions are passed. Proof: docs/proofs/additive.md, docs/proofs/add-remove.md.
     """
     asked = _questions(questions)
-    parameters.choice("neighbours", neighbours)
     for question in asked:
         question.check(neighbours)
     if data is None:

@@ -9,11 +9,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from epsilons import parameters, report, tally
+from epsilons import report, tally
 from epsilons.errors import ArgumentError
 from epsilons.report import number
 from epsilons.statistics import Question
-from epsilons.statistics.call import Call
 
 __all__ = ["Check", "check"]
 
@@ -172,9 +171,7 @@ def check(
             f"question is of type {type(question).__name__}: give one question, such as "
             "ep.Mean(…) or ep.Frequencies(…)."
         )
-    parameters.choice("neighbours", neighbours)
-    question.check(neighbours)
-    call = Call.of(
+    call = question.call(
         epsilon=epsilon,
         data=data,
         separator=separator,

@@ -7,8 +7,7 @@ from typing import Any
 import click
 
 from epsilons import check
-from epsilons.cli import options
-from epsilons.cli.publishing import CELLS, EVERY, RANGE, asked, parameters
+from epsilons.cli.publishing import CELLS, EVERY, RANGE, asked, parameters, terms
 from epsilons.statistics import STATISTICS
 
 __all__ = ["CHECK"]
@@ -34,16 +33,8 @@ def _check(given: dict[str, Any]) -> None:
         )
     if cells and given["missing"] is not None:
         raise click.UsageError("--missing is for a mean: frequencies have --other.")
-    found = check(
-        asked(STATISTICS["frequencies" if cells else "mean"], given),
-        epsilon=options.number_or_column(given["epsilon"]),
-        data=given["file"],
-        separator=given["separator"],
-        person=given["person"],
-        neighbours=given["neighbours"],
-        levels=options.offered(given["levels"]),
-        cap=given["cap"],
-    )
+    question = asked(STATISTICS["frequencies" if cells else "mean"], given)
+    found = check(question, **terms(given))
     click.echo(found.to_json() if given["as_json"] else str(found))
 
 

@@ -13,7 +13,7 @@ from epsilons.cli import options
 from epsilons.parameters import CHOICES
 from epsilons.statistics import STATISTICS, Question
 
-__all__ = ["CELLS", "EVERY", "RANGE", "asked", "commands", "parameters", "replays"]
+__all__ = ["CELLS", "EVERY", "RANGE", "asked", "commands", "parameters", "replays", "terms"]
 
 Decorator: TypeAlias = Callable[[Any], Any]
 
@@ -92,11 +92,9 @@ class Publish(click.Command):
     does: ClassVar[str] = "Publish {}."
 
     def __init__(self, question: type[Question]) -> None:
-        own = {field.name for field in fields(question)}
         self._question = question
         first = (_FILE, _VALUE, _EPSILON)
-        self._bounded = "bounds" in own
-        if self._bounded:
+        if _bounded(question):
             found = (_UNKNOWN_RANGE,) if question.range_may_be_found else ()
             between: tuple[Decorator, ...] = (_BOUNDS, *found, *_WHOSE, _MISSING)
         else:
@@ -114,7 +112,7 @@ class Publish(click.Command):
 
     def ask(self, given: dict[str, Any]) -> None:
         """Publish, and print the release."""
-        release = publish([asked(self._question, given)], **_terms(given))[0]
+        release = publish([asked(self._question, given)], **terms(given))[0]
         click.echo(release.to_json() if given["as_json"] else str(release))
 
 
@@ -126,8 +124,13 @@ def asked(question: type[Question], given: dict[str, Any]) -> Question:
     """
     names = ("assume", "loss", "confidence", "method", "title", "unit")
     shared = {name: given[name] for name in names}
-    bounded = "bounds" in {field.name for field in fields(question)}
-    return question(given["value"], **shared, **(_bounds(given) if bounded else _cells(given)))
+    own = _bounds(given) if _bounded(question) else _cells(given)
+    return question(given["value"], **shared, **own)
+
+
+def _bounded(question: type[Question]) -> bool:
+    """Whether a question is asked of numbers on a range, or else of cells."""
+    return "bounds" in {field.name for field in fields(question)}
 
 
 class ReplayCommand(Publish):
@@ -140,7 +143,7 @@ class ReplayCommand(Publish):
 
     def ask(self, given: dict[str, Any]) -> None:
         """Replay, and print what changed."""
-        found = verify.replay(asked(self._question, given), **_terms(given))
+        found = verify.replay(asked(self._question, given), **terms(given))
         click.echo(report.to_json(found.to_dict()) if given["as_json"] else str(found))
         found.require()
 
@@ -170,7 +173,7 @@ def parameters(*decorators: Decorator) -> list[click.Parameter]:
     return found[::-1]
 
 
-def _terms(given: dict[str, Any]) -> dict[str, Any]:
+def terms(given: dict[str, Any]) -> dict[str, Any]:
     """Whom is asked, and on which terms."""
     return {
         "epsilon": options.number_or_column(given["epsilon"]),

@@ -115,9 +115,10 @@ class Question(ABC):
         """Refuse what does not fit what is private.
 
         Raises:
-            ArgumentError: the method is not one for these neighbours, or missing values would be
-                refused though that would tell.
+            ArgumentError: neighbours are not known, the method is not one for them, or missing
+                values would be refused though that would tell.
         """
+        parameters.choice("neighbours", neighbours)
         parameters.missing(self.missing, neighbours)
         parameters.choice("method", self.method, ("auto", *self.methods(neighbours)))
 
@@ -161,7 +162,6 @@ class Question(ABC):
         Raises:
             ArgumentError: an argument is invalid, or does not fit the question.
         """
-        parameters.choice("neighbours", neighbours)
         self.check(neighbours)
         return Call.of(
             epsilon=epsilon,
