@@ -12,7 +12,6 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ import numpy as np
 from epsilons import made
 from epsilons.accounts import Account, Charge, Settled, sum_of
 from epsilons.errors import PrivacyError
-from epsilons.mechanisms import Composed, together
+from epsilons.mechanisms import Composed, added_up, together
 from epsilons.noise import Source, resolve
 from epsilons.release import ByLevel, Release, Releases
 from epsilons.statistics import Question
@@ -56,12 +55,14 @@ def through(
         call = replace(call, data=sheet.data, epsilon=sheet.epsilon)
     ways = [_Way(question, call, entropy) for question in questions]
 
+    def released() -> Releases:
+        return _together(tuple(way.release() for way in ways), call)
+
     def draw() -> Settled:
-        releases = tuple(way.release() for way in ways)
-        return Settled(_together(releases, call), sum_of(way.charge for way in ways))
+        return Settled(released(), sum_of(way.charge for way in ways))
 
     if account is None:
-        return _together(tuple(way.release() for way in ways), call)
+        return released()
     known = [way.known_charge for way in ways]
     exact = [charge for charge in known if charge is not None]
     return account.settle(sum_of(exact) if len(exact) == len(known) else None, draw).releases
@@ -168,8 +169,7 @@ class _Way:
         charges = tuple(Charge(*draw.charged).on(levels) for draw in self._draws)
         if answer.mechanism is None:
             return Composed(levels, tuple(draw.on(levels) for draw in self._draws), charges)
-        lost = tuple(sum(each, Fraction(0)) for each in zip(*charges, strict=True))
-        if tuple(answer.mechanism.losses) != lost:
+        if tuple(answer.mechanism.losses) != added_up(charges):
             raise PrivacyError(f"{self._question.statistic} was charged for another mechanism.")
         return answer.mechanism
 

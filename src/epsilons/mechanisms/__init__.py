@@ -6,7 +6,7 @@ They hold no data. The total of the data comes in when they are drawn, and is no
 from epsilons.mechanisms.additive import Additive, Sampled, build
 from epsilons.mechanisms.candidates import Candidates, CellsOf, TheLine, radii
 from epsilons.mechanisms.cell_sums import CellSums
-from epsilons.mechanisms.composed import Composed, together
+from epsilons.mechanisms.composed import Composed, added_up, together
 from epsilons.mechanisms.crossing import Crossing
 from epsilons.mechanisms.diffusion import Diffused, Spread, diffuse
 from epsilons.mechanisms.histogram import Histogram, build_histogram
@@ -32,6 +32,7 @@ __all__ = [
     "Spread",
     "TheLine",
     "TwoSums",
+    "added_up",
     "build",
     "build_histogram",
     "diffuse",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -35,12 +35,17 @@ class Composed:
     @property
     def losses(self) -> tuple[Fraction | float, ...]:
         """What a person of each level loses in all; ∞ for those who are used without noise."""
-        return tuple(sum(each, Fraction(0)) for each in zip(*self.charges, strict=True))
+        return added_up(self.charges)
 
     @property
     def last(self) -> Any:
         """The stage that the estimate comes from."""
         return self.stages[-1]
+
+
+def added_up(losses: Iterable[tuple[Fraction | float, ...]]) -> tuple[Any, ...]:
+    """What a person of each level loses in all, of what each of several draws takes of them."""
+    return tuple(sum(each, Fraction(0)) for each in zip(*losses, strict=True))
 
 
 def together(levels: Floats, mechanisms: Sequence[Any]) -> Composed:

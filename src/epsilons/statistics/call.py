@@ -13,6 +13,7 @@ from epsilons import parameters, tally
 from epsilons.allocation.declared import Declared, declared_of
 from epsilons.budgets import float_down
 from epsilons.errors import ArgumentError, BudgetError
+from epsilons.ladder import Ladder
 from epsilons.tally import CellTally, Tally
 from epsilons.tally.line import Line
 from epsilons.types import Floats
@@ -107,9 +108,14 @@ class Call:
         return " ".join(str(values).split())
 
     @property
+    def ladder(self) -> Ladder | None:
+        """The rungs on which people stand; None where budgets are public."""
+        return None if self.declared is None else self.declared.ladder
+
+    @property
     def lowest(self) -> float:
         """The budget below which nobody is counted where budgets are private; 0 elsewhere."""
-        return 0.0 if self.declared is None else float(self.declared.ladder.levels[0])
+        return 0.0 if self.ladder is None else float(self.ladder.levels[0])
 
     @property
     def terms(self) -> Declared:

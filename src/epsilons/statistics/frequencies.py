@@ -61,7 +61,7 @@ class Frequencies(Question):
             tally.refuse_midpoint(self.missing)
         self._set("declared", tally.declare(self.categories, self.edges, self.other))
         if self.categories is not None:
-            self._set("categories", tuple(parameters.labels(self.categories)))
+            self._set("categories", self.declared.labels[: len(self.declared.declared)])
         else:
             self._set("edges", parameters.bins(self.edges))
         if self.unit is not None and self.declared.kind in ("text", "booleans"):
@@ -127,7 +127,7 @@ class Frequencies(Question):
             data=call.data,
             person=call.person,
             categories=self.declared,
-            ladder=None if call.declared is None else call.declared.ladder,
+            ladder=call.ladder,
             apart=self.method if self.method == "sampling" else None,
         )
 
@@ -193,9 +193,7 @@ class Frequencies(Question):
         total = margin.total
         raw = drawn / total if total > 0.0 else np.full(goal.cells, 1.0 / goal.cells)
         value = self._value(raw)
-        n = people.people
-        if chosen.equal:
-            n = max(round(total / margin.largest), 0) if margin.largest else 0
+        n = people.number(chosen, total)
         return Answer(
             estimate=Cells(
                 value=value,

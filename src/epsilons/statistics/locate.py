@@ -17,7 +17,7 @@ import numpy as np
 
 from epsilons.allocation.split import TOO_OFTEN, Split, best_split
 from epsilons.budgets import float_down
-from epsilons.mechanisms import Candidates, CellsOf, Selection, TheLine, radii
+from epsilons.mechanisms import Candidates, CellsOf, Selection, TheLine, added_up, radii
 from epsilons.risk.ranges import CENTRE_ODDS
 from epsilons.statistics.steps import Draw
 from epsilons.tally import line
@@ -162,7 +162,7 @@ def _spent(
 ) -> tuple[Fraction, ...]:
     """What a person of each level has spent so far, exactly."""
     parts = [before or (Fraction(0),) * levels, *(stage.losses for stage in stages)]
-    return tuple(sum(each, Fraction(0)) for each in zip(*parts, strict=True))
+    return added_up(parts)
 
 
 def remaining(levels: Floats, spent: Sequence[Fraction]) -> Floats:

@@ -123,15 +123,15 @@ class Mean(Question):
     def open(self, call: Call) -> tally.Rows:
         """Open the rows, as numbers."""
         apart = self.method if self.method in ("sampling", "diffusion") else None
-        if call.declared is not None and self.bounds is not None:
-            require_levels(call.declared.ladder, self.method)
+        if call.ladder is not None and self.bounds is not None:
+            require_levels(call.ladder, self.method)
         return tally.open(
             self.values,
             epsilon=call.epsilon,
             data=call.data,
             person=call.person,
             missing=self.policy(call.neighbours),
-            ladder=None if call.declared is None else call.declared.ladder,
+            ladder=call.ladder,
             apart=apart,
         )
 
@@ -203,9 +203,7 @@ class Mean(Question):
             counted=people.level_count(mechanism.weights),
         )
         lo, hi = bounds
-        n = people.people
-        if chosen.equal:
-            n = max(round(total / margin.largest), 0) if margin.largest else 0
+        n = people.number(chosen, total)
         return Answer(
             estimate=Scalar(
                 value=mechanism.estimate(drawn),

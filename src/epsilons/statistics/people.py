@@ -12,7 +12,7 @@ import numpy as np
 
 from epsilons.allocation.declared import Declared
 from epsilons.budgets import float_down
-from epsilons.mechanisms import LevelCounts
+from epsilons.mechanisms import LevelCounts, added_up
 from epsilons.release import ByLevel
 from epsilons.risk import Weighing
 from epsilons.risk.counted import LevelCount
@@ -46,6 +46,12 @@ class Counted:
             return None
         return max(sum(self.drawn), 0)
 
+    def number(self, chosen: Design[Any], total: float) -> int | None:
+        """The noisy number of people, also where equal weights of a noisy total tell it."""
+        if not chosen.equal:
+            return self.people
+        return max(round(total / int(chosen.mechanism.weights.max())), 0)
+
     def level_count(self, weights: Integers) -> LevelCount | None:
         """The noisy counts, where each rung has its own."""
         if self.stage is None or self.known.ladder.fine:
@@ -54,9 +60,9 @@ class Counted:
 
     def spending(self, last: tuple[Fraction, ...]) -> ByLevel:
         """What everyone spends in all, of which the last stage takes so much."""
-        before = (Fraction(0),) * len(last) if self.stage is None else self.stage.losses
-        totals = [float_down(a + b) for a, b in zip(before, last, strict=True)]
-        return ByLevel(self.known.ladder.levels, np.array(totals), None)
+        lost = last if self.stage is None else added_up((self.stage.losses, last))
+        totals = np.array([float_down(each) for each in lost])
+        return ByLevel(self.known.ladder.levels, totals, None)
 
 
 def counted_first(
@@ -106,7 +112,7 @@ def forecast_designs(terms: Declared, goal: Goal, methods: Iterable[str]) -> dic
         each = choose(known)
         spent = each.mechanism.losses
         if stage is not None:
-            spent = tuple(a + b for a, b in zip(stage.losses, spent, strict=True))
+            spent = added_up((stage.losses, spent))
         outlooks[name] = Outlook(each.method, each.weighing, spent, float(max(spent)))
     return outlooks
 

@@ -11,7 +11,7 @@ from epsilons import tally
 from epsilons.allocation.split import TOO_OFTEN, Split, best_split
 from epsilons.errors import BudgetError, DataError
 from epsilons.ladder import SMALLEST
-from epsilons.mechanisms import Additive, diffuse
+from epsilons.mechanisms import Additive, added_up, diffuse
 from epsilons.release import ByLevel, Scalar
 from epsilons.risk.located import SIGMA, Located, Picture, finite
 from epsilons.statistics.call import Call
@@ -68,7 +68,7 @@ def weighted(rows: tally.Rows, call: Call) -> Steps:
     sigma = SIGMA * found.deviation
     mechanism = capped_mean(levels, counted.counts, spent, bounds=bounds, sigma=sigma)
     drawn = yield Draw(mechanism, mechanism.total(counted.sums))
-    lost = tuple(a + b for a, b in zip(spent, mechanism.losses, strict=True))
+    lost = added_up((spent, mechanism.losses))
     return answer(mechanism, drawn, picture_of(found), "weighted", lost)
 
 
@@ -96,7 +96,7 @@ def diffused(rows: tally.Rows, call: Call) -> Steps:
         raise DataError(CHANGED)
     mechanism = capped_mean(levels, counts, first.losses, bounds=bounds, sigma=0.75 * spread.gap)
     drawn = yield Draw(mechanism, mechanism.total(counted.sums))
-    lost = tuple(a + b for a, b in zip(first.losses, mechanism.losses, strict=True))
+    lost = added_up((first.losses, mechanism.losses))
     return answer(mechanism, drawn, picture_of_spread(spread, first), "diffusion", lost)
 
 
