@@ -23,6 +23,7 @@ from epsilons import parameters
 from epsilons.errors import ArgumentError, BudgetError
 from epsilons.types import Floats
 from epsilons.verify.binomial import lower_log_odds
+from epsilons.verify.fit import check_seed
 from epsilons.verify.scores import Outputs, Score, scores
 
 Sampler = Callable[[int], npt.ArrayLike]
@@ -162,8 +163,7 @@ def audit(
     error = 1.0 - confidence
     if isinstance(samples, bool) or not isinstance(samples, int) or samples < _FEWEST:
         raise ArgumentError(f"samples must be an integer from {_FEWEST}, such as 1,000,000.")
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise ArgumentError("seed must be an integer from 0.")
+    seed = check_seed(seed)
     tapes = _Tape("first", first), _Tape("second", second)
     rng = np.random.default_rng(np.random.SeedSequence((_COINS, seed)))
 

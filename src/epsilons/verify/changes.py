@@ -11,10 +11,9 @@ from fractions import Fraction
 from typing import Any, Final
 
 from epsilons.errors import ArgumentError
-from epsilons.verify.columns import Kind
+from epsilons.verify.columns import ROLES, Kind
 
 PLACES: Final = ("same", "first", "last", "shuffled")
-ROLES: Final = ("values", "epsilon", "person")
 FURTHER: Final = 1000
 """How many further rows somebody gets."""
 

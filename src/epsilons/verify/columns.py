@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from epsilons.errors import ArgumentError
+
+ROLES: Final = ("values", "epsilon", "person")
+"""The parameters that name columns."""
+
+LOOKED_AT: Final = 1000
+"""Rows of which those are chosen who change."""
 
 Pieces = list["slice | np.ndarray[Any, Any] | New"]
 
@@ -50,6 +56,11 @@ class Kind:
     nullable: bool
     least: int = -(2**63)
     most: int = 2**63 - 1
+
+
+def spread_out(size: int) -> list[int]:
+    """The places of some rows of so many, from the first to the last."""
+    return [] if size == 0 else np.linspace(0, size - 1, min(size, LOOKED_AT)).astype(int).tolist()
 
 
 class Column:

@@ -13,8 +13,8 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from epsilons.errors import ArgumentError, PrivacyError
-from epsilons.verify.fit import Stream, even, shares, strangeness, two_sided, uniforms
+from epsilons.errors import PrivacyError
+from epsilons.verify.fit import Stream, check_seed, even, shares, strangeness, two_sided, uniforms
 from epsilons.verify.laws import LawPieces, one_number, two_numbers
 from epsilons.verify.totals import a_total, moved_too_far
 
@@ -147,8 +147,7 @@ def draws(mechanism: Any, seed: int = 0) -> Draws:
         PrivacyError: the mechanism declares no kind that can be drawn, or a law that is not the one
             it says.
     """
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise ArgumentError("seed must be an integer from 0.")
+    seed = check_seed(seed)
     tools = _Tools(Stream(seed), np.random.default_rng((seed, 0xD4A35)))
     found = list(_found(mechanism, tools))
     checks = tuple(each for each in found if isinstance(each, Comparison))

@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from epsilons.errors import ArgumentError
 from epsilons.types import Floats
 from epsilons.verify.binomial import tail
 from epsilons.verify.laws import LawPieces
@@ -30,6 +31,17 @@ _GROUPS: Final = 12
 _APART: Final = int.from_bytes(b"verify.draws", "big")
 _LARGE: Final = 700
 _TINY: Final = 1e-12
+
+
+def check_seed(seed: object) -> int:
+    """Return a seed of what is simulated.
+
+    Raises:
+        ArgumentError: it is no integer from 0.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise ArgumentError("seed must be an integer from 0.")
+    return seed
 
 
 class Stream:

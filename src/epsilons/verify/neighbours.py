@@ -10,12 +10,22 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from epsilons.errors import ArgumentError
-from epsilons.verify.columns import Column, Kind, New, Series, Someone, column_of, kind_of
+from epsilons.verify.columns import (
+    LOOKED_AT,
+    Column,
+    Kind,
+    New,
+    Series,
+    Someone,
+    column_of,
+    kind_of,
+    spread_out,
+)
 from epsilons.verify.text_files import TextTable
 
 if TYPE_CHECKING:
@@ -23,10 +33,6 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 """What stands in a row, by the names of the parameters: values, epsilon, person."""
-
-ROLES: Final = ("values", "epsilon", "person")
-LOOKED_AT: Final = 1000
-"""Rows of which those are chosen who change."""
 
 
 class Table(Protocol):
@@ -156,9 +162,7 @@ class Columns:
 
     def sample(self) -> list[Row]:
         """Some rows, from the first to the last."""
-        size = len(self.columns["values"])
-        places = np.unique(np.linspace(0, size - 1, min(size, LOOKED_AT)).astype(int))
-        return [self._row(at) for at in places.tolist()] if size else []
+        return [self._row(at) for at in spread_out(len(self.columns["values"]))]
 
     def _row(self, at: int) -> Row:
         own = {role: column.entry(self._at(role, at)) for role, column in self.columns.items()}

@@ -11,6 +11,7 @@ from typing import Any
 
 from epsilons.errors import ArgumentError, EpsilonsError, PrivacyError
 from epsilons.verify.changes import Change, Facts, allowed, nasty, ordinary
+from epsilons.verify.fit import check_seed
 from epsilons.verify.moves import Person, level_of
 from epsilons.verify.neighbours import Table, table_of
 from epsilons.verify.runs import Found, Run, first_run, second_run
@@ -156,19 +157,13 @@ def replay(
     """
     asked = _Asked(question, neighbours, levels, cap, separator)
     given = {"values": question.values, "epsilon": epsilon, "person": person}
-    first = first_run(question, asked.call({**given, "data": data}), _seed(seed))
+    first = first_run(question, asked.call({**given, "data": data}), check_seed(seed))
     with tempfile.TemporaryDirectory() as folder:
         table = table_of(given, data, separator, Path(folder))
         trying = _Trying(asked, given, table, first)
         tried = trying.nasty() if changes is None else trying.given(changes)
         outcomes = tuple(trying.outcome(change, row) for change, row in tried)
     return Replay(question.statistic, neighbours, outcomes)
-
-
-def _seed(seed: object) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise ArgumentError("seed must be an integer from 0.")
-    return seed
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +215,7 @@ class _Trying:
         theirs do, that shows, too.
         """
         rows = self.table.sample()
-        usable = [row for row in rows if 0 < self._budget(row) < float("inf")] or rows
+        usable = self._usable(rows)
         declared = self.asked.levels if self.asked.levels is not None else []
         levels = [float(level) for level in getattr(declared, "levels", declared)]
         facts = Facts(
@@ -246,7 +241,7 @@ class _Trying:
     def given(self, changes: Iterable[Change]) -> Iterator[tuple[Change, Any]]:
         """The changes that the caller wrote."""
         rows = self.table.sample()
-        usable = [row for row in rows if 0 < self._budget(row) < float("inf")] or rows
+        usable = self._usable(rows)
         for change in changes:
             if not isinstance(change, Change):
                 raise ArgumentError("changes must be a list of epsilons.verify.Change(…).")
@@ -256,6 +251,10 @@ class _Trying:
                 if row is None:
                     raise ArgumentError("row of a change is not the number of a row that is there.")
             yield change, row
+
+    def _usable(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The rows of those who allow something, and not everything; all rows if there are none."""
+        return [row for row in rows if 0 < self._budget(row) < float("inf")] or rows
 
     def _budget(self, row: dict[str, Any]) -> Fraction | float:
         """The ε that a row gives its person; 0 if it is nobody's."""

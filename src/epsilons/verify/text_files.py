@@ -14,9 +14,7 @@ from typing import Any
 import numpy as np
 
 from epsilons.errors import ArgumentError
-from epsilons.verify.columns import Kind, Someone
-
-_LOOKED_AT = 1000
+from epsilons.verify.columns import LOOKED_AT, Kind, Someone, spread_out
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,9 +82,7 @@ class TextTable:
 
     def sample(self) -> list[dict[str, Any]]:
         """Some rows, from the first to the last."""
-        size = len(self)
-        places = np.unique(np.linspace(0, size - 1, min(size, _LOOKED_AT)).astype(int))
-        return [self._row(at) for at in places.tolist()] if size else []
+        return [self._row(at) for at in spread_out(len(self))]
 
     def _places(self, person: Any) -> Any:
         """The records of somebody: those in which their name is found, and stands in its cell."""
@@ -103,7 +99,7 @@ class TextTable:
         places = np.array([row["row"]])
         if row.get("person"):
             places = self._places(row["person"])
-        return Someone([self._row(at) for at in places[:_LOOKED_AT].tolist()], places)
+        return Someone([self._row(at) for at in places[:LOOKED_AT].tolist()], places)
 
     def has(self, person: Any) -> bool:
         """Whether anybody has this id."""
