@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import math
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Set, Sized
+from collections.abc import Callable, Collection, Iterable, Mapping, Set, Sized
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, ParamSpec, TypeVar
 
 from epsilons.errors import ArgumentError, BoundsError
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
 CHOICES: Final[dict[str, tuple[str, ...]]] = {
-    "assume": ("iid", "shuffled", "correlated"),
+    "about": ("people", "population"),
     "loss": ("mse", "pac"),
     "missing": ("error", "midpoint"),
     "neighbours": ("replace", "add-remove"),
+    "shape": ("any", "gaussian"),
     "statistic": ("mean", "frequencies"),
 }
 """The words that a parameter takes."""
+
+FORMER: Final[dict[str, str]] = {
+    "iid": 'about="population", related=False',
+    "shuffled": 'about="people", related=False',
+    "correlated": 'about="people", related=True',
+}
+"""What stands for the words that `assume` took before 0.2."""
 
 LONGEST: Final[dict[str, int]] = {"title": 120, "unit": 40}
 """The most characters of a parameter that is a line of text."""
@@ -55,6 +67,67 @@ def choice(name: str, value: object, allowed: Collection[str] | None = None) -> 
     raise ArgumentError(
         f"{name}={value!r} is not known. It can be {', '.join(map(repr, words))}.{hint}"
     )
+
+
+def related(value: object) -> bool | float:
+    """Return whether budgets may go with values: True, False, or by how much, in (0, 1).
+
+    Raises:
+        ArgumentError: it is something else.
+    """
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, (int, float)) and 0.0 < value < 1.0:
+        return float(value)
+    hint = ""
+    if isinstance(value, (int, float)) and value == 0:
+        hint = " Write related=False if budgets say nothing of values."
+    elif isinstance(value, (int, float)) and value == 1:
+        hint = " Write related=True if budgets may say anything about values."
+    raise ArgumentError(
+        f"related={value!r} is invalid. It is True (budgets may say anything about values), False "
+        "(they say nothing), or a number between 0 and 1, such as 0.05: the means of people at "
+        f"different budgets differ by at most that part of the range.{hint}"
+    )
+
+
+def refuse_assume(given: Mapping[str, object]) -> None:
+    """Refuse the word of former versions, and say what to write.
+
+    Args:
+        given: the arguments of a call, by name.
+
+    Raises:
+        ArgumentError: `assume` is among them.
+    """
+    if "assume" in given:
+        raise ArgumentError(translated("assume", given["assume"]))
+
+
+def translated(name: str, value: object) -> str:
+    """One sentence that says what stands for the word of former versions.
+
+    Args:
+        name: of the argument, as the user typed it.
+        value: what they gave.
+    """
+    if isinstance(value, str) and value in FORMER:
+        return f"{name}={value!r} is now written {FORMER[value]}."
+    return (
+        f"{name} is now two arguments: about, which is \"people\" or \"population\", and related, "
+        "which is True, False or a number such as 0.05."
+    )
+
+
+def speaks_plainly(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """The function, which also says what to write in place of `assume`."""
+
+    @functools.wraps(function)
+    def asked(*args: _P.args, **given: _P.kwargs) -> _R:
+        refuse_assume(given)
+        return function(*args, **given)
+
+    return asked
 
 
 def line(name: str, value: object) -> str | None:

@@ -12,7 +12,8 @@ from functools import lru_cache
 import numpy as np
 
 from epsilons.risk import mean
-from epsilons.risk.mean import keep_proxy, permutation_proxy
+from epsilons.risk.assumptions import Assumption
+from epsilons.risk.mean import keep_proxy, least_split, permutation_proxy, sampling_reach
 from epsilons.risk.tails import bisect, tail
 from epsilons.risk.weighing import Weighing
 from epsilons.types import Floats
@@ -27,18 +28,18 @@ _FAR = 45.0
 _SPLITS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
-def mse(weighing: Weighing, assume: str, cells: int) -> float:
+def mse(weighing: Weighing, assumption: Assumption, cells: int) -> float:
     """The worst-case mean square of the largest error of any cell.
 
     Args:
         weighing: the estimator; its scale is that of the noise of each cell.
-        assume: "iid", "shuffled" or "correlated".
+        assumption: what is taken to be true of the data.
         cells: the number k ≥ 2 of categories.
 
     Returns:
-        Exact for correlated data if everyone is surely used (one integral, computed numerically).
-        Otherwise a proven bound: the sampling error of all cells together in ℓ2, and the largest of
-        k Laplace noises, joined by the triangle inequality.
+        Exact for people whose budgets may tell anything, if everyone is surely used (one integral,
+        computed numerically). Otherwise a proven bound: the sampling error of all cells together in
+        ℓ2, and the largest of k Laplace noises, joined by the triangle inequality.
 
     Reference:
         Theorem C.2 of paper *correlated* has the order; the constants are ours.
@@ -46,83 +47,130 @@ def mse(weighing: Weighing, assume: str, cells: int) -> float:
     scale = weighing.scale
     if not math.isfinite(scale):
         return math.inf
-    if assume == "correlated":
+    if assumption.related is not False and assumption.sampled:
+        return _joined(_sampled_error(weighing, assumption, cells), scale, cells)
+    if assumption.related is not False:
+        apart = assumption.apart
         if weighing.keep is None:
-            return _related_mse(weighing.bias, scale, cells)
-        return _joined(weighing.bias + math.sqrt(weighing.jitter), scale, cells)
+            return _related_mse(weighing.bias, scale, cells, apart)
+        return _joined(apart * weighing.bias + math.sqrt(weighing.jitter), scale, cells)
     # The errors of the cells sum to zero, so the largest has at most 1 − 1/k of the sum of all
     # squares; and Σ p(1 − p) ≤ 1 − 1/k.
     share = 1.0 - 1.0 / cells
     if weighing.keep is not None:
-        square = share * _square(weighing, assume) + weighing.jitter
+        square = share * _square(weighing, assumption) + weighing.jitter
     else:
-        square = share * share * _square(weighing, assume)
+        square = share * share * _square(weighing, assumption)
     bound = _joined(math.sqrt(square), scale, cells)
-    if assume == "shuffled" and weighing.keep is None:
+    if not assumption.sampled and weighing.keep is None:
         return min(bound, _related_mse(weighing.bias, scale, cells))
     return bound
 
 
-def quantile(weighing: Weighing, assume: str, cells: int, confidence: float) -> float:
+def _sampled_error(weighing: Weighing, assumption: Assumption, cells: int) -> float:
+    """The root mean square of the largest error but for noise, in a population, budgets related.
+
+    Whatever budgets tell: the bias of these people, and the sampling error of their plain shares,
+    of all cells together in ℓ2. Where the shares of people at different budgets are within δ, two
+    more: the sampling error of the weighted shares, plus δ times the bias, plus the sampling error
+    of n draws from shares that differ by δ at most.
+    """
+    share = 1.0 - 1.0 / cells
+    coins = math.sqrt(weighing.jitter)
+    anything = weighing.bias + share / math.sqrt(weighing.n)
+    if assumption.anything:
+        return anything + coins
+    apart = assumption.apart
+    drawn = math.sqrt(share * min(cells * apart * apart / 4.0, share) / weighing.n)
+    own = share * math.sqrt(weighing.square)
+    # The same without the triangle inequality, in ℓ2: of the biases c, |c_j| ≤ δb and Σ|c_j| ≤ 2b.
+    far = weighing.bias * math.sqrt(share * min(2.0 * apart, cells * apart * apart))
+    joined = math.hypot(own, far + drawn)
+    return min(anything, own + apart * weighing.bias + drawn, joined) + coins
+
+
+def quantile(weighing: Weighing, assumption: Assumption, cells: int, confidence: float) -> float:
     """An error of the worst cell that is not exceeded with probability `confidence`.
 
     Args:
         weighing: the estimator; its scale is that of the noise of each cell.
-        assume: "iid", "shuffled" or "correlated".
+        assumption: what is taken to be true of the data.
         cells: the number k ≥ 2 of categories.
         confidence: strictly between 0 and 1.
 
     Returns:
-        Exact for correlated data if everyone is surely used; otherwise a proven bound: a quantile
-        of the sampling error plus one of the noise, β split between them. `band` is sharper for
-        weights that are given; this one ranks weights better, for its two parts are wrong by the
-        same factors whatever the weights are.
+        Exact for people whose budgets may tell anything, if everyone is surely used; otherwise a
+        proven bound: a quantile of the sampling error plus one of the noise, β split between them.
+        `band` is sharper for weights that are given; this one ranks weights better, for its two
+        parts are wrong by the same factors whatever the weights are.
 
     Reference:
         Theorem C.1 of paper *correlated* has the order; the constants are ours.
     """
-    scale, beta = weighing.scale, 1.0 - confidence
-    if not math.isfinite(scale):
+    beta = 1.0 - confidence
+    if not math.isfinite(weighing.scale):
         return math.inf
-    if assume == "correlated" and weighing.keep is None:
-        return _related_quantile(weighing.bias, scale, cells, beta)
-    shift = weighing.bias if assume == "correlated" else 0.0
-    square = 0.0 if assume == "correlated" else _proxy(weighing, assume)
-    sigma = math.sqrt(square + COINS * keep_proxy(weighing)) / 2.0
-    parts = [
-        sigma * _sampling_factor(cells, share * beta)
-        + scale * _noise_factor(cells, (1.0 - share) * beta)
-        for share in _SPLITS
-    ]
-    error = shift + min(parts)
-    if assume == "shuffled" and weighing.keep is None:
-        return min(error, _related_quantile(weighing.bias, scale, cells, beta))
+    related, apart = assumption.related is not False, assumption.apart
+    if related and assumption.sampled:
+        return least_split(
+            lambda rest: _people_quantile(weighing, cells, rest),
+            None
+            if assumption.anything
+            else lambda rest: apart * weighing.bias
+            + _split_quantile(weighing, weighing.square, cells, rest),
+            apart,
+            lambda part: sampling_reach(weighing.n, part, cells),
+            beta,
+        )
+    if related:
+        return _people_quantile(weighing, cells, beta, apart)
+    error = _split_quantile(weighing, _proxy(weighing, assumption), cells, beta)
+    if not assumption.sampled and weighing.keep is None:
+        return min(error, _related_quantile(weighing.bias, weighing.scale, cells, beta))
     return error
 
 
-def share_error(weighing: Weighing, assume: str, confidence: float) -> float:
+def _people_quantile(weighing: Weighing, cells: int, beta: float, apart: float = 1.0) -> float:
+    """The error of these very people, whose shares at different budgets are within `apart`."""
+    if weighing.keep is None:
+        return _related_quantile(weighing.bias, weighing.scale, cells, beta, apart)
+    return apart * weighing.bias + _split_quantile(weighing, 0.0, cells, beta)
+
+
+def _split_quantile(weighing: Weighing, square: float, cells: int, beta: float) -> float:
+    """A quantile of the sampling error (and the coins) plus one of the noise, at the best split."""
+    sigma = math.sqrt(square + COINS * keep_proxy(weighing)) / 2.0
+    return min(
+        sigma * _sampling_factor(cells, share * beta)
+        + weighing.scale * _noise_factor(cells, (1.0 - share) * beta)
+        for share in _SPLITS
+    )
+
+
+def share_error(weighing: Weighing, assumption: Assumption, confidence: float) -> float:
     """The error of the share of one category, not exceeded with this probability."""
-    return mean.quantile(weighing, assume, confidence, coins=COINS)
+    return mean.quantile(weighing, assumption, confidence, coins=COINS)
 
 
-def band(weighing: Weighing, assume: str, cells: int, confidence: float) -> float:
+def band(weighing: Weighing, assumption: Assumption, cells: int, confidence: float) -> float:
     """Half the width of a band that holds all cells at once with probability `confidence`.
 
     Args:
         weighing: the estimator; its scale is that of the noise of each cell.
-        assume: "iid", "shuffled" or "correlated".
+        assumption: what is taken to be true of the data.
         cells: the number k ≥ 2 of categories.
         confidence: strictly between 0 and 1.
 
     Returns:
-        Exact for correlated data if everyone is surely used; otherwise the least of proven bounds:
-        a union over cells of tails integrated against the noise, for the worst shares that the
-        categories can have, and that of `quantile`.
+        Exact for people whose budgets may tell anything, if everyone is surely used; otherwise the
+        least of proven bounds: where budgets tell nothing, a union over cells of tails integrated
+        against the noise, for the worst shares that the categories can have; and that of
+        `quantile`.
     """
-    error = quantile(weighing, assume, cells, confidence)
-    if assume == "correlated" or weighing.keep is not None or not math.isfinite(error):
+    error = quantile(weighing, assumption, cells, confidence)
+    if assumption.related is not False or weighing.keep is not None or not math.isfinite(error):
         return error
-    return min(error, _union_quantile(weighing, assume, cells, 1.0 - confidence))
+    return min(error, _union_quantile(weighing, assumption, cells, 1.0 - confidence))
 
 
 def _noise_factor(cells: int, beta: float) -> float:
@@ -130,11 +178,9 @@ def _noise_factor(cells: int, beta: float) -> float:
     return -math.log(-math.expm1(math.log1p(-beta) / cells))
 
 
-def _proxy(weighing: Weighing, assume: str) -> float:
-    """The v with P(S_j > s) ≤ exp(−2s²/v) for every cell."""
-    if assume == "shuffled":
-        return permutation_proxy(weighing)
-    return weighing.square
+def _proxy(weighing: Weighing, assumption: Assumption) -> float:
+    """The v with P(S_j > s) ≤ exp(−2s²/v) for every cell, if budgets tell nothing."""
+    return weighing.square if assumption.sampled else permutation_proxy(weighing)
 
 
 def _sampling_factor(cells: int, beta: float) -> float:
@@ -142,11 +188,11 @@ def _sampling_factor(cells: int, beta: float) -> float:
     return math.sqrt(2.0 * math.log(2.0 * cells / beta))
 
 
-def _square(weighing: Weighing, assume: str) -> float:
-    """Σ_j Var(S_j) / Σ_j p_j(1 − p_j)."""
-    if assume == "shuffled":
-        return weighing.spread * weighing.n / (weighing.n - 1)
-    return weighing.square
+def _square(weighing: Weighing, assumption: Assumption) -> float:
+    """Σ_j Var(S_j) / Σ_j p_j(1 − p_j), if budgets tell nothing."""
+    if assumption.sampled:
+        return weighing.square
+    return weighing.spread * weighing.n / (weighing.n - 1)
 
 
 @lru_cache(maxsize=64)
@@ -162,20 +208,31 @@ def _joined(error: float, scale: float, cells: int) -> float:
     return error * error + scale * (2.0 * error * mean + scale * (mean * mean + variance))
 
 
-def _related_cdf(u: Floats, shift: float, cells: int) -> Floats:
-    """P(largest error ≤ u) in units of the scale: one cell is off by +shift, another by −shift.
+def _moved(cells: int, apart: float) -> int:
+    """How many cells can be off, if none is off by more than `apart` of all that moves.
 
-    No other biases of the same sum do worse: P(|c + L| ≤ a) is log-concave in c.
+    The biases c sum to zero, and Σ|c| is at most twice the bias: 1/apart cells, rounded up, may be
+    off to either side. Where there are fewer cells, all of them are but one of an odd number.
+    """
+    return min(2 * math.ceil(1.0 / apart), cells - cells % 2)
+
+
+def _related_cdf(u: Floats, shift: float, cells: int, moved: int = 2) -> Floats:
+    """P(largest error ≤ u) in units of the scale: `moved` cells are off by the shift.
+
+    No other biases of the same sum do worse: P(|c + L| ≤ a) is log-concave in c, so the least of
+    its products is at a vertex of what the biases can be.
     """
     beyond = 1.0 - 0.5 * (np.exp(np.minimum(shift - u, 0.0)) + np.exp(-shift - u))
     within = 0.5 * np.exp(np.minimum(u - shift, 0.0)) * -np.expm1(-2.0 * u)
-    moved = np.where(u >= shift, beyond, within)
+    off = np.where(u >= shift, beyond, within)
     with np.errstate(divide="ignore"):
-        rest = np.exp((cells - 2) * np.log1p(-np.exp(-u))) if cells > 2 else 1.0
-    return np.asarray(moved * moved * rest)
+        rest = np.exp((cells - moved) * np.log1p(-np.exp(-u))) if cells > moved else 1.0
+    return np.asarray(off**moved * rest)
 
 
-def _related_mse(bias: float, scale: float, cells: int) -> float:
+def _related_mse(bias: float, scale: float, cells: int, apart: float = 1.0) -> float:
+    bias, moved = apart * bias, _moved(cells, apart)
     shift = bias / scale if scale > 0.0 else math.inf
     if not math.isfinite(shift):
         return bias * bias
@@ -186,31 +243,36 @@ def _related_mse(bias: float, scale: float, cells: int) -> float:
     left, right = np.array(edges[:-1]), np.array(edges[1:])  # empty where 45 is below an ulp
     half = 0.5 * (right - left)
     u = 0.5 * (left + right)[:, None] + half[:, None] * _NODES
-    integrand = 2.0 * u * (1.0 - _related_cdf(u, shift, cells))
+    integrand = 2.0 * u * (1.0 - _related_cdf(u, shift, cells, moved))
     integral = float((integrand @ _NODE_WEIGHTS) @ half)
     return (scale * start) ** 2 + scale * (scale * integral)
 
 
-def _related_quantile(bias: float, scale: float, cells: int, beta: float) -> float:
+def _related_quantile(
+    bias: float, scale: float, cells: int, beta: float, apart: float = 1.0
+) -> float:
+    bias, moved = apart * bias, _moved(cells, apart)
     shift = bias / scale if scale > 0.0 else math.inf
     if not math.isfinite(shift):
         return bias
 
     def excess(u: float) -> float:
-        return 1.0 - float(_related_cdf(np.array(u), shift, cells)) - beta
+        return 1.0 - float(_related_cdf(np.array(u), shift, cells, moved)) - beta
 
     high = max(shift, math.log(cells)) - math.log(beta) + 2.0
     return scale * bisect(excess, 0.0, high)
 
 
-def _union_quantile(weighing: Weighing, assume: str, cells: int, beta: float) -> float:
+def _union_quantile(
+    weighing: Weighing, assumption: Assumption, cells: int, beta: float
+) -> float:
     """The a at which Σ_j 2·P(S_j + L > a) is at most β, whatever the shares of the categories."""
     scale, spread = weighing.scale, weighing.spread
-    sigma = math.sqrt(_proxy(weighing, assume)) / 2.0
-    if assume == "shuffled":
-        largest = float(np.abs(weighing.weights - weighing.total / weighing.n).max())
+    sigma = math.sqrt(_proxy(weighing, assumption)) / 2.0
+    if assumption.sampled:
+        spread, largest = weighing.square, float(weighing.weights.max())
     else:
-        spread, largest = _proxy(weighing, assume), float(weighing.weights.max())
+        largest = float(np.abs(weighing.weights - weighing.total / weighing.n).max())
     if sigma <= 0.0:
         return scale * _noise_factor(cells, beta)
     # Chernoff with a rate of at most 1/scale; without noise any rate, up to where it is useless.

@@ -6,12 +6,18 @@ The formulas are derived in `docs/proofs/risk.md`.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 
+from epsilons.risk.assumptions import Assumption
 from epsilons.risk.tails import deviation, kearns_saul
 from epsilons.risk.weighing import Moments, Weighing
 from epsilons.types import Floats
+
+SPLITS: Final = (0.02, 0.1, 0.3, 0.6)
+"""The parts of an error probability that the sampling of people may take: the best is taken."""
 
 
 def finite_population(n: int) -> float:
@@ -23,55 +29,83 @@ def finite_population(n: int) -> float:
     return n / (n - 1) if n % 2 == 0 else (n + 1) / n
 
 
-def noise_per_square(assume: str, n: int) -> float:
+def noise_per_square(assumption: Assumption, n: int) -> float:
     """The constant c with which mean squared error is proportional to Σw² + c·scale²."""
-    return 8.0 / (finite_population(n) if assume == "shuffled" else 1.0)
+    return 8.0 if assumption.sampled else 8.0 / finite_population(n)
 
 
-def mse(estimator: Weighing | Moments, assume: str) -> Floats:
-    """The exact worst-case mean squared error on a unit range.
+def leaning(estimator: Weighing | Moments, apart: float) -> Floats:
+    """The largest bias if the means of people at different budgets are at most `apart`.
+
+    People of one level have one weight, so the bias is Σ(W_l − n_l/n)·m_l for the means m_l of the
+    levels, around the middle of the range. Means within a window of this length do worst with those
+    that weigh too much at one end of it and the others at the other end.
+    """
+    pull = np.abs(1.0 - estimator.total) / 2.0
+    return np.asarray(pull + apart * (estimator.bias - pull))
+
+
+def mse(estimator: Weighing | Moments, assumption: Assumption) -> Floats:
+    """The worst-case mean squared error on a unit range.
 
     Args:
         estimator: one estimator, or the moments of many.
-        assume: "iid" for the population mean; "shuffled" or "correlated" for these very people's.
+        assumption: what is taken to be true of the data.
 
     Returns:
-        The largest mean squared error over all data (or distributions) on a unit range; an array
-        of the shape of the moments.
+        The largest mean squared error over all data (or distributions) on a unit range that the
+        assumption allows, an array of the shape of the moments. It is exact but for a population in
+        which budgets and values are related, where it is a proven bound, on average over such
+        budgets.
 
     Reference:
-        Paper *limits* (1) for iid with total 1; docs/proofs/risk.md for the rest. Printed risks of
-        paper *correlated* (6), (7) are of the same order, not equal.
+        Paper *limits* (1) for (population, False) with total 1; docs/proofs/risk.md for the rest.
+        Printed risks of paper *correlated* (6), (7) are of the same order, not equal.
     """
     n, total = estimator.n, estimator.total
     pull = (1.0 - total) ** 2
-    if assume == "iid":
+    if assumption.related is False and assumption.sampled:
         data = 0.25 * np.maximum(pull, estimator.spread + total**2 / n)
-    elif assume == "shuffled":
+    elif assumption.related is False:
         # At the vertices of the cube the mean is j/n: the worst j is 0, or the one nearest to n/2.
         odd = (n % 2) / n**2
         balanced = pull * odd + (1.0 - odd) * n / (n - 1) * estimator.spread
         data = 0.25 * np.maximum(pull, balanced)
+    elif assumption.sampled:
+        data = _sampled_square(estimator, assumption)
     else:
-        data = np.square(estimator.bias)
+        data = np.square(leaning(estimator, assumption.apart))
     with np.errstate(over="ignore"):
         return np.asarray(data + 0.25 * estimator.jitter + 2.0 * np.square(estimator.scale))
 
 
-def quantile(weighing: Weighing, assume: str, confidence: float, coins: float = 1.0) -> float:
+def _sampled_square(estimator: Weighing | Moments, assumption: Assumption) -> Floats:
+    """The mean square of everything but noise and coins, in a population with related budgets."""
+    plain = 0.5 / math.sqrt(estimator.n)
+    anything = np.square(estimator.bias + plain)
+    if assumption.anything:
+        return anything
+    own = 0.25 * (estimator.spread + np.square(estimator.total) / estimator.n)
+    apart = assumption.apart
+    return np.minimum(anything, own + np.square(leaning(estimator, apart) + apart * plain))
+
+
+def quantile(
+    weighing: Weighing, assumption: Assumption, confidence: float, coins: float = 1.0
+) -> float:
     """An error on a unit range that is not exceeded with probability `confidence`.
 
     Args:
         weighing: the estimator.
-        assume: "iid", "shuffled" or "correlated".
+        assumption: what is taken to be true of the data.
         confidence: strictly between 0 and 1.
         coins: the square of what a coin moves, in units of half a weight: 1 where a person who is
             not used counts as the middle of the range, 4 where they count as its lower end.
 
     Returns:
-        The exact worst-case quantile where nothing but the noise is random (`correlated`, everyone
-        surely used); otherwise a proven bound: Hoeffding's tail of the weighted sum, integrated
-        against the exact law of the noise.
+        The exact worst-case quantile where nothing but the noise is random (people whose budgets
+        are related to their values, everyone surely used); otherwise a proven bound: Hoeffding's
+        tail of the weighted sum, integrated against the exact law of the noise.
 
     Reference:
         docs/proofs/risk.md. Paper *correlated* (46)-(62) splits the error in two halves, and is
@@ -81,14 +115,67 @@ def quantile(weighing: Weighing, assume: str, confidence: float, coins: float = 
     if not math.isfinite(weighing.scale):
         return math.inf
     jitter = coins * keep_proxy(weighing)
-    related = _deviation(weighing, weighing.bias, jitter, beta)
-    if assume == "correlated":
-        return related
-    pull = abs(1.0 - weighing.total) / 2.0
-    if assume == "iid":
-        return _deviation(weighing, pull, weighing.square + jitter, beta)
-    shuffled = _deviation(weighing, pull, permutation_proxy(weighing) + jitter, beta)
-    return min(shuffled, related)
+    if assumption.related is False and assumption.sampled:
+        return _deviation(weighing, _pull(weighing), weighing.square + jitter, beta)
+    if assumption.related is False:
+        related = _deviation(weighing, weighing.bias, jitter, beta)
+        proxy = permutation_proxy(weighing)
+        return min(_deviation(weighing, _pull(weighing), proxy + jitter, beta), related)
+    shift = float(leaning(weighing, assumption.apart))
+    if not assumption.sampled:
+        return _deviation(weighing, shift, jitter, beta)
+    return least_split(
+        lambda rest: _deviation(weighing, weighing.bias, jitter, rest),
+        None
+        if assumption.anything
+        else lambda rest: _deviation(weighing, shift, weighing.square + jitter, rest),
+        assumption.apart,
+        lambda part: sampling_reach(weighing.n, part),
+        beta,
+    )
+
+
+def sampling_reach(n: int, beta: float, numbers: int = 1) -> float:
+    """How far means of n draws in a unit range are from their expectations, by Hoeffding.
+
+    Args:
+        n: how many draws.
+        beta: the probability with which any of them may be farther.
+        numbers: how many means.
+    """
+    return math.sqrt(math.log(2.0 * numbers / beta) / (2.0 * n))
+
+
+def least_split(
+    anything: Callable[[float], float],
+    within: Callable[[float], float] | None,
+    apart: float,
+    sampling: Callable[[float], float],
+    beta: float,
+) -> float:
+    """The smallest error not exceeded in a population with related budgets, over splits of β.
+
+    Args:
+        anything: the error of these people, not exceeded but with a given probability, whatever
+            budgets tell.
+        within: the error of the weighted sum around what it is expected to be with these budgets,
+            if budgets tell little; None if they may tell anything.
+        apart: how far the means at different budgets may be apart.
+        sampling: how far the plain mean of so many people may be from that of the population.
+        beta: the probability to split.
+    """
+    errors = []
+    for part in SPLITS:
+        outer = sampling(part * beta)
+        errors.append(anything((1.0 - part) * beta) + outer)
+        if within is not None:
+            errors.append(within((1.0 - part) * beta) + apart * outer)
+    return min(errors)
+
+
+def _pull(weighing: Weighing) -> float:
+    """How far the middle is preferred by weights that do not sum to one."""
+    return abs(1.0 - weighing.total) / 2.0
 
 
 def _deviation(weighing: Weighing, shift: float, square: float, beta: float) -> float:
