@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sized
 from typing import Any
 
-from epsilons import corridor
+from epsilons import corridor, parameters
 from epsilons.errors import ArgumentError
 from epsilons.noise import Source
 from epsilons.release import Release, Releases
@@ -15,16 +15,19 @@ from epsilons.statistics.call import Call
 __all__ = ["frequencies", "mean", "publish"]
 
 
+@parameters.speaks_plainly
 def mean(
     values: Any,
     *,
     epsilon: Any,
     bounds: Any = NOT_GIVEN,
+    shape: str = "any",
     data: Any = None,
     separator: str | None = None,
     person: Any = None,
     neighbours: str = "replace",
-    assume: str = "iid",
+    about: str = "people",
+    related: bool | float = True,
     loss: str = "mse",
     confidence: float = 0.95,
     method: str = "auto",
@@ -43,7 +46,10 @@ def mean(
             0 leaves a person out of the sum, ∞ makes their record public.
         bounds: the range (lo, hi) that values can have, known without looking at them. Values
             outside are clipped. None, written out: nobody knows the range, and part of everyone's
-            budget is spent on finding one; the mean of a Gaussian population is estimated.
+            budget is spent on finding one.
+        shape: with bounds=None, what is claimed. "any": the mean of the values cut to the range
+            that was found, which holds for all data. "gaussian", with about="population" and
+            related=False: the mean of a Gaussian population.
         data: any table that Narwhals reads (pandas, Polars eager or lazy, PyArrow, DuckDB,
             PySpark, …), or the path of a Parquet or CSV file: .parquet, .csv, .tsv, .csv.gz or
             .tsv.gz. Of the cells of a CSV file those that are no numbers are missing.
@@ -53,9 +59,12 @@ def mean(
             mean first. Without it every row is a person.
         neighbours: "replace": n and the budgets are public, values are private. "add-remove": it is
             private, too, who takes part and with which budget.
-        assume: "iid" (a sample; the population mean is wanted), "shuffled" (these very people, and
-            budgets say nothing of values) or "correlated" (these very people, budgets may say
-            anything).
+        about: whose mean is wanted: of "people", these very people, or of the "population" that
+            they are a sample of.
+        related: whether budgets may go with values: True, in any way, which is true of all data;
+            False, if who has which budget says nothing of their value; or a number δ, such as 0.05:
+            the means of people at different budgets differ by at most δ of the range. It changes
+            errors and intervals, never privacy.
         loss: which error to make small: "mse", or "pac", the one not exceeded with probability
             `confidence`.
         confidence: of the PAC error, and of the interval that is printed.
@@ -69,8 +78,9 @@ def mean(
             never privacy.
         cap: for add/remove, the most that anyone spends. Without it it is chosen for the people
             that you expect, or, if levels says nothing of that, from a private count of people
-            that spends an eighth of everyone's budget. With assume="correlated" people are counted
-            wherever levels are declared and weights differ, for no interval could be given else.
+            that spends an eighth of everyone's budget. If budgets may be related to values, people
+            are counted wherever levels are declared and weights differ, for no interval could be
+            given else; without levels none is.
         title: what was measured, in a line of at most 120 characters, for prints, JSON and pages.
         unit: of the values, such as "minutes", at most 40 characters.
         source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
@@ -100,7 +110,9 @@ def mean(
     question = Mean(
         values,
         bounds=bounds,
-        assume=assume,
+        shape=shape,
+        about=about,
+        related=related,
         loss=loss,
         confidence=confidence,
         method=method,
@@ -121,6 +133,7 @@ def mean(
     )[0]
 
 
+@parameters.speaks_plainly
 def frequencies(
     values: Any,
     *,
@@ -133,7 +146,8 @@ def frequencies(
     separator: str | None = None,
     person: Any = None,
     neighbours: str = "replace",
-    assume: str = "iid",
+    about: str = "people",
+    related: bool | float = True,
     loss: str = "mse",
     confidence: float = 0.95,
     method: str = "auto",
@@ -167,7 +181,9 @@ def frequencies(
             rows and short of it by less than 1/720,720 for more. Without it every row is a person.
         neighbours: "replace": n and the budgets are public, values are private. "add-remove": it is
             private, too, who takes part and with which budget.
-        assume: "iid", "shuffled" or "correlated": see `epsilons.mean`.
+        about: whose shares are wanted: of "people" or of the "population" they are a sample of.
+        related: whether budgets may go with categories: True, False, or a number δ: the share of
+            any category differs by at most δ between people at different budgets.
         loss: which error of the worst category to make small: "mse", or "pac", the one not
             exceeded with probability `confidence`.
         confidence: of the PAC error, and of the intervals that are printed.
@@ -207,7 +223,8 @@ def frequencies(
         edges=edges,
         other=other,
         project=project,
-        assume=assume,
+        about=about,
+        related=related,
         loss=loss,
         confidence=confidence,
         method=method,

@@ -114,7 +114,7 @@ def translated(name: str, value: object) -> str:
     if isinstance(value, str) and value in FORMER:
         return f"{name}={value!r} is now written {FORMER[value]}."
     return (
-        f"{name} is now two arguments: about, which is \"people\" or \"population\", and related, "
+        f'{name} is now two arguments: about, which is "people" or "population", and related, '
         "which is True, False or a number such as 0.05."
     )
 

@@ -1,10 +1,11 @@
 """What is protected and what is assumed, in words: every such sentence stands here, and only here.
 
 protected(neighbours, range_is_known=…)                    what a release protects
-assumed(statistic, neighbours, assume, mean=…)             what its error assumes
-ASSUMED_OF_AN_UNKNOWN_RANGE                                the same where the range is found
+assumed(statistic, neighbours, assumption, mean=…)         what its error assumes
+cut_to_what_was_found(…), ASSUMED_OF_A_GAUSSIAN            the same where the range is found
 PROTECTED_LOCALLY, ASSUMED_LOCALLY, honest_reports(…)      the local model
-will_protect(neighbours), planned(neighbours, assume)      plans
+will_protect(neighbours), planned(neighbours, assumption)  plans
+BEFORE                                                     what the default was in former versions
 neighbours_are(neighbours)                                 what counts as a change of one person
 clipped(…), uncounted(…), shortened(…), tossed(…)          what values that do not fit count as
 """
@@ -14,6 +15,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from epsilons.report import number
+from epsilons.risk.assumptions import Assumption
 
 _PUBLIC_BUDGETS: Final = (
     "Budgets and the number of people count as public here: nothing that a budget itself reveals "
@@ -49,58 +51,30 @@ _PROTECTED: Final = {
     ),
 }
 
-_TRUTH: Final = {
-    "iid": (
-        "The people are a sample, independent draws from one population, and budgets say nothing "
-        "of values. The truth of that population is estimated."
-    ),
-    "shuffled": (
-        "The truth of these very people is estimated, and who chose which budget says nothing of "
-        "their values."
-    ),
-    "correlated": (
-        "The truth of these very people, those whose budget is not below the lowest level, is "
-        "estimated. Budgets may say anything about values."
+_TRUTH: Final = {"mean": "The {mean}", "frequencies": "The shares"}
+_VALUES: Final = {"mean": "values", "frequencies": "categories"}
+
+_ABOUT: Final = {
+    "people": "{truth} of these very people{counted} {is_} estimated.",
+    "population": (
+        "The people are a sample: each was drawn from one population, whatever the others are. "
+        "{truth} of that population {is_} estimated."
     ),
 }
 
-_ASSUMED: Final = {
-    ("mean", "replace"): {
-        "iid": (
-            "The people are a sample, their values independent draws from one population, and "
-            "budgets say nothing of values. The {mean} of that population is estimated."
-        ),
-        "shuffled": (
-            "The {mean} of these very people is estimated, and who chose which budget says nothing "
-            "of their values."
-        ),
-        "correlated": (
-            "The {mean} of these very people is estimated. Budgets may say anything about values."
-        ),
-    },
-    ("frequencies", "replace"): {
-        "iid": (
-            "The people are a sample, independent draws from one population, and budgets say "
-            "nothing of categories. The shares in that population are estimated."
-        ),
-        "shuffled": (
-            "The shares among these very people are estimated, and who chose which budget says "
-            "nothing of their category."
-        ),
-        "correlated": (
-            "The shares among these very people are estimated. Budgets may say anything about "
-            "categories."
-        ),
-    },
-    ("mean", "add-remove"): _TRUTH,
-    ("frequencies", "add-remove"): _TRUTH,
+_COUNTED: Final = {
+    "replace": "",
+    "add-remove": ", those whose budget is not below the lowest level,",
 }
 
-ASSUMED_OF_AN_UNKNOWN_RANGE: Final = (
+ASSUMED_OF_A_GAUSSIAN: Final = (
     "For privacy, nothing. For the error and the interval: the people are a sample, their values "
     "independent draws from one Gaussian population, and budgets say nothing of values. The mean "
     "of that population is estimated."
 )
+
+BEFORE: Final = 'This is the default since 0.2; before, it was about="population", related=False.'
+"""Said where budgets of these very people may say anything."""
 
 PROTECTED_LOCALLY: Final = (
     "Each person's value, before it leaves them: whatever their value is, the probability of what "
@@ -119,12 +93,6 @@ ASSUMED_LOCALLY: Final = {
     "frequencies": f"{_LOCAL_SAMPLE} categories. The shares in that population are estimated.",
 }
 """What the error assumes in the local model, by the statistic; `honest_reports` goes on from it."""
-
-_PLANNED: Final = {
-    "iid": "The people are a sample; the truth of their population is wanted.",
-    "shuffled": "The truth of these very people is wanted; budgets say nothing of values.",
-    "correlated": "The truth of these very people is wanted; budgets may say anything.",
-}
 
 _GUESSED: Final = {
     "replace": "",
@@ -156,16 +124,47 @@ def protected(neighbours: str, *, range_is_known: bool = True) -> str:
     return _PROTECTED[neighbours, range_is_known]
 
 
-def assumed(statistic: str, neighbours: str, assume: str, mean: str = "mean") -> str:
+def assumed(statistic: str, neighbours: str, assumption: Assumption, mean: str = "mean") -> str:
     """What the error of a release of the central model assumes, on a known range.
 
     Args:
         statistic: "mean" or "frequencies".
         neighbours: what counts as a change of one person.
-        assume: what is assumed, in a word.
+        assumption: what is taken to be true of the data.
         mean: which mean it is.
     """
-    return _ASSUMED[statistic, neighbours][assume].format(mean=mean)
+    wanted = _ABOUT[assumption.about].format(
+        truth=_TRUTH[statistic].format(mean=mean),
+        counted=_COUNTED[neighbours],
+        is_="is" if statistic == "mean" else "are",
+    )
+    return f"{wanted} {_budgets_say(assumption.related, _VALUES[statistic])}"
+
+
+def cut_to_what_was_found(neighbours: str, assumption: Assumption) -> str:
+    """What the error assumes where the range was found, and values were cut to it."""
+    mean = "mean of the values, cut to the range that was found,"
+    return assumed("mean", neighbours, assumption, mean)
+
+
+def _budgets_say(related: bool | float, values: str) -> str:
+    if related is True:
+        return f"Budgets may say anything about {values}."
+    if related is False:
+        return f"Who has which budget says nothing of their {values}."
+    if values == "values":
+        return (
+            f"The means of people at different budgets differ by at most {_percent(related)} of "
+            "the range."
+        )
+    return (
+        "The share of any category differs by at most "
+        f"{_percent(related)} of all people from budget to budget."
+    )
+
+
+def _percent(part: float) -> str:
+    return f"{100.0 * part:.3g} %"
 
 
 def honest_reports(lies: int, moved: str | None, *, menu: bool) -> str:
@@ -190,9 +189,14 @@ def will_protect(neighbours: str) -> str:
     return _WILL_PROTECT[neighbours]
 
 
-def planned(neighbours: str, assume: str) -> str:
+def planned(neighbours: str, assumption: Assumption) -> str:
     """What a plan assumes."""
-    return _PLANNED[assume] + _GUESSED[neighbours]
+    whose = {
+        "people": "these very people",
+        "population": "the population that people are drawn from",
+    }
+    wanted = f"The truth of {whose[assumption.about]} is wanted."
+    return f"{wanted} {_budgets_say(assumption.related, 'values')}{_GUESSED[neighbours]}"
 
 
 def neighbours_are(neighbours: str) -> str:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from epsilons import parameters
 from epsilons.allocation.baselines import proportional, sampling, threshold, uniform
-from epsilons.allocation.best import affine, optimal
+from epsilons.allocation.best import affine, best_cap, optimal
 from epsilons.allocation.hpm import hpm_a, hpm_ce, hpm_cp, hpm_cp_t, hpm_ue, hpm_up, hpm_up_t
 from epsilons.allocation.rule import Effective, Rule, weighing_of
 from epsilons.allocation.shrunk import minimax
@@ -31,6 +31,7 @@ __all__ = [
     "Allocation",
     "allocate",
     "allocate_for",
+    "best_cap",
     "rules_for",
 ]
 
@@ -159,13 +160,15 @@ class Allocation:
         )
 
 
+@parameters.speaks_plainly
 def allocate(
     epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
     *,
     statistic: str = "mean",
     categories: Any = None,
     edges: Any = None,
-    assume: str = "iid",
+    about: str = "people",
+    related: bool | float = True,
     loss: str = "mse",
     confidence: float = 0.95,
     method: str = "auto",
@@ -177,7 +180,8 @@ def allocate(
         statistic: "mean" or "frequencies".
         categories: for frequencies, the categories or how many there are; None for a mean.
         edges: for frequencies of bins, their edges, in place of categories.
-        assume: "iid", "shuffled" or "correlated": see `epsilons.mean`.
+        about: "people" or "population": see `epsilons.mean`.
+        related: whether budgets may go with values: True, False, or by how much.
         loss: "mse", or "pac": the error not exceeded with probability `confidence`.
         confidence: strictly between 0 and 1.
         method: "auto" for the least risk, or a rule by name.
@@ -194,7 +198,7 @@ def allocate(
         For every rule e_i ≤ ε_i, so a mechanism that spends e_i keeps every promise.
     """
     cells = parameters.cells(statistic, categories, edges)
-    goal = goal_of(checked(assume, loss, confidence), cells)
+    goal = goal_of(checked(about, related, loss, confidence), cells)
     parameters.choice("method", method, ("auto", *rules_for(goal)))
     return allocate_for(as_budgets(epsilon), goal, method)
 

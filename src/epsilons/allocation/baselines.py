@@ -10,6 +10,7 @@ from epsilons import risk
 from epsilons.allocation.rule import Effective, weighing_of
 from epsilons.budgets import Budgets
 from epsilons.risk import Moments
+from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import Goal
 from epsilons.types import Floats, Integers
 
@@ -46,7 +47,7 @@ def threshold(budgets: Budgets, goal: Goal) -> Effective:
     people = np.cumsum(budgets.counts[::-1])[::-1]
     candidates = np.flatnonzero(levels > 0.0).astype(np.int64)
     if goal.by_moments:
-        risks = _threshold_mse(budgets.n, levels[candidates], people[candidates], goal.assume)
+        risks = _threshold_mse(budgets.n, levels[candidates], people[candidates], goal.assumption)
         best = int(candidates[np.argmin(risks)])
     else:
         best = _threshold_search(budgets, candidates, goal)
@@ -107,7 +108,7 @@ def _threshold_at(budgets: Budgets, index: int) -> Effective:
     return Effective(np.where(budgets.levels >= at, at, 0.0))
 
 
-def _threshold_mse(n: int, at: Floats, people: Integers, assume: str) -> Floats:
+def _threshold_mse(n: int, at: Floats, people: Integers, assumption: Assumption) -> Floats:
     with np.errstate(over="ignore"):
         moments = Moments(
             n=n,
@@ -116,7 +117,7 @@ def _threshold_mse(n: int, at: Floats, people: Integers, assume: str) -> Floats:
             bias=1.0 - people / n,
             scale=np.where(np.isinf(at), 0.0, 1.0 / at / people),
         )
-        return risk.mse(moments, assume)
+        return risk.mse(moments, assumption)
 
 
 def _threshold_search(budgets: Budgets, candidates: Integers, goal: Goal) -> int:

@@ -17,6 +17,7 @@ from epsilons.allocation.caps import (
 )
 from epsilons.allocation.rule import Effective, weighing_of
 from epsilons.budgets import Budgets
+from epsilons.risk.assumptions import SAMPLE
 from epsilons.risk.goals import Goal
 
 _MANY = 4096
@@ -24,41 +25,57 @@ _MANY = 4096
 
 
 def affine(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
-    """The best affine estimator of paper *limits*: smallest iid mean squared error, always.
+    """The best affine estimator of paper *limits*: least mean squared error of a sample, always.
 
     Reference:
         Paper *limits*, Claim 1 and equation (2).
     """
-    return _cap(budgets, square_cap(budgets, risk.noise_per_square("iid", budgets.n)))
+    return _cap(budgets, square_cap(budgets, risk.noise_per_square(SAMPLE, budgets.n)))
 
 
 def optimal(budgets: Budgets, goal: Goal) -> Effective:
     """The rule of least worst-case risk for the goal.
 
     Exact over all weights on the simplex for the mean squared error of a mean, and for its PAC
-    error with correlated data at confidence ½ and more. For the PAC error of iid and shuffled
-    data it minimises the proven bound of `risk` over caps. For frequencies it searches the caps,
-    which are best for every risk that grows with Σw² (or the bias) and the scale.
+    error where budgets of these very people are related to values, at confidence ½ and more.
+    Otherwise it minimises the proven bound of `risk` over caps, which are best for every risk that
+    grows with Σw², the bias and the scale.
+    """
+    return _cap(budgets, best_cap(budgets, goal, goal.moves))
+
+
+def best_cap(budgets: Budgets, goal: Goal, moves: int) -> float:
+    """The cap of least risk with Laplace noise.
+
+    Args:
+        budgets: the levels, ascending, with counts.
+        goal: what is assumed, and which error is to be small.
+        moves: how many sums one person can change: the noise of each grows with it.
     """
     closed = _closed_cap(budgets, goal)
     if closed is not None:
-        return _cap(budgets, closed)
+        return closed
     coarse = merged(budgets, _MANY)
 
     def bound(cap: float) -> float:
-        return goal.risk(weighing_of(coarse, Effective(capped(coarse, cap)), goal.moves))
+        return goal.risk(weighing_of(coarse, Effective(capped(coarse, cap)), moves))
 
-    return _cap(budgets, searched_cap(coarse, bound))
+    return searched_cap(coarse, bound)
 
 
 def _closed_cap(budgets: Budgets, goal: Goal) -> float | None:
     """The cap, where the risk is closed: by a sort and a scan."""
-    if goal.by_moments and goal.assume == "correlated":
-        return bias_cap(budgets, squares(2.0))
+    assumption = goal.assumption
+    if goal.by_moments and assumption.related is False:
+        return square_cap(budgets, risk.noise_per_square(assumption, budgets.n))
+    if goal.by_moments and assumption.sampled:
+        if not assumption.anything:
+            return None
+        return bias_cap(budgets, squares(2.0, beside=0.5 / math.sqrt(budgets.n)))
     if goal.by_moments:
-        return square_cap(budgets, risk.noise_per_square(goal.assume, budgets.n))
+        return bias_cap(budgets, squares(2.0, apart=assumption.apart))
     if goal.by_bias:
-        return bias_cap(budgets, laplace_quantile(1.0 - goal.confidence))
+        return bias_cap(budgets, laplace_quantile(1.0 - goal.confidence, assumption.apart))
     return None
 
 
@@ -67,22 +84,22 @@ def bias_cap(budgets: Budgets, slope: Slope) -> float:
     return cap_of_scale(budgets, bias_scale(budgets, slope, simplex=True))
 
 
-def squares(noise: float) -> Slope:
-    """The derivative of bias² + noise·scale²."""
+def squares(noise: float, *, apart: float = 1.0, beside: float = 0.0) -> Slope:
+    """The derivative of apart²·(bias + beside)² + noise·scale²."""
 
     def slope(bias: float, below: float, scale: float) -> float:
-        return 2.0 * (noise * scale - bias * below)
+        return 2.0 * (noise * scale - apart * apart * (bias + beside) * below)
 
     return slope
 
 
-def laplace_quantile(beta: float) -> Slope:
-    """The derivative of scale·ln(cosh(bias/scale)/β), the exact PAC error of correlated data."""
+def laplace_quantile(beta: float, apart: float = 1.0) -> Slope:
+    """The derivative of scale·ln(cosh(apart·bias/scale)/β), the exact PAC error of these people."""
 
     def slope(bias: float, below: float, scale: float) -> float:
-        z = max(bias, 0.0) / scale
+        z = apart * max(bias, 0.0) / scale
         log_cosh = z + math.log1p(math.exp(-2.0 * z)) - math.log(2.0)
-        return log_cosh - math.log(beta) - (z + below) * math.tanh(z)
+        return log_cosh - math.log(beta) - (z + apart * below) * math.tanh(z)
 
     return slope
 

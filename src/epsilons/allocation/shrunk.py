@@ -7,13 +7,22 @@ import math
 import numpy as np
 
 from epsilons import risk
-from epsilons.allocation.best import laplace_quantile, squares
+from epsilons.allocation.best import laplace_quantile, merged, squares
 from epsilons.allocation.caps import bias_scale, capped, golden, square_cap
 from epsilons.allocation.rule import Effective, weighing_of
 from epsilons.budgets import Budgets, summed
 from epsilons.risk import Moments
+from epsilons.risk.assumptions import RELATED, Assumption
 from epsilons.risk.goals import Goal
 from epsilons.types import Floats
+
+_LEAST = 2.0**-20
+_LEVELS = 256
+_CAPS = 48
+_FACTORS = 33
+_ROUNDS = 6
+"""A search looks at factors from the least to 1, on at most so many levels, at so many caps and
+factors at once, and at so many rounds, each more closely around the best."""
 
 _LARGEST = 1e75
 """Budgets above this are treated as this: their fourth powers would overflow."""
@@ -23,19 +32,23 @@ def minimax(budgets: Budgets, goal: Goal) -> Effective:
     """Least worst-case risk over all non-negative weights, which need not sum to one.
 
     It is the release of a cap, multiplied by a factor below one around the middle of the range:
-    the same privacy, a smaller worst case, and a bias on data far from the middle. Exact for mean
-    squared error, and for the PAC error of correlated data at confidence ½ and more; for the PAC
-    error of iid and shuffled data it takes the weights of the mean squared error.
+    the same privacy, a smaller worst case, and a bias on data far from the middle. Exact where
+    budgets tell nothing, or these very people's budgets may tell anything: for mean squared error,
+    and in the latter case for the PAC error at confidence ½ and more. Between the two, and in a
+    population with related budgets, it is the best that a search of caps and factors finds. For
+    other PAC errors it takes the weights of the mean squared error.
 
     Reference:
         docs/proofs/allocation.md.
     """
-    if goal.assume == "correlated":
-        return _correlated(budgets, goal)
-    return _centred(budgets, goal.assume)
+    if goal.assumption == RELATED:
+        return _related(budgets, goal)
+    if goal.assumption.related is False:
+        return _centred(budgets, goal.assumption)
+    return _searched(budgets, goal.assumption)
 
 
-def _correlated(budgets: Budgets, goal: Goal) -> Effective:
+def _related(budgets: Budgets, goal: Goal) -> Effective:
     # Weights below 1/n have the bias ½Σ(1/n − w): half of what the simplex would ask.
     if goal.loss == "mse" or goal.confidence < 0.5:
         slope = squares(8.0)
@@ -64,39 +77,87 @@ def _public_alone(budgets: Budgets, total: float) -> Effective:
     return Effective(np.where(np.isinf(budgets.levels), math.inf, 0.0), total=total, cap=math.inf)
 
 
-def _centred(budgets: Budgets, assume: str) -> Effective:
-    """The cap and the total of least mean squared error for iid or shuffled data."""
+def _centred(budgets: Budgets, assumption: Assumption) -> Effective:
+    """The cap and the total of least mean squared error where budgets tell nothing."""
     levels = budgets.levels
     finite = np.minimum(levels[(levels > 0.0) & np.isfinite(levels)], _LARGEST)
     public = int(budgets.counts[-1]) if math.isinf(levels[-1]) else 0
-    alone = _public_alone(budgets, _best_total(budgets.n, public, assume)) if public else None
+    alone = _public_alone(budgets, _best_total(budgets.n, public, assumption)) if public else None
     if len(finite) == 0 and alone is not None:
         return alone
-    kinks = _filled(finite, square_cap(budgets, risk.noise_per_square(assume, budgets.n)), public)
-    risks, _ = _at_caps(budgets, kinks, assume)
+    kinks = _filled(
+        finite, square_cap(budgets, risk.noise_per_square(assumption, budgets.n)), public
+    )
+    risks, _ = _at_caps(budgets, kinks, assumption)
     best = int(np.argmin(risks))
     left = math.log(float(kinks[max(best - 1, 0)]))
     right = math.log(float(kinks[min(best + 1, len(kinks) - 1)]))
 
     def objective(log_cap: float) -> float:
-        return float(_at_caps(budgets, np.array([math.exp(log_cap)]), assume)[0][0])
+        return float(_at_caps(budgets, np.array([math.exp(log_cap)]), assumption)[0][0])
 
     points = [math.log(float(kinks[best]))]
     # The kink in the middle splits the bracket: each side is smooth.
     points += [golden(objective, left, points[0]), golden(objective, points[0], right)]
     cap = min(math.exp(min(points, key=objective)), float(kinks[-1]))
-    least, scales = _at_caps(budgets, np.array([cap]), assume)
-    if alone is not None and risk.mse(weighing_of(budgets, alone), assume) <= least[0]:
+    least, scales = _at_caps(budgets, np.array([cap]), assumption)
+    if alone is not None and risk.mse(weighing_of(budgets, alone), assumption) <= least[0]:
         return alone
     total = float(scales[0] * _sums(budgets, np.array([cap]))[0][0])
     # Where nothing is above the cap, budgets too large to tell apart are one budget.
     return Effective(capped(budgets, cap), total=_positive(min(total, 1.0)), cap=cap)
 
 
-def _best_total(n: int, public: int, assume: str) -> float:
+def _searched(budgets: Budgets, assumption: Assumption) -> Effective:
+    """The cap and the total of least mean squared error that a search finds."""
+    coarse = merged(budgets, _LEVELS)
+    levels = coarse.levels
+    used = (levels > 0.0) & np.isfinite(levels)
+    finite = np.minimum(levels[used], _LARGEST)
+    public = int(coarse.counts[-1]) if math.isinf(levels[-1]) else 0
+    found: list[tuple[float, Effective]] = []
+    if public:
+        for factor in np.linspace(_LEAST, 1.0, _FACTORS).tolist():
+            answer = _public_alone(budgets, factor)
+            found.append((float(risk.mse(weighing_of(budgets, answer), assumption)), answer))
+    if len(finite):
+        top = float(finite[-1]) * (1e3 if public else 1.0)
+        low, high = math.log(float(finite[0])), math.log(top)
+        least, most = _LEAST, 1.0
+        for _ in range(_ROUNDS):
+            caps = np.linspace(low, high, _CAPS)
+            factors = np.linspace(least, most, _FACTORS)
+            risks = _at_factors(coarse, np.exp(caps), factors, assumption)
+            row, column = np.unravel_index(int(np.argmin(risks)), risks.shape)
+            cap, factor = float(caps[row]), float(factors[column])
+            width, height = (high - low) / 8.0, (most - least) / 8.0
+            low, high = max(cap - width, low), min(cap + width, high)
+            least, most = max(factor - height, least), min(factor + height, most)
+        cap = math.exp(cap)
+        answer = Effective(capped(budgets, cap), total=factor, cap=cap)
+        found.append((float(risk.mse(weighing_of(budgets, answer), assumption)), answer))
+    return min(found, key=lambda each: each[0])[1]
+
+
+def _at_factors(budgets: Budgets, caps: Floats, factors: Floats, assumption: Assumption) -> Floats:
+    """The risk of each cap with each total of the weights."""
+    n = budgets.n
+    spent = np.minimum(np.minimum(budgets.levels, _LARGEST), caps[:, None])
+    sums = spent @ budgets.counts
+    weights = (spent / sums[:, None])[:, None, :] * factors[:, None]
+    mean = factors / n
+    people = budgets.counts.astype(np.float64)
+    spread: Floats = np.square(weights - mean[:, None]) @ people
+    bias: Floats = 0.5 * (np.abs(weights - 1.0 / n) @ people)
+    scale = factors / sums[:, None]
+    total = np.broadcast_to(factors, scale.shape)
+    return risk.mse(Moments(n, total, spread, bias, scale), assumption)
+
+
+def _best_total(n: int, public: int, assumption: Assumption) -> float:
     """Σw for equal weights on the public people alone: where pull and sampling error are equal."""
     square = 1.0 / public
-    if assume == "shuffled":
+    if not assumption.sampled:
         square = (1.0 / public - 1.0 / n) * n / (n - 1)
     return 1.0 / (1.0 + math.sqrt(square))
 
@@ -112,7 +173,7 @@ def _filled(finite: Floats, cap: float, public: int) -> Floats:
     return np.unique(np.concatenate([finite, between, ours]))
 
 
-def _at_caps(budgets: Budgets, caps: Floats, assume: str) -> tuple[Floats, Floats]:
+def _at_caps(budgets: Budgets, caps: Floats, assumption: Assumption) -> tuple[Floats, Floats]:
     """For each cap τ, the least risk over D, and the 1/D that gives it.
 
     The risk is the larger of two convex quadratics in 1/D, so its minimum is where one of them is
@@ -121,8 +182,8 @@ def _at_caps(budgets: Budgets, caps: Floats, assume: str) -> tuple[Floats, Float
     n = budgets.n
     A, B = _sums(budgets, caps)
     spread = np.maximum(B - A * A / n, 0.0)
-    square = B if assume == "iid" else spread * n / (n - 1)
-    odd = (n % 2) / n**2 if assume == "shuffled" else 0.0
+    square = B if assumption.sampled else spread * n / (n - 1)
+    odd = (n % 2) / n**2 if not assumption.sampled else 0.0
     candidates = (
         A / (A * A + 8.0),
         1.0 / np.maximum(A + np.sqrt(square), 1e-100),  # a smaller sum is nobody's best
@@ -130,7 +191,7 @@ def _at_caps(budgets: Budgets, caps: Floats, assume: str) -> tuple[Floats, Float
     )
     risks = np.stack(
         [
-            risk.mse(Moments(n, t * A, t * t * spread, np.zeros(len(caps)), t), assume)
+            risk.mse(Moments(n, t * A, t * t * spread, np.zeros(len(caps)), t), assumption)
             for t in candidates
         ]
     )

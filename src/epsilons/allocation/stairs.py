@@ -137,10 +137,10 @@ def _choices(budgets: Budgets, goal: Goal) -> list[tuple[float, int]]:
     rates = _rates(levels, most)
     moments = _moments(budgets, rates, most)
     if goal.loss == "mse":
-        best = [int(np.argmin(risk.mse(moments, goal.assume)))]
+        best = [int(np.argmin(risk.mse(moments, goal.assumption)))]
     else:
         noisy = (replace(moments, scale=moments.scale * noise) for noise in _NOISES)
-        tables = [risk.mse(each, goal.assume).ravel() for each in noisy]
+        tables = [risk.mse(each, goal.assumption).ravel() for each in noisy]
         best = [int(i) for table in tables for i in np.argsort(table, kind="stable")[:_EACH]]
     chosen = dict.fromkeys(divmod(index, most) for index in best)
     return [(float(rates[row]), column + 1) for row, column in chosen]

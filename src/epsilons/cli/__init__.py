@@ -64,6 +64,8 @@ cli.add_command(replays())
 @click.option("--categories", type=int, help="Plan for frequencies of so many categories.")
 @options.NEIGHBOURS
 @options.CAP
+@options.ABOUT
+@options.RELATED
 @options.ASSUME
 @options.LOSS
 @options.CONFIDENCE
@@ -74,7 +76,8 @@ def plan(
     categories: int | None,
     neighbours: str,
     cap: float | None,
-    assume: str,
+    about: str,
+    related: bool | float,
     loss: str,
     confidence: float,
     as_json: bool,
@@ -86,7 +89,8 @@ def plan(
         statistic="mean" if categories is None else "frequencies",
         categories=categories,
         neighbours=neighbours,
-        assume=assume,
+        about=about,
+        related=related,
         loss=loss,
         confidence=confidence,
         cap=cap,

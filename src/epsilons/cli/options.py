@@ -8,9 +8,11 @@ from typing import Any
 import click
 
 from epsilons import Budgets
-from epsilons.parameters import CHOICES
+from epsilons.errors import ArgumentError
+from epsilons.parameters import CHOICES, FORMER, related
 
 __all__ = [
+    "ABOUT",
     "ASSUME",
     "CAP",
     "CONFIDENCE",
@@ -19,6 +21,7 @@ __all__ = [
     "LOSS",
     "NEIGHBOURS",
     "PEOPLE",
+    "RELATED",
     "SEPARATOR",
     "number_or_column",
     "offered",
@@ -45,6 +48,25 @@ class _Level(click.ParamType[Any]):
             self.fail(f"{value!r} is not {form}, such as 0.1:500 or inf:3.", param, ctx)
 
 
+class _Related(click.ParamType[Any]):
+    """yes, no, or a part of the range."""
+
+    name = "related"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> bool | float:
+        if isinstance(value, (bool, float)):
+            return value
+        words = {"yes": True, "true": True, "no": False, "false": False}
+        if str(value).lower() in words:
+            return words[str(value).lower()]
+        try:
+            return related(float(value))
+        except (ValueError, ArgumentError):
+            self.fail(
+                f"{value!r} is not yes, no or a number between 0 and 1, such as 0.05.", param, ctx
+            )
+
+
 PEOPLE = click.argument(
     "levels", type=_Level(alone=False), nargs=-1, required=True, metavar="EPSILON:PEOPLE..."
 )
@@ -54,12 +76,39 @@ SEPARATOR = click.option(
     help="What separates the columns of a CSV file: a comma, or in .tsv files a tab, if not given.",
 )
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-ASSUME = click.option(
-    "--assume",
-    type=click.Choice(CHOICES["assume"]),
-    default="iid",
+ABOUT = click.option(
+    "--about",
+    type=click.Choice(CHOICES["about"]),
+    default="people",
     show_default=True,
-    help="What is true of the data.",
+    help="Whose truth is wanted: that of these very people, or of the population they came from.",
+)
+RELATED = click.option(
+    "--related",
+    type=_Related(),
+    default="yes",
+    show_default=True,
+    metavar="yes|no|DELTA",
+    help="Whether budgets may go with values: in any way, not at all, or by at most this part of "
+    "the range, such as 0.05.",
+)
+
+
+def _translated(_context: click.Context, _option: click.Parameter, given: str | None) -> None:
+    """Say what to write in place of the word of former versions."""
+    if given is not None:
+        options = {
+            'about="population", related=False': "--about population --related no",
+            'about="people", related=False': "--about people --related no",
+            'about="people", related=True': "--about people --related yes",
+        }
+        words = FORMER.get(given)
+        how = options[words] if words else "--about people|population --related yes|no|DELTA"
+        raise click.UsageError(f"--assume {given} is now written {how}.")
+
+
+ASSUME = click.option(
+    "--assume", hidden=True, expose_value=False, callback=_translated, is_eager=True
 )
 LOSS = click.option(
     "--loss",

@@ -33,11 +33,20 @@ _BOUNDS = click.option(
 _UNKNOWN_RANGE = click.option(
     "--unknown-range", is_flag=True, help="Nobody knows the range: find one privately first."
 )
+_SHAPE = click.option(
+    "--shape",
+    type=click.Choice(CHOICES["shape"]),
+    default="any",
+    show_default=True,
+    help="With --unknown-range: any data, cut to the range that is found, or Gaussian data.",
+)
 _WHOSE = (_PERSON, options.SEPARATOR)
 _TERMS = (
     options.NEIGHBOURS,
     options.LEVELS,
     options.CAP,
+    options.ABOUT,
+    options.RELATED,
     options.ASSUME,
     options.LOSS,
     options.CONFIDENCE,
@@ -75,7 +84,7 @@ RANGE = (_BOUNDS, _UNKNOWN_RANGE)
 """Options of a mean alone that say what is asked; those of frequencies are `CELLS`."""
 
 EVERY = (
-    *(_FILE, _VALUE, _EPSILON, *RANGE, *CELLS, *_WHOSE, _MISSING, *_TERMS),
+    *(_FILE, _VALUE, _EPSILON, *RANGE, _SHAPE, *CELLS, *_WHOSE, _MISSING, *_TERMS),
     _method(dict.fromkeys(name for each in STATISTICS.values() for name in each.every_method)),
     *(*_CALLED, options.JSON),
 )
@@ -95,7 +104,7 @@ class Publish(click.Command):
         self._question = question
         first = (_FILE, _VALUE, _EPSILON)
         if _bounded(question):
-            found = (_UNKNOWN_RANGE,) if question.range_may_be_found else ()
+            found = (_UNKNOWN_RANGE, _SHAPE) if question.range_may_be_found else ()
             between: tuple[Decorator, ...] = (_BOUNDS, *found, *_WHOSE, _MISSING)
         else:
             between = (*CELLS, *_WHOSE)
@@ -122,7 +131,7 @@ def asked(question: type[Question], given: dict[str, Any]) -> Question:
     Raises:
         UsageError: they do not fit together.
     """
-    names = ("assume", "loss", "confidence", "method", "title", "unit")
+    names = ("about", "related", "loss", "confidence", "method", "title", "unit")
     shared = {name: given[name] for name in names}
     own = _bounds(given) if _bounded(question) else _cells(given)
     return question(given["value"], **shared, **own)
@@ -193,7 +202,8 @@ def _bounds(given: dict[str, Any]) -> dict[str, Any]:
         raise click.UsageError(
             f"Give --bounds LO HI, the range that values can have whatever the data{found}."
         )
-    return {"bounds": given["bounds"], "missing": given["missing"]}
+    shape = {"shape": given["shape"]} if "shape" in given else {}
+    return {"bounds": given["bounds"], "missing": given["missing"], **shape}
 
 
 def _cells(given: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import epsilons as ep
 from epsilons.experiments.artefact import Artefact, Result, Row, Run
 from epsilons.experiments.charts import bars, lines
+from epsilons.experiments.regimes import REGIMES
 
 PEOPLE, MEAN = 10_000, 0.01
 LAPLACE = ("independent", "shifted", "transformed")
@@ -40,6 +41,7 @@ def mechanism_of(epsilon: float, method: str) -> Any:
         epsilon=epsilon,
         bounds=(0, 1),
         neighbours="add-remove",
+        **REGIMES["iid"],
         method=method,
         source=ep.Seeded(0),
     )
@@ -98,7 +100,7 @@ def integrated(epsilon: float, method: str, mean: float) -> float:
 def floor(epsilon: float) -> float:
     """n²·MSE that no method stays below in the worst case, at this very n."""
     least = ep.theory.least_error(
-        {epsilon: PEOPLE}, neighbours="add-remove", assume="shuffled", loss="mse"
+        {epsilon: PEOPLE}, neighbours="add-remove", **REGIMES["shuffled"], loss="mse"
     )
     return (PEOPLE * least) ** 2
 

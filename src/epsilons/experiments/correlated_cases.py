@@ -42,7 +42,7 @@ class Case:
     Attributes:
         name: of the data.
         recipe: how the data are made.
-        assume: what is true of them.
+        assume: what is true of them, in the word of the paper.
     """
 
     name: str

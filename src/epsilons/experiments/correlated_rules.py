@@ -18,6 +18,7 @@ import epsilons as ep
 from epsilons import local, theory
 from epsilons.experiments.correlated_cases import Case
 from epsilons.experiments.correlated_data import People
+from epsilons.experiments.regimes import REGIMES
 from epsilons.types import Floats
 
 CONFIDENCE = 0.95
@@ -31,7 +32,7 @@ class Wanted:
     """What is assumed of people, and which error is to be small.
 
     Attributes:
-        assume: "correlated" or "shuffled".
+        assume: the word of the paper, a key of `REGIMES`.
         loss: "mse" or "pac", at a confidence of 95 %.
     """
 
@@ -72,7 +73,7 @@ def release_of(people: People, goal: Wanted, method: str) -> Any:
     """One release by a rule: it has the mechanism that all trials are drawn from, and the risk."""
     words: dict[str, Any] = {
         "epsilon": people.epsilon,
-        "assume": goal.assume,
+        **REGIMES[goal.assume],
         "loss": goal.loss,
         "confidence": CONFIDENCE,
         "method": method,
@@ -89,7 +90,7 @@ def least(people: People, goal: Wanted) -> float:
         people.epsilon,
         statistic="frequencies" if people.cells else "mean",
         categories=people.cells or None,
-        assume=goal.assume,
+        **REGIMES[goal.assume],
         loss=goal.loss,
         confidence=CONFIDENCE,
     )

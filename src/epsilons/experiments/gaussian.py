@@ -10,6 +10,7 @@ import numpy.typing as npt
 import epsilons as ep
 from epsilons.experiments.artefact import Artefact, Result, Row, Run
 from epsilons.experiments.charts import lines
+from epsilons.experiments.regimes import REGIMES
 
 MEAN, SIGMA = 1000.0, 2.0
 _REACH = 4.0
@@ -36,6 +37,7 @@ def errors(
                     values,
                     epsilon=epsilon,
                     bounds=(MEAN - _REACH * SIGMA, MEAN + _REACH * SIGMA),
+                    **REGIMES["iid"],
                     source=source,
                 )
             else:
@@ -43,6 +45,8 @@ def errors(
                     values,
                     epsilon=epsilon,
                     bounds=None,
+                    shape="gaussian",
+                    **REGIMES["iid"],
                     method=method,
                     neighbours=neighbours,
                     source=source,

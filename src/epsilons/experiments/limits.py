@@ -11,6 +11,7 @@ import numpy as np
 import epsilons as ep
 from epsilons.experiments.artefact import Artefact, Result, Row, Run
 from epsilons.experiments.charts import heat, lines
+from epsilons.experiments.regimes import REGIMES
 
 _PUBLIC_SHARE = 1000
 _EPSILON_2 = 0.03
@@ -19,8 +20,8 @@ _EPSILON_2 = 0.03
 def ratio(budgets: Mapping[float, int]) -> float:
     """The mean squared error of the best threshold over that of the best affine estimator."""
     people = ep.Budgets(budgets)
-    threshold = ep.allocate(people, method="threshold").risk
-    return threshold / ep.allocate(people, method="affine").risk
+    threshold = ep.allocate(people, **REGIMES["iid"], method="threshold").risk
+    return threshold / ep.allocate(people, **REGIMES["iid"], method="affine").risk
 
 
 def _ratios(run: Run, second: float) -> list[Row]:
@@ -110,7 +111,8 @@ def _example(run: Run) -> Result:
         if what.endswith("ratio"):
             ours = ratio(budgets)
         else:
-            ours = ep.allocate(people, method=what.rsplit(" ", 1)[1]).risk
+            method = what.rsplit(" ", 1)[1]
+            ours = ep.allocate(people, **REGIMES["iid"], method=method).risk
         rows.append({"what": what, "printed": printed, "ours": ours, "difference": ours - printed})
     return Result(
         rows, "The exact figures of Example 1, and the ratio that the text rounds to 1.95."

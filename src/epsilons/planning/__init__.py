@@ -33,10 +33,12 @@ from epsilons.planning.forecast import (
     why,
 )
 from epsilons.planning.questions import Need, WhatIf, need, sensitivity
+from epsilons.planning.sides import Outcome, outcomes, strictest_of
 from epsilons.release import ByLevel, shown_levels
-from epsilons.report.data import ChangeRow, CurveData, GainsData, PlanData
+from epsilons.report.data import ChangeRow, CurveData, GainsData, OutcomeRow, PlanData
 from epsilons.risk import Weighing
-from epsilons.risk.goals import Goal
+from epsilons.risk.assumptions import RELATED, Assumption
+from epsilons.risk.goals import Goal, checked
 from epsilons.statistics import STATISTICS
 from epsilons.statistics.designs import OPEN_METHODS
 from epsilons.statistics.people import forecast_designs
@@ -78,9 +80,9 @@ class Plan:
     cap: float | None = None
 
     @property
-    def assume(self) -> str:
-        """What is assumed of the data."""
-        return self.goal.assume
+    def assumption(self) -> Assumption:
+        """What is taken to be true of the data."""
+        return self.goal.assumption
 
     @property
     def loss(self) -> str:
@@ -147,6 +149,14 @@ class Plan:
         return {"threshold": gain("threshold"), "uniform": gain("uniform")}
 
     @cached_property
+    def sides(self) -> tuple[Outcome, ...]:
+        """What is best if budgets are related to values in any way, by 0.05 of the range, or not.
+
+        For each answer the cap, and the errors of the best method with it, in data units.
+        """
+        return outcomes(self.budgets, self.goal, self.bounds, self.neighbours, self.cap)
+
+    @cached_property
     def lower_bound(self) -> float:
         """An error that no method can stay below in the worst case, in data units.
 
@@ -158,7 +168,8 @@ class Plan:
             statistic=self.goal.statistic,
             categories=self.goal.categories,
             neighbours=self.neighbours,
-            assume=self.assume,
+            about=self.assumption.about,
+            related=self.assumption.related,
             loss=self.loss,
             confidence=self.confidence,
         )
@@ -194,9 +205,10 @@ class Plan:
             "cells": self.cells,
             "n": self.budgets.n,
             "bounds": list(self.bounds),
-            "assume": self.assume,
+            "about": self.assumption.about,
+            "related": self.assumption.related,
             "neighbours": self.neighbours,
-            "assumption": words.planned(self.neighbours, self.assume),
+            "assumption": words.planned(self.neighbours, self.assumption),
             "protects": words.will_protect(self.neighbours),
             "loss": self.loss,
             "confidence": self.confidence,
@@ -211,6 +223,17 @@ class Plan:
                 )
             ],
             "gains": self.gains,
+            "sides": [
+                OutcomeRow(
+                    related=side.related,
+                    cap=side.cap,
+                    rmse=side.rmse,
+                    pac=side.pac,
+                    gain=side.gain,
+                )
+                for side in self.sides
+            ],
+            "before": words.BEFORE if self.assumption == RELATED else "",
             "lower_bound": self.lower_bound,
             "sensitivity": [
                 ChangeRow(change=each.change, error=each.error, ratio=each.ratio)
@@ -273,6 +296,7 @@ class Plan:
         return {"cap": caps.tolist(), "error": errors}
 
 
+@parameters.speaks_plainly
 def plan(
     epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
     *,
@@ -281,7 +305,8 @@ def plan(
     categories: Any = None,
     edges: Any = None,
     neighbours: str = "replace",
-    assume: str = "iid",
+    about: str = "people",
+    related: bool | float = True,
     loss: str = "mse",
     confidence: float = 0.95,
     cap: float | None = None,
@@ -296,7 +321,8 @@ def plan(
         categories: for frequencies, the categories or how many there are; None for a mean.
         edges: for frequencies of bins, their edges, in place of categories.
         neighbours: "replace" or "add-remove".
-        assume: "iid", "shuffled" or "correlated": see `epsilons.mean`.
+        about: "people" or "population": see `epsilons.mean`.
+        related: whether budgets may go with values: True, False, or by how much.
         loss: "mse" or "pac": what `auto` makes small.
         confidence: of the PAC error.
         cap: for add/remove, the most that anyone spends; chosen for the guess if None.
@@ -310,7 +336,7 @@ def plan(
     """
     parameters.choice("neighbours", neighbours)
     question = STATISTICS[parameters.choice("statistic", statistic, STATISTICS)]
-    goal = question.goal_for(assume, loss, confidence, categories, edges)
+    goal = question.goal_for(checked(about, related, loss, confidence), categories, edges)
     limits = question.range_for(bounds)
     budgets = as_budgets(epsilon)
     if neighbours == "add-remove":
@@ -343,9 +369,8 @@ def _private_plan(
     terms = declared_of(None, budgets, cap)
     designs = forecast_designs(terms, goal, ("auto", *OPEN_METHODS[goal.statistic]))
     best = designs.pop("auto").method
-    strictest = declared_of(None, budgets, float(terms.ladder.levels[0]))
-    uniform = forecast_designs(strictest, goal, ("transformed",))["transformed"].weighing
-    typical = (bounds[1] - bounds[0]) * math.sqrt(replace(goal, loss="mse").risk(uniform))
+    alike = strictest_of(budgets, goal, "add-remove")
+    typical = (bounds[1] - bounds[0]) * math.sqrt(replace(goal, loss="mse").risk(alike))
     forecasts = [
         forecast_of(
             name,

@@ -3,15 +3,18 @@
 from epsilons.release.estimate import Cells, Scalar, Vector
 from epsilons.release.release import Release
 from epsilons.release.releases import Releases
-from epsilons.release.spending import AllOfIt, ByLevel, Spending, Spent, shown_levels
+from epsilons.release.sides import Side
+from epsilons.release.spending import AllOfIt, ByLevel, Expected, Spending, Spent, shown_levels
 
 __all__ = [
     "AllOfIt",
     "ByLevel",
     "Cells",
+    "Expected",
     "Release",
     "Releases",
     "Scalar",
+    "Side",
     "Spending",
     "Spent",
     "Vector",

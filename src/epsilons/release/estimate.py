@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from epsilons.errors import KindError
 from epsilons.frozen import storable
+from epsilons.risk.assumptions import Assumption
 from epsilons.risk.located import Located, LocatedRatio
 from epsilons.risk.margins import CellsMargin, ScalarMargin
 from epsilons.risk.reported import VectorMargin
@@ -33,21 +34,28 @@ class Scalar:
     margin: ScalarMargin
     sigma: float | None = None
 
-    def interval(self, assume: str, confidence: float) -> tuple[float, float]:
+    def interval(self, assumption: Assumption, confidence: float) -> tuple[float, float]:
         """A range that holds the truth with at least this probability."""
-        return self.margin.interval(self.raw, self.bounds, assume, confidence)
+        return self.margin.interval(self.raw, self.bounds, assumption, confidence)
 
-    def if_related(self, confidence: float) -> float:
-        """The error not exceeded if budgets and values are related."""
-        return self.margin.if_related(self.raw, self.value, self.bounds, confidence)
+    def error(self, assumption: Assumption, confidence: float) -> float:
+        """The error not exceeded with this probability."""
+        low, high = self.interval(assumption, confidence)
+        return max(self.value - low, high - self.value)
+
+    @property
+    def unit(self) -> float:
+        """What an error of 1 on a unit range is, in data units."""
+        lo, hi = self.bounds
+        return hi - lo
 
     def influence(self, lies: int) -> float:
         """How far dishonest reports can have moved it."""
         return float(_asked(self, "influence")(lies, self.raw, self.bounds))
 
-    def to_dict(self, assume: str, confidence: float) -> dict[str, Any]:
+    def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """As plain data."""
-        low, high = self.interval(assume, confidence)
+        low, high = self.interval(assumption, confidence)
         return {
             "value": self.value,
             "raw": self.raw,
@@ -87,37 +95,39 @@ class Cells:
         for array in (self.value, self.raw):
             array.flags.writeable = False
 
-    def interval(self, assume: str, confidence: float) -> tuple[Floats, Floats]:
+    def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """For each category by itself, a range that holds its share."""
-        return self.margin.intervals(self.raw, assume, confidence)
+        return self.margin.intervals(self.raw, assumption, confidence)
 
-    def band(self, assume: str, confidence: float) -> tuple[Floats, Floats]:
+    def band(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """Ranges that hold all shares at once."""
-        return self.margin.band(self.raw, assume, confidence)
+        return self.margin.band(self.raw, assumption, confidence)
 
-    def at_once(self, assume: str, confidence: float) -> float:
+    def at_once(self, assumption: Assumption, confidence: float) -> float:
         """The error of the worst category."""
-        return self.margin.at_once(self.raw, assume, confidence)
+        return self.margin.at_once(self.raw, assumption, confidence)
 
-    def if_related(self, confidence: float) -> float:
-        """The error of the worst category if budgets and categories are related."""
-        return self.margin.if_related(self.raw, confidence)
+    def error(self, assumption: Assumption, confidence: float) -> float:
+        """The error of the worst category that is not exceeded with this probability."""
+        return self.at_once(assumption, confidence)
+
+    unit: ClassVar[float] = 1.0
 
     def influence(self, lies: int) -> float:
         """How far dishonest reports can have moved the share of any category."""
         return float(_asked(self, "influence")(lies, self.raw))
 
-    def to_dict(self, assume: str, confidence: float) -> dict[str, Any]:
+    def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """As plain data."""
-        low, high = self.interval(assume, confidence)
-        band_low, band_high = self.band(assume, confidence)
+        low, high = self.interval(assumption, confidence)
+        band_low, band_high = self.band(assumption, confidence)
         return {
             "categories": [list(c) if isinstance(c, tuple) else c for c in self.categories],
             "value": self.value.tolist(),
             "raw": self.raw.tolist(),
             "interval": [low.tolist(), high.tolist()],
             "band": [band_low.tolist(), band_high.tolist()],
-            "error_at_once": self.at_once(assume, confidence),
+            "error_at_once": self.at_once(assumption, confidence),
             **_influence(self),
         }
 
@@ -148,31 +158,33 @@ class Vector:
         for array in (self.value, self.raw):
             array.flags.writeable = False
 
-    def interval(self, assume: str, confidence: float) -> tuple[Floats, Floats]:  # noqa: ARG002
+    def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """For each coordinate by itself, a range that holds its mean."""
-        return self.margin.intervals(self.raw, confidence)
+        return self.margin.intervals(self.raw, assumption, confidence)
 
-    def radius(self, confidence: float) -> float:
+    def radius(self, assumption: Assumption, confidence: float) -> float:
         """How far the true mean is from `raw` at most, in ℓ2."""
-        return self.margin.radius(confidence)
+        return self.margin.radius(assumption, confidence)
 
-    def if_related(self, confidence: float) -> float:
-        """The ℓ2 error not exceeded if budgets and values are related."""
-        return self.margin.if_related(confidence)
+    def error(self, assumption: Assumption, confidence: float) -> float:
+        """The error in ℓ2 that is not exceeded with this probability."""
+        return min(self.radius(assumption, confidence), 2.0 * self.ball)
+
+    unit: ClassVar[float] = 1.0
 
     def influence(self, lies: int) -> float:
         """How far dishonest reports can have moved the mean vector."""
         return float(_asked(self, "influence")(lies, self.raw))
 
-    def to_dict(self, assume: str, confidence: float) -> dict[str, Any]:
+    def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """As plain data."""
-        low, high = self.interval(assume, confidence)
+        low, high = self.interval(assumption, confidence)
         return {
             "value": self.value.tolist(),
             "raw": self.raw.tolist(),
             "interval": [low.tolist(), high.tolist()],
             "ball": self.ball,
-            "radius": self.radius(confidence),
+            "radius": self.radius(assumption, confidence),
             **_influence(self),
         }
 

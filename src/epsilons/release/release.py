@@ -5,22 +5,26 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy.typing as npt
 
 from epsilons import frozen, parameters, report, words
+from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError, KindError
 from epsilons.release.estimate import Cells, Scalar, Vector
-from epsilons.release.spending import Spending
+from epsilons.release.sides import Side, side_by_side
+from epsilons.release.spending import ByLevel, Expected, Spending
 from epsilons.report.data import Data
+from epsilons.risk.assumptions import RELATED, Assumption
 from epsilons.types import Floats
 
 if TYPE_CHECKING:
     import altair
 
-FORMAT = 1
+FORMAT = 2
 """The version of the JSON of releases."""
 
 
@@ -36,7 +40,8 @@ class Release:
         n_is_noisy: whether `n` is a noisy count.
         method: the rule that chose who spends what.
         neighbours: what counts as a change of one person.
-        assume: what was assumed of the data, in a word.
+        about: whose truth was estimated: of "people" or of the "population" they are a sample of.
+        related: whether budgets may go with values: True, False, or by how much.
         loss: which error was made small.
         confidence: of the interval that is printed.
         risk: worst-case mean squared error of `raw` in squared data units, or for loss "pac" the
@@ -45,6 +50,7 @@ class Release:
         exact: whether `risk` is the exact worst case, or a proven bound on it.
         spent: a rule from ε to what was spent of it, with a row for each level, strictest first:
             ε, people (None where that is private), what each of them spent and kept.
+        expected: how many people are expected at which budgets, where that is private.
         protects: what is protected, in words.
         assumes: what was assumed, in words.
         treats: what became of values that do not fit, in words: of the call, never of the data.
@@ -65,12 +71,14 @@ class Release:
     n_is_noisy: bool = False
     method: str
     neighbours: str
-    assume: str
+    about: str
+    related: bool | float
     loss: str
     confidence: float
     risk: float
     exact: bool
     spent: Spending
+    expected: Expected | None = None
     protects: str
     assumes: str
     treats: str = ""
@@ -112,10 +120,11 @@ class Release:
 
         Guarantee:
             Over all data that the assumption allows, the probability that the interval misses is at
-            most 1 − confidence. It is exact for the mean of correlated data if everyone is surely
-            used, and otherwise a proven bound: docs/proofs/risk.md.
+            most 1 − confidence. It is exact for the mean of these very people if budgets may be
+            related to values and everyone is surely used, and otherwise a proven bound:
+            docs/proofs/risk.md.
         """
-        return self.estimate.interval(self.assume, parameters.confidence(confidence))
+        return self.estimate.interval(self.assumption, parameters.confidence(confidence))
 
     def band(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
         """Ranges that hold the shares of all categories at once with at least this probability.
@@ -134,7 +143,7 @@ class Release:
             Over all data that the assumption allows, the probability that any of them misses is at
             most 1 − confidence.
         """
-        return self._cells("band").band(self.assume, parameters.confidence(confidence))
+        return self._cells("band").band(self.assumption, parameters.confidence(confidence))
 
     def radius(self, confidence: float = 0.95) -> float:
         """How far a true mean vector is from `raw` at most, in ℓ2, with at least this probability.
@@ -148,7 +157,7 @@ class Release:
         Guarantee:
             Over all populations in the ball. The square grows as d + ln(1/β), not as d·ln(1/β).
         """
-        return self._vector("radius").radius(parameters.confidence(confidence))
+        return self._vector("radius").radius(self.assumption, parameters.confidence(confidence))
 
     def influence(self, lies: int) -> float:
         """How far dishonest reports of the local model can have moved the estimate.
@@ -184,19 +193,33 @@ class Release:
         return self.spent.for_each(epsilon)
 
     @property
-    def error_if_related(self) -> float:
-        """The error not exceeded with `confidence` if budgets and values are related.
+    def assumption(self) -> Assumption:
+        """What was taken to be true of the data."""
+        return Assumption(self.about, self.related)
 
-        It speaks of these very people, whatever else was assumed; for frequencies of the worst
-        category, for vectors in ℓ2. Under add/remove it is all there could be where nothing was
-        released of how many people have which budget.
+    @cached_property
+    def sides(self) -> tuple[Side, ...]:
+        """What is known if budgets are related to values in any way, by 0.05 of the range, or not.
+
+        For each answer the interval and the error of this release, and what it would have bought to
+        assume it from the start: the cap, and the typical error with it, in data units. There is
+        none where a range was found and the population is taken to be Gaussian.
         """
-        return self.estimate.if_related(self.confidence)
+        levels, people = None, None
+        if self.expected is not None:
+            levels, people = self.expected.levels, self.expected.people
+        elif isinstance(self.spent, ByLevel):
+            levels, people = self.spent.levels, self.spent.people
+        budgets = None
+        if levels is not None and people is not None:
+            budgets = Budgets.of_levels(levels, people)
+        words_of_it = (self.assumption, self.loss, self.confidence)
+        return side_by_side(self.estimate, words_of_it, budgets, self.neighbours)
 
     @property
     def error_at_once(self) -> float:
         """The error of the worst category that is not exceeded with `confidence`."""
-        return self._cells("error_at_once").at_once(self.assume, self.confidence)
+        return self._cells("error_at_once").at_once(self.assumption, self.confidence)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -239,7 +262,7 @@ class Release:
         """Everything that may be published, as plain data."""
         return {
             "kind": self.estimate.kind,
-            **self.estimate.to_dict(self.assume, self.confidence),
+            **self.estimate.to_dict(self.assumption, self.confidence),
             "statistic": self.statistic,
             "title": self.title,
             "unit": self.unit,
@@ -252,12 +275,14 @@ class Release:
             "method": self.method,
             "neighbours": self.neighbours,
             "neighbours_are": words.neighbours_are(self.neighbours),
-            "assume": self.assume,
+            "about": self.about,
+            "related": self.related,
             "loss": self.loss,
             "risk": self.risk,
             "risk_is_exact": self.exact,
             "risk_kind": self.risk_kind,
-            "error_if_related": self.error_if_related,
+            "sides": [side._asdict() for side in self.sides],
+            "before": words.BEFORE if self.assumption == RELATED else "",
             "spent": [row._asdict() for row in self.spent],
             "protects": self.protects,
             "assumes": self.assumes,

@@ -38,6 +38,20 @@ class Spent(NamedTuple):
     kept: float
 
 
+@storable
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """How many people are expected at which budgets, where who is there is private.
+
+    Attributes:
+        levels: what people have to spend, ascending.
+        people: how many: a guess that was declared, or a noisy count.
+    """
+
+    levels: Floats
+    people: Integers
+
+
 def left(level: float, spent: float) -> float:
     """What is left of a budget; what rounding down to integers leaves is nothing to speak of."""
     return level - spent if spent < level * _NEARLY else 0.0

@@ -57,12 +57,7 @@ def text(data: CellsData) -> str:
         f"  All categories at once: within {points(data['error_at_once'])} of the raw shares "
         f"with probability {confidence}",
         *nothing_lines(_tells_nothing(data)),
-        *ending(
-            data,
-            "If budgets and categories are related, the error of the worst category among these "
-            f"people can be up to {points(data['error_if_related'])} (not exceeded with "
-            f"probability {confidence}).",
-        ),
+        *ending(data, points),
     ]
     return "\n".join(lines)
 
@@ -74,14 +69,11 @@ def html(data: CellsData) -> str:
         (category_name(name), *(f"{100 * share:.3g} %" for share in numbers))
         for name, *numbers in list(shares)[:_IN_NOTEBOOK]
     ]
-    related = points(data["error_if_related"])
     return notebook.block(
         headline(data),
         notebook.paragraphs(data["treats"]),
         notebook.html_table(_heads(data, percent(data["confidence"])), rows),
-        notebook.html_ending(
-            data, f"If budgets and categories are related, the error can be up to {related}."
-        ),
+        notebook.html_ending(data, points),
         title=data["title"],
     )
 

@@ -22,10 +22,40 @@ class SpentRow(TypedDict):
     kept: float
 
 
+class SideRow(TypedDict):
+    """What a release says if budgets are related to values in this way.
+
+    Attributes:
+        low, high: its interval, of one number.
+        error: the error that is not exceeded with its confidence.
+        cap: the most that anyone would spend, had it been assumed from the start.
+        typical: the typical error then.
+    """
+
+    related: bool | float
+    low: float | None
+    high: float | None
+    error: float
+    cap: float | None
+    typical: float | None
+
+
+class OutcomeRow(TypedDict):
+    """What is best if budgets are related to values in this way."""
+
+    related: bool | float
+    cap: float
+    rmse: float
+    pac: float
+    gain: float
+
+
 class ReleaseData(TypedDict):
     """What every release has.
 
     Attributes:
+        sides: the same if budgets are related to values in other ways.
+        before: what the default was in former versions, or "".
         n: the number of people; None if nothing is said of it.
         n_is_noisy: whether noise was added to that number.
         neighbours_are: what counts as a change of one person, in words.
@@ -54,12 +84,14 @@ class ReleaseData(TypedDict):
     method: str
     neighbours: str
     neighbours_are: str
-    assume: str
+    about: str
+    related: bool | float
     loss: str
     risk: float
     risk_is_exact: bool
     risk_kind: str
-    error_if_related: float
+    sides: list[SideRow]
+    before: str
     spent: list[SpentRow]
     protects: str
     assumes: str
@@ -184,7 +216,8 @@ class PlanData(TypedDict):
     cells: int
     n: int
     bounds: list[float]
-    assume: str
+    about: str
+    related: bool | float
     neighbours: str
     assumption: str
     protects: str
@@ -196,6 +229,8 @@ class PlanData(TypedDict):
     forecasts: list[ForecastData]
     levels: list[LevelRow]
     gains: GainsData
+    sides: list[OutcomeRow]
+    before: str
     lower_bound: float
     sensitivity: list[ChangeRow]
     curve: CurveData

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from epsilons.report.data import ReleaseData
 from epsilons.report.phrases import made_words
+from epsilons.report.sides import BOUGHT, sides_table
 from epsilons.report.spending import spending_table
 
 
@@ -32,10 +33,13 @@ def html_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def html_ending(data: ReleaseData, related: str) -> str:
-    """Who spent what, what is protected and assumed, the error if budgets tell values, the day."""
-    said = (*data["warnings"], data["protects"], data["assumes"], related, made_words(data))
-    words = paragraphs(*said)
+def html_ending(data: ReleaseData, told: Callable[[float], str]) -> str:
+    """Who spent what, what is protected and assumed, what if that is not so, the day."""
+    words = paragraphs(*data["warnings"], data["protects"], data["assumes"])
+    sides = sides_table(data, told)
+    if sides is not None:
+        words += html_table(*sides) + paragraphs(BOUGHT)
+    words += paragraphs(data["before"], made_words(data))
     return html_table(*spending_table(data["spent"])) + words
 
 

@@ -20,6 +20,7 @@ from epsilons.report.parts import (
 )
 from epsilons.report.screen import table, warning_lines, wrapped
 from epsilons.report.sections import spending_parts, warning_parts
+from epsilons.report.sides import outcomes_table
 
 if TYPE_CHECKING:
     import altair
@@ -60,6 +61,10 @@ def text(data: PlanData) -> str:
             ),
             *warning_lines(data["warnings"]),
             wrapped("Advice: " + data["advice"]),
+            "",
+            table(*outcomes_table(data, lambda error: _told(data, error))),
+            wrapped("The row with * is what this plan assumes. " + data["before"]),
+            "",
             wrapped(
                 "Against one ε for all who accept it, the best such ε, the typical error is "
                 f"{_times(data['gains']['threshold'])}. {_limit(data)}"
@@ -116,10 +121,22 @@ def page(data: PlanData) -> str:
             Section("Who would spend what", cost),
             *([Section("What if", [_what_if(data)])] if data["sensitivity"] else []),
             Section("What is protected", [Words(data["protects"])]),
-            Section("What is assumed", [Words(data["assumption"])]),
+            Section("What is assumed", _assumed(data)),
         ],
         data=data,
     )
+
+
+def _assumed(data: PlanData) -> list[Part]:
+    """What is assumed, and what other assumptions would buy."""
+    marked = [side["related"] for side in data["sides"]].index(data["related"])
+    table_ = PageTable(
+        *outcomes_table(data, lambda error: _told(data, error)),
+        "What other answers would buy.",
+        marked,
+    )
+    before = [Words(data["before"])] if data["before"] else []
+    return [Words(data["assumption"]), table_, *before]
 
 
 def headline(data: PlanData) -> str:

@@ -40,25 +40,17 @@ def text(data: ScalarData) -> str:
         *treats_lines(data),
         f"  {risk_words(data, told)}",
         *nothing_lines(data["interval"] == data["bounds"]),
-        *ending(
-            data,
-            "If budgets and values are related, the error of the mean of these people can be up to "
-            f"{told(data['error_if_related'])} (not exceeded with probability "
-            f"{percent(data['confidence'])}).",
-        ),
+        *ending(data, told),
     ]
     return "\n".join(lines)
 
 
 def html(data: ScalarData) -> str:
     """One number for a notebook: its interval, who spent what, and the words."""
-    related = _told(data, data["error_if_related"])
     return notebook.block(
         " ".join([*seeded(data), headline(data)]),
         notebook.paragraphs(data["treats"]),
-        notebook.html_ending(
-            data, f"If budgets and values are related, the error can be up to {related}."
-        ),
+        notebook.html_ending(data, functools.partial(_told, data)),
         title=data["title"],
     )
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from epsilons.report.data import ReleaseData
 from epsilons.report.numbers import number
 from epsilons.report.phrases import NOTHING, made_words, seeded
+from epsilons.report.sides import BOUGHT, sides_table
 from epsilons.report.spending import spending_table
 
 _WIDTH = 96
@@ -58,9 +59,10 @@ def nothing_lines(whole: bool) -> list[str]:
     return [f"  {NOTHING}"] if whole else []
 
 
-def ending(data: ReleaseData, related: str) -> list[str]:
-    """Who spent what, what is protected and assumed, the error if budgets tell values, the day."""
+def ending(data: ReleaseData, told: Callable[[float], str]) -> list[str]:
+    """Who spent what, what is protected and assumed, what if that is not so, the day."""
     made = made_words(data)
+    sides = sides_table(data, told)
     return [
         "",
         table(*spending_table(data["spent"])),
@@ -68,6 +70,7 @@ def ending(data: ReleaseData, related: str) -> list[str]:
         *warning_lines(data["warnings"]),
         wrapped("Protected: " + data["protects"]),
         wrapped("Assumed: " + data["assumes"]),
-        wrapped(related),
+        *([] if sides is None else ["", table(*sides), wrapped(BOUGHT)]),
+        *([wrapped(data["before"])] if data["before"] else []),
         *([made] if made else []),
     ]

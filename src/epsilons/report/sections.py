@@ -18,6 +18,7 @@ from epsilons.report.parts import (
     whole,
 )
 from epsilons.report.phrases import seeded
+from epsilons.report.sides import BOUGHT, sides_table
 from epsilons.report.spending import spending_table
 
 
@@ -38,11 +39,6 @@ def release_page(
     Raises:
         MissingExtraError: the extra `report` is not installed.
     """
-    related = (
-        f"If budgets and values are related, the error for these very people can be up to "
-        f"{told(data['error_if_related'])} (not exceeded with probability "
-        f"{unbroken_percent(data['confidence'])})."
-    )
     first: list[Part] = [] if data["title"] is None else [Words(f"{title}.", "headline")]
     return whole(
         title if data["title"] is None else data["title"],
@@ -52,11 +48,21 @@ def release_page(
             *result,
             Section("Who spent what", spending_parts(data["spent"])),
             Section("What is protected", [Words(data["protects"])]),
-            Section("What is assumed", [Words(data["assumes"]), Words(related)]),
+            Section("What is assumed", _assumed(data, told)),
             Section("How it was made", [_made(data)]),
         ],
         data=data,
     )
+
+
+def _assumed(data: AnyRelease, told: Callable[[float], str]) -> list[Part]:
+    """What is assumed, and what is known if something else is true."""
+    parts: list[Part] = [Words(data["assumes"])]
+    sides = sides_table(data, told)
+    if sides is not None:
+        marked = [side["related"] for side in data["sides"]].index(data["related"])
+        parts += [PageTable(*sides, "What is known with other answers.", marked), Words(BOUGHT)]
+    return [*parts, *([Words(data["before"])] if data["before"] else [])]
 
 
 def warning_parts(warnings: Sequence[str]) -> list[Part]:

@@ -40,12 +40,7 @@ def text(data: VectorData) -> str:
             f"{number(math.sqrt(data['risk']))}, proven bound over all data",
             f"  All coordinates at once: {_at_once(data, confidence)}",
             *(["  That is the whole ball: for these budgets it tells nothing."] if nothing else []),
-            *ending(
-                data,
-                "If budgets and values are related, the ℓ2 error for the mean of these people can "
-                f"be up to {number(data['error_if_related'])} (not exceeded with probability "
-                f"{confidence}).",
-            ),
+            *ending(data, number),
         ]
     )
 

@@ -116,8 +116,9 @@ def quantile(weighing: Weighing, assumption: Assumption, cells: int, confidence:
             lambda rest: _people_quantile(weighing, cells, rest),
             None
             if assumption.anything
-            else lambda rest: apart * weighing.bias
-            + _split_quantile(weighing, weighing.square, cells, rest),
+            else lambda rest: (
+                apart * weighing.bias + _split_quantile(weighing, weighing.square, cells, rest)
+            ),
             apart,
             lambda part: sampling_reach(weighing.n, part, cells),
             beta,
@@ -263,9 +264,7 @@ def _related_quantile(
     return scale * bisect(excess, 0.0, high)
 
 
-def _union_quantile(
-    weighing: Weighing, assumption: Assumption, cells: int, beta: float
-) -> float:
+def _union_quantile(weighing: Weighing, assumption: Assumption, cells: int, beta: float) -> float:
     """The a at which Σ_j 2·P(S_j + L > a) is at most β, whatever the shares of the categories."""
     scale, spread = weighing.scale, weighing.spread
     sigma = math.sqrt(_proxy(weighing, assumption)) / 2.0

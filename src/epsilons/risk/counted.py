@@ -35,15 +35,12 @@ class LevelCount:
         r/(1 + r) − r/(ρ + r). It grows with ρ, and in r up to √ρ. Both are taken where they make it
         largest, within what the noise of the counts allows.
         """
-        noisy = np.array(self.counts, dtype=np.float64)
-        # P(|noise| > a) ≤ e^{−rate·a} for the discrete Laplace law.
-        reach = -math.log(beta / len(noisy)) / np.array(self.rates) + 1.0
-        low, high = np.maximum(noisy - reach, 0.0), np.maximum(noisy + reach, 0.0)
+        low, high = self._ends(beta)
         k = self.weights.astype(np.float64)
         if not float(low @ k) > 0.0:
             return 1.0
         worst = 0.0
-        for cut in range(1, len(noisy)):
+        for cut in range(1, len(k)):
             below, above = slice(0, cut), slice(cut, None)
             smaller = min(_averages(high[below], low[below], k[below]))
             larger = max(_averages(low[above], high[above], k[above]))
@@ -57,6 +54,17 @@ class LevelCount:
                 r = min(max(math.sqrt(times), fewest / others), largest)
                 worst = max(worst, r / (1.0 + r) - r / (times + r))
         return min(worst, 1.0)
+
+    def fewest(self, beta: float) -> int:
+        """A number of people that there surely are, unless in the cases that `bias` leaves out."""
+        return int(self._ends(beta)[0].sum())
+
+    def _ends(self, beta: float) -> tuple[Floats, Floats]:
+        """The fewest and the most people on each rung, all at once, unless with probability beta."""
+        noisy = np.array(self.counts, dtype=np.float64)
+        # P(|noise| > a) ≤ e^{−rate·a} for the discrete Laplace law.
+        reach = -math.log(beta / len(noisy)) / np.array(self.rates) + 1.0
+        return np.maximum(noisy - reach, 0.0), np.maximum(noisy + reach, 0.0)
 
 
 def _averages(first: Floats, then: Floats, weights: Floats) -> list[float]:

@@ -12,10 +12,11 @@ from typing import ClassVar, TypeAlias
 
 from epsilons import parameters
 from epsilons.risk import cells, mean
+from epsilons.risk.assumptions import Assumption, assumption_of
 from epsilons.risk.weighing import Weighing
 
-Words: TypeAlias = tuple[str, str, float]
-"""What was assumed, the loss and the confidence, checked."""
+Words: TypeAlias = tuple[Assumption, str, float]
+"""What is assumed, the loss and the confidence, checked."""
 
 
 @dataclass(frozen=True)
@@ -23,14 +24,14 @@ class Goal(ABC):
     """What every goal offers.
 
     Attributes:
-        assume: "iid", "shuffled" or "correlated".
+        assumption: what is taken to be true of the data.
         loss: "mse" or "pac".
         confidence: of the PAC error.
         statistic: what is estimated, by name: the key of every table of rules and methods.
         moves: how many sums one person can change by their whole weight, if they are replaced.
     """
 
-    assume: str
+    assumption: Assumption
     loss: str
     confidence: float
 
@@ -96,12 +97,20 @@ class MeanGoal(Goal):
     def risk(self, weighing: Weighing) -> float:
         """The risk of an estimator: mean squared error, or the error not exceeded."""
         if self.loss == "pac":
-            return mean.quantile(weighing, self.assume, self.confidence)
-        return float(mean.mse(weighing, self.assume))
+            return mean.quantile(weighing, self.assumption, self.confidence)
+        return float(mean.mse(weighing, self.assumption))
+
+    def in_units(self, unit: float, bounds: tuple[float, float]) -> float:
+        """A risk on a unit range, in data units."""
+        lo, hi = bounds
+        return unit * ((hi - lo) ** 2 if self.loss == "mse" else hi - lo)
 
     def is_exact(self, weighing: Weighing) -> bool:
         """Whether `risk` is the exact worst case, or a proven bound on it."""
-        return self.loss == "mse" or (self.assume == "correlated" and weighing.keep is None)
+        assumption, sure = self.assumption, weighing.keep is None
+        if assumption.related is False or assumption.sampled:
+            return self.loss == "mse" and assumption.related is False
+        return sure or (self.loss == "mse" and assumption.anything)
 
     @property
     def by_moments(self) -> bool:
@@ -110,8 +119,9 @@ class MeanGoal(Goal):
 
     @property
     def by_bias(self) -> bool:
-        """The quantile of correlated data is, from the median on."""
-        return self.loss == "pac" and self.assume == "correlated" and self.confidence >= 0.5
+        """The quantile of people with related budgets is, from the median on."""
+        related = self.assumption.related is not False and not self.assumption.sampled
+        return self.loss == "pac" and related and self.confidence >= 0.5
 
     @property
     def log_pac(self) -> float:
@@ -150,12 +160,13 @@ class CellsGoal(Goal):
     def risk(self, weighing: Weighing) -> float:
         """The risk of an estimator: mean squared error, or the error not exceeded."""
         if self.loss == "pac":
-            return cells.quantile(weighing, self.assume, self.cells, self.confidence)
-        return cells.mse(weighing, self.assume, self.cells)
+            return cells.quantile(weighing, self.assumption, self.cells, self.confidence)
+        return cells.mse(weighing, self.assumption, self.cells)
 
     def is_exact(self, weighing: Weighing) -> bool:
         """Whether `risk` is the exact worst case, or a proven bound on it."""
-        return self.assume == "correlated" and weighing.keep is None
+        assumption = self.assumption
+        return assumption.anything and not assumption.sampled and weighing.keep is None
 
     @property
     def by_moments(self) -> bool:
@@ -178,14 +189,14 @@ class CellsGoal(Goal):
         return math.log(self.cells)
 
 
-def checked(assume: object, loss: object, confidence: object) -> Words:
+def checked(about: object, related: object, loss: object, confidence: object) -> Words:
     """The words of a user.
 
     Raises:
-        ArgumentError: a word is not known, or the confidence is not strictly between 0 and 1.
+        ArgumentError: a word is invalid, or the confidence is not strictly between 0 and 1.
     """
     return (
-        parameters.choice("assume", assume),
+        assumption_of(about, related),
         parameters.choice("loss", loss),
         parameters.confidence(confidence),
     )

@@ -10,7 +10,8 @@ from typing import ClassVar, Final
 import numpy as np
 
 from epsilons.frozen import storable
-from epsilons.risk.margins import Bounds, Ratio, Weighed
+from epsilons.risk.assumptions import SAMPLE, Assumption
+from epsilons.risk.margins import Bounds, Margin, Ratio
 from epsilons.risk.normal import (
     clipped_square,
     clipping_bias,
@@ -95,7 +96,7 @@ def _rank_error(log_odds: float, sharp: float, alike: float) -> float:
 
 @storable
 @dataclass(frozen=True, eq=False)
-class Located:
+class Located(Margin):
     """The margin of a weighted mean on a range that was found, of people whose budgets are public.
 
     It adds up the error of the sample, of clipping and of the noise.
@@ -116,7 +117,17 @@ class Located:
 
     kind: ClassVar[str | None] = FOUND
 
-    def interval(self, raw: float, bounds: Bounds, assume: str, confidence: float) -> Bounds:  # noqa: ARG002
+    def allows(self, assumption: Assumption) -> bool:
+        """A Gaussian population, of which budgets say nothing."""
+        return assumption == SAMPLE
+
+    def interval(
+        self,
+        raw: float,
+        bounds: Bounds,
+        assumption: Assumption,  # noqa: ARG002
+        confidence: float,
+    ) -> Bounds:
         """A range that holds the mean of the population; infinite where too little is known."""
 
         def reach_at(sigma: float, beta: float) -> float:
@@ -124,10 +135,6 @@ class Located:
 
         reach = reach_over_sigmas(self.picture, 1.0 - confidence, reach_at)
         return raw - reach, raw + reach
-
-    def if_related(self, raw: float, value: float, bounds: Bounds, confidence: float) -> float:
-        """The error not exceeded if budgets and values, cut to the range, are related."""
-        return Weighed(self.weighing, self.slack).if_related(raw, value, bounds, confidence)
 
     def mse(self, bounds: Bounds, sigma: float) -> float:
         """The squared error of the mean for Gaussian data of this σ: sample and noise."""
@@ -154,7 +161,7 @@ class Located:
 
 @storable
 @dataclass(frozen=True, eq=False)
-class LocatedRatio:
+class LocatedRatio(Margin):
     """The margin of a mean of an unknown number of people, on a range that was found.
 
     Guarantee:
@@ -172,7 +179,17 @@ class LocatedRatio:
 
     kind: ClassVar[str | None] = FOUND
 
-    def interval(self, raw: float, bounds: Bounds, assume: str, confidence: float) -> Bounds:  # noqa: ARG002
+    def allows(self, assumption: Assumption) -> bool:
+        """A Gaussian population, of which budgets say nothing."""
+        return assumption == SAMPLE
+
+    def interval(
+        self,
+        raw: float,
+        bounds: Bounds,
+        assumption: Assumption,  # noqa: ARG002
+        confidence: float,
+    ) -> Bounds:
         """A range that holds the mean of the population.
 
         It is infinite where too little is known of the spread or of how many there are.
@@ -183,10 +200,6 @@ class LocatedRatio:
 
         reach = reach_over_sigmas(self.picture, 1.0 - confidence, reach_at)
         return raw - reach, raw + reach
-
-    def if_related(self, raw: float, value: float, bounds: Bounds, confidence: float) -> float:
-        """The error not exceeded if budgets and values, cut to the range, are related."""
-        return self.sums.if_related(raw, value, bounds, confidence)
 
     def mse(self, bounds: Bounds, sigma: float) -> float:
         """The squared error for Gaussian data of this σ, if the noisy weight is the true one."""

@@ -15,6 +15,7 @@ import numpy as np
 from epsilons.frozen import storable
 from epsilons.noise import PairLaw
 from epsilons.risk import cells, mean, ratio
+from epsilons.risk.assumptions import RELATED, SAMPLE, Assumption
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import Goal
 from epsilons.risk.weighing import Weighing
@@ -23,52 +24,67 @@ from epsilons.types import Floats
 LEADING: Final = "leading term at the noisy number of people"
 """What the risk of a ratio is."""
 
+CUT: Final = "worst case over all data, cut to the range that was found"
+"""What the risk of a mean on a range that was found is."""
+
 Bounds = tuple[float, float]
+
+
+class Margin:
+    """What every margin has."""
+
+    def allows(self, assumption: Assumption) -> bool:  # noqa: ARG002
+        """Whether intervals are proven if this is true of the data."""
+        return True
 
 
 class ScalarMargin(Protocol):
     """The margin of one number."""
 
+    def allows(self, assumption: Assumption) -> bool:
+        """Whether intervals are proven if this is true of the data."""
+
     @property
     def kind(self) -> str | None:
         """What the risk beside it is, in words; None if it is what risks are everywhere."""
 
-    def interval(self, raw: float, bounds: Bounds, assume: str, confidence: float) -> Bounds:
+    def interval(
+        self, raw: float, bounds: Bounds, assumption: Assumption, confidence: float
+    ) -> Bounds:
         """A range that holds the truth with at least this probability."""
-
-    def if_related(self, raw: float, value: float, bounds: Bounds, confidence: float) -> float:
-        """The error not exceeded with this probability if budgets and values are related."""
 
 
 class CellsMargin(Protocol):
     """The margin of the shares of categories."""
 
+    def allows(self, assumption: Assumption) -> bool:
+        """Whether intervals are proven if this is true of the data."""
+
     @property
     def kind(self) -> str | None:
         """What the risk beside it is, in words; None if it is what risks are everywhere."""
 
-    def intervals(self, raw: Floats, assume: str, confidence: float) -> tuple[Floats, Floats]:
+    def intervals(
+        self, raw: Floats, assumption: Assumption, confidence: float
+    ) -> tuple[Floats, Floats]:
         """For each category by itself, a range that holds its share."""
 
-    def band(self, raw: Floats, assume: str, confidence: float) -> tuple[Floats, Floats]:
+    def band(self, raw: Floats, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """Ranges that hold all shares at once."""
 
-    def at_once(self, raw: Floats, assume: str, confidence: float) -> float:
+    def at_once(self, raw: Floats, assumption: Assumption, confidence: float) -> float:
         """The error of the worst category that is not exceeded with this probability."""
-
-    def if_related(self, raw: Floats, confidence: float) -> float:
-        """The same if budgets and categories are related."""
 
 
 @storable
 @dataclass(frozen=True, eq=False)
-class Weighed:
+class Weighed(Margin):
     """The margin of a weighted mean of people whose budgets are public.
 
     Guarantee:
         Over all data that the assumption allows, the interval misses with a probability of at most
-        1 − confidence. It is exact for correlated data if everyone is surely used, and otherwise a
-        proven bound: docs/proofs/risk.md.
+        1 − confidence. It is exact for these very people if budgets may be related to values and
+        everyone is surely used, and otherwise a proven bound: docs/proofs/risk.md.
 
     Attributes:
         weighing: the estimator on a unit range.
@@ -80,28 +96,54 @@ class Weighed:
 
     kind: ClassVar[str | None] = None
 
-    def interval(self, raw: float, bounds: Bounds, assume: str, confidence: float) -> Bounds:
+    def interval(
+        self, raw: float, bounds: Bounds, assumption: Assumption, confidence: float
+    ) -> Bounds:
         """A range that holds the truth with at least this probability, cut to the bounds."""
         lo, hi = bounds
-        reach = (hi - lo) * self.error(assume, confidence)
+        reach = (hi - lo) * self.error(assumption, confidence)
         if math.isinf(reach):  # the raw value may be infinite then, and says nothing
             return lo, hi
         # Where the noise drowned everything the raw value may lie outside: the nearest bound.
         return min(max(raw - reach, lo), hi), max(min(raw + reach, hi), lo)
 
-    def if_related(self, raw: float, value: float, bounds: Bounds, confidence: float) -> float:  # noqa: ARG002
-        """The error not exceeded with this probability if budgets and values are related."""
-        lo, hi = bounds
-        return (hi - lo) * min(self.error("correlated", confidence), 1.0)
-
-    def error(self, assume: str, confidence: float) -> float:
+    def error(self, assumption: Assumption, confidence: float) -> float:
         """The error on a unit range not exceeded with this probability, integers included."""
-        return mean.quantile(self.weighing, assume, confidence) + self.slack
+        return mean.quantile(self.weighing, assumption, confidence) + self.slack
+
+
+def holds_on_any_range(assumption: Assumption) -> bool:
+    """Whether what is proven on a range that was given is so on one that was found in the data.
+
+    It is if nothing but noise is random, and in a population whose budgets may tell anything: the
+    mean of values cut to a range is off by no more than the range times the largest error of the
+    empirical law, whichever the range is (Massart), and that is the bound of one range, too.
+    Otherwise what was found may go with who has which budget.
+    """
+    if assumption.sampled:
+        return assumption.anything
+    return assumption.related is not False
 
 
 @storable
 @dataclass(frozen=True, eq=False)
-class WeighedCells:
+class WeighedCut(Weighed):
+    """The margin of a weighted mean of values cut to a range that was found.
+
+    Guarantee:
+        As of `Weighed`, for the mean of the values cut to the range, whatever range was found.
+    """
+
+    kind: ClassVar[str | None] = CUT
+
+    def allows(self, assumption: Assumption) -> bool:
+        """Where what was found says nothing more."""
+        return holds_on_any_range(assumption)
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class WeighedCells(Margin):
     """The margin of the shares of people whose budgets are public.
 
     Guarantee:
@@ -120,29 +162,27 @@ class WeighedCells:
 
     kind: ClassVar[str | None] = None
 
-    def intervals(self, raw: Floats, assume: str, confidence: float) -> tuple[Floats, Floats]:
+    def intervals(
+        self, raw: Floats, assumption: Assumption, confidence: float
+    ) -> tuple[Floats, Floats]:
         """For each category by itself, a range that holds its share, cut to [0, 1]."""
-        return around(raw, self.error(assume, confidence))
+        return around(raw, self.error(assumption, confidence))
 
-    def band(self, raw: Floats, assume: str, confidence: float) -> tuple[Floats, Floats]:
+    def band(self, raw: Floats, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """Ranges that hold all shares at once, cut to [0, 1]."""
-        return around(raw, self.worst(assume, confidence))
+        return around(raw, self.worst(assumption, confidence))
 
-    def at_once(self, raw: Floats, assume: str, confidence: float) -> float:  # noqa: ARG002
+    def at_once(self, raw: Floats, assumption: Assumption, confidence: float) -> float:  # noqa: ARG002
         """The error of the worst category that is not exceeded with this probability."""
-        return min(self.worst(assume, confidence), 1.0)
+        return min(self.worst(assumption, confidence), 1.0)
 
-    def if_related(self, raw: Floats, confidence: float) -> float:
-        """The same if budgets and categories are related."""
-        return self.at_once(raw, "correlated", confidence)
-
-    def error(self, assume: str, confidence: float) -> float:
+    def error(self, assumption: Assumption, confidence: float) -> float:
         """The error of one share not exceeded with this probability, integers included."""
-        return cells.share_error(self.weighing, assume, confidence) + self.slack
+        return cells.share_error(self.weighing, assumption, confidence) + self.slack
 
-    def worst(self, assume: str, confidence: float) -> float:
+    def worst(self, assumption: Assumption, confidence: float) -> float:
         """The largest error of any share not exceeded with this probability, integers included."""
-        return cells.band(self.weighing, assume, self.cells, confidence) + self.slack
+        return cells.band(self.weighing, assumption, self.cells, confidence) + self.slack
 
 
 def around(raw: Floats, reach: float) -> tuple[Floats, Floats]:
@@ -151,7 +191,7 @@ def around(raw: Floats, reach: float) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Behind:
+class _Behind(Margin):
     """What is known of the weights behind noisy sums.
 
     Attributes:
@@ -166,21 +206,27 @@ class _Behind:
 
     kind: ClassVar[str | None] = LEADING
 
-    def _asked(self, assume: str, confidence: float) -> tuple[float, float, float]:
+    def _asked(self, assumption: Assumption, confidence: float) -> tuple[float, float, float]:
         """What an interval is asked for.
 
         Returns:
             The largest weight of a sample, or 0 if the weighted mean itself is meant; how far that
             may lie from what is wanted; and the confidence that is left for the interval.
         """
-        if assume != "iid" and self.equal:
+        if self.equal and not assumption.sampled:
             return 0.0, 0.0, confidence  # the weighted mean is the mean
-        if assume != "correlated":
+        if self.equal or assumption.related is False:
             return self.largest, 0.0, confidence
+        # Either is a mean of values, or of the means of levels: no farther apart than these.
+        largest = self.largest if assumption.sampled and not assumption.anything else 0.0
         if self.counted is None:
-            return 0.0, 1.0, confidence  # it may lie anywhere
-        beta = (1.0 - confidence) / 2.0
-        return 0.0, self.counted.bias(beta), 1.0 - beta
+            return largest, assumption.apart, confidence
+        parts = 3 if assumption.sampled else 2
+        beta = (1.0 - confidence) / parts
+        far = self.counted.bias(beta)
+        if assumption.sampled:
+            far += mean.sampling_reach(max(self.counted.fewest(beta), 1), beta)
+        return largest, assumption.apart * min(far, 1.0), 1.0 - beta
 
     def _leading(self, goal: Goal, total: float, scale: float) -> float:
         """The leading term of the risk, if the noisy total is the true one.
@@ -191,16 +237,20 @@ class _Behind:
             scale: of Laplace noise with the variance of the noise of the sums, in these units.
         """
         people = max(round(total / self.largest), 1)
-        # Where weights differ, the error of a sample with the largest weight bounds shuffling's.
-        assume = goal.assume if self.equal else "iid"
-        apart = 0.0
-        if goal.assume == "correlated" and not self.equal:
-            if self.counted is None:
-                return 1.0
-            assume, apart = "correlated", self.counted.bias(1.0 - goal.confidence)
+        assumption, apart = goal.assumption, 0.0
+        if not self.equal and assumption.related is False:
+            # Where weights differ, the error of a sample with the largest weight bounds shuffling's.
+            assumption = SAMPLE
+        elif not self.equal:
+            far = 1.0 if self.counted is None else self.counted.bias(1.0 - goal.confidence)
+            if assumption.sampled:
+                far += 0.5 / math.sqrt(people)
+            apart = assumption.apart * min(far, 1.0)
+            one_mean = assumption.anything or not assumption.sampled
+            assumption = RELATED if one_mean else SAMPLE
         counts = np.array([max(people, 2)], dtype=np.int64)
         weighing = Weighing(1.0 / counts, counts, scale / total)
-        unit = replace(goal, assume=assume).risk(weighing)
+        unit = replace(goal, assumption=assumption).risk(weighing)
         return min(unit + (apart * apart if goal.loss == "mse" else apart), 1.0)
 
 
@@ -225,23 +275,17 @@ class Ratio(_Behind):
     drawn: tuple[float, float]
     slack: float
 
-    def interval(self, raw: float, bounds: Bounds, assume: str, confidence: float) -> Bounds:  # noqa: ARG002
+    def interval(
+        self, raw: float, bounds: Bounds, assumption: Assumption, confidence: float
+    ) -> Bounds:
         """A range that holds the truth with at least this probability, within the bounds."""
         lo, hi = bounds
-        low, high = self.unit(assume, confidence)
+        low, high = self.unit(assumption, confidence)
         return min(lo + (hi - lo) * low, hi), min(lo + (hi - lo) * high, hi)
 
-    def if_related(self, raw: float, value: float, bounds: Bounds, confidence: float) -> float:
-        """The error not exceeded with this probability if budgets and values are related.
-
-        It is the whole range where nothing was released of how many people have which budget.
-        """
-        low, high = self.interval(raw, bounds, "correlated", confidence)
-        return max(value - low, high - value)
-
-    def unit(self, assume: str, confidence: float) -> tuple[float, float]:
+    def unit(self, assumption: Assumption, confidence: float) -> tuple[float, float]:
         """A range of the unit range that holds the truth with at least this probability."""
-        largest, apart, rest = self._asked(assume, confidence)
+        largest, apart, rest = self._asked(assumption, confidence)
         low, high = ratio.interval(
             self.law, self.scheme, self.drawn, largest=largest, confidence=rest
         )
@@ -255,6 +299,20 @@ class Ratio(_Behind):
             return 1.0
         variance = ratio.noise_variance(self.law, self.scheme)
         return self._leading(goal, total, (variance / 2.0) ** 0.5)
+
+
+@storable
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RatioCut(Ratio):
+    """The margin of a ratio of two noisy sums of values cut to a range that was found.
+
+    Guarantee:
+        As of `Ratio`, for the mean of the values cut to the range, whatever range was found.
+    """
+
+    def allows(self, assumption: Assumption) -> bool:
+        """Where what was found says nothing more, for these very people."""
+        return not assumption.sampled and holds_on_any_range(assumption)
 
 
 @storable
@@ -280,26 +338,21 @@ class RatioCells(_Behind):
         """The noisy sum of all counts."""
         return math.fsum(self.drawn.tolist())
 
-    def intervals(self, raw: Floats, assume: str, confidence: float) -> tuple[Floats, Floats]:  # noqa: ARG002
+    def intervals(
+        self, raw: Floats, assumption: Assumption, confidence: float
+    ) -> tuple[Floats, Floats]:
         """For each category by itself, a range that holds its share."""
-        return self._intervals(assume, confidence)
+        return self._intervals(assumption, confidence)
 
-    def band(self, raw: Floats, assume: str, confidence: float) -> tuple[Floats, Floats]:  # noqa: ARG002
+    def band(self, raw: Floats, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:  # noqa: ARG002
         """Ranges that hold all shares at once."""
-        return self._intervals(assume, self._each(confidence))
+        return self._intervals(assumption, self._each(confidence))
 
-    def at_once(self, raw: Floats, assume: str, confidence: float) -> float:
+    def at_once(self, raw: Floats, assumption: Assumption, confidence: float) -> float:
         """The error of the worst category that is not exceeded with this probability."""
-        low, high = self._intervals(assume, self._each(confidence))
+        low, high = self._intervals(assumption, self._each(confidence))
         share = np.clip(raw, 0.0, 1.0)
         return float(np.maximum(share - low, high - share).max())
-
-    def if_related(self, raw: Floats, confidence: float) -> float:
-        """The same if budgets and categories are related.
-
-        It is 1 where nothing was released of how many people have which budget.
-        """
-        return self.at_once(raw, "correlated", confidence)
 
     def leading(self, goal: Goal, shares: Floats) -> float:
         """The leading term of the risk of the worst category, if these shares are the true ones."""
@@ -308,8 +361,8 @@ class RatioCells(_Behind):
         spread = np.square(1.0 - shares) + (len(self.drawn) - 1) * np.square(shares)
         return self._leading(goal, self.total, self.scale * float(spread.max()) ** 0.5)
 
-    def _intervals(self, assume: str, confidence: float) -> tuple[Floats, Floats]:
-        largest, apart, rest = self._asked(assume, confidence)
+    def _intervals(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
+        largest, apart, rest = self._asked(assumption, confidence)
         low, high = ratio.share_intervals(self.drawn, self.scale, largest=largest, confidence=rest)
         return np.maximum(low - apart, 0.0), np.minimum(high + apart, 1.0)
 

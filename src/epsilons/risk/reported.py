@@ -11,31 +11,35 @@ import numpy as np
 from epsilons.errors import ArgumentError
 from epsilons.frozen import storable
 from epsilons.risk import local
+from epsilons.risk.assumptions import Assumption
 from epsilons.risk.local import Sums
-from epsilons.risk.margins import Bounds, around
+from epsilons.risk.margins import Bounds, Margin, around
+from epsilons.risk.mean import sampling_reach
 from epsilons.types import Floats
 
 
 class VectorMargin(Protocol):
     """The margin of a mean vector."""
 
+    def allows(self, assumption: Assumption) -> bool:
+        """Whether intervals are proven if this is true of the data."""
+
     @property
     def kind(self) -> str | None:
         """What the risk beside it is, in words; None if it is what risks are everywhere."""
 
-    def intervals(self, raw: Floats, confidence: float) -> tuple[Floats, Floats]:
+    def intervals(
+        self, raw: Floats, assumption: Assumption, confidence: float
+    ) -> tuple[Floats, Floats]:
         """For each coordinate by itself, a range that holds its mean."""
 
-    def radius(self, confidence: float) -> float:
+    def radius(self, assumption: Assumption, confidence: float) -> float:
         """How far the true mean is from the estimate at most, in ℓ2."""
-
-    def if_related(self, confidence: float) -> float:
-        """The ℓ2 error not exceeded if budgets and values are related."""
 
 
 @storable
 @dataclass(frozen=True, eq=False)
-class Reported:
+class Reported(Margin):
     """The margin of a mean, or of a share, from local reports.
 
     Guarantee:
@@ -55,17 +59,14 @@ class Reported:
 
     kind: ClassVar[str | None] = None
 
-    def interval(self, raw: float, bounds: Bounds, assume: str, confidence: float) -> Bounds:  # noqa: ARG002
+    def interval(
+        self, raw: float, bounds: Bounds, assumption: Assumption, confidence: float
+    ) -> Bounds:
         """A range that holds the truth with at least this probability, cut to the bounds."""
         lo, hi = bounds
-        reach = self.reach(bounds, confidence)
+        far, rest = _apart(self.sums, self.people, assumption, 1.0 - confidence)
+        reach = (hi - lo) * far + self.reach(bounds, 1.0 - rest)
         return min(max(raw - reach, lo), hi), max(min(raw + reach, hi), lo)
-
-    def if_related(self, raw: float, value: float, bounds: Bounds, confidence: float) -> float:  # noqa: ARG002
-        """The error not exceeded with this probability if budgets and values are related."""
-        lo, hi = bounds
-        far = local.related(self.sums.square, self.sums.weight, self.people)
-        return min((hi - lo) * far + self.reach(bounds, confidence), hi - lo)
 
     def influence(self, lies: int, raw: float, bounds: Bounds) -> float:
         """How far so many dishonest reports can have moved the estimate, in data units.
@@ -92,7 +93,7 @@ class Reported:
 
 @storable
 @dataclass(frozen=True, eq=False)
-class ReportedCells:
+class ReportedCells(Margin):
     """The margin of shares of categories from local reports.
 
     Attributes:
@@ -109,22 +110,20 @@ class ReportedCells:
 
     kind: ClassVar[str | None] = None
 
-    def intervals(self, raw: Floats, assume: str, confidence: float) -> tuple[Floats, Floats]:  # noqa: ARG002
+    def intervals(
+        self, raw: Floats, assumption: Assumption, confidence: float
+    ) -> tuple[Floats, Floats]:
         """For each category by itself, a range that holds its share, cut to [0, 1]."""
-        return around(raw, self.reach(1.0 - confidence))
+        far, rest = _apart(self.sums, self.people, assumption, 1.0 - confidence)
+        return around(raw, far + self.reach(rest))
 
-    def band(self, raw: Floats, assume: str, confidence: float) -> tuple[Floats, Floats]:  # noqa: ARG002
+    def band(self, raw: Floats, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """Ranges that hold all shares at once, cut to [0, 1]."""
-        return around(raw, self.worst(confidence))
+        return around(raw, self.worst(assumption, confidence))
 
-    def at_once(self, raw: Floats, assume: str, confidence: float) -> float:  # noqa: ARG002
+    def at_once(self, raw: Floats, assumption: Assumption, confidence: float) -> float:  # noqa: ARG002
         """The error of the worst category that is not exceeded with this probability."""
-        return min(self.worst(confidence), 1.0)
-
-    def if_related(self, raw: Floats, confidence: float) -> float:  # noqa: ARG002
-        """The same if budgets and categories are related."""
-        far = local.related(self.sums.square, self.sums.weight, self.people)
-        return min(far + self.worst(confidence), 1.0)
+        return min(self.worst(assumption, confidence), 1.0)
 
     def influence(self, lies: int, raw: Floats) -> float:
         """How far so many dishonest reports can have moved the share of any category.
@@ -143,14 +142,16 @@ class ReportedCells:
         """The error of one share that is exceeded with a probability of at most beta."""
         return local.chernoff(self.sums.proxy, 0.0, 0.0, beta) / self.sums.weight
 
-    def worst(self, confidence: float) -> float:
+    def worst(self, assumption: Assumption, confidence: float) -> float:
         """The largest error of any share not exceeded with this probability."""
-        return self.reach((1.0 - confidence) / self.cells)
+        beta = (1.0 - confidence) / self.cells
+        far, rest = _apart(self.sums, self.people, assumption, beta)
+        return far + self.reach(rest)
 
 
 @storable
 @dataclass(frozen=True, eq=False)
-class ReportedVector:
+class ReportedVector(Margin):
     """The margin of the mean of vectors in a ball, from local reports.
 
     Guarantee:
@@ -171,17 +172,23 @@ class ReportedVector:
 
     kind: ClassVar[str | None] = None
 
-    def intervals(self, raw: Floats, confidence: float) -> tuple[Floats, Floats]:
+    def intervals(
+        self, raw: Floats, assumption: Assumption, confidence: float
+    ) -> tuple[Floats, Floats]:
         """For each coordinate by itself, a range that holds its mean, cut to the ball."""
         proxy = self.sums.proxy + self.sums.bounded
-        reach = self.ball * local.chernoff(proxy, 0.0, 0.0, 1.0 - confidence) / self.sums.weight
+        far, rest = _apart(self.sums, self.people, assumption, 1.0 - confidence)
+        own = local.chernoff(proxy, 0.0, 0.0, rest) / self.sums.weight
+        reach = self.ball * (2.0 * far + own)
         low, high = raw - reach, raw + reach
         return np.clip(low, -self.ball, self.ball), np.clip(high, -self.ball, self.ball)
 
-    def radius(self, confidence: float) -> float:
+    def radius(self, assumption: Assumption, confidence: float) -> float:
         """How far the true mean is from the estimate at most, in ℓ2, with this probability."""
-        beta = 1.0 - confidence
         sums = self.sums
+        apart, beta = _apart(sums, self.people, assumption, 1.0 - confidence)
+        # In ℓ2 the mean of n vectors is off by its deviation, too, beside what numbers are.
+        apart += assumption.apart * math.sqrt(0.5 / self.people)
         if sums.bounded <= 0.0:
             far = math.sqrt(sums.proxy * local.chi_square(self.dimension, beta))
         elif sums.proxy <= 0.0:
@@ -189,12 +196,7 @@ class ReportedVector:
         else:
             far = math.sqrt(sums.proxy * local.chi_square(self.dimension, beta / 2.0))
             far += local.bounded_norm(sums.bounded, beta / 2.0)
-        return self.ball * far / sums.weight
-
-    def if_related(self, confidence: float) -> float:
-        """The ℓ2 error not exceeded with this probability if budgets and values are related."""
-        far = 2.0 * self.ball * local.related(self.sums.square, self.sums.weight, self.people)
-        return min(far + self.radius(confidence), 2.0 * self.ball)
+        return self.ball * (far / sums.weight + 2.0 * apart)
 
     def influence(self, lies: int, raw: Floats) -> float:
         """How far so many dishonest reports can have moved the mean vector, in ℓ2.
@@ -208,6 +210,22 @@ class ReportedVector:
     def mse(self) -> float:
         """The worst-case mean squared error in ℓ2, over all populations in the ball."""
         return self.ball**2 * (self.sums.variance / self.sums.weight**2)
+
+
+def _apart(sums: Sums, people: int, assumption: Assumption, beta: float) -> tuple[float, float]:
+    """How far budgets that tell of values take the estimate, on a unit range.
+
+    Given their budgets, people are independent draws with the means of their levels. The weighted
+    mean of these is off by the share of weight that is not where people are; and the mean of these
+    people is a sample of the population's. Either is in units of how far the means are apart.
+
+    Returns:
+        The distance, and what is left of beta.
+    """
+    if assumption.related is False:
+        return 0.0, beta
+    far = local.related(sums.square, sums.weight, people) + sampling_reach(people, beta / 2.0)
+    return assumption.apart * far, beta / 2.0
 
 
 def _moved(lies: int, people: int, sums: Sums, off: float) -> float:

@@ -9,12 +9,14 @@ from fractions import Fraction
 import numpy as np
 
 from epsilons import tally
+from epsilons.allocation import best_cap
 from epsilons.allocation.caps import square_cap
 from epsilons.allocation.split import best_half
 from epsilons.budgets import Budgets
 from epsilons.mechanisms import Additive, Diffused, Spread
 from epsilons.noise import DiscreteLaplace, PointMass
 from epsilons.risk import located
+from epsilons.risk.goals import MeanGoal
 from epsilons.risk.located import SIGMA, Picture
 from epsilons.statistics.locate import Found, remaining
 from epsilons.types import Floats, Integers
@@ -60,7 +62,7 @@ def capped_mean(
     spent: Sequence[Fraction],
     *,
     bounds: tuple[float, float],
-    sigma: float,
+    aim: MeanGoal | float,
 ) -> Additive:
     """The mechanism that spends on the mean what the stages before it left.
 
@@ -69,10 +71,11 @@ def capped_mean(
         counts: how many people have each.
         spent: what the stages before took of a person of each level.
         bounds: the range of the mean.
-        sigma: about the standard deviation, for the cap.
+        aim: what the cap makes small: the error of a goal in the worst case; or, for a Gaussian
+            population of about this standard deviation, its mean squared error.
     """
     left = remaining(levels, spent)
-    cap = square_cap(_budgets(left, counts), 2.0 * min((bounds[1] - bounds[0]) / sigma, 1e9) ** 2)
+    cap = _best_cap(_budgets(left, counts), bounds, aim)
     law: DiscreteLaplace | PointMass
     if math.isinf(cap):
         weights = np.where(np.isinf(left), 2**_WEIGHT_BITS, 0).astype(np.int64)
@@ -93,6 +96,12 @@ def capped_mean(
         divisor=Fraction(total),
         bounds=bounds,
     )
+
+
+def _best_cap(budgets: Budgets, bounds: tuple[float, float], aim: MeanGoal | float) -> float:
+    if isinstance(aim, MeanGoal):
+        return best_cap(budgets, aim, aim.moves)
+    return square_cap(budgets, 2.0 * min((bounds[1] - bounds[0]) / aim, 1e9) ** 2)
 
 
 def picture_of(found: Found) -> Picture:

@@ -11,9 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 
-from epsilons.allocation import allocate_for
-from epsilons.allocation.caps import capped, searched_cap
-from epsilons.allocation.rule import Effective, weighing_of
+from epsilons.allocation import best_cap
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError
 from epsilons.ladder import Ladder
@@ -84,6 +82,15 @@ class Known:
     cap: float | None
     guess: Integers
 
+    def people(self) -> tuple[Floats, Integers]:
+        """What people are expected to have left, ascending and distinct, and how many."""
+        totals: dict[float, int] = {}
+        for rung in np.flatnonzero(self.guess > 0).tolist():
+            left = float(self.left[rung])
+            totals[left] = totals.get(left, 0) + int(self.guess[rung])
+        levels = sorted(totals)
+        return np.array(levels), np.array([totals[level] for level in levels], dtype=np.int64)
+
 
 @dataclass(frozen=True, eq=False)
 class Design(Generic[Sums]):
@@ -125,7 +132,7 @@ def two_sums_design(
         return stairs if better else plain
     scheme = _SCHEMES[method]
     if method not in _STAIRS:
-        cap = _mean_cap(known, goal) if known.cap is None else known.cap
+        cap = _cap(known, goal) if known.cap is None else known.cap
         moved = 1 if scheme is ratio.TWO_SUMS else 2
         shift = lattice(np.array([cap]), most=45, reserved=moved - 1)
         unit = Fraction(2) ** shift
@@ -152,7 +159,7 @@ def cell_design(known: Known, goal: Goal, *, unit: int = 1) -> Design[CellSums]:
         goal: with the number of cells.
         unit: what a person of weight 1 adds in all.
     """
-    cap = _cells_cap(known, goal) if known.cap is None else known.cap
+    cap = _cap(known, goal) if known.cap is None else known.cap
     mechanism = build_cell_sums(known.ladder, known.left, cap, cells=goal.numbers, unit=unit)
     weighing = mechanism.weighing(known.guess)
     return Design("transformed", mechanism, weighing, goal.risk(weighing))
@@ -202,37 +209,13 @@ def expected(counts: Integers) -> Integers:
     return np.full(len(counts), _NOBODY_KNOWS, dtype=np.int64)
 
 
-def _mean_cap(known: Known, goal: Goal) -> float:
-    """The cap of least forecast risk for Laplace noise, for the people that are expected."""
-    left, guess = _expected(known)
-    highest = float(left[-1])
-    answer = allocate_for(Budgets.of_levels(left, guess), goal, "optimal")
-    return highest if answer.cap is None else min(answer.cap, highest)
+def _cap(known: Known, goal: Goal) -> float:
+    """The cap of least forecast risk for Laplace noise, for the people that are expected.
 
-
-def _cells_cap(known: Known, goal: Goal) -> float:
-    """The same for frequencies.
-
-    Adding or removing a person moves one cell: half the noise of frequencies under replace.
+    Adding or removing a person moves one sum, of frequencies too.
     """
-    left, guess = _expected(known)
-    budgets, highest = Budgets.of_levels(left, guess), float(left[-1])
-
-    def bound(cap: float) -> float:
-        return goal.risk(weighing_of(budgets, Effective(capped(budgets, cap)), 1))
-
-    return min(searched_cap(budgets, bound), highest)
-
-
-def _expected(known: Known) -> tuple[Floats, Integers]:
-    """What people are expected to have left, ascending and distinct, and how many."""
-    there = np.flatnonzero(known.guess > 0)
-    totals: dict[float, int] = {}
-    for rung in there.tolist():
-        left = float(known.left[rung])
-        totals[left] = totals.get(left, 0) + int(known.guess[rung])
-    levels = sorted(totals)
-    return np.array(levels), np.array([totals[level] for level in levels], dtype=np.int64)
+    left, guess = known.people()
+    return min(best_cap(Budgets.of_levels(left, guess), goal, 1), float(left[-1]))
 
 
 def _best_step(known: Known, goal: Goal) -> tuple[Fraction, int]:
@@ -240,7 +223,7 @@ def _best_step(known: Known, goal: Goal) -> tuple[Fraction, int]:
 
     A unit is a rung divided by a whole number. Forecasts compare mean squared errors.
     """
-    left, guess = _expected(known)
+    left, guess = known.people()
     highest = math.inf if known.cap is None else known.cap
     spends = np.minimum(left, highest)
     squares = replace(goal, loss="mse")

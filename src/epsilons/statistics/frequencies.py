@@ -14,7 +14,7 @@ from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError
 from epsilons.mechanisms import CellSums, Histogram, build_histogram
 from epsilons.release import ByLevel, Cells
-from epsilons.risk.goals import CellsGoal, checked
+from epsilons.risk.goals import CellsGoal, Words
 from epsilons.risk.margins import RatioCells, WeighedCells
 from epsilons.risk.simplex import project as projected
 from epsilons.statistics.call import Call
@@ -71,12 +71,10 @@ class Frequencies(Question):
             )
 
     @classmethod
-    def goal_for(
-        cls, assume: object, loss: object, confidence: object, categories: object, edges: object
-    ) -> CellsGoal:
+    def goal_for(cls, words: Words, categories: object, edges: object) -> CellsGoal:
         """What is to be small: an error of the worst category."""
         cells = parameters.cells("frequencies", categories, edges)
-        return CellsGoal(*checked(assume, loss, confidence), cells or 0)
+        return CellsGoal(*words, cells or 0)
 
     @classmethod
     def range_for(cls, bounds: object) -> tuple[float, float]:
@@ -95,7 +93,7 @@ class Frequencies(Question):
     @property
     def goal(self) -> CellsGoal:
         """What is assumed, and which error is to be small."""
-        return CellsGoal(self.assume, self.loss, self.confidence, len(self.declared.labels))
+        return CellsGoal(self.assumption, self.loss, self.confidence, len(self.declared.labels))
 
     def methods(self, neighbours: str) -> Collection[str]:
         """The names that `method` may have beside "auto"."""
@@ -208,6 +206,7 @@ class Frequencies(Question):
             risk=margin.leading(goal, value),
             exact=False,
             spent=people.spending(mechanism.losses),
+            expected=people.expected,
         )
 
     def _value(self, raw: Floats) -> Floats:
@@ -217,6 +216,6 @@ class Frequencies(Question):
         """What the release says in words."""
         return Sentences(
             words.protected(neighbours),
-            words.assumed("frequencies", neighbours, self.assume),
+            words.assumed("frequencies", neighbours, self.assumption),
             words.uncounted(self.other, neighbours),
         )

@@ -12,8 +12,9 @@ from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError, BoundsError
 from epsilons.mechanisms import Additive, Sampled, TwoSums, build
 from epsilons.release import ByLevel, Scalar
-from epsilons.risk.goals import MeanGoal, checked
-from epsilons.risk.margins import Ratio, Weighed
+from epsilons.risk.assumptions import SAMPLE
+from epsilons.risk.goals import MeanGoal, Words
+from epsilons.risk.margins import Ratio, Weighed, holds_on_any_range
 from epsilons.statistics import unknown_people, unknown_range
 from epsilons.statistics.call import Call
 from epsilons.statistics.designs import (
@@ -46,6 +47,7 @@ class Mean(Question):
 
     Attributes:
         bounds: the range (lo, hi) that values can have; None if nobody knows it.
+        shape: where nobody knows it, what is claimed: "any" or "gaussian".
 
     Raises:
         ArgumentError: an argument is invalid (BoundsError: the bounds are).
@@ -57,6 +59,7 @@ class Mean(Question):
     range_may_be_found: ClassVar[bool] = True
     _: KW_ONLY
     bounds: Any = NOT_GIVEN
+    shape: str = "any"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -66,18 +69,58 @@ class Mean(Question):
                 "whatever the data, such as (0, 100) for a percentage; or bounds=None, if nobody "
                 "knows it."
             )
+        parameters.choice("shape", self.shape)
         if self.bounds is None:
-            _refuse_other_goals(self.assume, self.loss)
+            self._refuse_other_goals()
+        elif self.shape != "any":
+            raise ArgumentError(
+                f"shape={self.shape!r} is for bounds=None: on a known range nothing is assumed of "
+                "the shape of the data. Leave it out."
+            )
         else:
             self._set("bounds", parameters.bounds(self.bounds))
 
+    def check(self, neighbours: str) -> None:
+        """Refuse what does not fit what is private."""
+        super().check(neighbours)
+        if self.bounds is None and self.shape == "any" and self.assumption.sampled:
+            parameters.choice("neighbours", neighbours)
+            if neighbours == "add-remove":
+                raise ArgumentError(
+                    'about="population" needs bounds=(lo, hi) or shape="gaussian" under add-remove.'
+                )
+
+    def _refuse_other_goals(self) -> None:
+        """Refuse what is not proven for a range that has to be found.
+
+        Raises:
+            ArgumentError: it is not.
+        """
+        if self.shape == "any":
+            if not holds_on_any_range(self.assumption):
+                raise ArgumentError(
+                    f"related={self.related!r} with about={self.about!r} needs bounds=(lo, hi): a "
+                    "range that is found in the data may itself go with who has which budget. "
+                    'Leave related out; or write shape="gaussian", about="population", '
+                    "related=False, if the data are a sample of a Gaussian population."
+                )
+            return
+        if self.assumption != SAMPLE:
+            raise ArgumentError(
+                'shape="gaussian" is about a Gaussian population, of which budgets say nothing: '
+                'write about="population", related=False with it, or leave shape out.'
+            )
+        if self.loss != "mse":
+            raise ArgumentError(
+                f'loss={self.loss!r} is not for shape="gaussian", which makes the mean squared '
+                "error small: leave loss out, or give bounds=(lo, hi)."
+            )
+
     @classmethod
-    def goal_for(
-        cls, assume: object, loss: object, confidence: object, categories: object, edges: object
-    ) -> MeanGoal:
+    def goal_for(cls, words: Words, categories: object, edges: object) -> MeanGoal:
         """What is to be small: an error of the mean."""
         parameters.cells("mean", categories, edges)
-        return MeanGoal(*checked(assume, loss, confidence))
+        return MeanGoal(*words)
 
     @classmethod
     def range_for(cls, bounds: object) -> tuple[float, float]:
@@ -97,10 +140,12 @@ class Mean(Question):
     @property
     def goal(self) -> MeanGoal:
         """What is assumed, and which error is to be small."""
-        return MeanGoal(self.assume, self.loss, self.confidence)
+        return MeanGoal(self.assumption, self.loss, self.confidence)
 
     def methods(self, neighbours: str) -> Collection[str]:
         """The names that `method` may have beside "auto"."""
+        if self.bounds is None and self.shape == "any" and neighbours == "add-remove":
+            return ("weighted",)  # diffusion gives a seat to some of the people only
         if self.bounds is None:
             return unknown_range.METHODS
         return RULES if neighbours == "replace" else METHODS
@@ -140,11 +185,13 @@ class Mean(Question):
         private = call.neighbours == "add-remove"
         if self.bounds is not None:
             return self._open(rows, call) if private else self._closed(rows, call)
-        if self.method == "diffusion":
-            return (unknown_people.reduced if private else unknown_range.diffused)(rows, call)
+        if self.method == "diffusion" and private:
+            return unknown_people.reduced(rows, call)
+        goal = self.goal if self.shape == "any" else None
         if private:
-            return unknown_people.weighted(rows, call, self.goal)
-        return unknown_range.weighted(rows, call)
+            return unknown_people.weighted(rows, call, goal)
+        way = unknown_range.diffused if self.method == "diffusion" else unknown_range.weighted
+        return way(rows, call, goal)
 
     def _closed(self, rows: tally.Rows, call: Call) -> Steps:
         """People and budgets are public: one weighted sum."""
@@ -175,7 +222,7 @@ class Mean(Question):
             ),
             method=allocation.method,
             n=allocation.n,
-            risk=_in_units(goal.risk(mechanism.weighing), goal, bounds),
+            risk=goal.in_units(goal.risk(mechanism.weighing), bounds),
             exact=allocation.exact,
             spent=ByLevel(allocation.levels, allocation.spent, allocation.counts),
         )
@@ -214,46 +261,27 @@ class Mean(Question):
             method=chosen.method,
             n=n,
             n_is_noisy=n is not None,
-            risk=_in_units(margin.leading(goal), goal, bounds),
+            risk=goal.in_units(margin.leading(goal), bounds),
             exact=False,
             spent=people.spending(mechanism.losses),
+            expected=people.expected,
         )
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:
         """What the release says in words."""
         known = self.bounds is not None
         averaged = cast(Scalar, answer.estimate).bounds
-        assumed = words.assumed("mean", neighbours, self.assume, self.statistic)
+        assumed = words.assumed("mean", neighbours, self.assumption, self.statistic)
+        if not known:
+            cut = words.cut_to_what_was_found(neighbours, self.assumption)
+            assumed = cut if self.shape == "any" else words.ASSUMED_OF_A_GAUSSIAN
         return Sentences(
             words.protected(neighbours, range_is_known=known),
-            assumed if known else words.ASSUMED_OF_AN_UNKNOWN_RANGE,
+            assumed,
             words.clipped(
                 self.bounds if known else averaged,
                 midpoint=self.policy(neighbours) == "midpoint",
                 averaged=averaged,
                 found=not known,
             ),
-        )
-
-
-def _in_units(unit: float, goal: MeanGoal, bounds: tuple[float, float]) -> float:
-    """A risk on a unit range, in data units."""
-    lo, hi = bounds
-    return unit * ((hi - lo) ** 2 if goal.loss == "mse" else hi - lo)
-
-
-def _refuse_other_goals(assume: str, loss: str) -> None:
-    """Refuse what is not forecast for an unknown range.
-
-    Raises:
-        ArgumentError: the words are not "iid" and "mse".
-    """
-    if assume != "iid":
-        raise ArgumentError(
-            f'assume={assume!r} needs bounds=(lo, hi): without a range only assume="iid" has a '
-            "forecast, the mean of a Gaussian population."
-        )
-    if loss != "mse":
-        raise ArgumentError(
-            f'loss={loss!r} needs bounds=(lo, hi): without a range only loss="mse" has a forecast.'
         )

@@ -13,7 +13,7 @@ import numpy as np
 from epsilons.allocation.declared import Declared
 from epsilons.budgets import float_down
 from epsilons.mechanisms import LevelCounts, added_up
-from epsilons.release import ByLevel
+from epsilons.release import ByLevel, Expected
 from epsilons.risk import Weighing
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import Goal
@@ -51,6 +51,11 @@ class Counted:
         if not chosen.equal:
             return self.people
         return max(round(total / int(chosen.mechanism.weights.max())), 0)
+
+    @property
+    def expected(self) -> Expected:
+        """How many people are expected to have how much left."""
+        return Expected(*self.known.people())
 
     def level_count(self, weights: Integers) -> LevelCount | None:
         """The noisy counts, where each rung has its own."""
@@ -137,7 +142,7 @@ def _way(
     known = _known(terms)
     lowest = min(terms.ladder.levels[0], math.inf if terms.cap is None else terms.cap)
     if not terms.must_count:
-        related = goal.assume == "correlated" and not terms.ladder.fine
+        related = goal.assumption.related is not False and not terms.ladder.fine
         if not related or choose(known).equal:
             return known, None
     stage = LevelCounts.of(terms.ladder, terms.cap)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from epsilons import parameters, tally
 from epsilons.allocation import Allocation
-from epsilons.risk.goals import Goal
+from epsilons.risk.assumptions import Assumption, assumption_of
+from epsilons.risk.goals import Goal, Words
 from epsilons.statistics.call import Call
 from epsilons.statistics.steps import Answer, Steps
 
@@ -41,7 +42,8 @@ class Question(ABC):
         every_method: all names that `method` can have beside "auto", whatever else is asked.
         range_may_be_found: whether bounds may be None.
         values: an array, or the name of a column of the data.
-        assume: "iid", "shuffled" or "correlated".
+        about: "people" or "population": whose truth is wanted.
+        related: whether budgets may go with values: True, False, or by how much.
         loss: "mse" or "pac".
         confidence: of the PAC error, and of the interval that is printed.
         method: "auto", or a rule by name.
@@ -61,7 +63,8 @@ class Question(ABC):
 
     values: Any = field(repr=False)  # it may be an array of what people said
     _: KW_ONLY
-    assume: str = "iid"
+    about: str = "people"
+    related: bool | float = True
     loss: str = "mse"
     confidence: float = 0.95
     method: str = "auto"
@@ -69,8 +72,13 @@ class Question(ABC):
     title: str | None = None
     unit: str | None = None
 
+    def __new__(cls, *_args: Any, **given: Any) -> Self:
+        """Refuse the word of former versions, before anything is made of the others."""
+        parameters.refuse_assume(given)
+        return super().__new__(cls)
+
     def __post_init__(self) -> None:
-        parameters.choice("assume", self.assume)
+        self._set("related", assumption_of(self.about, self.related).related)
         parameters.choice("loss", self.loss)
         self._set("confidence", parameters.confidence(self.confidence))
         if self.missing is not None:
@@ -78,19 +86,22 @@ class Question(ABC):
         self._set("title", parameters.line("title", self.title))
         self._set("unit", parameters.line("unit", self.unit))
 
+    @property
+    def assumption(self) -> Assumption:
+        """What is taken to be true of the data."""
+        return Assumption(self.about, self.related)
+
     def _set(self, name: str, value: Any) -> None:
         """Keep an argument in the form in which it was checked."""
         object.__setattr__(self, name, value)
 
     @classmethod
     @abstractmethod
-    def goal_for(
-        cls, assume: object, loss: object, confidence: object, categories: object, edges: object
-    ) -> Goal:
+    def goal_for(cls, words: Words, categories: object, edges: object) -> Goal:
         """What is to be small, for a forecast without a question.
 
         Raises:
-            ArgumentError: a word is not known, or an argument is for another statistic.
+            ArgumentError: an argument is for another statistic.
         """
 
     @classmethod

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from epsilons.noise import Source
-from epsilons.release import Cells, Scalar, Spending
+from epsilons.release import Cells, Expected, Scalar, Spending
 from epsilons.types import Floats, Integers
 
 __all__ = ["Answer", "Draw", "Losses", "Mechanism", "Steps", "Thinning", "Toss"]
@@ -119,6 +119,7 @@ class Answer:
         risk: of the estimate, in data units, for the loss of the question.
         exact: whether the risk is an exact worst case.
         spent: what a person with any budget spends.
+        expected: how many people are expected at which budgets, where that is private.
         mechanism: the whole of what was drawn from; None if it is the one that was drawn, or a
             composition of the draws in their order.
     """
@@ -130,6 +131,7 @@ class Answer:
     risk: float
     exact: bool
     spent: Spending
+    expected: Expected | None = None
     mechanism: Any = None
 
 

@@ -12,10 +12,12 @@ from epsilons import tally
 from epsilons.allocation.caps import square_cap
 from epsilons.budgets import float_down
 from epsilons.mechanisms import Composed, LevelCounts, Reduced, Seats, diffuse
-from epsilons.release import ByLevel, Scalar
-from epsilons.risk.goals import Goal
+from epsilons.release import ByLevel, Expected, Scalar
+from epsilons.risk.assumptions import SAMPLE
+from epsilons.risk.counted import LevelCount
+from epsilons.risk.goals import MeanGoal
 from epsilons.risk.located import SIGMA, LocatedRatio, finite
-from epsilons.risk.margins import Ratio
+from epsilons.risk.margins import RatioCut
 from epsilons.statistics.call import Call
 from epsilons.statistics.capped import (
     around,
@@ -35,12 +37,19 @@ from epsilons.types import Floats, Integers
 
 __all__ = ["reduced", "weighted"]
 
+_GAUSSIAN = MeanGoal(SAMPLE, "mse", 0.95)
 _BETA = 0.01
 _MOST_SEATS = 2**24
 
 
-def weighted(rows: tally.Rows, call: Call, goal: Goal) -> Steps:
+def weighted(rows: tally.Rows, call: Call, goal: MeanGoal | None) -> Steps:
     """A private count of people, unless a guess was declared; selections; then two sums.
+
+    Args:
+        rows: of the people.
+        call: whom is asked, and what is declared of them.
+        goal: what is claimed of the values cut to the range, which needs a count wherever weights
+            differ; None for a Gaussian population.
 
     Guarantee:
         Add/remove, pure, for every input: with person i and without them the probabilities of
@@ -62,14 +71,16 @@ def weighted(rows: tally.Rows, call: Call, goal: Goal) -> Steps:
     whole_line = rows.line()
     start: LevelCounts | None = None
     n: int | None = None
-    if terms.guess is None:
+    heads: tuple[int, ...] = ()
+    if terms.guess is None or (goal is not None and not terms.equal):
         start = LevelCounts.of(replace(terms.ladder, levels=coarse), terms.cap)
-        drawn = yield Draw(start, start.total(coarse, whole_line.counts), True, rungs, place)
-        guess = expected(start.guess(drawn))
-        n = max(sum(drawn), 0)
+        heads = yield Draw(start, start.total(coarse, whole_line.counts), True, rungs, place)
+        n = max(sum(heads), 0)
+    if terms.guess is None and start is not None:
+        guess = expected(start.guess(heads))
     else:
         guess = np.zeros(len(coarse), dtype=np.int64)
-        np.add.at(guess, place, terms.guess)
+        np.add.at(guess, place, 0 if terms.guess is None else terms.guess)
         guess = expected(guess)
     usable = coarse if terms.cap is None else np.minimum(coarse, terms.cap)
 
@@ -86,24 +97,30 @@ def weighted(rows: tally.Rows, call: Call, goal: Goal) -> Steps:
     bounds = range_of(found)
     counted_sums = call.part(rows.sums(bounds))
     sigma = SIGMA * found.deviation
-    known = _known(call, found, place, bounds, sigma)
-    chosen = two_sums_design(known, goal, "transformed", bounds=bounds)
+    known = _known(call, found, place)
+    if goal is None:
+        known = replace(known, cap=_gaussian_cap(found, known, bounds, sigma))
+    chosen = two_sums_design(known, goal or _GAUSSIAN, "transformed", bounds=bounds)
     mechanism = chosen.mechanism
     pair = yield Draw(mechanism, mechanism.total(counted_sums))
     t, total = (float(each) for each in mechanism.sums(pair))
-    heaviest = int(np.argmax(mechanism.weights))
-    margin = LocatedRatio(
-        picture_of(found),
-        float(mechanism.weights[heaviest]) / float(mechanism.losses[heaviest]),
-        Ratio(
-            law=mechanism.law,
-            scheme=mechanism.scheme,
-            drawn=(t, total),
-            largest=int(mechanism.weights.max()),
-            equal=terms.equal,
-            slack=1.0 / mechanism.grid,
-        ),
+    sums = RatioCut(
+        law=mechanism.law,
+        scheme=mechanism.scheme,
+        drawn=(t, total),
+        largest=int(mechanism.weights.max()),
+        equal=chosen.equal if goal is not None else terms.equal,
+        slack=1.0 / mechanism.grid,
+        counted=_level_count(start, heads, mechanism.weights),
     )
+    margin: RatioCut | LocatedRatio = sums
+    if goal is None:
+        heaviest = int(np.argmax(mechanism.weights))
+        scale = float(mechanism.weights[heaviest]) / float(mechanism.losses[heaviest])
+        margin = LocatedRatio(picture_of(found), scale, sums)
+        risk = margin.mse(bounds, sigma)
+    else:
+        risk = goal.in_units(sums.leading(goal), bounds)
     lo, hi = bounds
     spends = [
         float_down(found.losses[at] + spent)
@@ -120,9 +137,10 @@ def weighted(rows: tally.Rows, call: Call, goal: Goal) -> Steps:
         method="weighted",
         n=n,
         n_is_noisy=n is not None,
-        risk=margin.mse(bounds, sigma),
+        risk=risk,
         exact=False,
         spent=ByLevel(rungs, np.array(spends), None),
+        expected=Expected(*known.people()),
     )
 
 
@@ -137,10 +155,8 @@ def _as_expected(counted: line.Line, levels: Floats, guess: Integers) -> line.Li
     return replace(counted, levels=levels, counts=guess)
 
 
-def _known(
-    call: Call, found: Found, place: Integers, bounds: tuple[float, float], sigma: float
-) -> Known:
-    """What the choice of the two sums may look at: what is left, a cap, and the same guess."""
+def _known(call: Call, found: Found, place: Integers) -> Known:
+    """What the choice of the two sums may look at: what is left, and the same guess."""
     terms = call.terms
     rungs = terms.ladder.levels
     usable = rungs if terms.cap is None else np.minimum(rungs, terms.cap)
@@ -148,11 +164,25 @@ def _known(
         Fraction(most) - found.losses[at]
         for most, at in zip(usable.tolist(), place.tolist(), strict=True)
     )
-    # Both sums have noise, and near the middle of the range half of either counts.
-    most = square_cap(budgets_left(found), min((bounds[1] - bounds[0]) / sigma, 1e9) ** 2)
     guess = np.zeros(len(rungs), dtype=np.int64)
     guess[np.unique(place, return_index=True)[1]] = found.counts
-    return Known(terms.ladder, left, min(most, float(max(left))), guess)
+    return Known(terms.ladder, left, None, guess)
+
+
+def _gaussian_cap(found: Found, known: Known, bounds: tuple[float, float], sigma: float) -> float:
+    """The cap of least mean squared error for a Gaussian population of about this deviation."""
+    # Both sums have noise, and near the middle of the range half of either counts.
+    most = square_cap(budgets_left(found), min((bounds[1] - bounds[0]) / sigma, 1e9) ** 2)
+    return min(most, float(max(known.left)))
+
+
+def _level_count(
+    stage: LevelCounts | None, drawn: tuple[int, ...], weights: Integers
+) -> LevelCount | None:
+    """The noisy counts, where each rung has its own."""
+    if stage is None or len(drawn) != len(weights):
+        return None
+    return LevelCount(drawn, tuple(map(float, stage.rates)), weights)
 
 
 def reduced(rows: tally.Rows, call: Call) -> Steps:
@@ -186,7 +216,7 @@ def reduced(rows: tally.Rows, call: Call) -> Steps:
     first = diffuse(levels, counts)
     spread = yield Draw(first, (seated, level_of), True, rungs, place)
     bounds = around(spread.centre, spread.radius)
-    last = capped_mean(levels, counts, first.losses, bounds=bounds, sigma=0.75 * spread.gap)
+    last = capped_mean(levels, counts, first.losses, bounds=bounds, aim=0.75 * spread.gap)
     total = last.total(_sums(seated, level_of, bounds, len(used)))
     drawn = yield Draw(last, total, False, rungs, place)
     bounded = Composed(levels, (first, last), (first.losses, last.losses))

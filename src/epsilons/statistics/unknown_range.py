@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 
@@ -12,8 +13,10 @@ from epsilons.allocation.split import TOO_OFTEN, Split, best_split
 from epsilons.errors import BudgetError, DataError
 from epsilons.ladder import SMALLEST
 from epsilons.mechanisms import Additive, added_up, diffuse
-from epsilons.release import ByLevel, Scalar
+from epsilons.release import ByLevel, Expected, Scalar
+from epsilons.risk.goals import MeanGoal
 from epsilons.risk.located import SIGMA, Located, Picture, finite
+from epsilons.risk.margins import WeighedCut
 from epsilons.statistics.call import Call
 from epsilons.statistics.capped import (
     around,
@@ -22,7 +25,7 @@ from epsilons.statistics.capped import (
     picture_of_spread,
     range_of,
 )
-from epsilons.statistics.locate import Found, locate
+from epsilons.statistics.locate import Found, locate, remaining
 from epsilons.statistics.steps import Answer, Draw, Losses, Steps
 from epsilons.tally import line
 from epsilons.types import Floats, Integers
@@ -37,8 +40,13 @@ CHANGED = (
 )
 
 
-def weighted(rows: tally.Rows, call: Call) -> Steps:
+def weighted(rows: tally.Rows, call: Call, goal: MeanGoal | None) -> Steps:
     """Two selections (or more, where data lie close together), then the mean.
+
+    Args:
+        rows: of the people.
+        call: whom is asked.
+        goal: what is claimed of the values cut to the range; None for a Gaussian population.
 
     Guarantee:
         Pure, for every input, replace-one: person i loses at most the sum of what the stages take
@@ -66,13 +74,16 @@ def weighted(rows: tally.Rows, call: Call) -> Steps:
     place = _place(found, counted.levels, levels)
     spent = tuple(found.losses[at] for at in place.tolist())
     sigma = SIGMA * found.deviation
-    mechanism = capped_mean(levels, counted.counts, spent, bounds=bounds, sigma=sigma)
+    aim = sigma if goal is None else goal
+    mechanism = capped_mean(levels, counted.counts, spent, bounds=bounds, aim=aim)
     drawn = yield Draw(mechanism, mechanism.total(counted.sums))
     lost = added_up((spent, mechanism.losses))
+    if goal is not None:
+        return cut_answer(mechanism, drawn, goal, "weighted", (spent, lost), sigma)
     return answer(mechanism, drawn, picture_of(found), "weighted", lost)
 
 
-def diffused(rows: tally.Rows, call: Call) -> Steps:
+def diffused(rows: tally.Rows, call: Call, goal: MeanGoal | None) -> Steps:
     """Coins for everyone, the stages of the paper, then the mean.
 
     Raises:
@@ -94,10 +105,56 @@ def diffused(rows: tally.Rows, call: Call) -> Steps:
     counted = rows.sums(bounds)
     if not np.array_equal(counted.levels, own):
         raise DataError(CHANGED)
-    mechanism = capped_mean(levels, counts, first.losses, bounds=bounds, sigma=0.75 * spread.gap)
+    sigma = 0.75 * spread.gap
+    aim = sigma if goal is None else goal
+    mechanism = capped_mean(levels, counts, first.losses, bounds=bounds, aim=aim)
     drawn = yield Draw(mechanism, mechanism.total(counted.sums))
     lost = added_up((first.losses, mechanism.losses))
+    if goal is not None:
+        return cut_answer(mechanism, drawn, goal, "diffusion", (first.losses, lost), sigma)
     return answer(mechanism, drawn, picture_of_spread(spread, first), "diffusion", lost)
+
+
+def cut_answer(
+    mechanism: Additive,
+    drawn: int,
+    goal: MeanGoal,
+    method: str,
+    losses: tuple[tuple[Fraction, ...], Losses],
+    sigma: float,
+) -> Answer:
+    """The answer of a mean of values cut to a range that was found.
+
+    Args:
+        mechanism: of the mean.
+        drawn: its lattice point.
+        goal: what is taken to be true of the data, and which error was made small.
+        method: by name.
+        losses: what a person of each level lost before the mean, and in all stages.
+        sigma: the standard deviation that the range was made from.
+    """
+    lo, hi = mechanism.bounds
+    raw = finite(mechanism.estimate(drawn))
+    before, lost = losses
+    left = remaining(mechanism.levels, before)
+    levels, place = np.unique(left, return_inverse=True)
+    people = np.bincount(place, weights=mechanism.counts).astype(np.int64)
+    spent = np.minimum(np.array([float(loss) for loss in lost]), mechanism.levels)
+    return Answer(
+        estimate=Scalar(
+            value=min(max(raw, lo), hi),
+            raw=raw,
+            bounds=(lo, hi),
+            margin=WeighedCut(mechanism.weighing, mechanism.slack),
+            sigma=sigma,
+        ),
+        method=method,
+        n=int(mechanism.counts.sum()),
+        risk=goal.in_units(goal.risk(mechanism.weighing), (lo, hi)),
+        exact=goal.is_exact(mechanism.weighing),
+        spent=ByLevel(mechanism.levels, spent, mechanism.counts),
+        expected=Expected(levels, people),
+    )
 
 
 def answer(mechanism: Additive, drawn: int, picture: Picture, method: str, lost: Losses) -> Answer:

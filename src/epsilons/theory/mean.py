@@ -6,12 +6,14 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from epsilons import parameters
 from epsilons.budgets import Budgets, as_budgets
 from epsilons.errors import ArgumentError
 from epsilons.noise import least_variance
+from epsilons.risk.assumptions import Assumption, assumption_of
 from epsilons.theory.affinity import chain_reach, chain_square, log_coins, widest_gap
 from epsilons.theory.information import central_square, sample_square, strict_part_square
 from epsilons.theory.prefix import Crowd, golden, people_of
@@ -21,6 +23,7 @@ SAFE = 1.0 - 1e-9
 """Takes off what rounding could have added: a bound must not exceed the truth in its last digit."""
 
 
+@parameters.speaks_plainly
 def least_error(
     epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
     *,
@@ -29,7 +32,8 @@ def least_error(
     categories: Any = None,
     edges: Any = None,
     neighbours: str = "replace",
-    assume: str = "iid",
+    about: str = "people",
+    related: bool | float = True,
     loss: str = "mse",
     confidence: float = 0.95,
 ) -> float:
@@ -45,7 +49,8 @@ def least_error(
         edges: for frequencies of bins, their edges, in place of categories.
         neighbours: "replace" or "add-remove". Either way the data are of these very budgets: not to
             know who is there can only add to the error.
-        assume: "iid": the mean of the population; "shuffled" or "correlated": of these very people.
+        about: "people" or "population": whose truth is wanted.
+        related: whether budgets may go with values: True, False, or by how much.
         loss: "mse" for the root of the mean squared error, "pac" for the error that is exceeded
             with a probability of more than 1 − confidence.
         confidence: of the PAC error.
@@ -54,7 +59,9 @@ def least_error(
         The bound, in data units (for frequencies in shares, of the worst category). Whatever the
         method, for some data (or population) its root mean squared error is at least this; or, for
         "pac", every error below this is exceeded with a probability above 1 − confidence. It is 0
-        where nothing is proven.
+        where nothing is proven. For a population in which budgets are related to values it is the
+        bound for one in which they are not, which is such a population, too; for people whose means
+        are δ apart it is that of all data on δ of the range, or of δ of the people.
 
     Raises:
         ArgumentError: an argument cannot mean anything (also BoundsError, BudgetError).
@@ -65,20 +72,32 @@ def least_error(
         constants derived: (35) as printed fails, and (36) says nothing.
     """
     parameters.choice("neighbours", neighbours)
-    parameters.choice("assume", assume)
+    assumption = assumption_of(about, related)
     parameters.choice("loss", loss)
     beta = 1.0 - parameters.confidence(confidence)
     cells = parameters.cells(statistic, categories, edges)
     lo, hi = parameters.bounds(bounds)
     if cells is not None and (lo, hi) != (0.0, 1.0):
         raise ArgumentError("bounds is for a mean: leave it out for frequencies, which are shares.")
-    people = people_of(as_budgets(epsilon))
+    budgets = as_budgets(epsilon)
     replaced = neighbours == "replace"
+    factor = 1.0
+    if not assumption.sampled and not assumption.anything and assumption.related is not False:
+        # Values within δ of one another have means within δ. In categories nobody can be by parts:
+        # δ of the people at each budget may be anywhere, and the others are in the first.
+        factor = assumption.apart
+        if cells is not None:
+            free = np.floor(factor * budgets.counts).astype(np.int64)
+            if int(free[budgets.levels > 0.0].sum()) < 2:
+                return 0.0
+            factor = float(free.sum()) / budgets.n
+            budgets = Budgets.of_levels(budgets.levels[free > 0], free[free > 0])
+    people = people_of(budgets)
     if loss == "pac":
-        unit = _quantile(people, assume, beta, cells or 2, replaced)
+        unit = _quantile(people, assumption, beta, cells or 2, replaced)
     else:
-        unit = math.sqrt(_square(people, assume, replaced))
-    return SAFE * (hi - lo) * unit
+        unit = math.sqrt(_square(people, assumption, replaced))
+    return SAFE * (hi - lo) * factor * unit
 
 
 def one_budget_error(epsilon: float, n: int, *, bounds: Any = (0, 1)) -> float:
@@ -113,16 +132,16 @@ def one_budget_error(epsilon: float, n: int, *, bounds: Any = (0, 1)) -> float:
     return (hi - lo) * math.sqrt(least_variance(float(epsilon))) / n
 
 
-def _square(people: Crowd, assume: str, replaced: bool) -> float:
+def _square(people: Crowd, assumption: Assumption, replaced: bool) -> float:
     """The mean squared error on a unit range."""
     # Who may be taken away may be exchanged, at twice the price.
     exchanged = people if replaced else people.times(2.0)
     population = _population_square(exchanged)
-    if assume == "iid":
+    if assumption.sampled:
         return population
     off_sample = max(math.sqrt(population) - 0.5 / math.sqrt(people.n), 0.0) ** 2
     found = max(off_sample, sample_square(exchanged), shuffled_square(exchanged))
-    if assume == "correlated":
+    if assumption.related is not False:
         chain = chain_square(people, replaced=replaced)
         found = max(found, chain, strict_part_square(exchanged))
     return found
@@ -135,11 +154,13 @@ def _population_square(people: Crowd) -> float:
     return max(sampling, math.exp(pairs), central_square(people))
 
 
-def _quantile(people: Crowd, assume: str, beta: float, cells: int, replaced: bool) -> float:
+def _quantile(
+    people: Crowd, assumption: Assumption, beta: float, cells: int, replaced: bool
+) -> float:
     """The error on a unit range that is exceeded with a probability above β."""
-    if assume == "iid":
+    if assumption.sampled:
         return widest_gap(people if replaced else people.times(2.0), beta)
-    if assume == "correlated":
+    if assumption.related is not False:
         worth = math.log(cells - 1.0) + math.log1p(-beta) - math.log(beta)
         if not replaced:
             worth = max(0.5 * worth, math.log1p(-1.0 / cells) - math.log(beta))

@@ -1,0 +1,82 @@
+"""Side by side: what is known if budgets go with values in any way, a little, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from epsilons.report.data import OutcomeRow, PlanData, ReleaseData, SideRow
+from epsilons.report.numbers import aligned, budget, percent
+
+__all__ = ["BOUGHT", "outcomes_table", "related_words", "sides_table"]
+
+Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
+
+_FIRST = "if budgets go with values"
+_CAPS = ("best cap", "typical error with it")
+
+BOUGHT = (
+    "The row with * is what was assumed. The best cap is the most that anyone would have spent if "
+    "the row had been assumed from the start."
+)
+
+
+def related_words(related: bool | float) -> str:
+    """How budgets go with values, in a few words."""
+    if related is True:
+        return "in any way"
+    return "not at all" if related is False else f"by at most {100.0 * related:.3g} % of the range"
+
+
+def sides_table(data: ReleaseData, told: Callable[[float], str]) -> Table | None:
+    """The heads and the rows of what a release says with each answer; None if there is but one.
+
+    Args:
+        data: of the release.
+        told: words for an error.
+    """
+    sides = data["sides"]
+    if len(sides) < 2:
+        return None
+    confidence = percent(data["confidence"])
+    one = sides[0]["low"] is not None
+    heads: tuple[str, ...] = (_FIRST, f"{confidence} interval" if one else f"error at {confidence}")
+    capped = all(side["cap"] is not None for side in sides)
+    rows: list[tuple[str, ...]] = []
+    for side in sides:
+        row: tuple[str, ...] = (
+            _name(side, data["related"]),
+            _interval(side) or told(side["error"]),
+        )
+        if capped:
+            row = (*row, budget(side["cap"] or 0.0), told(side["typical"] or 0.0))
+        rows.append(row)
+    return (*heads, *_CAPS) if capped else heads, rows
+
+
+def outcomes_table(data: PlanData, told: Callable[[float], str]) -> Table:
+    """The heads and the rows of what is best with each answer."""
+    heads = (_FIRST, "typical error", f"error at {percent(data['confidence'])}", "gain", "best cap")
+    rows: list[tuple[str, ...]] = [
+        (
+            _name(side, data["related"]),
+            told(side["rmse"]),
+            told(side["pac"]),
+            f"{side['gain']:,.3g} ×",
+            budget(side["cap"]),
+        )
+        for side in data["sides"]
+    ]
+    return heads, rows
+
+
+def _name(side: SideRow | OutcomeRow, assumed: bool | float) -> str:
+    mark = " *" if side["related"] == assumed else ""
+    return related_words(side["related"]) + mark
+
+
+def _interval(side: SideRow) -> str:
+    low, high = side["low"], side["high"]
+    if low is None or high is None:
+        return ""
+    wide = high - low
+    return f"{aligned(low, wide)} to {aligned(high, wide)}"
