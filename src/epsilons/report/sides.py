@@ -43,10 +43,8 @@ def sides_table(data: ReleaseData, told: Callable[[float], str]) -> Table | None
     capped = all(side["cap"] is not None for side in sides)
     rows: list[tuple[str, ...]] = []
     for side in sides:
-        row: tuple[str, ...] = (
-            _name(side, data["related"]),
-            _interval(side) or told(side["error"]),
-        )
+        known = _interval(side) or told(side["error"])
+        row: tuple[str, ...] = (_name(side, data["related"]), known)
         if capped:
             row = (*row, budget(side["cap"] or 0.0), told(side["typical"] or 0.0))
         rows.append(row)

@@ -60,7 +60,7 @@ class LevelCount:
         return int(self._ends(beta)[0].sum())
 
     def _ends(self, beta: float) -> tuple[Floats, Floats]:
-        """The fewest and the most people on each rung, all at once, unless with probability beta."""
+        """The fewest and the most people on each rung, unless for any of them, in β of all cases."""
         noisy = np.array(self.counts, dtype=np.float64)
         # P(|noise| > a) ≤ e^{−rate·a} for the discrete Laplace law.
         reach = -math.log(beta / len(noisy)) / np.array(self.rates) + 1.0

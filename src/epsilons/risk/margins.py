@@ -65,7 +65,10 @@ class CellsMargin(Protocol):
         """What the risk beside it is, in words; None if it is what risks are everywhere."""
 
     def intervals(
-        self, raw: Floats, assumption: Assumption, confidence: float
+        self,
+        raw: Floats,  # noqa: ARG002
+        assumption: Assumption,
+        confidence: float,
     ) -> tuple[Floats, Floats]:
         """For each category by itself, a range that holds its share."""
 
@@ -239,7 +242,7 @@ class _Behind(Margin):
         people = max(round(total / self.largest), 1)
         assumption, apart = goal.assumption, 0.0
         if not self.equal and assumption.related is False:
-            # Where weights differ, the error of a sample with the largest weight bounds shuffling's.
+            # Where weights differ, that of a sample with the largest weight bounds shuffling's.
             assumption = SAMPLE
         elif not self.equal:
             far = 1.0 if self.counted is None else self.counted.bias(1.0 - goal.confidence)
@@ -276,7 +279,11 @@ class Ratio(_Behind):
     slack: float
 
     def interval(
-        self, raw: float, bounds: Bounds, assumption: Assumption, confidence: float
+        self,
+        raw: float,  # noqa: ARG002
+        bounds: Bounds,
+        assumption: Assumption,
+        confidence: float,
     ) -> Bounds:
         """A range that holds the truth with at least this probability, within the bounds."""
         lo, hi = bounds
@@ -339,7 +346,10 @@ class RatioCells(_Behind):
         return math.fsum(self.drawn.tolist())
 
     def intervals(
-        self, raw: Floats, assumption: Assumption, confidence: float
+        self,
+        raw: Floats,  # noqa: ARG002
+        assumption: Assumption,
+        confidence: float,
     ) -> tuple[Floats, Floats]:
         """For each category by itself, a range that holds its share."""
         return self._intervals(assumption, confidence)
