@@ -38,8 +38,8 @@ def against_clarabel() -> Iterator[Result]:
     problem = cp.Problem(cp.Minimize(objective * 100), [v >= 0, cp.sum(v) == n, v <= s * epsilon])
     seconds = once(lambda: problem.solve(solver=cp.CLARABEL))
     found = float(objective.value)
-    ours = ep.allocate(epsilon, assume="correlated")
-    mine = min(once(lambda: ep.allocate(epsilon, assume="correlated")) for _ in range(9))
+    ours = ep.allocate(epsilon, about="people", related=True)
+    mine = min(once(lambda: ep.allocate(epsilon, about="people", related=True)) for _ in range(9))
     yield Result(
         "allocate, n = 10⁵, correlated MSE, against Clarabel",
         seconds / mine,

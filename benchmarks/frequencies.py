@@ -28,7 +28,7 @@ def a_million_categories() -> Iterator[Result]:
     budgets = Budgets.of_levels(levels, sums.sum(axis=1))
 
     def after() -> None:
-        allocation = allocate_for(budgets, CellsGoal("iid", "mse", 0.95, cells), "auto")
+        allocation = allocate_for(budgets, CellsGoal(SAMPLE, "mse", 0.95, cells), "auto")
         mechanism = build_histogram(allocation, unit=1)
         raw = mechanism.estimates(mechanism.draw(System(), total=mechanism.total(sums)))
         project(raw)

@@ -1,6 +1,6 @@
 """Accuracy: personal budgets against the best that a user of a one-ε library can do.
 
-The same data, the same people, `assume="shuffled"`. Worst-case errors are exact; errors on two
+The same data, the same people, `about="people", related=False`. Worst-case errors are exact; errors on two
 populations are measured beside them: ours with the mechanism that `ep.mean` returns, theirs with
 Laplace noise, and for one profile with OpenDP itself. `combining.py` finds their best; that it
 cannot be better than ours is proven in `docs/proofs/combining.md`.
@@ -137,7 +137,7 @@ def section(*, quick: bool) -> Section:
 
 
 _ABOUT = """Worst-case mean squared error of a mean of 10,000 people on [0, 1], exact, \
-`assume="shuffled"`. Ours is what `ep.mean(…, method="optimal")` really draws from, with Laplace \
+`about="people", related=False`. Ours is what `ep.mean(…, method="optimal")` really draws from, with Laplace \
 noise and rounded budgets. Theirs is the best that a user of a library with one ε can do with the \
 exact budgets, known in advance: *uniform*, everyone at the strictest ε above 0; *threshold*, the \
 best τ, dropping who is below; *groups*, one release for each group of neighbouring budgets, with \

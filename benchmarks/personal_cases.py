@@ -87,13 +87,13 @@ class Compared:
     @cached_property
     def theirs(self) -> dict[str, Combination]:
         """The best of every kind, for the exact budgets."""
-        noise = risk.noise_per_square("shuffled", self.budgets.n)
+        noise = risk.noise_per_square(UNRELATED, self.budgets.n)
         return combining.best_of_each(self.budgets, noise)
 
     @cached_property
     def worst(self) -> dict[str, float]:
         """The exact worst-case mean squared errors."""
-        sampled = ep.allocate(self.budgets, assume="shuffled", method="sampling").risk
+        sampled = ep.allocate(self.budgets, about="people", related=False, method="sampling").risk
         return {
             "ours": float(risk.mse(self.ours.weighing, "shuffled")),
             **{name: one.mse() for name, one in self.theirs.items()},
@@ -115,7 +115,7 @@ def mean_of(values: Floats, epsilon: Floats, seed: int) -> Any:
         values,
         epsilon=epsilon,
         bounds=(0.0, 1.0),
-        assume="shuffled",
+        about="people", related=False,
         method="optimal",
         source=ep.Seeded(seed),
     )

@@ -142,7 +142,7 @@ def frequency_errors(case: Compared, trials: int) -> dict[str, tuple[Measured, F
         people,
         epsilon=case.epsilon,
         categories=list(range(k)),
-        assume="shuffled",
+        about="people", related=False,
         method="optimal",
         source=ep.Seeded(SEED),
     ).mechanism

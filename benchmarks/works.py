@@ -67,7 +67,7 @@ def _cells(size: int) -> Ready:
     budgets = Budgets.of_levels(_budgets(LEVELS), sums.sum(axis=1))
 
     def after() -> None:
-        allocation = allocate_for(budgets, CellsGoal("iid", "mse", 0.95, size), "auto")
+        allocation = allocate_for(budgets, CellsGoal(SAMPLE, "mse", 0.95, size), "auto")
         mechanism = build_histogram(allocation, unit=1)
         raw = mechanism.estimates(mechanism.draw(System(), total=mechanism.total(sums)))
         project(raw)

@@ -84,7 +84,9 @@ def test_the_demo_as_json() -> None:
 def test_mean_of_a_file(table: Path) -> None:
     words = ("mean", str(table), "--value", "x", "--epsilon", "e", "--bounds", "0", "10")
     assert "Mean: " in run(*words).stdout
-    data = json.loads(run(*words, "--json", "--assume", "correlated", "--loss", "pac").stdout)
+    data = json.loads(
+        run(*words, "--json", "--about", "people", "--related", "yes", "--loss", "pac").stdout
+    )
     assert data["assume"] == "correlated"
     assert data["n"] == 120
     assert json.loads(run(*words[:5], "0.5", *words[6:], "--json").stdout)["n"] == 120

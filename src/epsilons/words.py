@@ -2,7 +2,7 @@
 
 protected(neighbours, range_is_known=…)                    what a release protects
 assumed(statistic, neighbours, assumption, mean=…)         what its error assumes
-cut_to_what_was_found(…), ASSUMED_OF_A_GAUSSIAN            the same where the range is found
+ASSUMED_OF_A_GAUSSIAN                                      the same for a Gaussian population
 PROTECTED_LOCALLY, ASSUMED_LOCALLY, honest_reports(…)      the local model
 will_protect(neighbours), planned(neighbours, assumption)  plans
 BEFORE                                                     what the default was in former versions
@@ -55,10 +55,10 @@ _TRUTH: Final = {"mean": "The {mean}", "frequencies": "The shares"}
 _VALUES: Final = {"mean": "values", "frequencies": "categories"}
 
 _ABOUT: Final = {
-    "people": "{truth} of these very people{counted} {is_} estimated.",
+    "people": "{truth} of these very people{counted} {is_} estimated{cut}.",
     "population": (
         "The people are a sample: each was drawn from one population, whatever the others are. "
-        "{truth} of that population {is_} estimated."
+        "{truth} of that population {is_} estimated{cut}."
     ),
 }
 
@@ -124,27 +124,30 @@ def protected(neighbours: str, *, range_is_known: bool = True) -> str:
     return _PROTECTED[neighbours, range_is_known]
 
 
-def assumed(statistic: str, neighbours: str, assumption: Assumption, mean: str = "mean") -> str:
-    """What the error of a release of the central model assumes, on a known range.
+def assumed(
+    statistic: str,
+    neighbours: str,
+    assumption: Assumption,
+    mean: str = "mean",
+    *,
+    found: bool = False,
+) -> str:
+    """What the error of a release of the central model assumes.
 
     Args:
         statistic: "mean" or "frequencies".
         neighbours: what counts as a change of one person.
         assumption: what is taken to be true of the data.
         mean: which mean it is.
+        found: whether values were cut to a range that was found.
     """
     wanted = _ABOUT[assumption.about].format(
         truth=_TRUTH[statistic].format(mean=mean),
         counted=_COUNTED[neighbours],
         is_="is" if statistic == "mean" else "are",
+        cut=", each value cut to the range that was found" if found else "",
     )
     return f"{wanted} {_budgets_say(assumption.related, _VALUES[statistic])}"
-
-
-def cut_to_what_was_found(neighbours: str, assumption: Assumption) -> str:
-    """What the error assumes where the range was found, and values were cut to it."""
-    mean = "mean of the values, cut to the range that was found,"
-    return assumed("mean", neighbours, assumption, mean)
 
 
 def _budgets_say(related: bool | float, values: str) -> str:

@@ -111,7 +111,7 @@ def test_an_allocation_describes_itself_and_does_not_change() -> None:
     found = ep.allocate({0.1: 500, 1.0: 200})
     assert found.n == 700
     assert found.method == "optimal"
-    assert found.goal == MeanGoal("iid", "mse", 0.95)
+    assert found.goal == MeanGoal(SAMPLE, "mse", 0.95)
     assert found.exact
     assert repr(found).startswith("Allocation(method='optimal', 700 people, 2 levels, scale=")
     with pytest.raises(AttributeError):
@@ -125,8 +125,8 @@ def test_an_allocation_describes_itself_and_does_not_change() -> None:
 
 def test_a_bound_is_not_called_exact() -> None:
     assert not ep.allocate([0.1, 1.0], loss="pac").exact
-    assert ep.allocate([0.1, 1.0], assume="correlated", loss="pac").exact
-    coins = ep.allocate([0.1, 1.0], assume="correlated", loss="pac", method="sampling")
+    assert ep.allocate([0.1, 1.0], about="people", related=True, loss="pac").exact
+    coins = ep.allocate([0.1, 1.0], about="people", related=True, loss="pac", method="sampling")
     assert not coins.exact
 
 
@@ -135,14 +135,14 @@ def test_budgets_are_left_as_they_were_given() -> None:
     budgets = ep.Budgets(epsilon)
     for method in RULES:
         ep.allocate(epsilon, method=method)
-        allocate_for(budgets, MeanGoal("correlated", "pac", 0.9), method)
+        allocate_for(budgets, MeanGoal(RELATED, "pac", 0.9), method)
     assert epsilon.tolist() == [0.5, 0.1, 3.0]
     assert budgets == ep.Budgets([0.1, 0.5, 3.0])
 
 
 def test_everyone_public_needs_no_noise() -> None:
     for method in RULES:
-        found = ep.allocate({math.inf: 4}, method=method, assume="shuffled")
+        found = ep.allocate({math.inf: 4}, method=method, about="people", related=False)
         assert (found.scale, found.risk) == (0.0, 0.0), method
 
 

@@ -277,7 +277,7 @@ def test_minimax_is_the_least_correlated_pac_error_over_all_weights(index: int) 
     epsilon = profile(KINDS[index % len(KINDS)], rng)
     confidence = float(rng.choice(CONFIDENCES))
     found = ep.allocate(
-        epsilon, assume="correlated", loss="pac", confidence=confidence, method="minimax"
+        epsilon, about="people", related=True, loss="pac", confidence=confidence, method="minimax"
     )
     people = grouped(epsilon)
     mine = objective(people, found.weights, "correlated", confidence)

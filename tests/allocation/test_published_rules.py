@@ -86,7 +86,7 @@ def test_the_hpm_rules_minimise_the_surrogates_of_their_paper(method: str, index
     confidence = float(rng.choice([0.3, 0.5, 0.9, 0.99]))
     log = 1.0 if method in ("hpm-ce", "hpm-ue") else -math.log(1.0 - confidence)
     found = ep.allocate(
-        epsilon, assume="shuffled", loss="pac", confidence=confidence, method=method
+        epsilon, about="people", related=False, loss="pac", confidence=confidence, method=method
     )
     weights = found.weights[np.searchsorted(found.levels, epsilon)]
     value = surrogate(method, weights, epsilon, log)

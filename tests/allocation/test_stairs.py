@@ -181,7 +181,7 @@ def test_auto_leaves_small_budgets_as_they_were(
 
 
 def test_public_people_are_capped_or_alone() -> None:
-    beside = ep.allocate({4.0: 100, math.inf: 3}, assume="correlated", method="staircase")
+    beside = ep.allocate({4.0: 100, math.inf: 3}, about="people", related=True, method="staircase")
     assert beside.stairs is not None
     assert beside.spent[-1] == beside.cap
     alone = ep.allocate({0.001: 3, math.inf: 300}, method="staircase")
@@ -192,10 +192,13 @@ def test_public_people_are_capped_or_alone() -> None:
 def test_many_levels_are_searched_in_groups_and_served_one_by_one() -> None:
     rng = np.random.default_rng(4)
     epsilon = rng.uniform(3.0, 9.0, 20_000)
-    found = ep.allocate(epsilon, assume="shuffled")
+    found = ep.allocate(epsilon, about="people", related=False)
     check(found)
     assert found.method == "staircase"
-    assert found.risk < 0.9 * ep.allocate(epsilon, assume="shuffled", method="optimal").risk
+    assert (
+        found.risk
+        < 0.9 * ep.allocate(epsilon, about="people", related=False, method="optimal").risk
+    )
 
 
 def test_frequencies_know_no_staircase() -> None:

@@ -23,7 +23,7 @@ TINY = 1e-24
 
 
 def noise_of(budgets: ep.Budgets) -> float:
-    return risk.noise_per_square("shuffled", budgets.n)
+    return risk.noise_per_square(UNRELATED, budgets.n)
 
 
 def partitions(people: list[int]) -> Iterator[list[list[int]]]:
@@ -215,7 +215,7 @@ def test_one_noise_serves_the_weights_of_any_combination(seed: int, signed: bool
 @settings(max_examples=60, deadline=None)
 def test_rounding_costs_less_than_one_percent(low: float, width: float, n: int, seed: int) -> None:
     epsilon = low * (1.0 + width * np.random.default_rng(seed).random(n))
-    best = ep.allocate(epsilon, assume="shuffled", method="optimal").risk
+    best = ep.allocate(epsilon, about="people", related=False, method="optimal").risk
     real = personal_cases.mean_of(np.zeros(n), epsilon, 0).risk
     assert real <= best * (1.0 - 2.0**-8) ** -2
 

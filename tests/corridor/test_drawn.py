@@ -35,7 +35,13 @@ MEANS: dict[str, dict[str, Any]] = {
     **{method: {"method": method} for method in ("auto", *RULES)},
     **{f"{m}, add-remove": {"method": m, "levels": GUESS, **PUBLIC} for m in ("auto", *METHODS)},
     "counted": {"levels": list(GUESS), **PUBLIC},
-    "related, counted": {"levels": list(GUESS), "cap": 0.5, "assume": "correlated", **PUBLIC},
+    "related, counted": {
+        "levels": list(GUESS),
+        "cap": 0.5,
+        "about": "people",
+        "related": True,
+        **PUBLIC,
+    },
     "one number": {"epsilon": 0.7, **PUBLIC},
     "one level": {"levels": [0.13], **PUBLIC},
 }
@@ -43,7 +49,13 @@ CELLS: dict[str, dict[str, Any]] = {
     **{method: {"method": method} for method in ("auto", *FREQUENCY_RULES)},
     "guessed": {"levels": GUESS, **PUBLIC},
     "counted": {"levels": list(GUESS), **PUBLIC},
-    "related, counted": {"levels": list(GUESS), "cap": 0.5, "assume": "correlated", **PUBLIC},
+    "related, counted": {
+        "levels": list(GUESS),
+        "cap": 0.5,
+        "about": "people",
+        "related": True,
+        **PUBLIC,
+    },
     "one number": {"epsilon": 0.7, **PUBLIC},
 }
 ALL = [*(("mean", name) for name in MEANS), *(("frequencies", name) for name in CELLS)]

@@ -136,7 +136,12 @@ def test_trials_have_the_errors_of_releases(cells: int, method: str) -> None:
     (errors,) = correlated_rules.central_errors(
         people, goal, [mechanism], trials=4_000, seed=1, cut=True
     )
-    words: dict[str, Any] = {"epsilon": people.epsilon, "assume": "correlated", "method": method}
+    words: dict[str, Any] = {
+        "epsilon": people.epsilon,
+        "about": "people",
+        "related": True,
+        "method": method,
+    }
     if cells:
         words |= {"categories": list(range(cells)), "project": False}
         publish: Any = ep.frequencies

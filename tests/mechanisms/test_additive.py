@@ -85,9 +85,9 @@ def test_a_range_one_wider_is_caught() -> None:
 
 
 def test_a_person_kept_too_often_is_caught() -> None:
-    mechanism = made(ORDINARY["half strict"], "sampling", MeanGoal("correlated", "mse", 0.95))
+    mechanism = made(ORDINARY["half strict"], "sampling", MeanGoal(RELATED, "mse", 0.95))
     sampled = made(
-        ep.Budgets({0.5: 30, 1.0: 30, 2.0: 400}), "sampling", MeanGoal("iid", "mse", 0.95)
+        ep.Budgets({0.5: 30, 1.0: 30, 2.0: 400}), "sampling", MeanGoal(SAMPLE, "mse", 0.95)
     )
     for each in (mechanism, sampled):
         assert isinstance(each, Sampled)

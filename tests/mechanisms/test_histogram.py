@@ -23,7 +23,7 @@ SHARES = 720_720
 
 def made(budgets: ep.Budgets, method: str, goal: Goal | None = None, unit: int = 1) -> Histogram:
     return build_histogram(
-        allocate_for(budgets, goal or CellsGoal("iid", "mse", 0.95, 3), method), unit=unit
+        allocate_for(budgets, goal or CellsGoal(SAMPLE, "mse", 0.95, 3), method), unit=unit
     )
 
 
@@ -115,7 +115,7 @@ def test_the_sampled_loss_equals_that_of_brute_force() -> None:
 
 
 def test_draws_are_totals_plus_noise_of_the_law() -> None:
-    mechanism = made(ORDINARY["half strict"], "optimal", CellsGoal("iid", "mse", 0.95, 4))
+    mechanism = made(ORDINARY["half strict"], "optimal", CellsGoal(SAMPLE, "mse", 0.95, 4))
     sums = np.array([[50, 100, 30, 20], [200, 0, 0, 0]], dtype=np.int64)
     total = mechanism.total(sums)
     assert total.tolist() == (mechanism.weights.astype(object) @ sums.astype(object)).tolist()
@@ -148,7 +148,9 @@ def test_public_people_alone_are_counted_without_noise() -> None:
 
 def test_the_weighing_is_that_of_the_allocation() -> None:
     for method in FREQUENCY_RULES:
-        allocation = allocate_for(ORDINARY["log-uniform"], CellsGoal("iid", "mse", 0.95, 7), method)
+        allocation = allocate_for(
+            ORDINARY["log-uniform"], CellsGoal(SAMPLE, "mse", 0.95, 7), method
+        )
         weighing = build_histogram(allocation, unit=1).weighing
         np.testing.assert_allclose(weighing.weights, allocation.weights, rtol=1e-6, atol=1e-12)
         assert weighing.scale == pytest.approx(allocation.scale, rel=1e-6)

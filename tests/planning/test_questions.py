@@ -76,7 +76,7 @@ def test_nobody_is_needed_where_the_error_is_reached() -> None:
 def test_what_no_number_reaches() -> None:
     """Zero error is not reached by any number of private people, and 0 is no wanted error."""
     assert need(Budgets({1.0: 5}), lambda people: 1.0, 0.5) == ((1.0, None),)
-    public = ep.plan({1.0: 5, math.inf: 2}, assume="correlated").need(rmse=1e-12)
+    public = ep.plan({1.0: 5, math.inf: 2}, about="people", related=True).need(rmse=1e-12)
     assert all(people is None for _, people in public)
 
 

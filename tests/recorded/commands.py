@@ -39,7 +39,16 @@ CALLS: Calls = {
     "mean, json": said(*MEAN, "--json", kind="parquet"),
     "mean, person": said(*MEAN, "--epsilon", "f", "--person", "who", kind="parquet"),
     "mean, pac": said(
-        *MEAN, "--loss", "pac", "--confidence", "0.8", "--assume", "correlated", kind="parquet"
+        *MEAN,
+        "--loss",
+        "pac",
+        "--confidence",
+        "0.8",
+        "--about",
+        "people",
+        "--related",
+        "yes",
+        kind="parquet",
     ),
     "mean, one epsilon": said(*MEAN, "--epsilon", "0.25", "--method", "staircase", kind="parquet"),
     "mean, private": said(*MEAN, *PRIVATE, *OFFERED, kind="parquet"),

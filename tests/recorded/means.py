@@ -68,18 +68,18 @@ CALLS: Calls = {
     ),
     "zeros beside": mean(p.VALUES, np.where(np.arange(p.N) < 200, 0.0, 1.0)),
     "many public": mean(p.VALUES, p.MANY_PUBLIC),
-    "many public, correlated": mean(p.VALUES, p.MANY_PUBLIC, assume="correlated"),
+    "many public, correlated": mean(p.VALUES, p.MANY_PUBLIC, about="people", related=True),
     "all public": mean(p.VALUES, math.inf),
-    "all public, correlated": mean(p.VALUES, np.full(p.N, np.inf), assume="correlated"),
+    "all public, correlated": mean(p.VALUES, np.full(p.N, np.inf), about="people", related=True),
     "public beside next to nothing": mean(
-        p.VALUES, np.where(np.arange(p.N) < 3, math.inf, 1e-12), assume="correlated"
+        p.VALUES, np.where(np.arange(p.N) < 3, math.inf, 1e-12), about="people", related=True
     ),
     "500 budgets": mean(p.DISTINCT_VALUES, p.DISTINCT),
-    "500 budgets, correlated": mean(p.DISTINCT_VALUES, p.DISTINCT, assume="correlated"),
+    "500 budgets, correlated": mean(p.DISTINCT_VALUES, p.DISTINCT, about="people", related=True),
     "500 budgets, staircase": mean(p.DISTINCT_VALUES, p.DISTINCT, method="staircase"),
     "500 budgets, sampling": mean(p.DISTINCT_VALUES, p.DISTINCT, method="sampling"),
     "500 budgets, affine, pac": mean(
-        p.DISTINCT_VALUES, p.DISTINCT, method="affine", loss="pac", assume="shuffled"
+        p.DISTINCT_VALUES, p.DISTINCT, method="affine", loss="pac", about="people", related=False
     ),
     "tiny budgets": mean(p.VALUES, p.EPSILON * 1e-9),
     "next to nothing": mean(p.VALUES, 1e-150),
@@ -90,7 +90,7 @@ CALLS: Calls = {
     "close budgets": mean(p.VALUES, 1.0 + p.EPSILON * 1e-15),
     "a crowd": mean(p.CROWD_VALUES, p.CROWD_EPSILON),
     "a crowd, correlated, pac": mean(
-        p.CROWD_VALUES, p.CROWD_EPSILON, assume="correlated", loss="pac", confidence=0.99
+        p.CROWD_VALUES, p.CROWD_EPSILON, about="people", related=True, loss="pac", confidence=0.99
     ),
     "a crowd, sampling": mean(p.CROWD_VALUES, p.CROWD_EPSILON, method="sampling"),
     "float32": mean(p.VALUES.astype(np.float32), p.EPSILON.astype(np.float32)),

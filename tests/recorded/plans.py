@@ -71,7 +71,7 @@ CALLS: Calls = {
     "plan, 500 budgets": plan(p.DISTINCT),
     "plan, frequencies": plan(ORDINARY, statistic="frequencies", categories=["a", "b", "c"]),
     "plan, frequencies, edges, pac": plan(
-        ORDINARY, statistic="frequencies", edges=[0, 1, 2], loss="pac", assume="correlated"
+        ORDINARY, statistic="frequencies", edges=[0, 1, 2], loss="pac", about="people", related=True
     ),
     "plan, private, frequencies": plan(
         ORDINARY, statistic="frequencies", categories=4, neighbours="add-remove"
@@ -85,7 +85,7 @@ CALLS: Calls = {
     "plan, private, need": asked(FEW, need={"rmse": 7.0}, bounds=(0, 120), neighbours="add-remove"),
     **_allocations(),
     "allocate, pac": allocate(p.MIXED, loss="pac", confidence=0.8),
-    "allocate, 500 budgets": allocate(p.DISTINCT, assume="correlated"),
+    "allocate, 500 budgets": allocate(p.DISTINCT, about="people", related=True),
     "allocate, 500 budgets, staircase": allocate(p.DISTINCT, method="staircase"),
     "allocate, for each": for_each(ORDINARY, [0.1, 1.0, 5.0, 3.0, math.inf]),
 }

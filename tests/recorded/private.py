@@ -52,18 +52,20 @@ def _by_method() -> dict[str, Run]:
 CALLS: Calls = {
     **{f"mean, {name}": run for name, run in _by_method().items()},
     "mean, no levels": mean(p.VALUES, p.EPSILON),
-    "mean, no levels, correlated": mean(p.VALUES, p.EPSILON, assume="correlated"),
+    "mean, no levels, correlated": mean(p.VALUES, p.EPSILON, about="people", related=True),
     "mean, cap": mean(p.VALUES, p.EPSILON, cap=0.8),
     "mean, cap and levels": mean(p.VALUES, p.EPSILON, cap=0.8, levels=OFFERED),
     "mean, cap and guesses, correlated": mean(
-        p.VALUES, p.EPSILON, cap=1.0, levels=GUESSED, assume="correlated"
+        p.VALUES, p.EPSILON, cap=1.0, levels=GUESSED, about="people", related=True
     ),
     "mean, cap and one epsilon": mean(p.VALUES, 2.0, cap=0.5),
     "mean, offered, correlated, auto": mean(
-        p.VALUES, p.EPSILON, levels=OFFERED, assume="correlated"
+        p.VALUES, p.EPSILON, levels=OFFERED, about="people", related=True
     ),
-    "mean, offered, shuffled": mean(p.VALUES, p.EPSILON, levels=OFFERED, assume="shuffled"),
-    "mean, one level": mean(p.VALUES, p.EPSILON, levels=[0.5], assume="correlated"),
+    "mean, offered, shuffled": mean(
+        p.VALUES, p.EPSILON, levels=OFFERED, about="people", related=False
+    ),
+    "mean, one level": mean(p.VALUES, p.EPSILON, levels=[0.5], about="people", related=True),
     "mean, Budgets for levels": mean(p.VALUES, p.EPSILON, levels=ep.Budgets(GUESSED)),
     "mean, public people": mean(p.VALUES, p.WITH_PUBLIC, levels=[0.1, 0.5, 1, 2, math.inf]),
     "mean, holes": mean(p.HOLES, p.EPSILON, levels=GUESSED),
@@ -82,16 +84,24 @@ CALLS: Calls = {
     "frequencies, no levels": shares(p.TEXT, p.EPSILON, categories=p.WORDS),
     "frequencies, offered": shares(p.TEXT, p.EPSILON, categories=p.WORDS, levels=OFFERED),
     "frequencies, offered, correlated": shares(
-        p.TEXT, p.EPSILON, categories=p.WORDS, levels=OFFERED, assume="correlated"
+        p.TEXT, p.EPSILON, categories=p.WORDS, levels=OFFERED, about="people", related=True
     ),
     "frequencies, guessed": shares(
         p.TEXT, p.EPSILON, categories=p.WORDS, levels=GUESSED, method="transformed"
     ),
     "frequencies, guessed, shuffled, pac": shares(
-        p.TEXT, p.EPSILON, categories=p.WORDS, levels=GUESSED, assume="shuffled", loss="pac"
+        p.TEXT,
+        p.EPSILON,
+        categories=p.WORDS,
+        levels=GUESSED,
+        about="people",
+        related=False,
+        loss="pac",
     ),
     "frequencies, cap": shares(p.TEXT, p.EPSILON, categories=p.WORDS, cap=0.6),
-    "frequencies, one epsilon": shares(p.TEXT, 0.9, categories=p.WORDS, assume="correlated"),
+    "frequencies, one epsilon": shares(
+        p.TEXT, 0.9, categories=p.WORDS, about="people", related=True
+    ),
     "frequencies, other": shares(
         p.TEXT, p.EPSILON, categories=["bus"], other="else", levels=GUESSED
     ),

@@ -187,7 +187,7 @@ CALLS: Calls = {
     "unknown range, too small": mean(p.VALUES, 0.01, None),
     "unknown range, too small, mixed": mean(p.VALUES, p.EPSILON * 0.1, None),
     "unknown range, next to nothing": mean(p.VALUES, 1e-13, None, method="diffusion"),
-    "unknown range, correlated": mean(bounds=None, assume="correlated"),
+    "unknown range, correlated": mean(bounds=None, about="people", related=True),
     "unknown range, pac": mean(bounds=None, loss="pac"),
     "unknown range, method": mean(bounds=None, method="optimal"),
     "unknown range, levels": mean(bounds=None, levels=[1.0]),

@@ -32,7 +32,9 @@ def _by_rule() -> dict[str, Run]:
 
 CALLS: Calls = {
     **_by_rule(),
-    "auto, correlated": frequencies(p.TEXT, p.EPSILON, categories=p.WORDS, assume="correlated"),
+    "auto, correlated": frequencies(
+        p.TEXT, p.EPSILON, categories=p.WORDS, about="people", related=True
+    ),
     "not projected": frequencies(p.TEXT, p.EPSILON * 0.1, categories=p.WORDS, project=False),
     "projected": frequencies(p.TEXT, p.EPSILON * 0.1, categories=p.WORDS),
     "another order": frequencies(p.TEXT, p.EPSILON, categories=p.WORDS[::-1]),
@@ -64,7 +66,9 @@ CALLS: Calls = {
     ),
     "one budget for all": frequencies(p.TEXT, 0.4, categories=p.WORDS),
     "one public": frequencies(p.TEXT, p.WITH_PUBLIC, categories=p.WORDS),
-    "many public": frequencies(p.TEXT, p.MANY_PUBLIC, categories=p.WORDS, assume="correlated"),
+    "many public": frequencies(
+        p.TEXT, p.MANY_PUBLIC, categories=p.WORDS, about="people", related=True
+    ),
     "all public": frequencies(p.TEXT, math.inf, categories=p.WORDS),
     "tiny budgets": frequencies(p.TEXT, p.EPSILON * 1e-9, categories=p.WORDS),
     "huge budgets": frequencies(p.TEXT, p.EPSILON * 1e9, categories=p.WORDS),

@@ -22,7 +22,7 @@ def test_the_interval_of_a_mean_is_the_quantile_of_its_noise() -> None:
     """Everyone at one ε, and budgets may say anything: the noise is all there is."""
     values = [20.0] * N
     release = ep.mean(
-        values, epsilon=EPSILON, bounds=(0, 60), assume="correlated", method="uniform"
+        values, epsilon=EPSILON, bounds=(0, 60), about="people", related=True, method="uniform"
     )
     low, high = release.interval(1.0 - BETA)
     reach = 60.0 / (EPSILON * N) * math.log(1.0 / BETA)
@@ -34,7 +34,7 @@ def test_the_interval_of_a_mean_is_the_quantile_of_its_noise() -> None:
 def test_the_intervals_of_shares_are_quantiles_of_their_noise() -> None:
     """Two cells move, so the scale is 2/(ε·n); a band holds k of them at once."""
     release = ep.frequencies(
-        [0, 1, 2, 3] * (N // 4), epsilon=EPSILON, categories=range(4), assume="correlated"
+        [0, 1, 2, 3] * (N // 4), epsilon=EPSILON, categories=range(4), about="people", related=True
     )
     scale = 2.0 / (EPSILON * N)
     low, high = release.interval(1.0 - BETA)
@@ -79,7 +79,8 @@ def related(make: Any, values: Any, **words: Any) -> Any:
         neighbours="add-remove",
         levels=[0.5, 1.0],
         cap=1.0,
-        assume="correlated",
+        about="people",
+        related=True,
         source=ep.Seeded(4),
         **words,
     )

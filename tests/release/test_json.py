@@ -50,7 +50,7 @@ RELEASES: dict[str, Any] = {
     "public": lambda: mean(epsilon=np.where(EPSILON > 1.0, math.inf, EPSILON)),
     "sampling": lambda: mean(method="sampling"),
     "staircase": lambda: mean(epsilon=6.0, method="staircase"),
-    "minimax": lambda: mean(method="minimax", loss="pac", assume="correlated"),
+    "minimax": lambda: mean(method="minimax", loss="pac", about="people", related=True),
     "add-remove": lambda: mean(**LEVELS),
     "fine ladder": lambda: mean(**OPEN),
     "hourglass": lambda: mean(epsilon=4.0, method="hourglass", **OPEN),

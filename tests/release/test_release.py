@@ -82,7 +82,7 @@ def test_a_value_outside_is_moved_to_the_nearest_bound(release: ep.Release) -> N
 
 
 def test_the_error_if_related_covers_that_of_shuffled_people(release: ep.Release) -> None:
-    shuffled = dataclasses.replace(release, assume="shuffled")
+    shuffled = dataclasses.replace(release, about="people", related=False)
     low, high = shuffled.interval()
     assert release.error_if_related >= (high - low) / 2.0 - 1e-9
 

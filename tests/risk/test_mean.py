@@ -145,11 +145,11 @@ def test_the_finite_population_factor_is_that_of_the_worst_population(n: int) ->
     weights = np.random.default_rng(n).dirichlet(np.ones(n))
     made = Weighing(weights, np.ones(n, dtype=np.int64), 0.1)
     worst = brute_force(made, "shuffled")
-    constant = risk.noise_per_square("shuffled", n)
+    constant = risk.noise_per_square(UNRELATED, n)
     shape = float(weights @ weights) - 1.0 / n + constant * 0.1**2
     assert worst / shape == pytest.approx(2.0 / constant, rel=1e-12)
     assert brute_force(made, "iid") == pytest.approx(
-        0.25 * (float(weights @ weights) + risk.noise_per_square("iid", n) * 0.1**2), rel=1e-12
+        0.25 * (float(weights @ weights) + risk.noise_per_square(SAMPLE, n) * 0.1**2), rel=1e-12
     )
 
 
@@ -170,7 +170,7 @@ def test_the_correlated_quantile_is_exact(ratio: float, beta: float) -> None:
     b = ratio * scale
     made = Weighing(np.array([0.5 - b, 0.5 + b]), np.array([1, 1]), scale)
     alpha = risk.quantile(made, "correlated", 1.0 - beta)
-    assert MeanGoal("correlated", "pac", 0.9).is_exact(made)
+    assert MeanGoal(RELATED, "pac", 0.9).is_exact(made)
     # Just above and just below the quantile, against the law of SciPy.
     law, near = stats.laplace(scale=scale), 1e-9 * (alpha + scale)
     above = law.sf(alpha + near - b) + law.cdf(-alpha - near - b)

@@ -32,7 +32,8 @@ def released(epsilon: float, method: str) -> Any:
         epsilon=epsilon,
         bounds=(0, 1),
         neighbours="add-remove",
-        assume="shuffled",
+        about="people",
+        related=False,
         method=method,
         source=ep.Seeded(1),
     )

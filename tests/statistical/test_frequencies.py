@@ -111,7 +111,7 @@ def test_intervals_of_sampled_people_cover() -> None:
     """Half of the people are kept by a coin, budgets tell categories: coins move whole weights."""
     budgets = ep.Budgets({1.0: 2000, 1.7: 2000})
     allocation = _allocation(
-        budgets, CellsGoal("correlated", "mse", 0.95, 2), "sampling", _sampling_at(budgets, 1.7)
+        budgets, CellsGoal(RELATED, "mse", 0.95, 2), "sampling", _sampling_at(budgets, 1.7)
     )
     mechanism = build_histogram(allocation, unit=1)
     assert mechanism.keep is not None

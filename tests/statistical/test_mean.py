@@ -114,7 +114,8 @@ def test_sampling_is_unbiased_and_as_good_as_forecast() -> None:
             epsilon=epsilon,
             bounds=(0, 1),
             method="sampling",
-            assume="shuffled",
+            about="people",
+            related=False,
             source=source,
         )
         errors.append(release.raw - 0.5)

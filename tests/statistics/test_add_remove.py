@@ -220,12 +220,12 @@ def test_related_budgets_are_bounded_by_the_counts_alone() -> None:
     people = [(0.5, e, f"{i} {e}") for i in range(3000) for e in (1.0, 2.0)]
     untold = mean_of(people, cap=2.0)
     assert untold.error_if_related == max(untold.value, 1.0 - untold.value)
-    counted = mean_of(people, levels=[1.0, 2.0], assume="correlated")
+    counted = mean_of(people, levels=[1.0, 2.0], about="people", related=True)
     assert counted.error_if_related < 0.3
     low, high = counted.interval()
     assert low <= 0.5 <= high
     assert high - low < 0.6
-    assert mean_of(people, epsilon=1.0, assume="correlated").error_if_related < 0.01
+    assert mean_of(people, epsilon=1.0, about="people", related=True).error_if_related < 0.01
 
 
 # Frequencies.

@@ -98,12 +98,12 @@ EQUAL: dict[str, tuple[dict[float, int], dict[str, Any]]] = {
 @pytest.mark.parametrize("case", EQUAL)
 def test_equal_weights_need_no_count(case: str, statistic: str) -> None:
     people, facts = EQUAL[case]
-    release = RELEASES[statistic](people, assume="correlated", **facts)
+    release = RELEASES[statistic](people, about="people", related=True, **facts)
     assert behind(release).equal
     assert behind(release).counted is None
     assert not isinstance(release.mechanism, Composed)
     assert width(release) < 0.1 * (60.0 if statistic == "mean" else 1.0)
-    shuffled = RELEASES[statistic](people, assume="shuffled", **facts)
+    shuffled = RELEASES[statistic](people, about="people", related=False, **facts)
     assert width(shuffled) == pytest.approx(width(release))
     assert release.n == pytest.approx(sum(people.values()), abs=2000)
 
@@ -111,7 +111,7 @@ def test_equal_weights_need_no_count(case: str, statistic: str) -> None:
 def test_weights_are_not_equal_where_some_have_none() -> None:
     """A staircase of large steps gives no weight to the lowest: their values are not heard."""
     people = {0.01: 500, 2.0: 500}
-    release = mean_of(people, levels=[0.01, 2.0], assume="correlated", method="hourglass")
+    release = mean_of(people, levels=[0.01, 2.0], about="people", related=True, method="hourglass")
     assert not behind(release).equal
     assert width(release) > 20.0
 
@@ -165,7 +165,7 @@ def test_a_cap_bounds_all_that_is_spent_also_where_people_are_counted() -> None:
     people = PEOPLE["two levels"]
     for make in RELEASES.values():
         for cap in (0.3, 0.5, 1.5):
-            release = make(people, assume="correlated", levels=[0.1, 1.0], cap=cap)
+            release = make(people, about="people", related=True, levels=[0.1, 1.0], cap=cap)
             verdict = ep.verify.exact(release.mechanism)
             assert isinstance(release.mechanism, Composed)
             assert verdict.holds

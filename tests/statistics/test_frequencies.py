@@ -123,7 +123,7 @@ def test_zero_public_and_one_for_all_are_ordinary(epsilon: Any, method: str) -> 
 
 
 def test_public_records_give_their_exact_shares() -> None:
-    release = ep.frequencies(X, epsilon=math.inf, categories=ABC, assume="shuffled")
+    release = ep.frequencies(X, epsilon=math.inf, categories=ABC, about="people", related=False)
     assert release.value.tolist() == [0.5, 0.25, 0.25]
     left_out = ep.frequencies(X, epsilon=[0.0, 0.0, math.inf, math.inf], categories=ABC)
     assert left_out.value.tolist() == [0.5, 0.0, 0.5]
@@ -247,7 +247,12 @@ def test_budgets_of_almost_nothing_still_get_a_release(epsilon: float) -> None:
 def test_up_to_sixteen_rows_share_without_a_remainder(rows: int) -> None:
     people = np.repeat(np.arange(10), rows)
     release = ep.frequencies(
-        ["a"] * (rows * 10), epsilon=math.inf, categories=ABC, person=people, assume="shuffled"
+        ["a"] * (rows * 10),
+        epsilon=math.inf,
+        categories=ABC,
+        person=people,
+        about="people",
+        related=False,
     )
     low, high = release.interval()
     assert low[0] <= 1.0 <= high[0]

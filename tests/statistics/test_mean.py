@@ -156,7 +156,7 @@ def test_zero_public_and_one_for_all_are_ordinary(case: str, method: str) -> Non
 
 
 def test_public_records_give_their_exact_mean() -> None:
-    release = ep.mean(X, epsilon=math.inf, bounds=(0, 10), assume="shuffled")
+    release = ep.mean(X, epsilon=math.inf, bounds=(0, 10), about="people", related=False)
     assert release.value == pytest.approx(2.5, abs=1e-8)
     assert release.interval() == pytest.approx((2.5, 2.5), abs=1e-7)
     left_out = ep.mean(X, epsilon=[0.0, 0.0, math.inf, math.inf], bounds=(0, 10))

@@ -37,7 +37,9 @@ class Squares(ep.Mean):
 
 
 def asked(method: str = "auto", missing: str | None = None, **more: Any) -> ep.Release:
-    question = Squares(VALUES, bounds=(0, 4), method=method, missing=missing, assume="shuffled")
+    question = Squares(
+        VALUES, bounds=(0, 4), method=method, missing=missing, about="people", related=False
+    )
     return ep.publish([question], epsilon=EPSILON, source=ep.Seeded(3), **more)[0]
 
 

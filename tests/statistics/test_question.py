@@ -61,7 +61,7 @@ def test_bounds_must_be_said_and_none_must_be_meant() -> None:
     with pytest.raises(BoundsError, match=r"bounds is not given: write bounds=\(lo, hi\)"):
         ep.Mean(VALUES)
     with pytest.raises(ArgumentError, match=r"assume='shuffled' needs bounds=\(lo, hi\)"):
-        ep.Mean(VALUES, bounds=None, assume="shuffled")
+        ep.Mean(VALUES, bounds=None, about="people", related=False)
     with pytest.raises(ArgumentError, match=r"loss='pac' needs bounds=\(lo, hi\)"):
         ep.Mean(VALUES, bounds=None, loss="pac")
 

@@ -110,12 +110,12 @@ FACTS: dict[str, dict[str, Any]] = {
 OPEN: dict[str, Any] = {
     "mean": lambda values: ep.Mean(values, bounds=(0, 1)),
     "mean, stairs": lambda values: ep.Mean(values, bounds=(0, 1), method="hourglass"),
-    "mean, related": lambda values: ep.Mean(values, bounds=(0, 1), assume="correlated"),
+    "mean, related": lambda values: ep.Mean(values, bounds=(0, 1), about="people", related=True),
     "unknown range": lambda values: ep.Mean(values, bounds=None),
     "reduction": lambda values: ep.Mean(values, bounds=None, method="diffusion"),
     "frequencies": lambda values: ep.Frequencies(values, edges=[-4.0, 0.0, 1.0], other="else"),
     "frequencies, related": lambda values: ep.Frequencies(
-        values, edges=[-4.0, 0.0, 1.0], other="else", assume="correlated"
+        values, edges=[-4.0, 0.0, 1.0], other="else", about="people", related=True
     ),
 }
 
@@ -169,7 +169,7 @@ def test_the_range_is_looked_for_more_than_once() -> None:
 
 @pytest.mark.parametrize("facts", FACTS)
 def test_who_is_counted_first_decides_nothing_but_the_total(facts: str) -> None:
-    goal = MeanGoal("correlated", "mse", 0.95)
+    goal = MeanGoal(RELATED, "mse", 0.95)
     terms = declared_of(np.ones(2), FACTS[facts].get("levels"), FACTS[facts].get("cap"))
 
     def choose(known: Any) -> Any:

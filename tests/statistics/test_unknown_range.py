@@ -227,7 +227,7 @@ def test_words_and_arguments() -> None:
         ep.mean(values, bounds=None, epsilon=1.0, levels=[1.0])
     with pytest.raises(ArgumentError, match="confidence"):
         release.interval(1.5)
-    ep.Mean(values, bounds=None, assume="iid", loss="mse")
+    ep.Mean(values, bounds=None, about="population", related=False, loss="mse")
     for assume, loss in (("shuffled", "mse"), ("iid", "pac"), ("never", "mse")):
         with pytest.raises(ArgumentError):
             ep.Mean(values, bounds=None, assume=assume, loss=loss)

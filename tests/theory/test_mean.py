@@ -57,13 +57,13 @@ def test_no_table_keeps_a_smaller_error(
 def test_one_coin_is_told_apart_exactly_as_often_as_budgets_say() -> None:
     """Randomized response attains the bound for two answers: it cannot be larger."""
     for epsilon in (0.1, 1.0, 3.0):
-        miss = minimax((epsilon,), assume="correlated", loss="pac", alpha=0.5, steps=2)
+        miss = minimax((epsilon,), about="people", related=True, loss="pac", alpha=0.5, steps=2)
         assert miss == pytest.approx(1.0 / (1.0 + math.exp(epsilon)), abs=1e-9)
         # A hair more confidence than 1 − miss, and the strictest person alone is out of reach.
         budgets = {epsilon: 1, math.inf: 1}
         for factor, reach in ((0.99, 0.25), (1.01, 0.0)):
             found = theory.least_error(
-                budgets, assume="correlated", loss="pac", confidence=1.0 - factor * miss
+                budgets, about="people", related=True, loss="pac", confidence=1.0 - factor * miss
             )
             assert found == pytest.approx(reach)
 
@@ -71,7 +71,7 @@ def test_one_coin_is_told_apart_exactly_as_often_as_budgets_say() -> None:
 def test_the_printed_bound_for_shuffled_means_is_broken_by_randomized_response() -> None:
     """Paper *correlated* (35) asks E e^{−Z} ≤ β of every method with an error below ½."""
     epsilon = 1.0
-    beta = minimax((epsilon,), assume="shuffled", loss="pac", alpha=0.5, steps=2)
+    beta = minimax((epsilon,), about="people", related=False, loss="pac", alpha=0.5, steps=2)
     assert math.exp(-epsilon) > beta * 1.3
 
 
@@ -159,14 +159,19 @@ def test_units_are_those_of_the_data() -> None:
 
 def test_people_who_say_nothing_leave_half_the_range() -> None:
     budgets = {0.0: 3, math.inf: 1}
-    assert theory.least_error(budgets, assume="correlated") == pytest.approx(3 / 8)
-    assert theory.least_error({math.inf: 9}, assume="correlated") == 0.0
+    assert theory.least_error(budgets, about="people", related=True) == pytest.approx(3 / 8)
+    assert theory.least_error({math.inf: 9}, about="people", related=True) == 0.0
     # Hodges and Lehmann: the minimax risk of the mean of n public coins.
     assert theory.least_error({math.inf: 9}) == pytest.approx(1 / 8)
 
 
 def test_many_categories_are_harder_to_tell_apart() -> None:
-    words: dict[str, Any] = {"assume": "correlated", "loss": "pac", "statistic": "frequencies"}
+    words: dict[str, Any] = {
+        "about": "people",
+        "related": True,
+        "loss": "pac",
+        "statistic": "frequencies",
+    }
     found = [theory.least_error({0.01: 10**4}, categories=k, **words) for k in (2, 20, 200)]
     by_hand = [math.ceil(math.log((k - 1) * 19) / 0.01 - 1e-9) - 1 for k in (2, 20, 200)]
     assert found == pytest.approx([each / 2e4 for each in by_hand])
@@ -213,7 +218,8 @@ def test_packed_answers_are_missed_as_often_as_said(removable: bool) -> None:
     words: dict[str, Any] = {
         "statistic": "frequencies",
         "categories": 3,
-        "assume": "correlated",
+        "about": "people",
+        "related": True,
         "loss": "pac",
         "neighbours": "add-remove" if removable else "replace",
     }
@@ -232,7 +238,7 @@ def test_one_budget_has_the_variance_of_the_best_staircase() -> None:
     )
     assert theory.one_budget_error(math.inf, 10) == 0.0
     for each in (0.2, 1.0, 4.0):
-        finite = theory.least_error({each: 2000}, assume="correlated")
+        finite = theory.least_error({each: 2000}, about="people", related=True)
         assert finite <= theory.one_budget_error(each, 2000)
 
 

@@ -59,8 +59,12 @@ class LevelCount:
         """A number of people that there surely are, unless in the cases that `bias` leaves out."""
         return int(self._ends(beta)[0].sum())
 
+    def lightest(self, beta: float) -> float:
+        """A total of weights that there surely is, unless in the cases that `bias` leaves out."""
+        return float(self._ends(beta)[0] @ self.weights)
+
     def _ends(self, beta: float) -> tuple[Floats, Floats]:
-        """The fewest and the most people on each rung, unless for any of them, in β of all cases."""
+        """The fewest and the most people on each rung, all of them, but in β of all cases."""
         noisy = np.array(self.counts, dtype=np.float64)
         # P(|noise| > a) ≤ e^{−rate·a} for the discrete Laplace law.
         reach = -math.log(beta / len(noisy)) / np.array(self.rates) + 1.0

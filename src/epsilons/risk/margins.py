@@ -66,7 +66,7 @@ class CellsMargin(Protocol):
 
     def intervals(
         self,
-        raw: Floats,  # noqa: ARG002
+        raw: Floats,
         assumption: Assumption,
         confidence: float,
     ) -> tuple[Floats, Floats]:
@@ -216,20 +216,28 @@ class _Behind(Margin):
             The largest weight of a sample, or 0 if the weighted mean itself is meant; how far that
             may lie from what is wanted; and the confidence that is left for the interval.
         """
-        if self.equal and not assumption.sampled:
-            return 0.0, 0.0, confidence  # the weighted mean is the mean
-        if self.equal or assumption.related is False:
+        if self.equal:  # the weighted mean is the mean
+            return self.largest if assumption.sampled else 0.0, 0.0, confidence
+        related, sampled = assumption.related is not False, assumption.sampled
+        if sampled and not related:
             return self.largest, 0.0, confidence
-        # Either is a mean of values, or of the means of levels: no farther apart than these.
-        largest = self.largest if assumption.sampled and not assumption.anything else 0.0
+        # The values of a sample vary around the means of their levels, which are no farther apart
+        # than the assumption says; and so are two means of these.
+        varying = 0.0 if assumption.anything or (related and not sampled) else self.largest
         if self.counted is None:
-            return largest, assumption.apart, confidence
-        parts = 3 if assumption.sampled else 2
-        beta = (1.0 - confidence) / parts
+            return varying, assumption.apart, confidence
+        beta = (1.0 - confidence) / (3 if sampled else 2)
         far = self.counted.bias(beta)
-        if assumption.sampled:
+        if sampled:
             far += mean.sampling_reach(max(self.counted.fewest(beta), 1), beta)
-        return largest, assumption.apart * min(far, 1.0), 1.0 - beta
+        ways = [
+            (0.0, min(far, 1.0) * (1.0 if sampled or not related else assumption.apart)),
+            (varying, min(far, 1.0) * assumption.apart),
+        ]
+        # Which is shorter is told by the counts, and by nothing that was drawn later.
+        total = self.counted.lightest(beta)
+        largest, apart = min(ways, key=lambda way: way[1] + _sample_reach(way[0], total, beta))
+        return largest, apart, 1.0 - beta
 
     def _leading(self, goal: Goal, total: float, scale: float) -> float:
         """The leading term of the risk, if the noisy total is the true one.
@@ -255,6 +263,13 @@ class _Behind(Margin):
         weighing = Weighing(1.0 / counts, counts, scale / total)
         unit = replace(goal, assumption=assumption).risk(weighing)
         return min(unit + (apart * apart if goal.loss == "mse" else apart), 1.0)
+
+
+def _sample_reach(largest: float, total: float, beta: float) -> float:
+    """About how far a sample of this total weight is off, by Hoeffding."""
+    if largest <= 0.0:
+        return 0.0
+    return math.sqrt(largest * math.log(2.0 / beta) / (2.0 * total)) if total > 0.0 else 1.0
 
 
 @storable

@@ -82,13 +82,17 @@ class Mean(Question):
 
     def check(self, neighbours: str) -> None:
         """Refuse what does not fit what is private."""
-        super().check(neighbours)
-        if self.bounds is None and self.shape == "any" and self.assumption.sampled:
-            parameters.choice("neighbours", neighbours)
-            if neighbours == "add-remove":
+        if neighbours == "add-remove" and self.bounds is None and self.shape == "any":
+            if self.assumption.sampled:
                 raise ArgumentError(
                     'about="population" needs bounds=(lo, hi) or shape="gaussian" under add-remove.'
                 )
+            if self.method == "diffusion":
+                raise ArgumentError(
+                    'method="diffusion" needs shape="gaussian" under add-remove: it gives a seat '
+                    "to some of the people only. Leave method out."
+                )
+        super().check(neighbours)
 
     def _refuse_other_goals(self) -> None:
         """Refuse what is not proven for a range that has to be found.
@@ -271,10 +275,11 @@ class Mean(Question):
         """What the release says in words."""
         known = self.bounds is not None
         averaged = cast(Scalar, answer.estimate).bounds
-        assumed = words.assumed("mean", neighbours, self.assumption, self.statistic)
-        if not known:
-            cut = words.cut_to_what_was_found(neighbours, self.assumption)
-            assumed = cut if self.shape == "any" else words.ASSUMED_OF_A_GAUSSIAN
+        assumed = words.ASSUMED_OF_A_GAUSSIAN
+        if self.shape == "any":
+            assumed = words.assumed(
+                "mean", neighbours, self.assumption, self.statistic, found=not known
+            )
         return Sentences(
             words.protected(neighbours, range_is_known=known),
             assumed,
