@@ -214,7 +214,10 @@ class Plan:
             "confidence": self.confidence,
             "best": self.best,
             "advice": self.advice,
-            "warnings": report.weak_budgets(self.budgets.levels.tolist()),
+            "warnings": [
+                *report.weak_budgets(self.budgets.levels.tolist()),
+                *report.few_at_each(self.assumption.related, self.budgets.counts.tolist()),
+            ],
             "forecasts": [as_plain(forecast) for forecast in self.forecasts],
             "levels": [
                 {"epsilon": level, "people": people}

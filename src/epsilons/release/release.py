@@ -255,8 +255,12 @@ class Release:
 
     @property
     def warnings(self) -> list[str]:
-        """What a reader must not overlook, from public facts alone: budgets that are very large."""
-        return report.weak_budgets(row.epsilon for row in self.spent)
+        """What a reader must not overlook, from public facts alone.
+
+        Budgets that are very large, and an assumption that is rarely true of budgets like these.
+        """
+        few = report.few_at_each(self.related, [row.people for row in self.spent])
+        return [*report.weak_budgets(row.epsilon for row in self.spent), *few]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that may be published, as plain data."""

@@ -23,7 +23,7 @@ from epsilons.report.data import (
 )
 from epsilons.report.numbers import number, points
 from epsilons.report.parts import write_page
-from epsilons.report.phrases import weak_budgets
+from epsilons.report.phrases import few_at_each, weak_budgets
 from epsilons.report.plain import to_json
 from epsilons.report.screen import table
 
@@ -38,6 +38,7 @@ __all__ = [
     "ScalarData",
     "SpentRow",
     "VectorData",
+    "few_at_each",
     "html",
     "number",
     "page",

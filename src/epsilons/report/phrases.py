@@ -98,3 +98,30 @@ def weak_budgets(levels: Iterable[float]) -> list[str]:
         f"{number(largest)}. An ε is a number such as 0.1 or 1, and no percentage; inf says that "
         "a record is public."
     ]
+
+
+def few_at_each(related: bool | float, people: Iterable[int | None]) -> list[str]:
+    """A warning, if means of people at different budgets must differ by more than is assumed.
+
+    The mean of m values of a unit range has a standard deviation of up to ½/√m by chance alone,
+    which is more than δ/2 for fewer than 1/δ² people.
+
+    Args:
+        related: what is assumed of budgets and values.
+        people: how many people have each budget; None where that is private.
+
+    Returns:
+        One sentence, or nothing.
+    """
+    if isinstance(related, bool):
+        return []
+    counts = [count for count in people if count is not None]
+    few = math.ceil(related**-2)
+    lonely = sum(count for count in counts if count < few)
+    if 2 * lonely <= sum(counts):
+        return []
+    return [
+        f"related={number(related)} speaks of the mean of the people at each budget, and "
+        f"{lonely:,} of {sum(counts):,} people have a budget that fewer than {few:,} share: such "
+        "means differ by more than that by chance alone."
+    ]
