@@ -33,9 +33,9 @@ from epsilons.planning.forecast import (
     why,
 )
 from epsilons.planning.questions import Need, WhatIf, need, sensitivity
-from epsilons.planning.sides import Outcome, outcomes, strictest_of
+from epsilons.planning.sides import Outcome, as_rows, outcomes, strictest_of
 from epsilons.release import ByLevel, shown_levels
-from epsilons.report.data import ChangeRow, CurveData, GainsData, OutcomeRow, PlanData
+from epsilons.report.data import ChangeRow, CurveData, GainsData, PlanData
 from epsilons.risk import Weighing
 from epsilons.risk.assumptions import RELATED, Assumption
 from epsilons.risk.goals import Goal, checked
@@ -226,16 +226,7 @@ class Plan:
                 )
             ],
             "gains": self.gains,
-            "sides": [
-                OutcomeRow(
-                    related=side.related,
-                    cap=side.cap,
-                    rmse=side.rmse,
-                    pac=side.pac,
-                    gain=side.gain,
-                )
-                for side in self.sides
-            ],
+            "sides": as_rows(self.sides),
             "before": words.BEFORE if self.assumption == RELATED else "",
             "lower_bound": self.lower_bound,
             "sensitivity": [
