@@ -25,6 +25,7 @@ from epsilons.planning.forecast import (
     Forecast,
     advice_on,
     as_plain,
+    curve_of,
     forecast_of,
     forecast_of_allocation,
     gain_over,
@@ -233,7 +234,9 @@ class Plan:
                 ChangeRow(change=each.change, error=each.error, ratio=each.ratio)
                 for each in self.sensitivity
             ],
-            "curve": self._curve(),
+            "curve": curve_of(
+                self.budgets, self.goal, self.bounds, self.neighbours, self.forecasts
+            ),
         }
 
     def to_json(self) -> str:
@@ -268,26 +271,6 @@ class Plan:
 
     def _repr_html_(self) -> str:
         return report.html(self.to_dict())
-
-    def _curve(self) -> CurveData:
-        """Risk over the cap, from a little below the strictest budget to above all that matter."""
-        levels = self.budgets.levels
-        finite = levels[(levels > 0.0) & np.isfinite(levels)]
-        if len(finite) == 0:
-            return {"cap": [], "error": []}
-        spenders = [row.spent for forecast in self.forecasts for row in forecast.spent]
-        top = max([float(finite[-1]), *(spent for spent in spenders if math.isfinite(spent))])
-        caps = np.geomspace(max(float(finite[0]) / 2.0, 1e-300), max(2.0 * top, 1e-299), 120)
-        lo, hi = self.bounds
-        goal = self.goal
-        moves = goal.moves if self.neighbours == "replace" else 1
-        errors = []
-        for cap in caps.tolist():
-            spent = np.minimum(levels, cap)
-            total = float(self.budgets.counts @ spent)
-            unit = goal.risk(Weighing(spent / total, self.budgets.counts, moves / total))
-            errors.append((hi - lo) * (math.sqrt(unit) if self.loss == "mse" else unit))
-        return {"cap": caps.tolist(), "error": errors}
 
 
 @parameters.speaks_plainly

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from epsilons.allocation import Allocation
+from epsilons.budgets import Budgets
 from epsilons.release import ByLevel, Spent
 from epsilons.report import ForecastData, SpentRow, number
+from epsilons.report.data import CurveData
 from epsilons.risk import Weighing
 from epsilons.risk.goals import Goal
 
@@ -125,3 +128,29 @@ def advice_on(best: Forecast, allocation: Allocation) -> str:
         most = float(allocation.spent.max()) if cap is None else cap
         what = f"let nobody spend more than ε = {number(most)}; what is left stays theirs"
     return f"Take method {best.method!r}: {what}; {why(best)}."
+
+
+def curve_of(
+    budgets: Budgets,
+    goal: Goal,
+    bounds: tuple[float, float],
+    neighbours: str,
+    forecasts: Iterable[Forecast],
+) -> CurveData:
+    """Risk over the cap, from a little below the strictest budget to above all that matter."""
+    levels, counts = budgets.levels, budgets.counts
+    finite = levels[(levels > 0.0) & np.isfinite(levels)]
+    if len(finite) == 0:
+        return {"cap": [], "error": []}
+    spenders = [row.spent for forecast in forecasts for row in forecast.spent]
+    top = max([float(finite[-1]), *(spent for spent in spenders if math.isfinite(spent))])
+    caps = np.geomspace(max(float(finite[0]) / 2.0, 1e-300), max(2.0 * top, 1e-299), 120)
+    lo, hi = bounds
+    moves = goal.moves if neighbours == "replace" else 1
+    errors = []
+    for cap in caps.tolist():
+        spent = np.minimum(levels, cap)
+        total = float(counts @ spent)
+        unit = goal.risk(Weighing(spent / total, counts, moves / total))
+        errors.append((hi - lo) * (math.sqrt(unit) if goal.loss == "mse" else unit))
+    return {"cap": caps.tolist(), "error": errors}
