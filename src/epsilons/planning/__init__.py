@@ -36,8 +36,7 @@ from epsilons.planning.forecast import (
 from epsilons.planning.questions import Need, WhatIf, need, sensitivity
 from epsilons.planning.sides import Outcome, as_rows, outcomes, strictest_of
 from epsilons.release import ByLevel, shown_levels
-from epsilons.report.data import ChangeRow, CurveData, GainsData, PlanData
-from epsilons.risk import Weighing
+from epsilons.report.data import ChangeRow, GainsData, PlanData
 from epsilons.risk.assumptions import RELATED, Assumption
 from epsilons.risk.goals import Goal, checked
 from epsilons.statistics import STATISTICS
