@@ -142,7 +142,8 @@ def frequency_errors(case: Compared, trials: int) -> dict[str, tuple[Measured, F
         people,
         epsilon=case.epsilon,
         categories=list(range(k)),
-        about="people", related=False,
+        about="people",
+        related=False,
         method="optimal",
         source=ep.Seeded(SEED),
     ).mechanism
