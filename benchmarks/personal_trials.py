@@ -53,7 +53,7 @@ def skewed(n: int) -> Floats:
 
 
 def extreme(n: int) -> Floats:
-    """The worst case for shuffled data: half at either end."""
+    """The worst case where budgets say nothing of values: half at either end."""
     return (np.arange(n) % 2).astype(np.float64)
 
 
