@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -73,6 +74,10 @@ def test_the_demo_shows_a_number_an_interval_and_who_spent_what() -> None:
     assert "95 % interval" in done.stdout
     assert "spent" in done.stdout
     assert "Everyone's budget is kept." in done.stdout
+    assert "by at most 5 % of the range" in done.stdout
+    words = " ".join(done.stdout.split())
+    assert re.search(r"In plain words: the mean commute of these people is between \d+ and", words)
+    assert "related=0.05, and has a typical error that is 1.41 times smaller." in words
 
 
 def test_the_demo_as_json() -> None:

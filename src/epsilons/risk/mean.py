@@ -16,8 +16,13 @@ from epsilons.risk.tails import deviation, kearns_saul
 from epsilons.risk.weighing import Moments, Weighing
 from epsilons.types import Floats
 
-SPLITS: Final = (0.02, 0.1, 0.3, 0.6)
-"""The parts of an error probability that the sampling of people may take: the best is taken."""
+SAMPLING: Final = 0.3
+"""The part of an error probability that the sampling of people takes. It must not follow budgets:
+these are drawn with the values, and a part that they choose could go with what went wrong."""
+
+ON_ANY_RANGE: Final = 6.0
+"""How many times likelier the mean of a sample is off on some range of all than on a given one:
+people may have several rows, or none that is valid."""
 
 
 def finite_population(n: int) -> float:
@@ -54,9 +59,10 @@ def mse(estimator: Weighing | Moments, assumption: Assumption) -> Floats:
 
     Returns:
         The largest mean squared error over all data (or distributions) on a unit range that the
-        assumption allows, an array of the shape of the moments. It is exact but for a population in
-        which budgets and values are related, where it is a proven bound, on average over such
-        budgets.
+        assumption allows, an array of the shape of the moments. It is exact but with coins if
+        budgets tell little, where it is a proven bound; and in a population in which budgets and
+        values are related, where budgets are random, too: there what is proven has root mean
+        squares over all budgets in the place of these.
 
     Reference:
         Paper *limits* (1) for (population, False) with total 1; docs/proofs/risk.md for the rest.
@@ -91,7 +97,11 @@ def _sampled_square(estimator: Weighing | Moments, assumption: Assumption) -> Fl
 
 
 def quantile(
-    weighing: Weighing, assumption: Assumption, confidence: float, coins: float = 1.0
+    weighing: Weighing,
+    assumption: Assumption,
+    confidence: float,
+    coins: float = 1.0,
+    times: float = 1.0,
 ) -> float:
     """An error on a unit range that is not exceeded with probability `confidence`.
 
@@ -101,6 +111,7 @@ def quantile(
         confidence: strictly between 0 and 1.
         coins: the square of what a coin moves, in units of half a weight: 1 where a person who is
             not used counts as the middle of the range, 4 where they count as its lower end.
+        times: how many times likelier than on one range the mean of a sample is off, if that.
 
     Returns:
         The exact worst-case quantile where nothing but the noise is random (people whose budgets
@@ -130,7 +141,7 @@ def quantile(
         if assumption.anything
         else lambda rest: _deviation(weighing, shift, weighing.square + jitter, rest),
         assumption.apart,
-        lambda part: sampling_reach(weighing.n, part),
+        lambda part: sampling_reach(weighing.n, part / times),
         beta,
     )
 
@@ -153,7 +164,7 @@ def least_split(
     sampling: Callable[[float], float],
     beta: float,
 ) -> float:
-    """The smallest error not exceeded in a population with related budgets, over splits of β.
+    """The smaller error not exceeded in a population with related budgets.
 
     Args:
         anything: the error of these people, not exceeded but with a given probability, whatever
@@ -164,13 +175,12 @@ def least_split(
         sampling: how far the plain mean of so many people may be from that of the population.
         beta: the probability to split.
     """
-    errors = []
-    for part in SPLITS:
-        outer = sampling(part * beta)
-        errors.append(anything((1.0 - part) * beta) + outer)
-        if within is not None:
-            errors.append(within((1.0 - part) * beta) + apart * outer)
-    return min(errors)
+    part, rest = SAMPLING * beta, (1.0 - SAMPLING) * beta
+    if within is None:
+        return anything(rest) + sampling(part)
+    # Budgets tell which of the two is smaller, so both samplings must hold at once.
+    outer = sampling(part / 2.0)
+    return min(anything(rest) + outer, within(rest) + apart * outer)
 
 
 def _pull(weighing: Weighing) -> float:

@@ -85,6 +85,10 @@ def counted_first(
     if stage is None:
         return Counted(known, None, ())
     drawn = yield Draw(stage, stage.total(counted.levels, counted.counts), more=True)
+    if goal.assumption.related is not False and not terms.ladder.fine:
+        # Who is taken for nobody costs a bias as large as they are many: counts as they came.
+        heads = np.clip(np.array(drawn, dtype=np.int64), 0, 2**40)
+        return Counted(replace(known, guess=expected(heads)), stage, drawn)
     return Counted(replace(known, guess=expected(stage.guess(drawn))), stage, drawn)
 
 

@@ -77,7 +77,11 @@ def weighted(rows: tally.Rows, call: Call, goal: MeanGoal | None) -> Steps:
         heads = yield Draw(start, start.total(coarse, whole_line.counts), True, rungs, place)
         n = max(sum(heads), 0)
     if terms.guess is None and start is not None:
-        guess = expected(start.guess(heads))
+        if goal is not None and not terms.ladder.fine:
+            # Who is taken for nobody costs a bias as large as they are many: counts as they came.
+            guess = expected(np.clip(np.array(heads, dtype=np.int64), 0, 2**40))
+        else:
+            guess = expected(start.guess(heads))
     else:
         guess = np.zeros(len(coarse), dtype=np.int64)
         np.add.at(guess, place, 0 if terms.guess is None else terms.guess)
