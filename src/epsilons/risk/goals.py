@@ -19,7 +19,7 @@ Words: TypeAlias = tuple[Assumption, str, float]
 """What is assumed, the loss and the confidence, checked."""
 
 
-_WIDE: Final = 1e150
+_WIDE: Final = 1e154
 """Ranges whose squares may not be floats."""
 
 
