@@ -87,7 +87,7 @@ def test_mean_of_a_file(table: Path) -> None:
     data = json.loads(
         run(*words, "--json", "--about", "people", "--related", "yes", "--loss", "pac").stdout
     )
-    assert data["assume"] == "correlated"
+    assert (data["about"], data["related"]) == ("people", True)
     assert data["n"] == 120
     assert json.loads(run(*words[:5], "0.5", *words[6:], "--json").stdout)["n"] == 120
 

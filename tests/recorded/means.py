@@ -6,33 +6,39 @@ import itertools
 import math
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any, Final
 
 import numpy as np
 
 from epsilons.allocation import RULES
 from tests.recorded import people as p
-from tests.recorded.place import Calls, Run, mean
+from tests.recorded.place import SAMPLE, Calls, Run, mean
 
-ASSUME = ("iid", "shuffled", "correlated")
+ASSUMED: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
+    ("iid", SAMPLE),
+    ("shuffled", {"about": "people", "related": False}),
+    ("correlated", {"about": "people", "related": True}),
+)
+"""What is assumed, with a name for it."""
 
 
 def _by_rule() -> dict[str, Run]:
     """Every rule, under every assumption, for either error."""
     calls: dict[str, Run] = {}
-    for name, assume in itertools.product(("auto", *RULES), ASSUME):
-        calls[f"{name}, {assume}"] = mean(p.VALUES, p.EPSILON, method=name, assume=assume)
+    for name, (told, words) in itertools.product(("auto", *RULES), ASSUMED):
+        calls[f"{name}, {told}"] = mean(p.VALUES, p.EPSILON, method=name, **words)
     for place, name in enumerate(("auto", *RULES)):
-        assume = ASSUME[place % 3]
-        calls[f"{name}, {assume}, pac"] = mean(
-            p.VALUES, p.MIXED, method=name, assume=assume, loss="pac", confidence=0.9
+        told, words = ASSUMED[place % 3]
+        calls[f"{name}, {told}, pac"] = mean(
+            p.VALUES, p.MIXED, method=name, loss="pac", confidence=0.9, **words
         )
         calls[f"{name}, one public"] = mean(
-            p.VALUES, p.WITH_PUBLIC, method=name, assume=ASSUME[(place + 1) % 3]
+            p.VALUES, p.WITH_PUBLIC, method=name, **ASSUMED[(place + 1) % 3][1]
         )
-    for assume in ASSUME:
-        calls[f"auto, {assume}, pac, plain"] = mean(p.VALUES, p.EPSILON, assume=assume, loss="pac")
-        calls[f"auto, {assume}, pac at 0.3"] = mean(
-            p.VALUES, p.EPSILON, assume=assume, loss="pac", confidence=0.3
+    for told, words in ASSUMED:
+        calls[f"auto, {told}, pac, plain"] = mean(p.VALUES, p.EPSILON, loss="pac", **words)
+        calls[f"auto, {told}, pac at 0.3"] = mean(
+            p.VALUES, p.EPSILON, loss="pac", confidence=0.3, **words
         )
     return calls
 

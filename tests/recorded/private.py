@@ -10,7 +10,7 @@ import numpy as np
 import epsilons as ep
 from tests.recorded import people as p
 from tests.recorded import place as call
-from tests.recorded.means import ASSUME
+from tests.recorded.means import ASSUMED
 from tests.recorded.place import Calls, Run
 
 METHODS = ("auto", "transformed", "hourglass", "staircase2d", "shifted", "independent")
@@ -30,10 +30,10 @@ def shares(values: Any, epsilon: Any, **more: Any) -> Run:
 def _by_method() -> dict[str, Run]:
     calls: dict[str, Run] = {}
     for place, name in enumerate(METHODS):
-        assume = ASSUME[place % 3]
+        told, words = ASSUMED[place % 3]
         few = slice(0, 60)  # intervals of noise in stairs take long where there are many people
-        calls[f"{name}, guessed, {assume}"] = mean(
-            p.VALUES[few], p.EPSILON[few], method=name, levels=GUESSED, assume=assume
+        calls[f"{name}, guessed, {told}"] = mean(
+            p.VALUES[few], p.EPSILON[few], method=name, levels=GUESSED, **words
         )
         calls[f"{name}, guessed, pac"] = mean(
             p.VALUES[few], p.EPSILON[few], method=name, levels=GUESSED, loss="pac", confidence=0.9
@@ -43,7 +43,7 @@ def _by_method() -> dict[str, Run]:
             p.EPSILON[few],
             method=name,
             levels=OFFERED,
-            assume=ASSUME[(place + 2) % 3],
+            **ASSUMED[(place + 2) % 3][1],
         )
         calls[f"{name}, one epsilon"] = mean(p.VALUES[few], 1.5, method=name)
     return calls

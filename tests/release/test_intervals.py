@@ -28,7 +28,7 @@ def test_the_interval_of_a_mean_is_the_quantile_of_its_noise() -> None:
     reach = 60.0 / (EPSILON * N) * math.log(1.0 / BETA)
     assert high - release.raw == pytest.approx(reach, rel=1e-6)
     assert release.raw - low == pytest.approx(reach, rel=1e-6)
-    assert release.error_if_related == pytest.approx(reach, rel=1e-6)
+    assert release.sides[0].error == pytest.approx(reach, rel=1e-6)
 
 
 def test_the_intervals_of_shares_are_quantiles_of_their_noise() -> None:
