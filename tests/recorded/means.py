@@ -15,11 +15,13 @@ from tests.recorded import people as p
 from tests.recorded.place import SAMPLE, Calls, Run, mean
 
 ASSUMED: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
-    ("iid", SAMPLE),
-    ("shuffled", {"about": "people", "related": False}),
-    ("correlated", {"about": "people", "related": True}),
+    ("sample", SAMPLE),
+    ("unrelated", {"about": "people", "related": False}),
+    ("related", {"about": "people", "related": True}),
 )
 """What is assumed, with a name for it."""
+
+DEFAULT = ASSUMED[-1][1]
 
 
 def _by_rule() -> dict[str, Run]:
@@ -45,6 +47,19 @@ def _by_rule() -> dict[str, Run]:
 
 CALLS: Calls = {
     **_by_rule(),
+    "default": mean(p.VALUES, p.EPSILON, **DEFAULT),
+    "default, pac": mean(p.VALUES, p.EPSILON, loss="pac", **DEFAULT),
+    **{
+        f"a little related, {about}": mean(p.VALUES, p.EPSILON, about=about, related=0.05)
+        for about in ("people", "population")
+    },
+    "a population, related": mean(p.VALUES, p.EPSILON, about="population", related=True),
+    "a population, related, pac": mean(
+        p.VALUES, p.EPSILON, about="population", related=True, loss="pac", confidence=0.9
+    ),
+    "a little related, sampling": mean(
+        p.VALUES, p.EPSILON, about="people", related=0.2, method="sampling"
+    ),
     "ten people": mean(p.FEW_VALUES, p.FEW_EPSILON, (0, 10)),
     "ten people, staircase": mean(p.FEW_VALUES, p.FEW_EPSILON, (0, 10), method="staircase"),
     "lists": mean(p.FEW_VALUES.tolist(), p.FEW_EPSILON.tolist(), (0, 10)),
@@ -74,14 +89,14 @@ CALLS: Calls = {
     ),
     "zeros beside": mean(p.VALUES, np.where(np.arange(p.N) < 200, 0.0, 1.0)),
     "many public": mean(p.VALUES, p.MANY_PUBLIC),
-    "many public, correlated": mean(p.VALUES, p.MANY_PUBLIC, about="people", related=True),
+    "many public, related": mean(p.VALUES, p.MANY_PUBLIC, about="people", related=True),
     "all public": mean(p.VALUES, math.inf),
-    "all public, correlated": mean(p.VALUES, np.full(p.N, np.inf), about="people", related=True),
+    "all public, related": mean(p.VALUES, np.full(p.N, np.inf), about="people", related=True),
     "public beside next to nothing": mean(
         p.VALUES, np.where(np.arange(p.N) < 3, math.inf, 1e-12), about="people", related=True
     ),
     "500 budgets": mean(p.DISTINCT_VALUES, p.DISTINCT),
-    "500 budgets, correlated": mean(p.DISTINCT_VALUES, p.DISTINCT, about="people", related=True),
+    "500 budgets, related": mean(p.DISTINCT_VALUES, p.DISTINCT, about="people", related=True),
     "500 budgets, staircase": mean(p.DISTINCT_VALUES, p.DISTINCT, method="staircase"),
     "500 budgets, sampling": mean(p.DISTINCT_VALUES, p.DISTINCT, method="sampling"),
     "500 budgets, affine, pac": mean(
@@ -95,7 +110,7 @@ CALLS: Calls = {
     "weak budgets are warned of": mean(p.VALUES, p.EPSILON * 30.0),
     "close budgets": mean(p.VALUES, 1.0 + p.EPSILON * 1e-15),
     "a crowd": mean(p.CROWD_VALUES, p.CROWD_EPSILON),
-    "a crowd, correlated, pac": mean(
+    "a crowd, related, pac": mean(
         p.CROWD_VALUES, p.CROWD_EPSILON, about="people", related=True, loss="pac", confidence=0.99
     ),
     "a crowd, sampling": mean(p.CROWD_VALUES, p.CROWD_EPSILON, method="sampling"),

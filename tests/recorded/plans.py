@@ -46,7 +46,7 @@ def _plans() -> dict[str, Run]:
     calls: dict[str, Run] = {}
     for (told, words), loss in itertools.product(ASSUMED, ("mse", "pac")):
         calls[f"plan, {told}, {loss}"] = plan(ORDINARY, loss=loss, **words)
-        if (told, loss) not in (("shuffled", "mse"), ("correlated", "pac")):
+        if (told, loss) not in (("unrelated", "mse"), ("related", "pac")):
             calls[f"plan, private, {told}, {loss}"] = plan(
                 ORDINARY, loss=loss, neighbours="add-remove", confidence=0.9, **words
             )

@@ -52,18 +52,28 @@ def _by_method() -> dict[str, Run]:
 CALLS: Calls = {
     **{f"mean, {name}": run for name, run in _by_method().items()},
     "mean, no levels": mean(p.VALUES, p.EPSILON),
-    "mean, no levels, correlated": mean(p.VALUES, p.EPSILON, about="people", related=True),
+    "mean, no levels, related": mean(p.VALUES, p.EPSILON, about="people", related=True),
     "mean, cap": mean(p.VALUES, p.EPSILON, cap=0.8),
     "mean, cap and levels": mean(p.VALUES, p.EPSILON, cap=0.8, levels=OFFERED),
-    "mean, cap and guesses, correlated": mean(
+    "mean, cap and guesses, related": mean(
         p.VALUES, p.EPSILON, cap=1.0, levels=GUESSED, about="people", related=True
     ),
     "mean, cap and one epsilon": mean(p.VALUES, 2.0, cap=0.5),
-    "mean, offered, correlated, auto": mean(
+    "mean, offered, related, auto": mean(
         p.VALUES, p.EPSILON, levels=OFFERED, about="people", related=True
     ),
-    "mean, offered, shuffled": mean(
+    "mean, offered, unrelated": mean(
         p.VALUES, p.EPSILON, levels=OFFERED, about="people", related=False
+    ),
+    **{
+        f"mean, {name}, {about}, {related}": mean(
+            p.VALUES, p.EPSILON, levels=levels, about=about, related=related
+        )
+        for name, levels in (("offered", OFFERED), ("guessed", GUESSED))
+        for about, related in (("people", 0.05), ("population", True), ("population", 0.05))
+    },
+    "frequencies, offered, population, 0.05": shares(
+        p.TEXT, p.EPSILON, categories=p.WORDS, levels=OFFERED, about="population", related=0.05
     ),
     "mean, one level": mean(p.VALUES, p.EPSILON, levels=[0.5], about="people", related=True),
     "mean, Budgets for levels": mean(p.VALUES, p.EPSILON, levels=ep.Budgets(GUESSED)),
@@ -83,13 +93,13 @@ CALLS: Calls = {
     "mean, huge budget": mean(p.VALUES, 1e7),
     "frequencies, no levels": shares(p.TEXT, p.EPSILON, categories=p.WORDS),
     "frequencies, offered": shares(p.TEXT, p.EPSILON, categories=p.WORDS, levels=OFFERED),
-    "frequencies, offered, correlated": shares(
+    "frequencies, offered, related": shares(
         p.TEXT, p.EPSILON, categories=p.WORDS, levels=OFFERED, about="people", related=True
     ),
     "frequencies, guessed": shares(
         p.TEXT, p.EPSILON, categories=p.WORDS, levels=GUESSED, method="transformed"
     ),
-    "frequencies, guessed, shuffled, pac": shares(
+    "frequencies, guessed, unrelated, pac": shares(
         p.TEXT,
         p.EPSILON,
         categories=p.WORDS,

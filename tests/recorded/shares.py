@@ -34,8 +34,17 @@ def _by_rule() -> dict[str, Run]:
 
 CALLS: Calls = {
     **_by_rule(),
-    "auto, correlated": frequencies(
+    "auto, related": frequencies(
         p.TEXT, p.EPSILON, categories=p.WORDS, about="people", related=True
+    ),
+    "a little related": frequencies(
+        p.TEXT, p.EPSILON, categories=p.WORDS, about="people", related=0.05
+    ),
+    "a population, related": frequencies(
+        p.TEXT, p.EPSILON, categories=p.WORDS, about="population", related=True
+    ),
+    "a population, a little related, pac": frequencies(
+        p.TEXT, p.MIXED, categories=p.WORDS, about="population", related=0.1, loss="pac"
     ),
     "not projected": frequencies(p.TEXT, p.EPSILON * 0.1, categories=p.WORDS, project=False),
     "projected": frequencies(p.TEXT, p.EPSILON * 0.1, categories=p.WORDS),
