@@ -117,7 +117,7 @@ MEANS: list[tuple[list[str], dict[str, Any]]] = [
     ),
     *SHARED,
 ]
-UNKNOWN = [
+UNKNOWN: list[tuple[list[str], dict[str, Any]]] = [
     ([], {}),
     (["--method", "weighted", "--person", "who"], {"method": "weighted", "person": "who"}),
     (["--shape", "any", "--loss", "pac"], {"shape": "any", "loss": "pac"}),

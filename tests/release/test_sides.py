@@ -23,7 +23,7 @@ EPSILON = RNG.choice([0.1, 0.4, 1.5], N)
 OFFERED: dict[str, Any] = {"neighbours": "add-remove", "levels": [0.1, 0.4, 1.5]}
 GUESSED: dict[str, Any] = {
     "neighbours": "add-remove",
-    "levels": {level: int((level == EPSILON).sum()) for level in (0.1, 0.4, 1.5)},
+    "levels": {level: int(np.sum(level == EPSILON)) for level in (0.1, 0.4, 1.5)},
 }
 
 

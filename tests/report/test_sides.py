@@ -101,7 +101,8 @@ def test_the_row_that_was_assumed_is_marked_on_a_page() -> None:
 
 def test_of_one_answer_there_is_no_table_and_of_no_caps_no_column() -> None:
     data: Any = mean().to_dict()
-    assert sides_table({**data, "sides": data["sides"][:1]}, str) is None
+    alone: Any = {**data, "sides": data["sides"][:1]}
+    assert sides_table(alone, str) is None
     uncapped: Any = {
         **data,
         "sides": [{**side, "cap": None, "typical": None} for side in data["sides"]],

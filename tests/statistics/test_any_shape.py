@@ -186,7 +186,7 @@ def test_beside_other_questions_it_takes_its_part(terms: str) -> None:
 def test_a_neighbour_changes_nothing_but_draws(terms: str, method: str) -> None:
     few = slice(0, 900)
     table = pl.DataFrame({"v": SHIFTED[few], "e": 4.0 * EPSILON[few]})
-    levels = {"levels": [2.0, 4.0, 16.0]} if terms == "levels" else {}
+    levels: dict[str, Any] = {"levels": [2.0, 4.0, 16.0]} if terms == "levels" else {}
     if terms.startswith("guess"):
         levels = {"levels": {2.0: 300, 4.0: 300, 16.0: 300}}
     given = {**TERMS[terms], **levels}
