@@ -115,8 +115,8 @@ def test_all_commands_that_ask_are_here() -> None:
 def test_a_command_translates_it_before_it_misses_anything_else(
     command: tuple[str, ...], word: str
 ) -> None:
-    """Neither the file nor any option that must be given was given."""
-    done = CliRunner().invoke(cli, [*command, "--assume", word])
+    """Neither the file nor any option that must be given was given, and another is wrong."""
+    done = CliRunner().invoke(cli, [*command, "--loss", "nonsense", "--assume", word])
     assert done.exit_code == 2
     how = OPTIONS.get(word, "--about people|population --related yes|no|DELTA")
     assert done.output.splitlines()[-1] == f"Error: --assume {word} is now written {how}."
