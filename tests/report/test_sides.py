@@ -113,3 +113,13 @@ def test_of_one_answer_there_is_no_table_and_of_no_caps_no_column() -> None:
     assert {len(row) for row in found[1]} == {2}
     assert bought(uncapped) == "The row with * is what was assumed."
     assert "best cap is the most that anyone would have spent" in bought(data)
+
+
+def test_of_shares_a_part_is_one_of_people() -> None:
+    shares = shown()["shares"]
+    assert "by at most 5 % of all people" in str(shares)
+    assert "of the range" not in str(shares)
+    assert "by at most 5 % of all people" in str(shown()["plan of shares"])
+    for name in ("mean", "plan"):
+        assert "by at most 5 % of the range" in str(shown()[name])
+        assert "of all people" not in str(shown()[name])
