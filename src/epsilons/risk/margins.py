@@ -239,9 +239,11 @@ class _Behind(Margin):
             (0.0, min(far, 1.0) * (1.0 if sampled or not related else assumption.apart)),
             (varying, min(far, 1.0) * assumption.apart),
         ]
-        # Which is shorter is told by the counts, and by nothing that was drawn later.
-        total = self.counted.lightest(beta)
-        largest, apart = min(ways, key=lambda way: way[1] + _sample_reach(way[0], total, beta))
+        # Which is shorter is told by the counts, and by nothing that was drawn later. Where they
+        # tell nothing, it is the latter: the other surely ends as the whole range.
+        total = self.counted.total
+        costs = [min(apart + _sample_reach(most, total, beta), 1.0) for most, apart in ways]
+        largest, apart = ways[costs[1] <= costs[0]]
         return largest, apart, 1.0 - beta
 
     def _leading(self, goal: Goal, total: float, scale: float) -> float:

@@ -47,7 +47,7 @@ def leaning(estimator: Weighing | Moments, apart: float) -> Floats:
     that weigh too much at one end of it and the others at the other end.
     """
     pull = np.abs(1.0 - estimator.total) / 2.0
-    return np.asarray(pull + apart * (estimator.bias - pull))
+    return np.asarray(apart * estimator.bias + (1.0 - apart) * pull)
 
 
 def mse(estimator: Weighing | Moments, assumption: Assumption) -> Floats:

@@ -27,7 +27,7 @@ from epsilons.statistics.capped import (
     picture_of_spread,
     range_of,
 )
-from epsilons.statistics.designs import Known, expected, two_sums_design
+from epsilons.statistics.designs import Known, expected, tells, two_sums_design
 from epsilons.statistics.locate import Found, Payers, locate
 from epsilons.statistics.steps import Answer, Draw, Steps, Toss
 from epsilons.statistics.unknown_range import answer
@@ -77,15 +77,14 @@ def weighted(rows: tally.Rows, call: Call, goal: MeanGoal | None) -> Steps:
         heads = yield Draw(start, start.total(coarse, whole_line.counts), True, rungs, place)
         n = max(sum(heads), 0)
     if terms.guess is None and start is not None:
+        guess = start.guess(heads)
         if goal is not None and not terms.ladder.fine:
             # Who is taken for nobody costs a bias as large as they are many: counts as they came.
-            guess = expected(np.clip(np.array(heads, dtype=np.int64), 0, 2**40))
-        else:
-            guess = expected(start.guess(heads))
+            guess = np.clip(np.array(heads, dtype=np.int64), 0, 2**40)
     else:
         guess = np.zeros(len(coarse), dtype=np.int64)
         np.add.at(guess, place, 0 if terms.guess is None else terms.guess)
-        guess = expected(guess)
+    told, guess = tells(guess), expected(guess)
     usable = coarse if terms.cap is None else np.minimum(coarse, terms.cap)
 
     def count(window: line.Window | None) -> line.Line:
@@ -144,7 +143,7 @@ def weighted(rows: tally.Rows, call: Call, goal: MeanGoal | None) -> Steps:
         risk=risk,
         exact=False,
         spent=ByLevel(rungs, np.array(spends), None),
-        expected=Expected(*known.people()),
+        expected=Expected(*known.people()) if told else None,
     )
 
 
