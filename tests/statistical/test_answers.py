@@ -30,7 +30,7 @@ from tests.statistical.people import MENU, WAYS, Column, apart, budgets, column,
 
 TAIL: Final = 1e-10
 CONFIDENCES: Final = (0.5, 0.95)
-RUNS: Final = {"mean": 200, "frequencies": 100}
+RUNS: Final = {"mean": 150, "frequencies": 100}
 MANY: Final = 300
 
 COLUMNS: Final = {
