@@ -102,8 +102,11 @@ class MeanGoal(Goal):
 
     def in_units(self, unit: float, bounds: tuple[float, float]) -> float:
         """A risk on a unit range, in data units."""
-        lo, hi = bounds
-        return unit * ((hi - lo) ** 2 if self.loss == "mse" else hi - lo)
+        width = bounds[1] - bounds[0]
+        if self.loss != "mse":
+            return unit * width
+        # A product, and not a power: the square of a range that was found may be infinite.
+        return unit * (width * width) if unit > 0.0 else 0.0
 
     def is_exact(self, weighing: Weighing) -> bool:
         """Whether `risk` is the exact worst case, or a proven bound on it."""
