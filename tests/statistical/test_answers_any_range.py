@@ -109,3 +109,26 @@ def test_and_so_it_is_on_all_columns_together(asked: tuple[str, str, Any, str]) 
 @pytest.mark.parametrize("name", NAMES)
 def test_and_in_many_runs(name: str, asked: tuple[str, str, Any, str]) -> None:
     assert (misses(name, asked, MANY) <= allowed(MANY)).all()
+
+
+@pytest.mark.parametrize("loss", ["mse", "pac"])
+def test_few_people_get_a_release_whatever_range_was_found(loss: str) -> None:
+    """It may be as wide as floats go, so that its square is none: under add/remove that is no
+    reason to give nothing, for that would tell."""
+    widest = 0.0
+    for seed in range(130, 170):  # some of these find such a range
+        release = ep.mean(
+            [1.0, 2.0, 3.0],
+            epsilon=[1.0, 1.0, 1.0],
+            bounds=None,
+            neighbours="add-remove",
+            levels=[1.0],
+            loss=loss,
+            source=ep.Seeded(seed),
+        )
+        lo, hi = release.bounds
+        low, high = release.interval()
+        assert lo <= low <= high <= hi
+        assert release.risk >= 0.0
+        widest = max(widest, hi - lo)
+    assert widest > 1e160
