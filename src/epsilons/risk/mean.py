@@ -55,8 +55,8 @@ def mse(estimator: Weighing | Moments, assumption: Assumption) -> Floats:
     Returns:
         The largest mean squared error over all data (or distributions) on a unit range that the
         assumption allows, an array of the shape of the moments. It is exact but for a population in
-        which budgets and values are related, where it is a proven bound, on average over such
-        budgets.
+        which budgets and values are related, where it is a proven bound: as budgets are drawn, with
+        the root mean square of the bias, and the mean of all other squares.
 
     Reference:
         Paper *limits* (1) for (population, False) with total 1; docs/proofs/risk.md for the rest.
