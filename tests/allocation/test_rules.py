@@ -23,7 +23,15 @@ from epsilons.parameters import CHOICES
 from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 
 Epsilon = Budgets | Mapping[float, int] | npt.ArrayLike
-ASSUMPTIONS, LOSSES = (SAMPLE, UNRELATED, RELATED), CHOICES["loss"]
+ASSUMPTIONS = (
+    SAMPLE,
+    UNRELATED,
+    RELATED,
+    Assumption("people", 0.05),
+    Assumption("population", True),
+    Assumption("population", 0.2),
+)
+LOSSES = CHOICES["loss"]
 STRANGE = (0.0, 5e-324, 1e-310, 1e-300, 1e-160, 1e-12, 0.1, 1.0, 30.0, 800.0, 1e10, 1e160, 1e300)
 
 plain = st.lists(st.floats(1e-3, 20.0), min_size=2, max_size=20)
@@ -201,7 +209,8 @@ def test_the_strictest_decides_for_uniform_and_everyone_spends_all_for_proportio
 def check_that_nobody_beats(epsilon: Epsilon, goal: Goal) -> None:
     """No rule with Laplace noise whose weights sum to one has less risk than `optimal`."""
     best = allocated(epsilon, goal, "optimal")
-    assert best.exact
+    assumption = goal[0]
+    assert best.exact == (assumption.related is False or not assumption.sampled)
     rounding = 1e-24 if goal[1] == "mse" else 1e-15
     for method in RULES:
         if method not in ("minimax", "staircase"):
@@ -349,6 +358,8 @@ def test_a_more_generous_person_never_makes_the_optimum_worse(
     generous = list(epsilon)
     generous[who % len(epsilon)] *= more
     for goal in ((assumption, "mse", 0.95), (RELATED, "pac", 0.95)):
+        closed = goal[0].related is False or goal[0] == RELATED
+        missed = 1e-9 if closed else 1e-6  # by a search of caps and factors
         for method in ("optimal", "threshold", "minimax"):
             before = allocated(epsilon, goal, method).risk
-            assert allocated(generous, goal, method).risk <= before * (1.0 + 1e-9)
+            assert allocated(generous, goal, method).risk <= before * (1.0 + missed)
