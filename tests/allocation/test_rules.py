@@ -49,7 +49,7 @@ goals = st.tuples(
     st.sampled_from(LOSSES),
     st.sampled_from((0.02, 0.3, 0.5, 0.8, 0.95, 0.999)),
 )
-Goal = tuple[str, str, float]
+Goal = tuple[Assumption, str, float]
 
 
 def allocated(epsilon: Epsilon, goal: Goal, method: str) -> Allocation:
@@ -234,7 +234,7 @@ CLOSED = [*((assumption, "mse") for assumption in ASSUMPTIONS), (RELATED, "pac")
     confidence=st.sampled_from((0.5, 0.8, 0.95, 0.999)),
 )
 def test_optimal_is_never_worse_than_a_rule_with_a_name(
-    epsilon: list[float], cell: tuple[str, str], confidence: float
+    epsilon: list[float], cell: tuple[Assumption, str], confidence: float
 ) -> None:
     check_that_nobody_beats(epsilon, (*cell, confidence))
 
