@@ -274,7 +274,8 @@ def _related_quantile(
     def excess(u: float) -> float:
         return 1.0 - float(_related_cdf(np.array(u), unit, cells, apart)) - beta
 
-    high = max(shift + math.log(moved), math.log(cells)) - math.log(beta) + 2.0
+    off = _moved(cells, apart)[0] + 2
+    high = max(shift + math.log(off), math.log(cells)) - math.log(beta) + 2.0
     return scale * bisect(excess, 0.0, high)
 
 
