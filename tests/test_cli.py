@@ -78,6 +78,8 @@ def test_the_demo_shows_a_number_an_interval_and_who_spent_what() -> None:
     words = " ".join(done.stdout.split())
     assert re.search(r"In plain words: the mean commute of these people is between \d+ and", words)
     assert "related=0.05, and has a typical error that is 1.41 times smaller." in words
+    assert "Where few are strict the default itself gains" in words
+    assert "the typical error is 7.0 times smaller than with everyone at the strictest" in words
 
 
 def test_the_demo_as_json() -> None:

@@ -80,10 +80,11 @@ def held_there(found: Replay) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("terms", TERMS)
+@pytest.mark.parametrize("name", QUESTIONS)
 @pytest.mark.parametrize("make", [ibis_table, dask_frame])
-def test_it_holds_on_slow_engines(make: Callable[[], Any]) -> None:
-    held(asked("mean, midpoint", "replace", make()))
-    held(asked("frequencies", "add-remove", make()))
+def test_it_holds_on_slow_engines(make: Callable[[], Any], name: str, terms: str) -> None:
+    held(asked(name, terms, make()))
 
 
 def test_on_dask_rows_may_share_labels() -> None:
@@ -106,11 +107,23 @@ def test_it_holds_on_engines_that_are_slow_to_answer(make: Callable[[], Any]) ->
 
 
 @pytest.mark.slow
-def test_it_holds_on_spark() -> None:
+@pytest.mark.parametrize("terms", TERMS)
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_it_holds_on_spark(name: str, terms: str) -> None:
     from pyspark.sql import SparkSession
 
     session = SparkSession.builder.master("local[1]").getOrCreate()
-    held(asked("mean, midpoint", "replace", session.createDataFrame(frame().to_pandas())))
+    held(asked(name, terms, session.createDataFrame(frame().to_pandas())))
+
+
+@pytest.mark.slow
+def test_a_range_is_found_on_spark() -> None:
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.builder.master("local[1]").getOrCreate()
+    table = session.createDataFrame(frame().to_pandas())
+    question = ep.Mean("minutes", bounds=None)
+    held(replay(question, data=table, epsilon="epsilon", person="person", **TERMS["add-remove"]))
 
 
 @pytest.mark.parametrize(

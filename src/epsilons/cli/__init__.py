@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from epsilons import allocate, errors, report, verify
+from epsilons import Budgets, allocate, errors, report, verify
 from epsilons import frequencies as frequencies_of
 from epsilons import mean as mean_of
 from epsilons import plan as plan_for
@@ -53,19 +53,27 @@ def demo(save: str | None, as_json: bool) -> None:
     click.echo(_in_plain_words(release))
 
 
+_FEW_STRICT = {0.01: 5, 0.05: 20, 0.1: 500, 1.0: 4000}
+"""People of whom few are very strict: here personal budgets pay whatever budgets say of values."""
+
+
 def _in_plain_words(release: Release) -> str:
-    """What the demo shows, in one sentence."""
+    """What the demo shows, in plain words."""
     low, high = release.interval()
     every, little, _ = release.sides
     gain = (every.typical or math.nan) / (little.typical or math.nan)
     words = (
         f"In plain words: the mean commute of these people is between {low:.0f} and {high:.0f} "
-        "minutes, whatever budgets say of values, and nearly everyone spent as little as the "
-        "strictest, for many are strict here; who can defend that the means at different budgets "
-        f"differ by at most {120.0 * little.related:.0f} minutes writes related={little.related}, "
-        f"and has a typical error that is {gain:.2f} times smaller."
+        "minutes, whatever budgets say of values. Many are strict here, so nearly everyone spent "
+        "as little as the strictest: personal budgets buy little. Who can defend that the means at "
+        f"different budgets differ by at most {120.0 * little.related:.0f} minutes writes "
+        f"related={little.related}, and has a typical error that is {gain:.2f} times smaller.",
+        "Where few are strict the default itself gains: with "
+        f"{', '.join(f'{people:,} people at {level}' for level, people in _FEW_STRICT.items())} "
+        f"the typical error is {plan_for(Budgets(_FEW_STRICT)).sides[0].gain:.1f} times smaller "
+        "than with everyone at the strictest ε.",
     )
-    return textwrap.fill(words, 96, subsequent_indent="  ")
+    return "\n".join(textwrap.fill(each, 96, subsequent_indent="  ") for each in words)
 
 
 for _each in commands():
