@@ -209,7 +209,7 @@ def quantile(shift: float, sigma: float, scale: float, beta: float) -> float:
 def test_the_quantile_of_a_population_spends_all_of_beta_and_no_more(
     apart: float, beta: float
 ) -> None:
-    """No split of β does better than by 5 %, and one of them does as well."""
+    """Three tenths of β are for the sampling, or for two of them at once; the rest for the rest."""
     made = Weighing(np.array([0.002, 0.004]), np.array([200, 150]), 0.004)
     assumption = Assumption("population", True if apart == 1.0 else apart)
     found = risk.quantile(made, assumption, 1.0 - beta)
@@ -220,16 +220,15 @@ def test_the_quantile_of_a_population_spends_all_of_beta_and_no_more(
             optimize.brentq(lambda s: 2.0 * math.exp(-2.0 * 350 * s * s) - part, 1e-6, 2.0)
         )
 
-    parts = beta * np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8])
     spread = 0.5 * math.sqrt(float(made.counts @ made.weights**2))
-    errors = []
-    for part in parts.tolist():
-        errors.append(quantile(made.bias, 0.0, made.scale, beta - part) + sampling(part))
-        if apart < 1.0:
-            near = quantile(apart * made.bias, spread, made.scale, beta - part)
-            errors.append(near + apart * sampling(part))
-    assert min(errors) * (1.0 - 1e-6) <= found <= 1.05 * min(errors)
-    assert found == pytest.approx(min(errors, key=lambda each: abs(each - found)), rel=1e-6)
+    anything = quantile(made.bias, 0.0, made.scale, 0.7 * beta)
+    if apart == 1.0:
+        known = anything + sampling(0.3 * beta)
+    else:
+        near = quantile(apart * made.bias, spread, made.scale, 0.7 * beta)
+        outer = sampling(0.15 * beta)
+        known = min(anything + outer, near + apart * outer)
+    assert found == pytest.approx(known, rel=1e-6)
 
 
 @pytest.mark.parametrize("about", ["people", "population"])
@@ -242,8 +241,13 @@ def test_a_little_related_is_between_not_and_in_any_way(seed: int, about: str) -
     assert squares == sorted(squares)
     assert squares[-2] == pytest.approx(squares[-1], rel=1e-6)
     errors = [risk.quantile(made, each, 0.9) for each in asked]
-    assert all(a <= b * (1.0 + 1e-12) for a, b in itertools.pairwise(errors))
-    assert errors[-2] == pytest.approx(errors[-1], rel=1e-6)
+    assert all(a <= b * (1.0 + 1e-12) for a, b in itertools.pairwise(errors[:-1]))
+    # Of a population two samplings hold at once where budgets tell a little, and else one.
+    assert (
+        errors[-1] * (1.0 - 1e-12)
+        <= errors[-2]
+        <= errors[-1] * (1.0 + 1e-6 if about == "people" else 1.15)
+    )
     noise = 2.0 * made.scale**2
     if about == "people":
         # Levels that are alike leave the noise, whatever the weights.
@@ -252,7 +256,7 @@ def test_a_little_related_is_between_not_and_in_any_way(seed: int, about: str) -
     else:
         assert squares[0] == pytest.approx(float(risk.mse(made, SAMPLE)), rel=1e-6)
         alone = risk.quantile(made, SAMPLE, 0.9)
-        assert alone <= errors[0] <= 1.01 * alone
+        assert alone <= errors[0] <= 1.1 * alone
 
 
 @pytest.mark.parametrize("n", [5, 400])

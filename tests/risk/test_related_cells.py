@@ -229,9 +229,12 @@ def test_a_little_related_is_between_not_and_in_any_way(k: int, keep: float | No
         asked = [Assumption(about, r) for r in (1e-9, 0.01, 0.2, 0.5, 0.9, 1.0 - 1e-9, True)]
         squares = [cells.mse(made, each, k) for each in asked]
         errors = [cells.quantile(made, each, k, 0.9) for each in asked]
-        for found in (squares, errors):
-            assert all(a <= b * (1.0 + 1e-9) for a, b in itertools.pairwise(found))
-            assert found[-2] == pytest.approx(found[-1], rel=1e-6)
+        assert all(a <= b * (1.0 + 1e-9) for a, b in itertools.pairwise(squares))
+        assert squares[-2] == pytest.approx(squares[-1], rel=1e-6)
+        assert all(a <= b * (1.0 + 1e-9) for a, b in itertools.pairwise(errors[:-1]))
+        # Of a population two samplings hold at once where budgets tell a little, and else one.
+        more = 1.0 + 1e-6 if about == "people" else 1.15
+        assert errors[-1] * (1.0 - 1e-9) <= errors[-2] <= errors[-1] * more
     assert cells.mse(made, Assumption("people", 5e-324), k) <= cells.mse(made, RELATED, k)
     little = Assumption("population", 1e-9)
     assert cells.mse(made, SAMPLE, k) <= cells.mse(made, little, k) * (1.0 + 1e-9)
