@@ -150,6 +150,16 @@ def assumed(
     return f"{wanted} {_budgets_say(assumption.related, _VALUES[statistic])}"
 
 
+def guessed(spread: float | None) -> str:
+    """What is said of a guess of the spread: words that go on from others."""
+    if spread is None:
+        return ""
+    return (
+        f" The cap was chosen for values with a standard deviation of about {_percent(spread)} of "
+        "the range; nothing that is claimed depends on that guess."
+    )
+
+
 def _budgets_say(related: bool | float, values: str) -> str:
     if related is True:
         return f"Budgets may say anything about {values}."

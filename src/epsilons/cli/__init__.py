@@ -66,6 +66,7 @@ cli.add_command(replays())
 @options.CAP
 @options.ABOUT
 @options.RELATED
+@options.SPREAD
 @options.ASSUME
 @options.LOSS
 @options.CONFIDENCE
@@ -78,6 +79,7 @@ def plan(
     cap: float | None,
     about: str,
     related: bool | float,
+    spread: float | None,
     loss: str,
     confidence: float,
     as_json: bool,
@@ -91,6 +93,7 @@ def plan(
         neighbours=neighbours,
         about=about,
         related=related,
+        spread=spread,
         loss=loss,
         confidence=confidence,
         cap=cap,

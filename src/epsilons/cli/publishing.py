@@ -84,7 +84,7 @@ RANGE = (_BOUNDS, _UNKNOWN_RANGE)
 """Options of a mean alone that say what is asked; those of frequencies are `CELLS`."""
 
 EVERY = (
-    *(_FILE, _VALUE, _EPSILON, *RANGE, _SHAPE, *CELLS, *_WHOSE, _MISSING, *_TERMS),
+    *(_FILE, _VALUE, _EPSILON, *RANGE, _SHAPE, options.SPREAD, *CELLS, *_WHOSE, _MISSING, *_TERMS),
     _method(dict.fromkeys(name for each in STATISTICS.values() for name in each.every_method)),
     *(*_CALLED, options.JSON),
 )
@@ -105,6 +105,7 @@ class Publish(click.Command):
         first = (_FILE, _VALUE, _EPSILON)
         if _bounded(question):
             found = (_UNKNOWN_RANGE, _SHAPE) if question.range_may_be_found else ()
+            found = (*found, options.SPREAD)
             between: tuple[Decorator, ...] = (_BOUNDS, *found, *_WHOSE, _MISSING)
         else:
             between = (*CELLS, *_WHOSE)
@@ -203,7 +204,8 @@ def _bounds(given: dict[str, Any]) -> dict[str, Any]:
             f"Give --bounds LO HI, the range that values can have whatever the data{found}."
         )
     shape = {"shape": given["shape"]} if "shape" in given else {}
-    return {"bounds": given["bounds"], "missing": given["missing"], **shape}
+    shared = {name: given[name] for name in ("bounds", "missing", "spread")}
+    return {**shared, **shape}
 
 
 def _cells(given: dict[str, Any]) -> dict[str, Any]:

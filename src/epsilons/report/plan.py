@@ -47,6 +47,7 @@ def text(data: PlanData) -> str:
     ]
     some = f", for {len(chosen)} of {len(levels):,} levels" if len(chosen) < len(levels) else ""
     heads = ("method", "typical error", f"error at {confidence}", "gain", "used")
+    guessed = [wrapped(_guess(data))] if data["guess"] is not None else []
     return "\n".join(
         [
             headline(data),
@@ -61,6 +62,7 @@ def text(data: PlanData) -> str:
             ),
             *warning_lines(data["warnings"]),
             wrapped("Advice: " + data["advice"]),
+            *guessed,
             "",
             table(*outcomes_table(data, lambda error: _told(data, error))),
             wrapped("The row with * is what this plan assumes. " + data["before"]),
@@ -114,6 +116,7 @@ def page(data: PlanData) -> str:
         [
             *warning_parts(data["warnings"]),
             Words(data["advice"], "advice"),
+            *([] if data["guess"] is None else [Words(_guess(data))]),
             FactList(_worth(data, best)),
             Section("The budgets", [_budgets(data)]),
             Section("Error over the cap", [_curve(data)]),
@@ -184,9 +187,30 @@ def _told(data: PlanData, error: float) -> str:
 
 def _errors_are(data: PlanData) -> str:
     """What the errors of a plan are."""
+    if data["spread"] is not None:
+        of = (
+            f"for values with a standard deviation of {number(100 * data['spread'])} % of the range"
+        )
+        return of if data["neighbours"] == "replace" else f"{of}, to leading order"
     if data["neighbours"] == "replace":
         return "worst cases before any data is read"
     return "worst cases over values, to leading order, if as many people come"
+
+
+def _guess(data: PlanData) -> str:
+    """What a guess of the spread buys, and what it costs if it is wrong."""
+    guess = data["guess"]
+    if guess is None:
+        return ""
+    told = [
+        _told(data, error)
+        for error in (guess["rmse"], guess["plain_rmse"], guess["worst"], guess["plain_worst"])
+    ]
+    return (
+        f"The guess: if it is right, the typical error is {told[0]} in place of {told[1]}; in the "
+        f"worst case over all data it is {told[2]} in place of {told[3]}. Privacy and intervals do "
+        "not depend on it."
+    )
 
 
 def _error_of(data: PlanData, row: ForecastData) -> float:

@@ -16,6 +16,9 @@ from epsilons.risk.tails import deviation, kearns_saul
 from epsilons.risk.weighing import Moments, Weighing
 from epsilons.types import Floats
 
+WIDEST: Final = 0.5
+"""The largest standard deviation of values in a unit range."""
+
 SPLITS: Final = (0.02, 0.1, 0.3, 0.6)
 """The parts of an error probability that the sampling of people may take: the best is taken."""
 
@@ -29,9 +32,13 @@ def finite_population(n: int) -> float:
     return n / (n - 1) if n % 2 == 0 else (n + 1) / n
 
 
-def noise_per_square(assumption: Assumption, n: int) -> float:
+def noise_per_square(assumption: Assumption, n: int, spread: float = WIDEST) -> float:
     """The constant c with which mean squared error is proportional to Σw² + c·scale²."""
-    return 8.0 if assumption.sampled else 8.0 / finite_population(n)
+    noise = 2.0 / (spread * spread)
+    if assumption.sampled:
+        return noise
+    # The variance of n values that is as large as it can be is below ¼ if n is odd.
+    return noise / (finite_population(n) if spread == WIDEST else n / (n - 1))
 
 
 def leaning(estimator: Weighing | Moments, apart: float) -> Floats:
@@ -45,12 +52,13 @@ def leaning(estimator: Weighing | Moments, apart: float) -> Floats:
     return np.asarray(pull + apart * (estimator.bias - pull))
 
 
-def mse(estimator: Weighing | Moments, assumption: Assumption) -> Floats:
+def mse(estimator: Weighing | Moments, assumption: Assumption, spread: float = WIDEST) -> Floats:
     """The worst-case mean squared error on a unit range.
 
     Args:
         estimator: one estimator, or the moments of many.
         assumption: what is taken to be true of the data.
+        spread: the largest standard deviation that the data may have: one half, unless guessed.
 
     Returns:
         The largest mean squared error over all data (or distributions) on a unit range that the
@@ -64,7 +72,9 @@ def mse(estimator: Weighing | Moments, assumption: Assumption) -> Floats:
     """
     n, total = estimator.n, estimator.total
     pull = (1.0 - total) ** 2
-    if assumption.related is False and assumption.sampled:
+    if spread < WIDEST:
+        data = _guessed_square(estimator, assumption, spread) + 0.25 * pull
+    elif assumption.related is False and assumption.sampled:
         data = 0.25 * np.maximum(pull, estimator.spread + total**2 / n)
     elif assumption.related is False:
         # At the vertices of the cube the mean is j/n: the worst j is 0, or the one nearest to n/2.
@@ -90,8 +100,39 @@ def _sampled_square(estimator: Weighing | Moments, assumption: Assumption) -> Fl
     return np.minimum(anything, own + np.square(leaning(estimator, apart) + apart * plain))
 
 
+def _guessed_square(estimator: Weighing | Moments, assumption: Assumption, spread: float) -> Floats:
+    """The mean square of everything but noise, coins and pull, for data of this spread.
+
+    What budgets tell of values takes the weighted mean no farther than s·√(n·Σ(w − 1/n)²), by
+    Cauchy and Schwarz.
+    """
+    n, variance = estimator.n, spread * spread
+    if assumption.related is False and not assumption.sampled:
+        return np.asarray(variance * n / (n - 1) * estimator.spread)
+    own = variance * (estimator.spread + np.square(estimator.total) / n)
+    if assumption.related is False:
+        return np.asarray(own)
+    far = _within(estimator, assumption.apart, spread)
+    if not assumption.sampled:
+        return np.asarray(np.square(far))
+    anything = np.square(_within(estimator, 1.0, spread) + spread / math.sqrt(n))
+    if assumption.anything:
+        return np.asarray(anything)
+    drawn = min(assumption.apart / 2.0, spread) / math.sqrt(n)
+    return np.minimum(anything, own + np.square(far + drawn))
+
+
+def _within(estimator: Weighing | Moments, apart: float, spread: float) -> Floats:
+    """How far budgets that tell of values take the weighted mean, weights that sum to one."""
+    return np.minimum(apart * estimator.bias, spread * np.sqrt(estimator.n * estimator.spread))
+
+
 def quantile(
-    weighing: Weighing, assumption: Assumption, confidence: float, coins: float = 1.0
+    weighing: Weighing,
+    assumption: Assumption,
+    confidence: float,
+    coins: float = 1.0,
+    spread: float = WIDEST,
 ) -> float:
     """An error on a unit range that is not exceeded with probability `confidence`.
 
@@ -101,6 +142,8 @@ def quantile(
         confidence: strictly between 0 and 1.
         coins: the square of what a coin moves, in units of half a weight: 1 where a person who is
             not used counts as the middle of the range, 4 where they count as its lower end.
+        spread: one half; or a guess of the standard deviation, with which this is what is expected,
+            and no bound: the tail of a Gaussian in place of Hoeffding's.
 
     Returns:
         The exact worst-case quantile where nothing but the noise is random (people whose budgets
@@ -115,6 +158,10 @@ def quantile(
     if not math.isfinite(weighing.scale):
         return math.inf
     jitter = coins * keep_proxy(weighing)
+    if spread < WIDEST:
+        # A Gaussian of this variance has the tail that Hoeffding's bound has for four times it.
+        square = 4.0 * float(_guessed_square(weighing, assumption, spread)) + jitter
+        return _deviation(weighing, _pull(weighing), square, beta)
     if assumption.related is False and assumption.sampled:
         return _deviation(weighing, _pull(weighing), weighing.square + jitter, beta)
     if assumption.related is False:

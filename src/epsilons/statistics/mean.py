@@ -48,6 +48,7 @@ class Mean(Question):
     Attributes:
         bounds: the range (lo, hi) that values can have; None if nobody knows it.
         shape: where nobody knows it, what is claimed: "any" or "gaussian".
+        spread: a guess of the standard deviation, in parts of the range; None for none.
 
     Raises:
         ArgumentError: an argument is invalid (BoundsError: the bounds are).
@@ -60,6 +61,7 @@ class Mean(Question):
     _: KW_ONLY
     bounds: Any = NOT_GIVEN
     shape: str = "any"
+    spread: float | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -70,6 +72,7 @@ class Mean(Question):
                 "knows it."
             )
         parameters.choice("shape", self.shape)
+        parameters.spread(self.spread)
         if self.bounds is None:
             self._refuse_other_goals()
         elif self.shape != "any":
@@ -100,6 +103,11 @@ class Mean(Question):
         Raises:
             ArgumentError: it is not.
         """
+        if self.spread is not None:
+            raise ArgumentError(
+                "spread is in parts of the range, which bounds=None says that nobody knows: leave "
+                "it out, or give bounds=(lo, hi)."
+            )
         if self.shape == "any":
             if not holds_on_any_range(self.assumption):
                 raise ArgumentError(
@@ -121,10 +129,12 @@ class Mean(Question):
             )
 
     @classmethod
-    def goal_for(cls, words: Words, categories: object, edges: object) -> MeanGoal:
+    def goal_for(
+        cls, words: Words, categories: object, edges: object, spread: object = None
+    ) -> MeanGoal:
         """What is to be small: an error of the mean."""
         parameters.cells("mean", categories, edges)
-        return MeanGoal(*words)
+        return MeanGoal(*words, parameters.spread(spread))
 
     @classmethod
     def range_for(cls, bounds: object) -> tuple[float, float]:
@@ -144,7 +154,8 @@ class Mean(Question):
     @property
     def goal(self) -> MeanGoal:
         """What is assumed, and which error is to be small."""
-        return MeanGoal(self.assumption, self.loss, self.confidence)
+        guess = parameters.spread(self.spread)
+        return MeanGoal(self.assumption, self.loss, self.confidence, guess)
 
     def methods(self, neighbours: str) -> Collection[str]:
         """The names that `method` may have beside "auto"."""
@@ -226,7 +237,7 @@ class Mean(Question):
             ),
             method=allocation.method,
             n=allocation.n,
-            risk=goal.in_units(goal.risk(mechanism.weighing), bounds),
+            risk=goal.in_units(goal.worst.risk(mechanism.weighing), bounds),
             exact=allocation.exact,
             spent=ByLevel(allocation.levels, allocation.spent, allocation.counts),
         )
@@ -265,7 +276,7 @@ class Mean(Question):
             method=chosen.method,
             n=n,
             n_is_noisy=n is not None,
-            risk=goal.in_units(margin.leading(goal), bounds),
+            risk=goal.in_units(margin.leading(goal.worst), bounds),
             exact=False,
             spent=people.spending(mechanism.losses),
             expected=people.expected,
@@ -280,6 +291,7 @@ class Mean(Question):
             assumed = words.assumed(
                 "mean", neighbours, self.assumption, self.statistic, found=not known
             )
+        assumed += words.guessed(self.spread)
         return Sentences(
             words.protected(neighbours, range_is_known=known),
             assumed,
