@@ -65,7 +65,8 @@ def test_people_whose_budgets_tell_everything() -> None:
     one = estimator(50, 4)
     along = one.weights - one.weights.mean()
     data = 0.5 + 0.05 * along / math.sqrt(float(along @ along) / 50)
-    assert data.min() > 0.0 and data.max() < 1.0
+    assert data.min() > 0.0
+    assert data.max() < 1.0
     far = float(one.weights @ data - data.mean())
     assert float(risk.mse(one, RELATED, 0.05)) == pytest.approx(far**2 + 2 * NOISE**2)
 
@@ -144,7 +145,7 @@ def test_gains_on_ten_thousand_people() -> None:
 
 @pytest.mark.parametrize("spread", [0, 0.6, -0.1, 1, True, "0.1", math.nan, 1e-7])
 def test_other_spreads_are_refused(spread: object) -> None:
-    with pytest.raises(ArgumentError, match="spread=.* is invalid"):
+    with pytest.raises(ArgumentError, match=r"spread=.* is invalid"):
         ep.allocate({0.1: 5, 1.0: 5}, spread=spread)  # type: ignore[arg-type]
 
 

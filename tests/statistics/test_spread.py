@@ -68,7 +68,7 @@ def test_real_errors_are_smaller() -> None:
 def test_what_is_refused() -> None:
     with pytest.raises(ArgumentError, match="spread is in parts of the range"):
         ep.Mean(VALUES, bounds=None, spread=0.1)
-    with pytest.raises(ArgumentError, match="spread=0.7 is invalid"):
+    with pytest.raises(ArgumentError, match=r"spread=0\.7 is invalid"):
         ep.Mean(VALUES, bounds=(0, 100), spread=0.7)
 
 
@@ -76,7 +76,8 @@ def test_a_plan_says_what_it_buys_and_may_cost() -> None:
     plan = ep.plan({0.1: 2000, 1.0: 2000}, bounds=(0, 100), related=False, spread=0.05)
     plain = ep.plan({0.1: 2000, 1.0: 2000}, bounds=(0, 100), related=False)
     guess = plan.guess
-    assert guess is not None and plain.guess is None
+    assert guess is not None
+    assert plain.guess is None
     assert guess.rmse < guess.plain_rmse
     assert guess.worst > guess.plain_worst == pytest.approx(plain.forecasts[0].rmse)
     assert guess.rmse == pytest.approx(plan.forecasts[0].rmse)
