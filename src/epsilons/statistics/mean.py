@@ -15,7 +15,7 @@ from epsilons.release import ByLevel, Scalar
 from epsilons.risk.assumptions import SAMPLE
 from epsilons.risk.goals import MeanGoal, Words
 from epsilons.risk.margins import Ratio, Weighed, holds_on_any_range
-from epsilons.statistics import unknown_people, unknown_range
+from epsilons.statistics import cut_range, unknown_people, unknown_range
 from epsilons.statistics.call import Call
 from epsilons.statistics.designs import (
     METHODS,
@@ -85,16 +85,16 @@ class Mean(Question):
 
     def check(self, neighbours: str) -> None:
         """Refuse what does not fit what is private."""
-        if neighbours == "add-remove" and self.bounds is None and self.shape == "any":
-            if self.assumption.sampled:
-                raise ArgumentError(
-                    'about="population" needs bounds=(lo, hi) or shape="gaussian" under add-remove.'
-                )
-            if self.method == "diffusion":
-                raise ArgumentError(
-                    'method="diffusion" needs shape="gaussian" under add-remove: it gives a seat '
-                    "to some of the people only. Leave method out."
-                )
+        cut = self.bounds is None and self.shape == "any"
+        if cut and neighbours == "add-remove" and self.assumption.sampled:
+            raise ArgumentError(
+                'about="population" needs bounds=(lo, hi) or shape="gaussian" under add-remove.'
+            )
+        if cut and self.method == "diffusion":
+            raise ArgumentError(
+                'method="diffusion" needs shape="gaussian": it finds the range as the paper does, '
+                "for a Gaussian population. Leave method out."
+            )
         super().check(neighbours)
 
     def _refuse_other_goals(self) -> None:
@@ -159,10 +159,8 @@ class Mean(Question):
 
     def methods(self, neighbours: str) -> Collection[str]:
         """The names that `method` may have beside "auto"."""
-        if self.bounds is None and self.shape == "any" and neighbours == "add-remove":
-            return ("weighted",)  # diffusion gives a seat to some of the people only
         if self.bounds is None:
-            return unknown_range.METHODS
+            return cut_range.METHODS if self.shape == "any" else unknown_range.METHODS
         return RULES if neighbours == "replace" else METHODS
 
     def policy(self, neighbours: str) -> str:
@@ -200,13 +198,11 @@ class Mean(Question):
         private = call.neighbours == "add-remove"
         if self.bounds is not None:
             return self._open(rows, call) if private else self._closed(rows, call)
-        if self.method == "diffusion" and private:
-            return unknown_people.reduced(rows, call)
-        goal = self.goal if self.shape == "any" else None
-        if private:
-            return unknown_people.weighted(rows, call, goal)
-        way = unknown_range.diffused if self.method == "diffusion" else unknown_range.weighted
-        return way(rows, call, goal)
+        if self.shape == "any":
+            return (cut_range.private if private else cut_range.public)(rows, call, self.goal)
+        if self.method == "diffusion":
+            return (unknown_people.reduced if private else unknown_range.diffused)(rows, call)
+        return (unknown_people.weighted if private else unknown_range.weighted)(rows, call)
 
     def _closed(self, rows: tally.Rows, call: Call) -> Steps:
         """People and budgets are public: one weighted sum."""
