@@ -296,5 +296,6 @@ class Mean(Question):
                 midpoint=self.policy(neighbours) == "midpoint",
                 averaged=averaged,
                 found=not known,
+                alike=cast(Scalar, answer.estimate).alike,
             ),
         )

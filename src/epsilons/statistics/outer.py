@@ -117,14 +117,17 @@ def best_share(levels: Floats, counts: Integers, goal: MeanGoal, odds: float = _
         cap = best_cap(Budgets.of_levels(order[0], there), goal, goal.moves)
     finite = np.where(np.isinf(levels), 64.0, levels)
     best = Share(np.zeros(len(levels)), math.inf)
-    for kept in _KEPT.tolist():
-        # Two selections, and half is left for a closer look.
-        most = np.maximum((finite - kept * min(cap, 1e6)) / 4.0, _LEAST * finite)
-        share = _least(np.minimum(most, 4.0), people, odds + _SURE)
-        if share.quantile <= _NEAREST:
-            return share
-        if share.quantile < best.quantile:
-            best = share
+    # Two selections share it; half is left for a closer look, if half is enough.
+    for parts in (4.0, 2.0):
+        for kept in _KEPT.tolist():
+            most = np.maximum((finite - kept * min(cap, 1e6)) / parts, _LEAST * finite)
+            share = _least(np.minimum(most, 4.0), people, odds + _SURE)
+            if share.quantile <= _NEAREST:
+                return share
+            if share.quantile < best.quantile:
+                best = share
+        if best.quantile <= FARTHEST:
+            break
     return best
 
 
