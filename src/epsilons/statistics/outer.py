@@ -43,6 +43,12 @@ _LINE: Final = 14.0
 _SURE: Final = 8.0
 """ln of the odds against a wrong end: once in three thousand."""
 
+_TIMES: Final = {"replace": 1.0, "add-remove": 1.5}
+"""Where the people are expected, and not known, so many times as many are asked for."""
+
+_HOPELESS: Final = 0.45
+"""The quantile beyond which no closer look is worth its budget."""
+
 _KEPT: Final = np.linspace(1.0, 0.5, 11)
 """How much of its best cap the mean may keep, tried in this order."""
 
@@ -100,13 +106,21 @@ class Ends:
     losses: tuple[Fraction, ...]
 
 
-def best_share(levels: Floats, counts: Integers, goal: MeanGoal, odds: float = _LINE) -> Share:
+def best_share(
+    levels: Floats,
+    counts: Integers,
+    goal: MeanGoal,
+    *,
+    neighbours: str = "replace",
+    odds: float = _LINE,
+) -> Share:
     """What a selection takes: as little as finds a far quantile, first of what the mean leaves.
 
     Args:
         levels: what is left of the budget of each level, from 0 to ∞, in any order.
         counts: the people of each level, present or expected.
         goal: of the mean.
+        neighbours: "replace", or "add-remove": then the counts are a guess.
         odds: the prior weight of all candidates over a right one, as a logarithm.
     """
     people = counts.astype(np.float64)
@@ -121,7 +135,7 @@ def best_share(levels: Floats, counts: Integers, goal: MeanGoal, odds: float = _
     for parts in (4.0, 2.0):
         for kept in _KEPT.tolist():
             most = np.maximum((finite - kept * min(cap, 1e6)) / parts, _LEAST * finite)
-            share = _least(np.minimum(most, 4.0), people, odds + _SURE)
+            share = _least(np.minimum(most, 4.0), people, _TIMES[neighbours] * (odds + _SURE))
             if share.quantile <= _NEAREST:
                 return share
             if share.quantile < best.quantile:
@@ -174,7 +188,8 @@ def outer(
     stages: list[Selection] = []
     window: line.Window | None = None
     counted = count(window)
-    share = best_share(_left(counted, before, stages), counted.counts, goal)
+    left = _left(counted, before, stages)
+    share = best_share(left, counted.counts, goal, neighbours=neighbours)
     if agree is not None:
         agree(counted, share)
     for step in range(ROUNDS):
@@ -191,9 +206,10 @@ def outer(
             break
         cells = _CELLS[step + 1]
         left = _left(counted, before, stages)
-        share = best_share(left, counted.counts, goal, math.log(cells))
-        if share.quantile > FARTHEST:
+        closer = best_share(left, counted.counts, goal, neighbours=neighbours, odds=math.log(cells))
+        if closer.quantile > _HOPELESS:
             break  # what is left would find nothing finer: it is for the mean
+        share = closer
         reach = (high - low) / 2.0 + _WIDER * width
         window = line.Window.around((low + high) / 2.0, reach, cells)
         counted = count(window)
