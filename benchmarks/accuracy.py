@@ -1,7 +1,7 @@
 """Frequencies on data like those of paper *correlated*: the measured error of every rule.
 
-n = 10,000 people in k = 5 or 20 categories. Uncorrelated: log ε ~ U[−5, 5], and every trial
-shuffles the people. Correlated: log ε ~ −|i − centre| + U[−3, 3] for category i, and the people
+n = 10,000 people in k = 5 or 20 categories. Unrelated: log ε ~ U[−5, 5], and every trial
+shuffles the people. Related: log ε ~ −|i − centre| + U[−3, 3] for category i, and the people
 stay. The error is the largest over the categories, of shares cut to [0, 1] as in the paper; each
 cell is the mean over draws of the budgets.
 
@@ -19,6 +19,7 @@ import numpy as np
 import epsilons as ep
 from epsilons.allocation import FREQUENCY_RULES, allocate_for
 from epsilons.mechanisms import build_histogram
+from epsilons.risk.assumptions import RELATED, UNRELATED, Assumption
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.simplex import project
 
@@ -29,7 +30,7 @@ PEOPLE = 10_000
 class Cell:
     """One setting: what was measured and what was promised, rule by rule."""
 
-    assume: str
+    assumption: Assumption
     categories: int
     loss: str
     measured: dict[str, float]
@@ -46,31 +47,33 @@ class Cell:
         return self.measured["optimal"] / self.measured[self.best_other]
 
 
-def people(rng: np.random.Generator, assume: str, k: int) -> tuple[np.ndarray, np.ndarray]:
+def people(
+    rng: np.random.Generator, assumption: Assumption, k: int
+) -> tuple[np.ndarray, np.ndarray]:
     """The category and the budget of everyone, strictest first."""
     category = rng.integers(0, k, PEOPLE)
     log = rng.uniform(-5.0, 5.0, PEOPLE)
-    if assume == "correlated":
+    if assumption == RELATED:
         log = -np.abs(category - (k - 1) / 2.0) + rng.uniform(-3.0, 3.0, PEOPLE)
     order = np.argsort(log)
     return category[order], np.exp(log[order])
 
 
 def errors(
-    rng: np.random.Generator, assume: str, k: int, loss: str, trials: int
+    rng: np.random.Generator, assumption: Assumption, k: int, loss: str, trials: int
 ) -> dict[str, tuple[np.ndarray, np.ndarray, float]]:
     """For every rule: errors of the cut shares, errors of the projected ones, the promised risk."""
-    category, epsilon = people(rng, assume, k)
+    category, epsilon = people(rng, assumption, k)
     truth = np.bincount(category, minlength=k) / PEOPLE
     budgets = ep.Budgets(epsilon)
     # Everyone has the same shuffles and, up to its scale, the same noise under every rule.
     orders = [
-        category if assume == "correlated" else rng.permutation(category) for _ in range(trials)
+        category if assumption == RELATED else rng.permutation(category) for _ in range(trials)
     ]
     seeds = int(rng.integers(2**60))
     found = {}
     for name in FREQUENCY_RULES:
-        allocation = allocate_for(budgets, CellsGoal(assume, loss, 0.95, k), name)
+        allocation = allocate_for(budgets, CellsGoal(assumption, loss, 0.95, k), name)
         mechanism = build_histogram(allocation, unit=1)
         weights = mechanism.weights.astype(np.float64)
         source = ep.Seeded(seeds)
@@ -88,15 +91,17 @@ def errors(
     return found
 
 
-def cell(assume: str, k: int, loss: str, *, trials: int, draws: int, seed: int = 7) -> Cell:
+def cell(
+    assumption: Assumption, k: int, loss: str, *, trials: int, draws: int, seed: int = 7
+) -> Cell:
     rng = np.random.default_rng(seed)
-    runs = [errors(rng, assume, k, loss, trials) for _ in range(draws)]
+    runs = [errors(rng, assumption, k, loss, trials) for _ in range(draws)]
 
     def summary(error: np.ndarray) -> float:
         return float(np.square(error).mean() if loss == "mse" else np.quantile(error, 0.95))
 
     return Cell(
-        assume,
+        assumption,
         k,
         loss,
         {name: float(np.mean([summary(run[name][0]) for run in runs])) for name in runs[0]},
@@ -106,14 +111,18 @@ def cell(assume: str, k: int, loss: str, *, trials: int, draws: int, seed: int =
 
 
 def cells(*, trials: int, draws: int) -> Iterator[Cell]:
-    for assume in ("shuffled", "correlated"):
+    for assumption in (UNRELATED, RELATED):
         for k in (5, 20):
             for loss in ("mse", "pac"):
-                yield cell(assume, k, loss, trials=trials, draws=draws)
+                yield cell(assumption, k, loss, trials=trials, draws=draws)
 
 
 def page(found: list[Cell]) -> str:
-    heads = [f"{c.assume}, k = {c.categories}, {'E' if c.loss == 'mse' else 'P'}" for c in found]
+    heads = [
+        f"{'related' if c.assumption == RELATED else 'unrelated'}, k = {c.categories}, "
+        f"{'E' if c.loss == 'mse' else 'P'}"
+        for c in found
+    ]
     lines = [
         "| rule | " + " | ".join(heads) + " |",
         "| --- |" + " --- |" * len(found),

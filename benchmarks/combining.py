@@ -19,6 +19,7 @@ import numpy as np
 import epsilons as ep
 from epsilons import risk
 from epsilons.risk import Weighing
+from epsilons.risk.assumptions import UNRELATED, Assumption
 from epsilons.types import Floats, Integers
 
 _EDGES = 160
@@ -86,9 +87,9 @@ class Combination:
         scale = float(np.sqrt(np.square(self.scales).sum()))
         return Weighing(self.weights, self.budgets.counts, scale)
 
-    def mse(self, assume: str = "shuffled") -> float:
+    def mse(self, assumption: Assumption = UNRELATED) -> float:
         """The exact worst-case mean squared error on a unit range."""
-        return float(risk.mse(self.weighing, assume))
+        return float(risk.mse(self.weighing, assumption))
 
 
 def best_of_each(budgets: ep.Budgets, noise: float) -> dict[str, Combination]:

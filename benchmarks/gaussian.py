@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from epsilons.allocation.caps import square_cap
 from epsilons.errors import BudgetError
 from epsilons.theory.gaussian import gaussian_error
 
+GAUSSIAN: dict[str, Any] = {"shape": "gaussian", "about": "population", "related": False}
 PLACES = ((1000.0, 2.0), (-3.0, 1.0))
 RUNS = {1_000: 1000, 3_000: 1000, 10_000: 200, 100_000: 200}
 LIMIT = 6.0
@@ -95,6 +97,7 @@ def measure(n: int, profile: str, mu: float, sigma: float, runs: int) -> dict[st
                     values,
                     epsilon=epsilon,
                     bounds=None,
+                    **GAUSSIAN,
                     method=method,
                     neighbours=neighbours or "replace",
                     source=ep.Seeded(run),
@@ -154,7 +157,9 @@ def bounds(scale: int) -> Iterator[str]:
             for run in range(max(min(200, 20_000_000 // n) // scale, 3)):
                 rng = np.random.default_rng([7, n, run])
                 epsilon, values = budgets(profile, n, rng), rng.normal(1000.0, 2.0, n)
-                release = ep.mean(values, epsilon=epsilon, bounds=None, source=ep.Seeded(run))
+                release = ep.mean(
+                    values, epsilon=epsilon, bounds=None, **GAUSSIAN, source=ep.Seeded(run)
+                )
                 errors.append(abs(release.value - 1000.0) / 2.0)
             least = gaussian_error(epsilon, sigma=1.0)
             error = float(np.median(errors))
@@ -168,7 +173,9 @@ def results() -> Iterator[timing.Result]:
     path = data.people_parquet()
 
     def release() -> object:
-        return ep.mean("value", epsilon="epsilon", bounds=None, data=path, source=ep.Seeded(1))
+        return ep.mean(
+            "value", epsilon="epsilon", bounds=None, **GAUSSIAN, data=path, source=ep.Seeded(1)
+        )
 
     def bare() -> object:
         query = pl.scan_parquet(path).group_by("epsilon")

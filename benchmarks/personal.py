@@ -1,8 +1,8 @@
 """Accuracy: personal budgets against the best that a user of a one-ε library can do.
 
-The same data, the same people, `about="people", related=False`. Worst-case errors are exact; errors on two
-populations are measured beside them: ours with the mechanism that `ep.mean` returns, theirs with
-Laplace noise, and for one profile with OpenDP itself. `combining.py` finds their best; that it
+The same data, the same people, `about="people", related=False`. Worst-case errors are exact; errors
+on two populations are measured beside them: ours with the mechanism that `ep.mean` returns, theirs
+with Laplace noise, and for one profile with OpenDP itself. `combining.py` finds their best; that it
 cannot be better than ours is proven in `docs/proofs/combining.md`.
 """
 
@@ -137,15 +137,16 @@ def section(*, quick: bool) -> Section:
 
 
 _ABOUT = """Worst-case mean squared error of a mean of 10,000 people on [0, 1], exact, \
-`about="people", related=False`. Ours is what `ep.mean(…, method="optimal")` really draws from, with Laplace \
-noise and rounded budgets. Theirs is the best that a user of a library with one ε can do with the \
-exact budgets, known in advance: *uniform*, everyone at the strictest ε above 0; *threshold*, the \
-best τ, dropping who is below; *groups*, one release for each group of neighbouring budgets, with \
-the best edges, the best number of groups and the best weights, sampling error included; *groups \
-by noise*, the same with the usual weights, the inverse variance of the noise alone, and the best \
-edges for that; *composition*, people in several releases, everyone at τ₁, those above again at \
-τ₂ − τ₁, with the best weights and the best steps that a search finds; *sampling*, see below. No \
-combination of Laplace releases can be below ours ([proof](../docs/proofs/combining.md))."""
+`about="people", related=False`. Ours is what `ep.mean(…, method="optimal")` really draws from, \
+with Laplace noise and rounded budgets. Theirs is the best that a user of a library with one ε \
+can do with the exact budgets, known in advance: *uniform*, everyone at the strictest ε above 0; \
+*threshold*, the best τ, dropping who is below; *groups*, one release for each group of \
+neighbouring budgets, with the best edges, the best number of groups and the best weights, \
+sampling error included; *groups by noise*, the same with the usual weights, the inverse variance \
+of the noise alone, and the best edges for that; *composition*, people in several releases, \
+everyone at τ₁, those above again at τ₂ − τ₁, with the best weights and the best steps that a \
+search finds; *sampling*, see below. No combination of Laplace releases can be below ours \
+([proof](../docs/proofs/combining.md))."""
 
 
 def _nearer(wide: Compared, narrow: Compared) -> str:
@@ -270,4 +271,4 @@ def _chart(cases: list[Compared]) -> Any:
             color=alt.Color("way:N", title="theirs", sort=[*NAMED, *CLEVER]),
             shape=alt.Shape("way:N", sort=[*NAMED, *CLEVER], legend=None),
         ),
-    ).properties(width=460, height=26 * len(cases), title="10,000 people, shuffled")
+    ).properties(width=460, height=26 * len(cases), title="10,000 people, budgets unrelated")

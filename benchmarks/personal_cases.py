@@ -15,6 +15,7 @@ from benchmarks import combining
 from benchmarks.combining import Combination
 from epsilons import risk
 from epsilons.risk import Weighing
+from epsilons.risk.assumptions import UNRELATED
 from epsilons.types import Floats
 
 PEOPLE = 10_000
@@ -95,7 +96,7 @@ class Compared:
         """The exact worst-case mean squared errors."""
         sampled = ep.allocate(self.budgets, about="people", related=False, method="sampling").risk
         return {
-            "ours": float(risk.mse(self.ours.weighing, "shuffled")),
+            "ours": float(risk.mse(self.ours.weighing, UNRELATED)),
             **{name: one.mse() for name, one in self.theirs.items()},
             "sampling": sampled,
         }
@@ -115,7 +116,8 @@ def mean_of(values: Floats, epsilon: Floats, seed: int) -> Any:
         values,
         epsilon=epsilon,
         bounds=(0.0, 1.0),
-        about="people", related=False,
+        about="people",
+        related=False,
         method="optimal",
         source=ep.Seeded(seed),
     )

@@ -53,7 +53,7 @@ def skewed(n: int) -> Floats:
 
 
 def extreme(n: int) -> Floats:
-    """The worst case for shuffled data: half at either end."""
+    """The worst case where budgets say nothing of values: half at either end."""
     return (np.arange(n) % 2).astype(np.float64)
 
 
@@ -142,7 +142,8 @@ def frequency_errors(case: Compared, trials: int) -> dict[str, tuple[Measured, F
         people,
         epsilon=case.epsilon,
         categories=list(range(k)),
-        about="people", related=False,
+        about="people",
+        related=False,
         method="optimal",
         source=ep.Seeded(SEED),
     ).mechanism

@@ -59,6 +59,7 @@ def _cells(size: int) -> Ready:
     from epsilons.budgets import Budgets
     from epsilons.mechanisms import build_histogram
     from epsilons.noise import System
+    from epsilons.risk.assumptions import SAMPLE
     from epsilons.risk.goals import CellsGoal
     from epsilons.risk.simplex import project
 

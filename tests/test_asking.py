@@ -42,7 +42,9 @@ OTHERS: dict[str, list[Any]] = {
     "data": [pl.DataFrame({"x": [1.0]})],
     "person": [PEOPLE],
     "neighbours": ["add-remove", "replace"],
-    "assume": ["shuffled", "correlated"],
+    "about": ["population"],
+    "related": [False, 0.1],
+    "shape": ["gaussian"],
     "loss": ["pac"],
     "confidence": [0.5],
     "method": ["uniform", "minimax", "shifted", "diffusion"],
@@ -99,7 +101,7 @@ def test_no_argument_is_dropped(call: str, name: str, usual: dict[str, Any]) -> 
 
 @pytest.mark.parametrize("call", CALLS)
 def test_a_wrong_word_is_refused(call: str) -> None:
-    for name in ("neighbours", "assume", "loss", "method", "missing"):
+    for name in ("neighbours", "about", "related", "loss", "method", "missing"):
         kind, message = outcome(call, **{name: "nonsense"})
         assert kind in ("ArgumentError",)
         assert name in message
@@ -172,11 +174,11 @@ def test_no_argument_of_a_forecast_is_dropped(make: Callable[..., Any], call: st
         "categories": 5,
         "edges": [0, 1, 2],
         "neighbours": "replace" if "neighbours" in PLANS[call] else "add-remove",
-        "about": "people",
-        "related": True,
+        "about": "population",
+        "related": False,
         "loss": "pac",
         "confidence": 0.5,
-        "cap": 0.2,
+        "cap": 0.05,
         "method": "uniform",
     }
     given = {"epsilon": {0.1: 60, 1.0: 60}} | PLANS[call]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -73,6 +74,10 @@ def test_the_demo_shows_a_number_an_interval_and_who_spent_what() -> None:
     assert "95 % interval" in done.stdout
     assert "spent" in done.stdout
     assert "Everyone's budget is kept." in done.stdout
+    assert "by at most 5 % of the range" in done.stdout
+    words = " ".join(done.stdout.split())
+    assert re.search(r"In plain words: the mean commute of these people is between \d+ and", words)
+    assert "related=0.05, and has a typical error that is 1.41 times smaller." in words
 
 
 def test_the_demo_as_json() -> None:
@@ -87,7 +92,7 @@ def test_mean_of_a_file(table: Path) -> None:
     data = json.loads(
         run(*words, "--json", "--about", "people", "--related", "yes", "--loss", "pac").stdout
     )
-    assert data["assume"] == "correlated"
+    assert (data["about"], data["related"]) == ("people", True)
     assert data["n"] == 120
     assert json.loads(run(*words[:5], "0.5", *words[6:], "--json").stdout)["n"] == 120
 
@@ -176,6 +181,22 @@ def test_verify_refuses_a_method_that_is_not_known() -> None:
     done = run("verify", "0.1:5", "--method", "optimol")
     assert done.returncode == 2
     assert "optimal" in done.stderr
+
+
+@pytest.mark.parametrize("word", ["0", "1", "-0.1", "nan", "maybe", ""])
+def test_what_budgets_tell_is_yes_no_or_a_part(word: str) -> None:
+    done = run("plan", "0.1:500", "1:200", "--related", word)
+    assert done.returncode == 2
+    assert "is not yes, no or a number between 0 and 1, such as 0.05" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("word", "related"), [("YES", True), ("no", False), ("False", False), (".05", 0.05)]
+)
+def test_what_budgets_tell_is_told(word: str, related: bool | float) -> None:
+    data = json.loads(run("plan", "0.1:500", "1:200", "--related", word, "--json").stdout)
+    assert data["related"] == related
+    assert data["about"] == "people"
 
 
 def test_a_mean_of_an_unknown_range(tmp_path: Path) -> None:

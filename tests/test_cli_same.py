@@ -86,7 +86,9 @@ SHARED: list[tuple[list[str], dict[str, Any]]] = [
     (["--epsilon", "0.25"], {"epsilon": 0.25}),
     (["--person", "who"], {"person": "who"}),
     (["--about", "people", "--related", "no"], {"about": "people", "related": False}),
-    (["--about", "people", "--related", "yes"], {"about": "people", "related": True}),
+    (["--related", "0.05"], {"related": 0.05}),
+    (["--about", "population", "--related", "no"], {"about": "population", "related": False}),
+    (["--about", "population", "--related", "yes"], {"about": "population", "related": True}),
     (["--loss", "pac"], {"loss": "pac"}),
     (["--confidence", "0.8"], {"confidence": 0.8}),
     (["--loss", "pac", "--confidence", "0.6"], {"loss": "pac", "confidence": 0.6}),
@@ -115,9 +117,14 @@ MEANS: list[tuple[list[str], dict[str, Any]]] = [
     ),
     *SHARED,
 ]
-UNKNOWN = [
+UNKNOWN: list[tuple[list[str], dict[str, Any]]] = [
     ([], {}),
     (["--method", "weighted", "--person", "who"], {"method": "weighted", "person": "who"}),
+    (["--shape", "any", "--loss", "pac"], {"shape": "any", "loss": "pac"}),
+    (
+        ["--shape", "gaussian", "--about", "population", "--related", "no"],
+        {"shape": "gaussian", "about": "population", "related": False},
+    ),
     ([*AR, *GUESSED], PRIVATE | {"levels": {0.5: 300, 1.0: 900, 2.0: 200}}),
 ]
 FREQUENCIES: list[tuple[list[str], dict[str, Any]]] = [
@@ -202,7 +209,9 @@ PLANS: list[tuple[list[str], dict[str, Any]]] = [
     ([], {}),
     (["--bounds", "-3", "40"], {"bounds": (-3.0, 40.0)}),
     (["--categories", "7"], {"statistic": "frequencies", "categories": 7}),
-    (["--about", "people", "--related", "yes"], {"about": "people", "related": True}),
+    (["--related", "0.05"], {"related": 0.05}),
+    (["--about", "population", "--related", "no"], {"about": "population", "related": False}),
+    (["--about", "population", "--related", "yes"], {"about": "population", "related": True}),
     (["--loss", "pac"], {"loss": "pac"}),
     (["--confidence", "0.7"], {"confidence": 0.7}),
     (AR, PRIVATE),
@@ -351,7 +360,7 @@ def test_reproduce_takes_its_options(tmp_path: Path) -> None:
 
 def test_every_option_of_every_command_is_compared() -> None:
     compared: dict[str, list[tuple[list[str], dict[str, Any]]]] = {
-        "mean": [*MEANS, (["--unknown-range", "--separator"], {})],
+        "mean": [*MEANS, *UNKNOWN, (["--unknown-range", "--separator"], {})],
         "frequencies": [*FREQUENCIES, (["--separator"], {})],
         "plan": PLANS,
         "verify": [*VERIFIED, (["--draws"], {})],
@@ -373,5 +382,5 @@ def test_every_option_of_every_command_is_compared() -> None:
             continue
         said = {word for words, _ in compared[name] for word in words} | {"--json", "--value"}
         for option in command.params:
-            if isinstance(option, click.Option):
+            if isinstance(option, click.Option) and not option.hidden:
                 assert {*option.opts} & said, f"{name} {option.opts}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -16,8 +17,9 @@ from benchmarks import combining, personal, personal_cases, personal_trials
 from benchmarks.combining import Combination
 from epsilons import risk
 from epsilons.risk import Weighing
+from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED
 
-ASSUMPTIONS = ("iid", "shuffled", "correlated")
+ASSUMPTIONS = (SAMPLE, UNRELATED, RELATED)
 TINY = 1e-24
 """Weights sum to one up to 1e-16 or so; its square is all that is left where no noise is."""
 
@@ -127,16 +129,16 @@ def test_worst_cases_against_enumeration(seed: int) -> None:
         return float(shares @ means) - truth
 
     vectors = [np.array(bits, dtype=float) for bits in itertools.product((0, 1), repeat=n)]
-    shuffled = [
+    unrelated = [
         np.mean([off(np.array(order), x.mean()) ** 2 for order in itertools.permutations(x)])
         for x in vectors
         if (np.diff(x) >= 0).all()  # one order of each
     ]
-    assert math.isclose(one.mse("shuffled"), max(shuffled) + noise, rel_tol=1e-12)
+    assert math.isclose(one.mse(UNRELATED), max(unrelated) + noise, rel_tol=1e-12)
     related = max(off(x, x.mean()) ** 2 for x in vectors)
-    assert math.isclose(one.mse("correlated"), related + noise, rel_tol=1e-12)
-    iid = np.mean([off(x, 0.5) ** 2 for x in vectors])  # a fair coin has the largest variance
-    assert math.isclose(one.mse("iid"), iid + noise, rel_tol=1e-12)
+    assert math.isclose(one.mse(RELATED), related + noise, rel_tol=1e-12)
+    sample = np.mean([off(x, 0.5) ** 2 for x in vectors])  # a fair coin has the largest variance
+    assert math.isclose(one.mse(SAMPLE), sample + noise, rel_tol=1e-12)
 
 
 budget = st.one_of(
@@ -162,13 +164,13 @@ def budgets_of(pairs: list[tuple[float, int]]) -> ep.Budgets:
 def test_nothing_is_below_ours(pairs: list[tuple[float, int]]) -> None:
     budgets = budgets_of(pairs)
     kinds = combining.best_of_each(budgets, noise_of(budgets))
-    for assume in ASSUMPTIONS:
-        ours = ep.allocate(budgets, assume=assume, method="optimal").risk
+    for assumption in ASSUMPTIONS:
+        ours = ep.allocate(budgets, **asdict(assumption), method="optimal").risk
         for name, one in kinds.items():
             assert (one.spent <= budgets.levels * (1.0 + 1e-12)).all()
             assert math.isclose(float(one.shares.sum()), 1.0)
-            assert ours <= one.mse(assume) * (1.0 + 1e-9) + TINY, (assume, name)
-        sampled = ep.allocate(budgets, assume=assume, method="sampling").risk
+            assert ours <= one.mse(assumption) * (1.0 + 1e-9) + TINY, (assumption, name)
+        sampled = ep.allocate(budgets, **asdict(assumption), method="sampling").risk
         assert ours <= sampled * (1.0 + 1e-9) + TINY
     order = [kinds[name].mse() for name in ("groups", "threshold", "uniform")]
     # Theirs is found by Σw² + noise·Σscale², where 1/n and 1e-16 of it cannot be told apart.
@@ -200,10 +202,10 @@ def test_one_noise_serves_the_weights_of_any_combination(seed: int, signed: bool
     single = Weighing(weights, ones, scale)
     if not used.any() or not (epsilon > 0.0).any():
         return
-    for assume in ASSUMPTIONS:
-        best = ep.allocate(epsilon, assume=assume, method="optimal").risk
-        assert risk.mse(single, assume) <= risk.mse(several, assume) * (1.0 + 1e-12)
-        assert best <= risk.mse(single, assume) * (1.0 + 1e-9) + TINY
+    for assumption in ASSUMPTIONS:
+        best = ep.allocate(epsilon, **asdict(assumption), method="optimal").risk
+        assert risk.mse(single, assumption) <= risk.mse(several, assumption) * (1.0 + 1e-12)
+        assert best <= risk.mse(single, assumption) * (1.0 + 1e-9) + TINY
 
 
 @given(

@@ -17,6 +17,7 @@ from epsilons.noise import Source
 from epsilons.statistics import Question
 from epsilons.statistics.call import Call
 from epsilons.statistics.steps import Draw
+from tests.assumed import GAUSSIAN
 from tests.corridor.accounts import Broken, Failing, Recording
 from tests.plain import plain
 
@@ -59,7 +60,7 @@ CASES: dict[str, tuple[Question, str]] = {
     "unknown range": (FOUND, "replace"),
     "open unknown range": (FOUND, "add-remove"),
     "diffusion": (ep.Mean(VALUES, bounds=None, method="diffusion"), "replace"),
-    "reduction": (ep.Mean(VALUES, bounds=None, method="diffusion"), "add-remove"),
+    "reduction": (ep.Mean(VALUES, bounds=None, method="diffusion", **GAUSSIAN), "add-remove"),
 }
 
 

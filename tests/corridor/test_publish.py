@@ -11,6 +11,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.errors import ArgumentError, BudgetError
+from tests.assumed import GAUSSIAN, SAMPLE
 from tests.plain import plain
 
 PEOPLE = 600
@@ -69,13 +70,13 @@ def test_together_they_spend_no_more_than_each_has(questions: list[Any], terms: 
 
 
 TOSSED: dict[str, tuple[Any, str]] = {
-    "sampling": (ep.Mean(VALUES, bounds=(0, 100), method="sampling"), "replace"),
+    "sampling": (ep.Mean(VALUES, bounds=(0, 100), method="sampling", **SAMPLE), "replace"),
     "sampled shares": (
-        ep.Frequencies(COLOURS, categories=["red", "green", "blue"], method="sampling"),
+        ep.Frequencies(COLOURS, categories=["red", "green", "blue"], method="sampling", **SAMPLE),
         "replace",
     ),
     "diffusion": (ep.Mean(VALUES, bounds=None, method="diffusion"), "replace"),
-    "reduction": (ep.Mean(VALUES, bounds=None, method="diffusion"), "add-remove"),
+    "reduction": (ep.Mean(VALUES, bounds=None, method="diffusion", **GAUSSIAN), "add-remove"),
 }
 
 
@@ -159,8 +160,8 @@ def test_releases_print_one_after_the_other() -> None:
             "replace",
         ),
         (ep.Mean(VALUES, bounds=None, method="diffusion"), "replace"),
-        (ep.Mean(VALUES, bounds=None, method="diffusion"), "levels"),
-        (ep.Mean(VALUES, bounds=None, method="diffusion"), "fine"),
+        (ep.Mean(VALUES, bounds=None, method="diffusion", **GAUSSIAN), "levels"),
+        (ep.Mean(VALUES, bounds=None, method="diffusion", **GAUSSIAN), "fine"),
     ],
     ids=["sampled sum", "sampled cells", "diffusion", "reduction", "fine reduction"],
 )

@@ -17,6 +17,7 @@ from epsilons.experiments.artefact import Run
 from epsilons.experiments.correlated_cases import ALGORITHMS, PRINTED, REAL, TABLE_4, TABLE_5, Case
 from epsilons.experiments.correlated_data import People, smallest
 from epsilons.experiments.correlated_rules import Wanted
+from epsilons.experiments.regimes import REGIMES
 from epsilons.experiments.runner import violations
 
 TEXT = """
@@ -242,7 +243,7 @@ def test_no_rule_promises_less_than_ours(case: Case) -> None:
     everyone = case.recipe(np.random.default_rng(1))
     people = People(everyone.values[::20], everyone.epsilon[::20], everyone.cells)
     budgets = ep.Budgets(people.epsilon)
-    words: dict[str, Any] = {"assume": case.assume}
+    words: dict[str, Any] = dict(REGIMES[case.assume])
     if people.cells:
         words |= {"statistic": "frequencies", "categories": people.cells}
     for loss in ("pac", "mse"):

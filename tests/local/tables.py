@@ -18,7 +18,7 @@ SECRET = 987.654321
 ORDER = np.random.default_rng(3).permutation(PEOPLE)
 
 
-def shuffled(name: str) -> dict[str, Any]:
+def reordered(name: str) -> dict[str, Any]:
     """The columns of some reports, in another order of people."""
     return {key: column[ORDER] for key, column in reports_of(name).to_columns().items()}
 

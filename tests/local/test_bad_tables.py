@@ -14,7 +14,7 @@ from epsilons import local
 from epsilons.errors import ArgumentError, ColumnError, DataError, FileError
 from epsilons.local.reports import Reports
 from tests.local.engines import Make, same
-from tests.local.tables import AT_70, BIT, SECRET, at_70, refused, shuffled
+from tests.local.tables import AT_70, BIT, SECRET, at_70, refused, reordered
 from tests.local.test_randomizer import BUDGETS, CASES, PEOPLE, reports_of
 
 
@@ -89,7 +89,7 @@ def test_tables_of_other_mechanisms_are_refused(make: Make, name: str) -> None:
             refused(mechanism, make(table))
     other = local.Mean((-2, 6.5)) if mechanism.kind == "mean" else local.Vector(5, radius=2.5)
     if other.kind == mechanism.kind and name != "vector of one":
-        refused(other, make(pl.DataFrame(shuffled(name))), None, "not made by this mechanism")
+        refused(other, make(pl.DataFrame(reordered(name))), None, "not made by this mechanism")
 
 
 BAD_BYTES = {
@@ -135,13 +135,13 @@ def test_changed_bytes_are_refused_or_are_other_reports(name: str) -> None:
 
 def test_answers_of_the_wrong_size_are_refused(make: Make) -> None:
     rappor, _ = CASES["rappor"]
-    table = pl.DataFrame(shuffled("rappor"))
+    table = pl.DataFrame(reordered("rappor"))
     long = pl.when(AT_70).then(pl.lit(b"987")).otherwise(pl.col("answer")).alias("answer")
     refused(rappor, make(table.with_columns(long)), what="a bit for each category")
     spill = pl.when(AT_70).then(pl.lit(b"\0\2")).otherwise(pl.col("answer")).alias("answer")
     refused(rappor, make(table.with_columns(spill)), what="must be zero")
     vector, _ = CASES["vector"]
-    table = pl.DataFrame(shuffled("vector"))
+    table = pl.DataFrame(reordered("vector"))
     short = pl.when(AT_70).then(pl.lit(b"987")).otherwise(pl.col("vector")).alias("vector")
     refused(vector, make(table.with_columns(short)), what="not of its dimension")
     open_ = pl.when(AT_70).then(pl.lit(b"9" * 40)).otherwise(pl.col("vector")).alias("vector")
@@ -149,12 +149,12 @@ def test_answers_of_the_wrong_size_are_refused(make: Make) -> None:
     wide = pl.when(AT_70).then(987).otherwise(pl.col("distance")).alias("distance")
     refused(vector, make(table.with_columns(wide)), what="out of range")
     hadamard, _ = CASES["hadamard"]
-    table = pl.DataFrame(shuffled("hadamard"))
+    table = pl.DataFrame(reordered("hadamard"))
     for row in (-987, 987, 2**40):
         beyond = pl.when(AT_70).then(row).otherwise(pl.col("row")).alias("row")
         refused(hadamard, make(table.with_columns(beyond)), what="malformed")
     mean, _ = CASES["mean"]
-    table = pl.DataFrame(shuffled("mean"))
+    table = pl.DataFrame(reordered("mean"))
     far = pl.when(AT_70).then(2**62 + 987).otherwise(pl.col("answer")).alias("answer")
     refused(mean, make(table.with_columns(far)), what="malformed")
 
@@ -171,7 +171,7 @@ def test_bad_columns_are_refused(bad: str) -> None:
         Reports.from_columns(columns, mechanism=local.Bit())
     rappor, _ = CASES["rappor"]
     with pytest.raises(ColumnError, match="bytes"):
-        Reports.from_columns(shuffled("rappor") | {"answer": [3] * PEOPLE}, mechanism=rappor)
+        Reports.from_columns(reordered("rappor") | {"answer": [3] * PEOPLE}, mechanism=rappor)
 
 
 def test_arguments_that_do_not_fit_are_refused(tmp_path: Path) -> None:

@@ -220,8 +220,13 @@ def released(mechanism: Any, value: Any) -> Any:
     return mechanism.estimate(mechanism.randomize_many([value] * 20_000, WIDE, ep.Seeded(1)))
 
 
-def test_the_error_if_related_is_both_parts() -> None:
-    """How far weights may draw the mean, and how far the reports are from it."""
+@pytest.mark.parametrize("part", [1.0, 0.05])
+def test_related_budgets_add_what_weights_and_the_sample_may_draw(part: float) -> None:
+    """Beside how far reports are from the means of their levels, each with half of β.
+
+    Weights draw the mean to those who weigh more, and these people are a sample: both in units of
+    how far the means of different budgets are apart, which is all of the range at most.
+    """
     for mechanism, value, size in (
         (local.Bit(), True, 1.0),
         (local.Mean((-1, 3)), 2.0, 4.0),
@@ -231,16 +236,28 @@ def test_the_error_if_related_is_both_parts() -> None:
     ):
         release = released(mechanism, value)
         sums: Sums = release.estimate.margin.sums
-        drawn = size * related(sums.square, sums.weight, 20_000)
+        beta = 0.05 / (4 if mechanism.kind == "frequencies" else 1)
+        drawn = related(sums.square, sums.weight, 20_000)
+        assert 0.05 < drawn < 1.0
+        drawn += math.sqrt(math.log(4.0 / beta) / 40_000)
         if mechanism.kind == "vector":
-            reach = release.radius(0.95)
+            drawn += math.sqrt(0.5 / 20_000)
+            reach = release.radius(0.975)
         elif mechanism.kind == "frequencies":
-            reach = chernoff(sums.proxy, 0.0, 0.0, 0.05 / 4) / sums.weight
+            reach = chernoff(sums.proxy, 0.0, 0.0, beta / 2.0) / sums.weight
         else:
-            far = chernoff(sums.proxy, sums.tail, sums.largest, 0.05)
+            far = chernoff(sums.proxy, sums.tail, sums.largest, beta / 2.0)
             reach = size * (far / sums.weight + (0.0 if mechanism.kind == "bit" else 0.5 / GRID))
-        assert 0.05 * size < drawn < size
-        assert release.error_if_related == pytest.approx(min(drawn + reach, size), rel=1e-9)
+        reach += part * size * drawn
+        side = release.sides[0 if part == 1.0 else 1]
+        assert float(side.related) == part
+        if side.low is None:
+            assert side.error == pytest.approx(min(reach, size), rel=1e-9)
+            continue
+        lo, hi = release.bounds
+        low, high = max(release.raw - reach, lo), min(release.raw + reach, hi)
+        assert (side.low, side.high) == pytest.approx((low, high), rel=1e-9)
+        assert side.error == pytest.approx(max(release.value - low, high - release.value), rel=1e-9)
 
 
 def test_a_missing_answer_is_a_fair_coin_and_a_missing_number_the_middle() -> None:

@@ -171,7 +171,7 @@ def test_no_report_makes_an_estimate_infinite(name: str, weights: str) -> None:
             assert np.isfinite(state.levels.bins.budgets).all()
             release = mechanism.estimate(honest + state, weights=weights)
             low, high = release.interval(0.9)
-            for found in (release.raw, release.risk, low, high, release.error_if_related):
+            for found in (release.raw, release.risk, low, high, release.sides[0].error):
                 assert np.isfinite(found).all()
             # ε² as a weight knows no largest one: there a claim may outweigh everyone.
             assert release.influence(1) < math.inf or weights == "paper"

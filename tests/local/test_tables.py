@@ -20,7 +20,7 @@ from epsilons import local
 from epsilons.local.reports import Reports
 from epsilons.tally.batches import MERGERS
 from tests.local.engines import Make, same
-from tests.local.tables import BIT, SECRET, at_70, entries, refused, shuffled
+from tests.local.tables import BIT, SECRET, at_70, entries, refused, reordered
 from tests.local.test_randomizer import CASES, MENU, PEOPLE, reports_of
 
 
@@ -36,7 +36,7 @@ def test_columns_go_there_and_back(name: str) -> None:
     assert Reports.from_columns(as_lists, mechanism=mechanism).to_bytes() == reports.to_bytes()
     assert columns["mechanism"][0] == mechanism.fingerprint
     same(
-        mechanism.state(Reports.from_columns(shuffled(name), mechanism=mechanism)),
+        mechanism.state(Reports.from_columns(reordered(name), mechanism=mechanism)),
         mechanism.state(reports),
     )
 
@@ -45,14 +45,14 @@ def test_columns_go_there_and_back(name: str) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_every_frame_takes_the_columns(name: str, make_frame: Any) -> None:
     mechanism, _ = CASES[name]
-    state = mechanism.state(data=make_frame(shuffled(name)))
+    state = mechanism.state(data=make_frame(reordered(name)))
     same(state, mechanism.state(reports_of(name)))
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_same_state_from_every_engine(make: Make, name: str) -> None:
     mechanism, _ = CASES[name]
-    table = pl.DataFrame(shuffled(name)).with_columns(pl.lit("x").alias("more"))
+    table = pl.DataFrame(reordered(name)).with_columns(pl.lit("x").alias("more"))
     same(mechanism.state(data=make(table)), mechanism.state(reports_of(name)))
     release = mechanism.estimate(data=make(table), weights="uniform", confidence=0.5)
     expected = mechanism.estimate(reports_of(name), weights="uniform", confidence=0.5)
@@ -83,7 +83,7 @@ def test_other_types_of_numbers(make: Make) -> None:
         same(bit.state(data=make(other)), bit.state(reports))
     vector, _ = CASES["vector"]
     narrow = {"signs": pl.UInt8, "distance": pl.Int16, "answer": pl.UInt32}
-    other = pl.DataFrame(shuffled("vector")).with_columns(
+    other = pl.DataFrame(reordered("vector")).with_columns(
         *(pl.col(name).cast(dtype) for name, dtype in narrow.items()),
         pl.col("seed").reinterpret(signed=False),
     )
@@ -143,7 +143,7 @@ def check_on_spark(spark: Any) -> None:
         return spark.createDataFrame(table.to_arrow())
 
     (bit, _), (mean, _), rows = CASES["bit"], CASES["mean"], entries("mean")
-    data = held(pl.DataFrame(shuffled("bit")))
+    data = held(pl.DataFrame(reordered("bit")))
     kind = type(data)
     collect, seen = kind.collect, []
 

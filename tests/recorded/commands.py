@@ -22,8 +22,9 @@ def said(*words: str, kind: str = "") -> Run:
     return run
 
 
-MEAN = ("mean", "FILE", "--value", "x", "--epsilon", "e", "--bounds", "0", "100")
-SHARES = ("frequencies", "FILE", "--value", "word", "--epsilon", "e")
+SAMPLE = ("--about", "population", "--related", "no")
+MEAN = ("mean", "FILE", "--value", "x", "--epsilon", "e", "--bounds", "0", "100", *SAMPLE)
+SHARES = ("frequencies", "FILE", "--value", "word", "--epsilon", "e", *SAMPLE)
 WORDS = [word for each in ("bus", "bike", "car", "walk") for word in ("--category", each)]
 
 CALLS: Calls = {
@@ -53,7 +54,16 @@ CALLS: Calls = {
     "mean, one epsilon": said(*MEAN, "--epsilon", "0.25", "--method", "staircase", kind="parquet"),
     "mean, private": said(*MEAN, *PRIVATE, *OFFERED, kind="parquet"),
     "mean, private, cap": said(*MEAN, *PRIVATE, "--cap", "0.5", kind="parquet"),
-    "mean, unknown range": said(*MEAN[:4], "--epsilon", "6", "--unknown-range", kind="parquet"),
+    "mean, unknown range": said(
+        *MEAN[:4],
+        "--epsilon",
+        "6",
+        "--unknown-range",
+        "--shape",
+        "gaussian",
+        *SAMPLE,
+        kind="parquet",
+    ),
     "mean, holes": said(*MEAN[:3], "holes", *MEAN[4:], "--missing", "midpoint", kind="parquet"),
     "mean, holes are refused": said(*MEAN[:3], "holes", *MEAN[4:], kind="parquet"),
     "mean, no such column": said(*MEAN[:3], "nothing", *MEAN[4:], kind="parquet"),
@@ -72,10 +82,10 @@ CALLS: Calls = {
     "frequencies, private": said(*SHARES, *WORDS, *PRIVATE, *OFFERED, kind="parquet"),
     "frequencies, nothing declared": said(*SHARES, kind="parquet"),
     "frequencies, wrong edges": said(*SHARES, "--edges", "a,b", kind="parquet"),
-    "plan": said("plan", *PEOPLE),
-    "plan, json": said("plan", *PEOPLE, "--json", "--bounds", "0", "120"),
-    "plan, frequencies": said("plan", *PEOPLE, "--categories", "4"),
-    "plan, private": said("plan", *GUESS, *PRIVATE, "--cap", "2"),
+    "plan": said("plan", *PEOPLE, *SAMPLE),
+    "plan, json": said("plan", *PEOPLE, "--json", "--bounds", "0", "120", *SAMPLE),
+    "plan, frequencies": said("plan", *PEOPLE, "--categories", "4", *SAMPLE),
+    "plan, private": said("plan", *GUESS, *PRIVATE, "--cap", "2", *SAMPLE),
     "plan, wrong level": said("plan", "0.1"),
     "verify": said("verify", *PEOPLE),
     "verify, json": said("verify", *PEOPLE, "--json"),

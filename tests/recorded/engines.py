@@ -11,7 +11,7 @@ import polars as pl
 
 import epsilons as ep
 from tests.recorded import people as p
-from tests.recorded.place import Calls, Place, Run
+from tests.recorded.place import SAMPLE, Calls, Place, Run, assumed
 
 TABLE = pl.DataFrame(
     {
@@ -82,14 +82,16 @@ def held(kind: str, place: Place) -> Any:
 def _mean(
     kind: str, values: str = "x", epsilon: Any = "e", bounds: Any = (0, 100), **more: Any
 ) -> Run:
+    words = assumed(bounds) | more
     return lambda place: ep.mean(
-        values, epsilon=epsilon, bounds=bounds, data=held(kind, place), source=place.source, **more
+        values, epsilon=epsilon, bounds=bounds, data=held(kind, place), source=place.source, **words
     )
 
 
 def _shares(kind: str, **more: Any) -> Run:
+    words = SAMPLE | more
     return lambda place: ep.frequencies(
-        "word", epsilon="f", data=held(kind, place), person="who", source=place.source, **more
+        "word", epsilon="f", data=held(kind, place), person="who", source=place.source, **words
     )
 
 

@@ -6,39 +6,60 @@ import itertools
 import math
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any, Final
 
 import numpy as np
 
 from epsilons.allocation import RULES
 from tests.recorded import people as p
-from tests.recorded.place import Calls, Run, mean
+from tests.recorded.place import SAMPLE, Calls, Run, mean
 
-ASSUME = ("iid", "shuffled", "correlated")
+ASSUMED: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
+    ("sample", SAMPLE),
+    ("unrelated", {"about": "people", "related": False}),
+    ("related", {"about": "people", "related": True}),
+)
+"""What is assumed, with a name for it."""
+
+DEFAULT = ASSUMED[-1][1]
 
 
 def _by_rule() -> dict[str, Run]:
     """Every rule, under every assumption, for either error."""
     calls: dict[str, Run] = {}
-    for name, assume in itertools.product(("auto", *RULES), ASSUME):
-        calls[f"{name}, {assume}"] = mean(p.VALUES, p.EPSILON, method=name, assume=assume)
+    for name, (told, words) in itertools.product(("auto", *RULES), ASSUMED):
+        calls[f"{name}, {told}"] = mean(p.VALUES, p.EPSILON, method=name, **words)
     for place, name in enumerate(("auto", *RULES)):
-        assume = ASSUME[place % 3]
-        calls[f"{name}, {assume}, pac"] = mean(
-            p.VALUES, p.MIXED, method=name, assume=assume, loss="pac", confidence=0.9
+        told, words = ASSUMED[place % 3]
+        calls[f"{name}, {told}, pac"] = mean(
+            p.VALUES, p.MIXED, method=name, loss="pac", confidence=0.9, **words
         )
         calls[f"{name}, one public"] = mean(
-            p.VALUES, p.WITH_PUBLIC, method=name, assume=ASSUME[(place + 1) % 3]
+            p.VALUES, p.WITH_PUBLIC, method=name, **ASSUMED[(place + 1) % 3][1]
         )
-    for assume in ASSUME:
-        calls[f"auto, {assume}, pac, plain"] = mean(p.VALUES, p.EPSILON, assume=assume, loss="pac")
-        calls[f"auto, {assume}, pac at 0.3"] = mean(
-            p.VALUES, p.EPSILON, assume=assume, loss="pac", confidence=0.3
+    for told, words in ASSUMED:
+        calls[f"auto, {told}, pac, plain"] = mean(p.VALUES, p.EPSILON, loss="pac", **words)
+        calls[f"auto, {told}, pac at 0.3"] = mean(
+            p.VALUES, p.EPSILON, loss="pac", confidence=0.3, **words
         )
     return calls
 
 
 CALLS: Calls = {
     **_by_rule(),
+    "default": mean(p.VALUES, p.EPSILON, **DEFAULT),
+    "default, pac": mean(p.VALUES, p.EPSILON, loss="pac", **DEFAULT),
+    **{
+        f"a little related, {about}": mean(p.VALUES, p.EPSILON, about=about, related=0.05)
+        for about in ("people", "population")
+    },
+    "a population, related": mean(p.VALUES, p.EPSILON, about="population", related=True),
+    "a population, related, pac": mean(
+        p.VALUES, p.EPSILON, about="population", related=True, loss="pac", confidence=0.9
+    ),
+    "a little related, sampling": mean(
+        p.VALUES, p.EPSILON, about="people", related=0.2, method="sampling"
+    ),
     "ten people": mean(p.FEW_VALUES, p.FEW_EPSILON, (0, 10)),
     "ten people, staircase": mean(p.FEW_VALUES, p.FEW_EPSILON, (0, 10), method="staircase"),
     "lists": mean(p.FEW_VALUES.tolist(), p.FEW_EPSILON.tolist(), (0, 10)),
@@ -68,14 +89,14 @@ CALLS: Calls = {
     ),
     "zeros beside": mean(p.VALUES, np.where(np.arange(p.N) < 200, 0.0, 1.0)),
     "many public": mean(p.VALUES, p.MANY_PUBLIC),
-    "many public, correlated": mean(p.VALUES, p.MANY_PUBLIC, about="people", related=True),
+    "many public, related": mean(p.VALUES, p.MANY_PUBLIC, about="people", related=True),
     "all public": mean(p.VALUES, math.inf),
-    "all public, correlated": mean(p.VALUES, np.full(p.N, np.inf), about="people", related=True),
+    "all public, related": mean(p.VALUES, np.full(p.N, np.inf), about="people", related=True),
     "public beside next to nothing": mean(
         p.VALUES, np.where(np.arange(p.N) < 3, math.inf, 1e-12), about="people", related=True
     ),
     "500 budgets": mean(p.DISTINCT_VALUES, p.DISTINCT),
-    "500 budgets, correlated": mean(p.DISTINCT_VALUES, p.DISTINCT, about="people", related=True),
+    "500 budgets, related": mean(p.DISTINCT_VALUES, p.DISTINCT, about="people", related=True),
     "500 budgets, staircase": mean(p.DISTINCT_VALUES, p.DISTINCT, method="staircase"),
     "500 budgets, sampling": mean(p.DISTINCT_VALUES, p.DISTINCT, method="sampling"),
     "500 budgets, affine, pac": mean(
@@ -89,7 +110,7 @@ CALLS: Calls = {
     "weak budgets are warned of": mean(p.VALUES, p.EPSILON * 30.0),
     "close budgets": mean(p.VALUES, 1.0 + p.EPSILON * 1e-15),
     "a crowd": mean(p.CROWD_VALUES, p.CROWD_EPSILON),
-    "a crowd, correlated, pac": mean(
+    "a crowd, related, pac": mean(
         p.CROWD_VALUES, p.CROWD_EPSILON, about="people", related=True, loss="pac", confidence=0.99
     ),
     "a crowd, sampling": mean(p.CROWD_VALUES, p.CROWD_EPSILON, method="sampling"),

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import epsilons as ep
+from tests.assumed import GAUSSIAN, SAMPLE
 
-__all__ = ["Calls", "Place", "Run", "frequencies", "mean"]
+__all__ = ["SAMPLE", "Calls", "Place", "Run", "assumed", "frequencies", "mean"]
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,18 @@ Calls: TypeAlias = Mapping[str, Run]
 
 def mean(values: Any, epsilon: Any, bounds: Any = (0, 100), **more: Any) -> Run:
     """A call of `epsilons.mean`."""
+    words = assumed(bounds) | more
     return lambda place: ep.mean(
-        values, epsilon=epsilon, bounds=bounds, source=place.source, **more
+        values, epsilon=epsilon, bounds=bounds, source=place.source, **words
     )
 
 
 def frequencies(values: Any, epsilon: Any, **more: Any) -> Run:
     """A call of `epsilons.frequencies`."""
-    return lambda place: ep.frequencies(values, epsilon=epsilon, source=place.source, **more)
+    words = SAMPLE | more
+    return lambda place: ep.frequencies(values, epsilon=epsilon, source=place.source, **words)
+
+
+def assumed(bounds: Any) -> dict[str, Any]:
+    """What a call assumes unless it says something else: what was the default once."""
+    return GAUSSIAN if bounds is None else SAMPLE

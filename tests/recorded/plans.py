@@ -9,8 +9,8 @@ from typing import Any
 import epsilons as ep
 from epsilons.allocation import FREQUENCY_RULES, RULES
 from tests.recorded import people as p
-from tests.recorded.means import ASSUME
-from tests.recorded.place import Calls, Run
+from tests.recorded.means import ASSUMED
+from tests.recorded.place import SAMPLE, Calls, Run
 
 ORDINARY = {0.1: 500, 1.0: 200, 5.0: 40}
 FEW = {0.5: 40, 2.0: 10}
@@ -18,34 +18,37 @@ PUBLIC = {0.0: 10, 0.1: 500, 1.0: 200, math.inf: 3}
 
 
 def plan(epsilon: Any, **more: Any) -> Run:
-    return lambda _: ep.plan(epsilon, **more)
+    words = SAMPLE | more
+    return lambda _: ep.plan(epsilon, **words)
 
 
 def asked(epsilon: Any, *, need: dict[str, float], **more: Any) -> Run:
     """A plan, and how many more people it would take."""
 
     def run(_: object) -> dict[str, Any]:
-        made = ep.plan(epsilon, **more)
+        made = ep.plan(epsilon, **SAMPLE | more)
         return {"plan": made, "need": made.need(**need), "one": made[made.best].rmse}
 
     return run
 
 
 def allocate(epsilon: Any, **more: Any) -> Run:
-    return lambda _: ep.allocate(epsilon, **more)
+    words = SAMPLE | more
+    return lambda _: ep.allocate(epsilon, **words)
 
 
 def for_each(epsilon: Any, people: Any, **more: Any) -> Run:
-    return lambda _: {"each": ep.allocate(epsilon, **more).for_each(people)}
+    words = SAMPLE | more
+    return lambda _: {"each": ep.allocate(epsilon, **words).for_each(people)}
 
 
 def _plans() -> dict[str, Run]:
     calls: dict[str, Run] = {}
-    for assume, loss in itertools.product(ASSUME, ("mse", "pac")):
-        calls[f"plan, {assume}, {loss}"] = plan(ORDINARY, assume=assume, loss=loss)
-        if (assume, loss) not in (("shuffled", "mse"), ("correlated", "pac")):
-            calls[f"plan, private, {assume}, {loss}"] = plan(
-                ORDINARY, assume=assume, loss=loss, neighbours="add-remove", confidence=0.9
+    for (told, words), loss in itertools.product(ASSUMED, ("mse", "pac")):
+        calls[f"plan, {told}, {loss}"] = plan(ORDINARY, loss=loss, **words)
+        if (told, loss) not in (("unrelated", "mse"), ("related", "pac")):
+            calls[f"plan, private, {told}, {loss}"] = plan(
+                ORDINARY, loss=loss, neighbours="add-remove", confidence=0.9, **words
             )
     return calls
 
@@ -54,11 +57,11 @@ def _allocations() -> dict[str, Run]:
     calls: dict[str, Run] = {}
     for place, name in enumerate(("auto", *RULES)):
         calls[f"allocate, {name}"] = allocate(
-            PUBLIC if place % 2 else ORDINARY, method=name, assume=ASSUME[place % 3]
+            PUBLIC if place % 2 else ORDINARY, method=name, **ASSUMED[place % 3][1]
         )
     for place, name in enumerate(("auto", *FREQUENCY_RULES)):
         calls[f"allocate, frequencies, {name}"] = allocate(
-            ORDINARY, statistic="frequencies", categories=5, method=name, assume=ASSUME[place % 3]
+            ORDINARY, statistic="frequencies", categories=5, method=name, **ASSUMED[place % 3][1]
         )
     return calls
 

@@ -10,7 +10,7 @@ import numpy as np
 import epsilons as ep
 from tests.recorded import people as p
 from tests.recorded import place as call
-from tests.recorded.means import ASSUME
+from tests.recorded.means import ASSUMED
 from tests.recorded.place import Calls, Run
 
 METHODS = ("auto", "transformed", "hourglass", "staircase2d", "shifted", "independent")
@@ -30,10 +30,10 @@ def shares(values: Any, epsilon: Any, **more: Any) -> Run:
 def _by_method() -> dict[str, Run]:
     calls: dict[str, Run] = {}
     for place, name in enumerate(METHODS):
-        assume = ASSUME[place % 3]
+        told, words = ASSUMED[place % 3]
         few = slice(0, 60)  # intervals of noise in stairs take long where there are many people
-        calls[f"{name}, guessed, {assume}"] = mean(
-            p.VALUES[few], p.EPSILON[few], method=name, levels=GUESSED, assume=assume
+        calls[f"{name}, guessed, {told}"] = mean(
+            p.VALUES[few], p.EPSILON[few], method=name, levels=GUESSED, **words
         )
         calls[f"{name}, guessed, pac"] = mean(
             p.VALUES[few], p.EPSILON[few], method=name, levels=GUESSED, loss="pac", confidence=0.9
@@ -43,7 +43,7 @@ def _by_method() -> dict[str, Run]:
             p.EPSILON[few],
             method=name,
             levels=OFFERED,
-            assume=ASSUME[(place + 2) % 3],
+            **ASSUMED[(place + 2) % 3][1],
         )
         calls[f"{name}, one epsilon"] = mean(p.VALUES[few], 1.5, method=name)
     return calls
@@ -52,18 +52,28 @@ def _by_method() -> dict[str, Run]:
 CALLS: Calls = {
     **{f"mean, {name}": run for name, run in _by_method().items()},
     "mean, no levels": mean(p.VALUES, p.EPSILON),
-    "mean, no levels, correlated": mean(p.VALUES, p.EPSILON, about="people", related=True),
+    "mean, no levels, related": mean(p.VALUES, p.EPSILON, about="people", related=True),
     "mean, cap": mean(p.VALUES, p.EPSILON, cap=0.8),
     "mean, cap and levels": mean(p.VALUES, p.EPSILON, cap=0.8, levels=OFFERED),
-    "mean, cap and guesses, correlated": mean(
+    "mean, cap and guesses, related": mean(
         p.VALUES, p.EPSILON, cap=1.0, levels=GUESSED, about="people", related=True
     ),
     "mean, cap and one epsilon": mean(p.VALUES, 2.0, cap=0.5),
-    "mean, offered, correlated, auto": mean(
+    "mean, offered, related, auto": mean(
         p.VALUES, p.EPSILON, levels=OFFERED, about="people", related=True
     ),
-    "mean, offered, shuffled": mean(
+    "mean, offered, unrelated": mean(
         p.VALUES, p.EPSILON, levels=OFFERED, about="people", related=False
+    ),
+    **{
+        f"mean, {name}, {about}, {related}": mean(
+            p.VALUES, p.EPSILON, levels=levels, about=about, related=related
+        )
+        for name, levels in (("offered", OFFERED), ("guessed", GUESSED))
+        for about, related in (("people", 0.05), ("population", True), ("population", 0.05))
+    },
+    "frequencies, offered, population, 0.05": shares(
+        p.TEXT, p.EPSILON, categories=p.WORDS, levels=OFFERED, about="population", related=0.05
     ),
     "mean, one level": mean(p.VALUES, p.EPSILON, levels=[0.5], about="people", related=True),
     "mean, Budgets for levels": mean(p.VALUES, p.EPSILON, levels=ep.Budgets(GUESSED)),
@@ -83,13 +93,13 @@ CALLS: Calls = {
     "mean, huge budget": mean(p.VALUES, 1e7),
     "frequencies, no levels": shares(p.TEXT, p.EPSILON, categories=p.WORDS),
     "frequencies, offered": shares(p.TEXT, p.EPSILON, categories=p.WORDS, levels=OFFERED),
-    "frequencies, offered, correlated": shares(
+    "frequencies, offered, related": shares(
         p.TEXT, p.EPSILON, categories=p.WORDS, levels=OFFERED, about="people", related=True
     ),
     "frequencies, guessed": shares(
         p.TEXT, p.EPSILON, categories=p.WORDS, levels=GUESSED, method="transformed"
     ),
-    "frequencies, guessed, shuffled, pac": shares(
+    "frequencies, guessed, unrelated, pac": shares(
         p.TEXT,
         p.EPSILON,
         categories=p.WORDS,

@@ -21,6 +21,11 @@ def mean(values: Any, epsilon: Any = p.GENEROUS, **more: Any) -> Run:
     return call.mean(values, epsilon, None, **more)
 
 
+def any_shape(values: Any, epsilon: Any = p.GENEROUS, **more: Any) -> Run:
+    """Of data of any shape, whatever budgets tell, unless something else is said."""
+    return mean(values, epsilon, **{"shape": "any", "about": "people", "related": True} | more)
+
+
 def private(values: Any, epsilon: Any = p.GENEROUS, **more: Any) -> Run:
     return mean(values, epsilon, neighbours="add-remove", **more)
 
@@ -66,6 +71,33 @@ def _by_method() -> dict[str, Run]:
 
 CALLS: Calls = {
     **_by_method(),
+    **{
+        f"any, {name}, {method}": any_shape(values, method=method)
+        for method in ("weighted", "diffusion")
+        for name, values in (
+            ("usual", USUAL),
+            ("skewed", np.exp(p.STANDARD)),
+            ("huge", 1e300 * p.STANDARD),
+            ("all the same", np.full(p.UNKNOWN, 7.25)),
+        )
+    },
+    "any, a little related, pac": any_shape(USUAL, related=0.1, loss="pac", confidence=0.9),
+    "any, a population": any_shape(USUAL, about="population"),
+    "any, one budget": any_shape(USUAL, 2.0),
+    "any, several rows": any_shape(USUAL, np.array([2.0, 5.0])[ROWS % 2], person=ROWS),
+    "any, 500 budgets": any_shape(p.DISTINCT_VALUES, p.DISTINCT * 4.0),
+    **{
+        f"any, private, {name}": any_shape(USUAL, neighbours="add-remove", **terms)
+        for name, terms in (
+            ("offered", {"levels": OFFERED}),
+            ("guessed", {"levels": GUESSED}),
+            ("cap", {"levels": GUESSED, "cap": 1.5}),
+            ("no levels", {}),
+            ("a little related", {"levels": OFFERED, "related": 0.1}),
+        )
+    },
+    "any, private, huge": any_shape(1e300 * p.STANDARD, neighbours="add-remove", levels=GUESSED),
+    "any, private, nobody": any_shape([], [], neighbours="add-remove", levels=GUESSED),
     "auto, confidence": mean(USUAL, confidence=0.5),
     "auto, skewed": mean(p.CROWD_VALUES, p.CROWD_EPSILON),
     "auto, 500 budgets": mean(p.DISTINCT_VALUES, p.DISTINCT * 4.0),

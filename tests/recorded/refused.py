@@ -112,7 +112,10 @@ CALLS: Calls = {
     "bounds too wide": mean(bounds=(-1.7e308, 1.7e308)),
     "bounds text": mean(bounds="ab"),
     "neighbours": mean(neighbours="add"),
-    "assume": mean(assume="idd"),
+    "assume": mean(assume="iid"),
+    "assume, another word": mean(assume="idd"),
+    "about": mean(about="persons"),
+    "related": mean(related=1.5),
     "loss": mean(loss="mae"),
     "method": mean(method="optimel"),
     "method of private": mean(method="transformed"),
@@ -187,8 +190,17 @@ CALLS: Calls = {
     "unknown range, too small": mean(p.VALUES, 0.01, None),
     "unknown range, too small, mixed": mean(p.VALUES, p.EPSILON * 0.1, None),
     "unknown range, next to nothing": mean(p.VALUES, 1e-13, None, method="diffusion"),
-    "unknown range, correlated": mean(bounds=None, about="people", related=True),
+    "unknown range, related": mean(bounds=None, about="people", related=True),
     "unknown range, pac": mean(bounds=None, loss="pac"),
+    "unknown range, any, unrelated": mean(bounds=None, shape="any"),
+    "unknown range, any, private population": private(
+        bounds=None, shape="any", about="population", related=True
+    ),
+    "unknown range, any, private diffusion": private(
+        bounds=None, shape="any", about="people", related=True, method="diffusion"
+    ),
+    "shape of a known range": mean(shape="gaussian"),
+    "shape": mean(bounds=None, shape="normal"),
     "unknown range, method": mean(bounds=None, method="optimal"),
     "unknown range, levels": mean(bounds=None, levels=[1.0]),
     "unknown range, holes": mean(p.HOLES, 9.0, None),

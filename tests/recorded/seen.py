@@ -8,6 +8,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import astuple
 from fractions import Fraction
 from typing import Any, Final
 from unittest import mock
@@ -50,13 +51,14 @@ _OF_RELEASE: Final = (
     "n",
     "method",
     "neighbours",
-    "assume",
+    "about",
+    "related",
     "loss",
     "confidence",
     "risk",
     "exact",
     "risk_kind",
-    "error_if_related",
+    "sides",
     "protects",
     "assumes",
     "missing",
@@ -276,7 +278,7 @@ def _plan(plan: ep.Plan) -> Fields:
 def _allocation(allocation: ep.Allocation) -> Fields:
     goal = allocation.goal
     return {name: getattr(allocation, name) for name in _OF_ALLOCATION} | {
-        "goal": (goal.assume, goal.loss, goal.confidence, goal.categories or 0),
+        "goal": (*astuple(goal.assumption), goal.loss, goal.confidence, goal.categories or 0),
         "stairs": repr(allocation.stairs).replace("StairNoise(", "Stairs("),
         "str": str(allocation),
     }

@@ -8,32 +8,43 @@ import numpy as np
 
 from epsilons.allocation import FREQUENCY_RULES
 from tests.recorded import people as p
-from tests.recorded.means import ASSUME
+from tests.recorded.means import ASSUMED
 from tests.recorded.place import Calls, Run, frequencies
 
 
 def _by_rule() -> dict[str, Run]:
     calls: dict[str, Run] = {}
     for place, name in enumerate(("auto", *FREQUENCY_RULES)):
-        calls[f"{name}, {ASSUME[place % 3]}"] = frequencies(
-            p.TEXT, p.EPSILON, categories=p.WORDS, method=name, assume=ASSUME[place % 3]
+        told, words = ASSUMED[place % 3]
+        calls[f"{name}, {told}"] = frequencies(
+            p.TEXT, p.EPSILON, categories=p.WORDS, method=name, **words
         )
-        calls[f"{name}, {ASSUME[(place + 1) % 3]}, pac"] = frequencies(
+        told, words = ASSUMED[(place + 1) % 3]
+        calls[f"{name}, {told}, pac"] = frequencies(
             p.TEXT,
             p.MIXED,
             categories=p.WORDS,
             method=name,
-            assume=ASSUME[(place + 1) % 3],
             loss="pac",
             confidence=0.9,
+            **words,
         )
     return calls
 
 
 CALLS: Calls = {
     **_by_rule(),
-    "auto, correlated": frequencies(
+    "auto, related": frequencies(
         p.TEXT, p.EPSILON, categories=p.WORDS, about="people", related=True
+    ),
+    "a little related": frequencies(
+        p.TEXT, p.EPSILON, categories=p.WORDS, about="people", related=0.05
+    ),
+    "a population, related": frequencies(
+        p.TEXT, p.EPSILON, categories=p.WORDS, about="population", related=True
+    ),
+    "a population, a little related, pac": frequencies(
+        p.TEXT, p.MIXED, categories=p.WORDS, about="population", related=0.1, loss="pac"
     ),
     "not projected": frequencies(p.TEXT, p.EPSILON * 0.1, categories=p.WORDS, project=False),
     "projected": frequencies(p.TEXT, p.EPSILON * 0.1, categories=p.WORDS),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 import epsilons as ep
 from epsilons.release import ByLevel
 from epsilons.risk import ratio
+from epsilons.risk.assumptions import UNRELATED
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.margins import Ratio, RatioCells
 
@@ -28,7 +30,7 @@ def test_the_interval_of_a_mean_is_the_quantile_of_its_noise() -> None:
     reach = 60.0 / (EPSILON * N) * math.log(1.0 / BETA)
     assert high - release.raw == pytest.approx(reach, rel=1e-6)
     assert release.raw - low == pytest.approx(reach, rel=1e-6)
-    assert release.error_if_related == pytest.approx(reach, rel=1e-6)
+    assert release.sides[0].error == pytest.approx(reach, rel=1e-6)
 
 
 def test_the_intervals_of_shares_are_quantiles_of_their_noise() -> None:
@@ -127,3 +129,35 @@ def test_a_person_spends_what_the_highest_rung_below_their_budget_spends() -> No
     found = [rule(e) for e in (0.0, 0.09, 0.1, 0.3, 0.5, 0.6, 2.0, 50.0, math.inf, math.nan, -1.0)]
     assert found == [0.0, 0.0, 0.1, 0.1, 0.4, 0.4, 0.7, 0.7, 0.7, 0.0, 0.0]
     assert [row.kept for row in rule] == pytest.approx([0.0, 0.1, 1.3])
+
+
+@pytest.mark.parametrize(
+    ("counts", "rates", "weights", "sampled"),
+    [
+        ((13, 12), (0.01, 0.02), (1, 4), True),  # noise above all counts
+        ((-40, -3), (0.01, 0.02), (1, 4), True),
+        ((300, 300), (0.1, 0.2), (1, 4), True),
+        ((90_000, 80_000), (1.0, 1.0), (999, 1000), False),  # nearly one weight
+    ],
+)
+def test_unrelated_budgets_have_the_shorter_of_two_intervals(
+    counts: tuple[int, ...], rates: tuple[float, ...], weights: tuple[int, ...], sampled: bool
+) -> None:
+    """As a sample, or as any people whose weights are counted: the counts alone choose."""
+    release = related(ep.mean, np.linspace(0.2, 0.6, 600), bounds=(0, 1), method="transformed")
+    largest, total = float(weights[-1]), 1e6 * float(weights[-1])
+    counted = LevelCount(counts, rates, np.array(weights))
+    margin = dataclasses.replace(
+        release.estimate.margin, counted=counted, largest=largest, drawn=(0.4 * total, total)
+    )
+    found = margin.interval(0.4, (0.0, 1.0), UNRELATED, 1.0 - BETA)
+    apart = 0.0 if sampled else counted.bias(BETA / 2.0)
+    low, high = ratio.interval(
+        margin.law,
+        margin.scheme,
+        margin.drawn,
+        largest=largest if sampled else 0.0,
+        confidence=1.0 - BETA / 2.0,
+    )
+    reach = apart + margin.slack
+    assert found == (max(low - reach, 0.0), min(high + reach, 1.0))

@@ -14,6 +14,7 @@ import pytest
 import epsilons as ep
 from epsilons import frozen
 from epsilons.errors import ArgumentError, KindError
+from tests.assumed import GAUSSIAN
 from tests.plain import plain
 
 PEOPLE = 500
@@ -59,7 +60,11 @@ RELEASES: dict[str, Any] = {
     "found": lambda: mean(bounds=None),
     "found, add-remove": lambda: mean(bounds=None, **LEVELS),
     "diffusion": lambda: mean(bounds=None, method="diffusion"),
-    "reduction": lambda: mean(bounds=None, method="diffusion", **LEVELS),
+    "reduction": lambda: mean(bounds=None, method="diffusion", **LEVELS, **GAUSSIAN),
+    "found, gaussian": lambda: mean(bounds=None, **GAUSSIAN),
+    "found, gaussian, add-remove": lambda: mean(bounds=None, **LEVELS, **GAUSSIAN),
+    "a little related": lambda: mean(related=0.05),
+    "a population, related": lambda: mean(about="population", **LEVELS),
     "frequencies": lambda: shares(),
     "frequencies, sampling": lambda: shares(method="sampling", other="blue"),
     "frequencies, open": lambda: shares(**LEVELS),
@@ -85,7 +90,7 @@ def test_a_release_that_is_read_back_is_the_same(name: str) -> None:
             release.interval(confidence), again.interval(confidence), strict=True
         ):
             np.testing.assert_array_equal(one, other)
-    assert again.error_if_related == release.error_if_related
+    assert again.sides == release.sides
     asked = release.mechanism.levels if "local" not in release.method else [1.0]
     np.testing.assert_array_equal(again.for_each(asked), release.for_each(asked))
     if "local" not in release.method:  # those count who spent what when they are asked

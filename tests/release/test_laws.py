@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from scipy import integrate, optimize, stats
 
 import epsilons as ep
+from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.margins import Ratio, RatioCells
 
 N = 4000
@@ -22,23 +24,24 @@ def halves(interval: Any, raw: Any) -> np.ndarray:
     return np.array([np.max(raw - np.asarray(low)), np.max(np.asarray(high) - raw)])
 
 
-def mean(assume: str, **given: Any) -> ep.Release:
+def mean(assumption: Assumption, **given: Any) -> ep.Release:
     values = np.tile([40.0, 60.0], N // 2)
     kind: dict[str, Any] = {"bounds": (0, 100), "source": ep.Seeded(1), **given}
-    return ep.mean(values, epsilon=EPSILON, assume=assume, **kind)
+    return ep.mean(values, epsilon=EPSILON, **asdict(assumption), **kind)
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.999])
-@pytest.mark.parametrize("assume", ["shuffled", "correlated"])
+@pytest.mark.parametrize("assumption", [UNRELATED, RELATED, Assumption("people", 0.3)])
 def test_where_only_the_noise_is_random_an_interval_is_its_quantile(
-    assume: str, confidence: float
+    assumption: Assumption, confidence: float
 ) -> None:
     """With equal budgets there is nothing but Laplace noise of the scale range/(n·ε)."""
-    release = mean(assume)
+    release = mean(assumption)
     scale = 100.0 / (N * EPSILON)
     expected = stats.laplace.ppf(0.5 + confidence / 2.0, scale=scale)
     np.testing.assert_allclose(halves(release.interval(confidence), release.raw), expected, 1e-4)
-    assert release.error_if_related == pytest.approx(-math.log(0.05) * scale, rel=1e-4)
+    for side in release.sides:
+        assert side.error == pytest.approx(-math.log(0.05) * scale, rel=1e-4)
     data = release.to_dict()
     low, high = data["interval"]
     assert high - low == pytest.approx(-2.0 * math.log(0.05) * scale, rel=1e-4)
@@ -62,21 +65,21 @@ def hoeffding_and_laplace(sigma: float, scale: float, beta: float) -> float:
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_an_interval_for_a_population(confidence: float) -> None:
     """Hoeffding's tail of the sample, of σ = range/(2√n), beside the noise."""
-    release = mean("iid")
+    release = mean(SAMPLE)
     expected = hoeffding_and_laplace(50.0 / math.sqrt(N), 100.0 / (N * EPSILON), 1.0 - confidence)
     np.testing.assert_allclose(halves(release.interval(confidence), release.raw), expected, 1e-4)
 
 
-def shares(assume: str, **given: Any) -> Any:
+def shares(assumption: Assumption, **given: Any) -> Any:
     values = np.repeat([0, 1, 2, 3], N // 4)
     kind: dict[str, Any] = {"categories": [0, 1, 2, 3], "source": ep.Seeded(2), **given}
-    return ep.frequencies(values, epsilon=EPSILON, assume=assume, **kind)
+    return ep.frequencies(values, epsilon=EPSILON, **asdict(assumption), **kind)
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
 def test_intervals_and_the_band_of_shares(confidence: float) -> None:
     """Each count has Laplace noise of the scale 2/ε; the band is of the largest of four."""
-    release = shares("correlated")
+    release = shares(RELATED)
     scale = 2.0 / (N * EPSILON)
     one = stats.laplace.ppf(0.5 + confidence / 2.0, scale=scale)
     np.testing.assert_allclose(halves(release.interval(confidence), release.raw), one, 1e-3)
@@ -85,12 +88,12 @@ def test_intervals_and_the_band_of_shares(confidence: float) -> None:
     np.testing.assert_allclose(halves(release.band(confidence), release.raw), together, 1e-3)
     whole = stats.laplace.ppf(0.5 + 0.95**0.25 / 2.0, scale=scale)
     assert release.error_at_once == pytest.approx(whole, rel=1e-3)
-    assert release.error_if_related == pytest.approx(whole, rel=1e-3)
+    assert release.sides[0].error == pytest.approx(whole, rel=1e-3)
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_an_interval_for_a_share_of_a_population(confidence: float) -> None:
-    release = shares("iid")
+    release = shares(SAMPLE)
     expected = hoeffding_and_laplace(0.5 / math.sqrt(N), 2.0 / (N * EPSILON), 1.0 - confidence)
     np.testing.assert_allclose(halves(release.interval(confidence), release.raw), expected, 1e-3)
 
@@ -112,7 +115,7 @@ def test_an_interval_under_add_remove_ends_where_the_noise_refutes_it(confidence
     A twentieth of β is for the total. The search stops at a part in 256, and the total may move
     what it asks for by a little: what is 10 % narrower refutes truths that it must not.
     """
-    release = mean("correlated", neighbours="add-remove")
+    release = mean(RELATED, neighbours="add-remove")
     sums = release.estimate.margin
     assert isinstance(sums, Ratio)
     t, total = sums.drawn
@@ -123,7 +126,7 @@ def test_an_interval_under_add_remove_ends_where_the_noise_refutes_it(confidence
         allowed = (1.0 - confidence) * 0.95 / 2.0
         assert 0.85 * allowed <= far <= 1.001 * allowed
     spread = halves(release.interval(0.95), release.value).max()
-    assert release.error_if_related == pytest.approx(spread, rel=1e-6)
+    assert release.sides[0].error == pytest.approx(spread, rel=1e-6)
 
 
 def least_chernoff(a: float, b: float, more: int, far: float) -> float:
@@ -144,7 +147,7 @@ def least_chernoff(a: float, b: float, more: int, far: float) -> float:
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_intervals_of_shares_under_add_remove(confidence: float) -> None:
     """c_j − p·Σc has the noise (1 − p)·X − p·(Y₁ + Y₂ + Y₃): Chernoff's bound ends the interval."""
-    release = shares("correlated", neighbours="add-remove")
+    release = shares(RELATED, neighbours="add-remove")
     sums = release.estimate.margin
     assert isinstance(sums, RatioCells)
     counts = sums.drawn

@@ -51,9 +51,10 @@ def test_it_holds_no_data(release: ep.Release) -> None:
 
 def test_the_text_fits_a_screen_and_ends_with_the_warning(release: ep.Release) -> None:
     lines = str(release).splitlines()
-    assert len(lines) <= 24
+    assert len(lines) <= 30
     assert max(map(len, lines)) <= 100
-    assert "related" in " ".join(lines[-3:-1])
+    assert "if budgets go with values" in str(release)
+    assert "before, it was" in " ".join(lines[-3:-1])
     assert lines[-1] == f"Released 2026-01-31 (UTC) with epsilons {ep.__version__}."
     assert "public" in release.protects
     assert "nothing that a budget itself reveals is protected" in release.protects
@@ -81,10 +82,10 @@ def test_a_value_outside_is_moved_to_the_nearest_bound(release: ep.Release) -> N
     assert drowned.interval() == (100.0, 100.0)
 
 
-def test_the_error_if_related_covers_that_of_shuffled_people(release: ep.Release) -> None:
-    shuffled = dataclasses.replace(release, about="people", related=False)
-    low, high = shuffled.interval()
-    assert release.error_if_related >= (high - low) / 2.0 - 1e-9
+def test_the_error_of_related_budgets_covers_that_of_others(release: ep.Release) -> None:
+    unrelated = dataclasses.replace(release, about="people", related=False)
+    low, high = unrelated.interval()
+    assert release.sides[0].error >= (high - low) / 2.0 - 1e-9
 
 
 def test_json_writes_infinity_as_a_word(release: ep.Release) -> None:
@@ -105,7 +106,7 @@ def test_the_related_error_is_that_of_these_people() -> None:
     epsilon = [0.0] * 50 + [math.inf] * 50
     release = ep.mean([0.0] * 50 + [1.0] * 50, epsilon=epsilon, bounds=(0, 1))
     assert release.value == 1.0
-    assert release.error_if_related == pytest.approx(0.5, abs=1e-6)
+    assert release.sides[0].error == pytest.approx(0.5, abs=1e-6)
 
 
 def test_noise_beyond_all_floats_leaves_the_whole_range() -> None:

@@ -14,6 +14,7 @@ import pytest
 import epsilons as ep
 from epsilons import report
 from epsilons.report import KINDS, CellsData, Data, PlanData, ScalarData, VectorData
+from tests.assumed import GAUSSIAN
 
 TYPES: dict[str, Any] = {
     "scalar": ScalarData,
@@ -33,7 +34,7 @@ def shown() -> dict[str, Any]:
     shares = functools.partial(
         ep.frequencies, words, epsilon=budgets, categories=["a", "inf", "c"], source=ep.Seeded(1)
     )
-    gaussian = functools.partial(
+    found = functools.partial(
         ep.mean, rng.normal(50.0, 2.0, 20_000), epsilon=2.0, bounds=None, source=ep.Seeded(1)
     )
     local: list[tuple[Any, Any]] = [
@@ -58,10 +59,13 @@ def shown() -> dict[str, Any]:
         "bins": ep.frequencies(
             values, epsilon=budgets, edges=[0.0, 20.0, 1e9], other="rest", source=ep.Seeded(1)
         ),
-        "found range": gaussian(),
-        "diffusion": gaussian(method="diffusion"),
-        "found range of private people": gaussian(neighbours="add-remove"),
-        "diffusion of private people": gaussian(neighbours="add-remove", method="diffusion"),
+        "found range": found(),
+        "diffusion": found(method="diffusion"),
+        "found range of private people": found(neighbours="add-remove"),
+        "diffusion of private people": found(
+            neighbours="add-remove", method="diffusion", **GAUSSIAN
+        ),
+        "gaussian": found(**GAUSSIAN),
         **sent,
         "plan": ep.plan({0.1: 50, 1.0: 20, math.inf: 1}),
         "plan of shares": ep.plan({0.1: 50, 1.0: 20}, statistic="frequencies", categories=3),
@@ -71,8 +75,8 @@ def shown() -> dict[str, Any]:
 
 NAMES = [
     "mean", "private mean", "counted mean", "shares", "private shares", "bins", "found range",
-    "diffusion", "found range of private people", "diffusion of private people", "local bit",
-    "local mean", "local frequencies", "local vector", "plan", "plan of shares",
+    "diffusion", "found range of private people", "diffusion of private people", "gaussian",
+    "local bit", "local mean", "local frequencies", "local vector", "plan", "plan of shares",
     "plan of private people",
 ]  # fmt: skip
 

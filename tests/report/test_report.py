@@ -20,10 +20,12 @@ from tests.report.page_samples import ATTACK
 def test_errors_of_shares_are_percentage_points_everywhere() -> None:
     values = ["a", "b"] * 30
     release = ep.frequencies(values, epsilon=[0.5, 2.0] * 30, categories=["a", "b"])
-    points = f"{100 * release.error_if_related:.3g} percentage points"
     shown = forms(release)
-    for name in ("text", "notebook", "page"):
-        assert f"can be up to {points}" in shown[name], name
+    for side in release.sides:
+        for name in ("text", "notebook", "page"):
+            for error in (side.error, side.typical):
+                assert error is not None
+                assert f"{100 * error:.3g} percentage points" in shown[name], name
     assert not re.search(r"up to [\d.]+ %", shown["notebook"])
     # Shares themselves are percentages.
     assert f"{100 * release.value[0]:.3g} %" in shown["notebook"]

@@ -25,7 +25,7 @@ def test_a_mean_leads_with_its_value_and_interval() -> None:
 
 
 def test_an_infinite_interval_is_said_and_not_drawn() -> None:
-    each = data()["mean"] | {"interval": [-math.inf, math.inf], "error_if_related": math.inf}
+    each = data()["mean"] | {"interval": [-math.inf, math.inf]}
     reader = Reader(report.page(each))
     assert "between -∞ and ∞" in reader.text
     assert "tells nothing" in reader.text

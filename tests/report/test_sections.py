@@ -23,7 +23,8 @@ def test_a_release_shows_all_that_it_says(release: str) -> None:
         assert each[key] in shown
     assert ("NOT PRIVATE" in shown) == (not each["private"])
     assert "Who spent what" in shown
-    assert "not exceeded with probability 95" in shown
+    assert "if budgets go with values" in shown
+    assert ("This is the default since 0.2" in shown) == bool(each["before"])
 
 
 def test_a_private_release_carries_no_warning() -> None:

@@ -21,6 +21,7 @@ from epsilons.noise import Hourglass, Laplaces, Staircase2D
 from epsilons.release import ByLevel, Release
 from epsilons.risk import ratio
 from epsilons.statistics.designs import METHODS
+from tests.assumed import SAMPLE
 from tests.plain import plain
 from tests.statistics.add_remove_cases import BASE, FACTS, NEWCOMERS, behind, cells_of, mean_of
 
@@ -202,7 +203,9 @@ def test_the_number_of_people_is_noisy_or_untold() -> None:
     people = [(0.5, 2.0, i) for i in range(400)]
     assert mean_of(people).n is None
     assert mean_of(people, cap=1.0).n is None
-    assert mean_of(people, levels={0.1: 9, 2.0: 400}, method="transformed").n is None
+    guessed: dict[str, Any] = {"levels": {0.1: 9, 2.0: 400}, "method": "transformed"}
+    assert mean_of(people, **guessed, **SAMPLE).n is None
+    assert mean_of(people, **guessed).n is not None  # budgets may tell: people are counted
     counted = mean_of(people, levels=[1.0, 2.0])
     assert counted.n == sum(behind(counted).counted.counts)
     assert counted.n is not None
@@ -219,13 +222,14 @@ def test_the_number_of_people_is_noisy_or_untold() -> None:
 def test_related_budgets_are_bounded_by_the_counts_alone() -> None:
     people = [(0.5, e, f"{i} {e}") for i in range(3000) for e in (1.0, 2.0)]
     untold = mean_of(people, cap=2.0)
-    assert untold.error_if_related == max(untold.value, 1.0 - untold.value)
+    assert untold.sides[0].error == max(untold.value, 1.0 - untold.value)
+    assert untold.interval() == (0.0, 1.0)
     counted = mean_of(people, levels=[1.0, 2.0], about="people", related=True)
-    assert counted.error_if_related < 0.3
+    assert counted.sides[0].error < 0.3
     low, high = counted.interval()
     assert low <= 0.5 <= high
     assert high - low < 0.6
-    assert mean_of(people, epsilon=1.0, about="people", related=True).error_if_related < 0.01
+    assert mean_of(people, epsilon=1.0, about="people", related=True).sides[0].error < 0.01
 
 
 # Frequencies.
@@ -234,7 +238,7 @@ def test_related_budgets_are_bounded_by_the_counts_alone() -> None:
 def test_frequencies_of_many_people_are_right() -> None:
     rows = [(v, 1.0, i) for i, v in enumerate([0.1] * 6000 + [0.4] * 3000 + [0.9] * 1000)]
     for facts in ({}, {"epsilon": 1.0}, {"levels": [0.5, 1.0]}, {"cap": 1.0}):
-        release = cells_of(rows, person=False, **facts)
+        release = cells_of(rows, person=False, **facts, **SAMPLE)
         np.testing.assert_allclose(release.value, [0.6, 0.3, 0.1], atol=0.02)
         low, high = release.band()
         assert (low <= [0.6, 0.3, 0.1]).all()

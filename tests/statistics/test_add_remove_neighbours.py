@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from epsilons.mechanisms.cell_sums import CellSums
 from epsilons.mechanisms.level_counts import LevelCounts
 from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.noise import Source
+from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.statistics.designs import METHODS
 from tests.plain import plain
 from tests.statistics.add_remove_cases import (
@@ -87,11 +89,14 @@ def test_where_the_drawn_numbers_coincide_everything_does(
 
 
 @pytest.mark.usefixtures("fixed")
-@pytest.mark.parametrize("assume", ["iid", "shuffled", "correlated"])
+@pytest.mark.parametrize(
+    "assumption",
+    [SAMPLE, UNRELATED, RELATED, Assumption("people", 0.1), Assumption("population", 0.1)],
+)
 @pytest.mark.parametrize("loss", ["mse", "pac"])
-def test_so_it_is_for_every_assumption_and_method(assume: str, loss: str) -> None:
+def test_so_it_is_for_every_assumption_and_method(assumption: Assumption, loss: str) -> None:
     for method in METHODS:
-        goal = {"assume": assume, "loss": loss, "levels": [0.5, 2.0]}
+        goal = {**asdict(assumption), "loss": loss, "levels": [0.5, 2.0]}
         one, other = (
             everything(mean_of(rows, method=method, **goal))
             for rows in (BASE, [*BASE, *NEWCOMERS["two budgets"]])
@@ -110,10 +115,11 @@ def test_what_does_not_depend_on_drawn_numbers_is_the_same(statistic: str, facts
         source = ep.Seeded(3)
         release = make(rows, source=source, **chosen)
         fields = [
-            release.statistic, release.neighbours, release.assume, release.loss, release.protects,
-            release.assumes, release.confidence, release.exact, release.risk_kind, release.private,
-            sorted(release.to_dict()), release.n is None, type(release.mechanism).__name__,
-            plain(release.spent.levels), source.bits(64) if not counting else None,
+            release.statistic, release.neighbours, release.assumption, release.loss,
+            release.protects, release.assumes, release.confidence, release.exact, release.risk_kind,
+            release.private, sorted(release.to_dict()), release.n is None,
+            type(release.mechanism).__name__, plain(release.spent.levels),
+            source.bits(64) if not counting else None,
         ]  # fmt: skip
         if counting:
             stage = release.mechanism.stages[0]

@@ -158,7 +158,9 @@ BAD: dict[str, tuple[type[EpsilonsError], str, dict[str, Any]]] = {
     "text column": (ColumnError, "word", {"values": "word", "epsilon": "e", "data": FRAME}),
     "text budgets": (ColumnError, "word", {"values": "x", "epsilon": "word", "data": FRAME}),
     "confidence": (ArgumentError, "confidence", {"confidence": 1.0}),
-    "assume": (ArgumentError, "shuffled", {"assume": "sorted"}),
+    "about": (ArgumentError, "population", {"about": "populace"}),
+    "related": (ArgumentError, "Write related=False", {"related": 0}),
+    "the former word": (ArgumentError, "is now written about=", {"assume": "iid"}),
     "missing": (ArgumentError, "midpoint", {"missing": "drop"}),
     "source": (ArgumentError, "source", {"source": 3}),
 }

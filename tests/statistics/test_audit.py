@@ -15,6 +15,7 @@ import pytest
 import epsilons as ep
 from epsilons.mechanisms.additive import stays
 from epsilons.mechanisms.rates import rate
+from tests.assumed import GAUSSIAN
 
 pytestmark = pytest.mark.statistical
 
@@ -38,7 +39,12 @@ def released(
         rows = []
         for _ in range(size):
             release: Any = ep.mean(
-                values, bounds=None, epsilon=epsilon, method=method, source=ep.Seeded(next(seeds))
+                values,
+                bounds=None,
+                epsilon=epsilon,
+                method=method,
+                source=ep.Seeded(next(seeds)),
+                **GAUSSIAN,
             )
             picture = release.estimate.margin.picture
             rows.append([release.value, *release.bounds, picture.centre, picture.deviation])
@@ -112,6 +118,7 @@ def test_printed_algorithm_8_is_caught_and_ours_is_not() -> None:
         neighbours="add-remove",
         levels=[lower],
         source=ep.Seeded(1),
+        **GAUSSIAN,
     ).mechanism
     slot = float(ours.bounded.losses[0])
     for count, passes in ((lower, False), (float(ours.counts_stage.losses[0]), True)):

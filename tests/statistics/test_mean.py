@@ -6,6 +6,7 @@ import math
 import multiprocessing
 import os
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from epsilons.errors import (
     MissingValueError,
 )
 from epsilons.noise import Source
+from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 
 X = [1.0, 2.0, 3.0, 4.0]
 E = [0.1, 0.5, 1.0, 2.0]
@@ -75,7 +77,10 @@ BAD: dict[str, tuple[type[EpsilonsError], str, dict[str, Any]]] = {
         {"values": "x", "epsilon": "e", "person": "whom", "data": FRAME},
     ),
     "unknown method": (ArgumentError, "optimal", {"method": "optimum"}),
-    "unknown assume": (ArgumentError, "shuffled", {"assume": "shufled"}),
+    "unknown about": (ArgumentError, "population", {"about": "populace"}),
+    "unknown related": (ArgumentError, "a number between 0 and 1", {"related": "no"}),
+    "related to all": (ArgumentError, "Write related=True", {"related": 1}),
+    "the former word": (ArgumentError, "is now written about=", {"assume": "iid"}),
     "unknown loss": (ArgumentError, "mse", {"loss": "mae"}),
     "unknown neighbours": (ArgumentError, "replace", {"neighbours": "swap"}),
     "unknown missing": (ArgumentError, "midpoint", {"missing": "drop"}),
@@ -240,9 +245,9 @@ def test_very_many_budgets_cost_under_half_a_percent() -> None:
     rng = np.random.default_rng(0)
     for low, high in ((-5.0, 5.0), (math.log(0.1), 0.0), (-0.01, 0.01)):
         epsilon = np.exp(rng.uniform(low, high, 50_000))
-        for assume in ("iid", "shuffled", "correlated"):
-            release = ep.mean(np.zeros(50_000), epsilon=epsilon, bounds=(0, 1), assume=assume)
-            assert release.risk <= 1.005 * ep.allocate(epsilon, assume=assume).risk
+        for words in map(asdict, (SAMPLE, UNRELATED, RELATED, Assumption("people", 0.05))):
+            release = ep.mean(np.zeros(50_000), epsilon=epsilon, bounds=(0, 1), **words)
+            assert release.risk <= 1.005 * ep.allocate(epsilon, **words).risk
 
 
 @pytest.mark.parametrize("make", [list, tuple, np.array, pl.Series])

@@ -23,6 +23,7 @@ from epsilons.mechanisms.selection import Selection
 from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.noise import Source, System
 from epsilons.risk.ranges import SHARPNESS
+from tests.assumed import GAUSSIAN
 from tests.plain import plain
 
 pytestmark = pytest.mark.usefixtures("shorter")
@@ -106,7 +107,7 @@ FACTS: dict[str, dict[str, Any]] = {
 
 def released(rows: list[Row], method: str, **arguments: Any) -> Any:
     values, epsilon, person = ([row[i] for row in rows] for i in range(3))
-    arguments = {"epsilon": epsilon, "source": ep.Seeded(5), **arguments}
+    arguments = {"epsilon": epsilon, "source": ep.Seeded(5), **GAUSSIAN, **arguments}
     return ep.mean(values, person=person, bounds=None, method=method, **arguments)
 
 
@@ -159,7 +160,7 @@ def people(method: str, neighbours: str, **arguments: Any) -> Any:
     rng = np.random.default_rng(4)
     epsilon = np.resize([0.3, 1.0, 4.0], PEOPLE)
     public = {"levels": [0.3, 1.0, 4.0]} if neighbours == "add-remove" else {}
-    arguments = {"source": ep.Seeded(5), **public, **arguments}
+    arguments = {"source": ep.Seeded(5), **GAUSSIAN, **public, **arguments}
     return ep.mean(
         rng.normal(50.0, 3.0, PEOPLE),
         epsilon=epsilon,

@@ -29,9 +29,13 @@ MADE: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"assume": "idd"}, "assume='idd' is not known. It can be 'iid', 'shuffled', 'correlated'. "
-         "Did you mean 'iid'?"),
-        ({"assume": None}, "assume=None is not known."),
+        ({"about": "peple"}, "about='peple' is not known. It can be 'people', 'population'. "
+         "Did you mean 'people'?"),
+        ({"about": None}, "about=None is not known."),
+        ({"related": None}, "related=None is invalid. It is True (budgets may say anything about"),
+        ({"related": math.nan}, "related=nan is invalid."),
+        ({"related": 1.5}, "related=1.5 is invalid."),
+        ({"assume": "iid"}, "assume='iid' is now written about=\"population\", related=False."),
         ({"loss": "mae"}, "loss='mae' is not known. It can be 'mse', 'pac'. Did you mean"),
         ({"confidence": 1.0}, "confidence=1.0 must be a number strictly between 0 and 1, such as"),
         ({"confidence": 0}, "confidence=0 must be a number strictly between 0 and 1"),
@@ -60,10 +64,7 @@ def test_bounds_that_are_none_are_refused_when_a_question_is_made(bounds: Any) -
 def test_bounds_must_be_said_and_none_must_be_meant() -> None:
     with pytest.raises(BoundsError, match=r"bounds is not given: write bounds=\(lo, hi\)"):
         ep.Mean(VALUES)
-    with pytest.raises(ArgumentError, match=r"assume='shuffled' needs bounds=\(lo, hi\)"):
-        ep.Mean(VALUES, bounds=None, about="people", related=False)
-    with pytest.raises(ArgumentError, match=r"loss='pac' needs bounds=\(lo, hi\)"):
-        ep.Mean(VALUES, bounds=None, loss="pac")
+    assert ep.Mean(VALUES, bounds=None).shape == "any"
 
 
 @pytest.mark.parametrize(

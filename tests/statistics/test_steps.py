@@ -23,6 +23,7 @@ from epsilons.allocation.declared import declared_of
 from epsilons.budgets import float_down
 from epsilons.errors import BudgetError
 from epsilons.mechanisms import Selection
+from epsilons.risk.assumptions import RELATED
 from epsilons.risk.goals import MeanGoal
 from epsilons.statistics import Question
 from epsilons.statistics.call import Call
@@ -30,6 +31,7 @@ from epsilons.statistics.designs import two_sums_design
 from epsilons.statistics.people import counted_first
 from epsilons.statistics.steps import Answer, Draw, Toss
 from epsilons.tally import Tally
+from tests.assumed import GAUSSIAN
 from tests.plain import plain
 
 pytestmark = pytest.mark.usefixtures("shorter")
@@ -112,7 +114,8 @@ OPEN: dict[str, Any] = {
     "mean, stairs": lambda values: ep.Mean(values, bounds=(0, 1), method="hourglass"),
     "mean, related": lambda values: ep.Mean(values, bounds=(0, 1), about="people", related=True),
     "unknown range": lambda values: ep.Mean(values, bounds=None),
-    "reduction": lambda values: ep.Mean(values, bounds=None, method="diffusion"),
+    "unknown range, gaussian": lambda values: ep.Mean(values, bounds=None, **GAUSSIAN),
+    "reduction": lambda values: ep.Mean(values, bounds=None, method="diffusion", **GAUSSIAN),
     "frequencies": lambda values: ep.Frequencies(values, edges=[-4.0, 0.0, 1.0], other="else"),
     "frequencies, related": lambda values: ep.Frequencies(
         values, edges=[-4.0, 0.0, 1.0], other="else", about="people", related=True

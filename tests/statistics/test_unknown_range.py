@@ -21,6 +21,8 @@ from epsilons.allocation.split import best_split
 from epsilons.errors import ArgumentError, BudgetError, MissingValueError
 from epsilons.tally import line
 from epsilons.verify.selection import selection_losses
+from tests.assumed import GAUSSIAN
+from tests.plain import plain
 
 ADVERSARIAL: dict[str, Callable[[int], np.ndarray]] = {
     "all equal": lambda n: np.full(n, 7.25),
@@ -85,7 +87,7 @@ def test_every_input_has_a_release_and_keeps_every_promise(name: str) -> None:
 def test_any_place_and_any_spread(mu: float, sigma: float) -> None:
     n = 10_000
     values = np.random.default_rng(3).normal(mu, sigma, n)
-    release = ep.mean(values, bounds=None, epsilon=budgets(n), source=ep.Seeded(2))
+    release = ep.mean(values, bounds=None, epsilon=budgets(n), source=ep.Seeded(2), **GAUSSIAN)
     assert abs(release.value - mu) < 0.2 * sigma
     low, high = release.interval()
     assert low <= mu <= high
@@ -215,7 +217,7 @@ def test_a_file_gives_what_arrays_give_in_at_most_four_passes(
 
 def test_words_and_arguments() -> None:
     values = np.random.default_rng(2).normal(10.0, 1.0, 2000)
-    release = ep.mean(values, bounds=None, epsilon=1.0, source=ep.Seeded(2))
+    release = ep.mean(values, bounds=None, epsilon=1.0, source=ep.Seeded(2), **GAUSSIAN)
     assert "Gaussian" in release.assumes
     assert "range" in release.protects
     assert not release.private
@@ -227,10 +229,6 @@ def test_words_and_arguments() -> None:
         ep.mean(values, bounds=None, epsilon=1.0, levels=[1.0])
     with pytest.raises(ArgumentError, match="confidence"):
         release.interval(1.5)
-    ep.Mean(values, bounds=None, about="population", related=False, loss="mse")
-    for assume, loss in (("shuffled", "mse"), ("iid", "pac"), ("never", "mse")):
-        with pytest.raises(ArgumentError):
-            ep.Mean(values, bounds=None, assume=assume, loss=loss)
 
 
 def test_a_split_gives_nobody_more_than_they_have_and_the_generous_pay() -> None:
@@ -274,6 +272,7 @@ def test_under_add_remove_everyone_spends_at_most_their_budget(declared: dict[st
         neighbours="add-remove",
         source=ep.Seeded(1),
         **declared,
+        **GAUSSIAN,
     )
     assert abs(release.value - 1000.0) < 0.4
     low, high = release.interval()
@@ -294,9 +293,10 @@ def test_under_add_remove_everyone_spends_at_most_their_budget(declared: dict[st
         assert loss <= Fraction(min(level, most))
 
 
-def test_under_add_remove_no_public_number_knows_who_is_there() -> None:
+@pytest.mark.parametrize("words", [{}, GAUSSIAN], ids=["any", "gaussian"])
+def test_under_add_remove_no_public_number_knows_who_is_there(words: dict[str, Any]) -> None:
     """The same draws with other people: weights, candidates and the first shares are the same."""
-    declared: dict[str, Any] = {"levels": {0.05: 2500, 1.0: 2500}}
+    declared: dict[str, Any] = {"levels": {0.05: 2500, 1.0: 2500}, **words}
     first = []
     for n in (10, 5000):
         release = ep.mean(
@@ -307,8 +307,7 @@ def test_under_add_remove_no_public_number_knows_who_is_there() -> None:
             source=ep.Seeded(1),
             **declared,
         )
-        stage = release.mechanism.stages[0]
-        first.append((stage.weights.tolist(), stage.scale, stage.levels.tolist()))
+        first.append(plain(release.mechanism.stages[0]))
     assert first[0] == first[1]
 
 
@@ -325,7 +324,7 @@ def test_zooming_keeps_to_released_numbers() -> None:
     patch.setattr(tally.Rows, "line", watched)
     try:
         values = np.random.default_rng(1).normal(1e12, 1.0, 10_000)
-        release: Any = ep.mean(values, bounds=None, epsilon=1.0, source=ep.Seeded(1))
+        release: Any = ep.mean(values, bounds=None, epsilon=1.0, source=ep.Seeded(1), **GAUSSIAN)
     finally:
         patch.undo()
     assert seen[0] is None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from epsilons.report.data import ReleaseData
 from epsilons.report.phrases import made_words
-from epsilons.report.sides import BOUGHT, sides_table
+from epsilons.report.sides import bought, sides_table
 from epsilons.report.spending import spending_table
 
 
@@ -38,7 +38,7 @@ def html_ending(data: ReleaseData, told: Callable[[float], str]) -> str:
     words = paragraphs(*data["warnings"], data["protects"], data["assumes"])
     sides = sides_table(data, told)
     if sides is not None:
-        words += html_table(*sides) + paragraphs(BOUGHT)
+        words += html_table(*sides) + paragraphs(bought(data))
     words += paragraphs(data["before"], made_words(data))
     return html_table(*spending_table(data["spent"])) + words
 

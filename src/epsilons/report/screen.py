@@ -9,7 +9,7 @@ from typing import Any
 from epsilons.report.data import ReleaseData
 from epsilons.report.numbers import number
 from epsilons.report.phrases import NOTHING, made_words, seeded
-from epsilons.report.sides import BOUGHT, sides_table
+from epsilons.report.sides import bought, sides_table
 from epsilons.report.spending import spending_table
 
 _WIDTH = 96
@@ -70,7 +70,7 @@ def ending(data: ReleaseData, told: Callable[[float], str]) -> list[str]:
         *warning_lines(data["warnings"]),
         wrapped("Protected: " + data["protects"]),
         wrapped("Assumed: " + data["assumes"]),
-        *([] if sides is None else ["", table(*sides), wrapped(BOUGHT)]),
+        *([] if sides is None else ["", table(*sides), wrapped(bought(data))]),
         *([wrapped(data["before"])] if data["before"] else []),
         *([made] if made else []),
     ]

@@ -18,7 +18,7 @@ from epsilons.report.parts import (
     whole,
 )
 from epsilons.report.phrases import seeded
-from epsilons.report.sides import BOUGHT, sides_table
+from epsilons.report.sides import bought, sides_table
 from epsilons.report.spending import spending_table
 
 
@@ -61,7 +61,10 @@ def _assumed(data: AnyRelease, told: Callable[[float], str]) -> list[Part]:
     sides = sides_table(data, told)
     if sides is not None:
         marked = [side["related"] for side in data["sides"]].index(data["related"])
-        parts += [PageTable(*sides, "What is known with other answers.", marked), Words(BOUGHT)]
+        parts += [
+            PageTable(*sides, "What is known with other answers.", marked),
+            Words(bought(data)),
+        ]
     return [*parts, *([Words(data["before"])] if data["before"] else [])]
 
 

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from epsilons.report.data import OutcomeRow, PlanData, ReleaseData, SideRow
 from epsilons.report.numbers import aligned, budget, percent
 
-__all__ = ["BOUGHT", "outcomes_table", "related_words", "sides_table"]
+__all__ = ["bought", "outcomes_table", "related_words", "sides_table"]
 
 Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
 
 _FIRST = "if budgets go with values"
 _CAPS = ("best cap", "typical error with it")
 
-BOUGHT = (
-    "The row with * is what was assumed. The best cap is the most that anyone would have spent if "
-    "the row had been assumed from the start."
+_STAR = "The row with * is what was assumed."
+_BOUGHT = (
+    " The best cap is the most that anyone would have spent if the row had been assumed from the "
+    "start."
 )
 
 
-def related_words(related: bool | float) -> str:
-    """How budgets go with values, in a few words."""
+def related_words(related: bool | float, *, cells: bool = False) -> str:
+    """How budgets go with values, in a few words; of cells a share of people stands for a mean."""
     if related is True:
         return "in any way"
-    return "not at all" if related is False else f"by at most {100.0 * related:.3g} % of the range"
+    whole = "all people" if cells else "the range"
+    return "not at all" if related is False else f"by at most {100.0 * related:.3g} % of {whole}"
 
 
 def sides_table(data: ReleaseData, told: Callable[[float], str]) -> Table | None:
@@ -40,15 +42,26 @@ def sides_table(data: ReleaseData, told: Callable[[float], str]) -> Table | None
     confidence = percent(data["confidence"])
     one = sides[0]["low"] is not None
     heads: tuple[str, ...] = (_FIRST, f"{confidence} interval" if one else f"error at {confidence}")
-    capped = all(side["cap"] is not None for side in sides)
+    capped = _capped(sides)
     rows: list[tuple[str, ...]] = []
     for side in sides:
         known = _interval(side) or told(side["error"])
-        row: tuple[str, ...] = (_name(side, data["related"]), known)
+        name = _name(side, data["related"], cells=data["statistic"] == "frequencies")
+        row: tuple[str, ...] = (name, known)
         if capped:
             row = (*row, budget(side["cap"] or 0.0), told(side["typical"] or 0.0))
         rows.append(row)
     return (*heads, *_CAPS) if capped else heads, rows
+
+
+def bought(data: ReleaseData) -> str:
+    """What the rows of `sides_table` mean."""
+    return _STAR + (_BOUGHT if _capped(data["sides"]) else "")
+
+
+def _capped(sides: Sequence[SideRow]) -> bool:
+    """Whether it is known what each answer would have bought."""
+    return all(side["cap"] is not None for side in sides)
 
 
 def outcomes_table(data: PlanData, told: Callable[[float], str]) -> Table:
@@ -56,7 +69,7 @@ def outcomes_table(data: PlanData, told: Callable[[float], str]) -> Table:
     heads = (_FIRST, "typical error", f"error at {percent(data['confidence'])}", "gain", "best cap")
     rows: list[tuple[str, ...]] = [
         (
-            _name(side, data["related"]),
+            _name(side, data["related"], cells=data["cells"] > 0),
             told(side["rmse"]),
             told(side["pac"]),
             f"{side['gain']:,.3g} ×",
@@ -67,9 +80,9 @@ def outcomes_table(data: PlanData, told: Callable[[float], str]) -> Table:
     return heads, rows
 
 
-def _name(side: SideRow | OutcomeRow, assumed: bool | float) -> str:
+def _name(side: SideRow | OutcomeRow, assumed: bool | float, *, cells: bool) -> str:
     mark = " *" if side["related"] == assumed else ""
-    return related_words(side["related"]) + mark
+    return related_words(side["related"], cells=cells) + mark
 
 
 def _interval(side: SideRow) -> str:

@@ -260,7 +260,7 @@ def _related_quantile(
     def excess(u: float) -> float:
         return 1.0 - float(_related_cdf(np.array(u), shift, cells, moved)) - beta
 
-    high = max(shift, math.log(cells)) - math.log(beta) + 2.0
+    high = max(shift + math.log(moved), math.log(cells)) - math.log(beta) + 2.0
     return scale * bisect(excess, 0.0, high)
 
 

@@ -59,9 +59,10 @@ class LevelCount:
         """A number of people that there surely are, unless in the cases that `bias` leaves out."""
         return int(self._ends(beta)[0].sum())
 
-    def lightest(self, beta: float) -> float:
-        """A total of weights that there surely is, unless in the cases that `bias` leaves out."""
-        return float(self._ends(beta)[0] @ self.weights)
+    @property
+    def total(self) -> float:
+        """About the total of weights: noisy: it may choose a proof, and be no part of it."""
+        return float(np.maximum(self.counts, 0) @ self.weights)
 
     def _ends(self, beta: float) -> tuple[Floats, Floats]:
         """The fewest and the most people on each rung, all of them, but in β of all cases."""

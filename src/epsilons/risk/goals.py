@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self, TypeAlias
+from typing import ClassVar, Final, Self, TypeAlias
 
 from epsilons import parameters
 from epsilons.errors import ArgumentError
@@ -19,6 +19,10 @@ from epsilons.types import Floats
 
 Words: TypeAlias = tuple[Assumption, str, float]
 """What is assumed, the loss and the confidence, checked."""
+
+
+_WIDE: Final = 1e154
+"""Ranges whose squares may not be floats."""
 
 
 @dataclass(frozen=True)
@@ -147,8 +151,12 @@ class MeanGoal(Goal):
 
     def in_units(self, unit: float, bounds: tuple[float, float]) -> float:
         """A risk on a unit range, in data units."""
-        lo, hi = bounds
-        return unit * ((hi - lo) ** 2 if self.loss == "mse" else hi - lo)
+        width = bounds[1] - bounds[0]
+        if self.loss == "pac":
+            return unit * width
+        # Products may be infinite, where a power raises an error: a range that was found is wide if
+        # values are, and no data may be refused.
+        return unit * width**2 if width < _WIDE else unit * width * width
 
     def is_exact(self, weighing: Weighing) -> bool:
         """Whether `risk` is the exact worst case, or a proven bound on it."""

@@ -120,8 +120,8 @@ def holds_on_any_range(assumption: Assumption) -> bool:
 
     It is if nothing but noise is random, and in a population whose budgets may tell anything: the
     mean of values cut to a range is off by no more than the range times the largest error of the
-    empirical law, whichever the range is (Massart), and that is the bound of one range, too.
-    Otherwise what was found may go with who has which budget.
+    empirical law, whichever the range is (Massart). Otherwise what was found may go with who has
+    which budget.
     """
     if assumption.sampled:
         return assumption.anything
@@ -138,6 +138,11 @@ class WeighedCut(Weighed):
     """
 
     kind: ClassVar[str | None] = CUT
+
+    def error(self, assumption: Assumption, confidence: float) -> float:
+        """The error on a unit range not exceeded with this probability, integers included."""
+        far = mean.quantile(self.weighing, assumption, confidence, times=mean.ON_ANY_RANGE)
+        return far + self.slack
 
     def allows(self, assumption: Assumption) -> bool:
         """Where what was found says nothing more."""
@@ -221,22 +226,24 @@ class _Behind(Margin):
         related, sampled = assumption.related is not False, assumption.sampled
         if sampled and not related:
             return self.largest, 0.0, confidence
-        # The values of a sample vary around the means of their levels, which are no farther apart
-        # than the assumption says; and so are two means of these.
+        # A sample varies around the means of its levels, and all means of these are within `apart`.
         varying = 0.0 if assumption.anything or (related and not sampled) else self.largest
         if self.counted is None:
             return varying, assumption.apart, confidence
         beta = (1.0 - confidence) / (3 if sampled else 2)
         far = self.counted.bias(beta)
         if sampled:
-            far += mean.sampling_reach(max(self.counted.fewest(beta), 1), beta)
+            samplings = 1 if assumption.anything else 2  # of either way: both hold at once
+            far += mean.sampling_reach(max(self.counted.fewest(beta), 1), beta, samplings)
         ways = [
             (0.0, min(far, 1.0) * (1.0 if sampled or not related else assumption.apart)),
             (varying, min(far, 1.0) * assumption.apart),
         ]
-        # Which is shorter is told by the counts, and by nothing that was drawn later.
-        total = self.counted.lightest(beta)
-        largest, apart = min(ways, key=lambda way: way[1] + _sample_reach(way[0], total, beta))
+        # Which is shorter is told by the counts, and by nothing that was drawn later. Where they
+        # tell nothing, it is the latter: the other surely ends as the whole range.
+        total = self.counted.total
+        costs = [min(apart + _sample_reach(most, total, beta), 1.0) for most, apart in ways]
+        largest, apart = ways[costs[1] <= costs[0]]
         return largest, apart, 1.0 - beta
 
     def _leading(self, goal: Goal, total: float, scale: float) -> float:
@@ -308,9 +315,8 @@ class Ratio(_Behind):
     def unit(self, assumption: Assumption, confidence: float) -> tuple[float, float]:
         """A range of the unit range that holds the truth with at least this probability."""
         largest, apart, rest = self._asked(assumption, confidence)
-        low, high = ratio.interval(
-            self.law, self.scheme, self.drawn, largest=largest, confidence=rest
-        )
+        given = (self.law, self.scheme, self.drawn)
+        low, high = ratio.interval(*given, largest=largest, confidence=rest)
         reach = apart + self.slack
         return max(low - reach, 0.0), min(high + reach, 1.0)
 

@@ -19,8 +19,13 @@ from epsilons.types import Floats
 WIDEST: Final = 0.5
 """The largest standard deviation of values in a unit range."""
 
-SPLITS: Final = (0.02, 0.1, 0.3, 0.6)
-"""The parts of an error probability that the sampling of people may take: the best is taken."""
+SAMPLING: Final = 0.3
+"""The part of an error probability that the sampling of people takes. It must not follow budgets:
+these are drawn with the values, and a part that they choose could go with what went wrong."""
+
+ON_ANY_RANGE: Final = 6.0
+"""How many times likelier the mean of a sample is off on some range of all than on a given one:
+people may have several rows, or none that is valid."""
 
 
 def finite_population(n: int) -> float:
@@ -49,7 +54,7 @@ def leaning(estimator: Weighing | Moments, apart: float) -> Floats:
     that weigh too much at one end of it and the others at the other end.
     """
     pull = np.abs(1.0 - estimator.total) / 2.0
-    return np.asarray(pull + apart * (estimator.bias - pull))
+    return np.asarray(apart * estimator.bias + (1.0 - apart) * pull)
 
 
 def mse(estimator: Weighing | Moments, assumption: Assumption, spread: float = WIDEST) -> Floats:
@@ -62,9 +67,10 @@ def mse(estimator: Weighing | Moments, assumption: Assumption, spread: float = W
 
     Returns:
         The largest mean squared error over all data (or distributions) on a unit range that the
-        assumption allows, an array of the shape of the moments. It is exact but for a population in
-        which budgets and values are related, where it is a proven bound, on average over such
-        budgets.
+        assumption allows, an array of the shape of the moments. It is exact but with coins if
+        budgets tell little, where it is a proven bound; and in a population in which budgets and
+        values are related, where budgets are random, too: there what is proven has root mean
+        squares over all budgets in the place of these.
 
     Reference:
         Paper *limits* (1) for (population, False) with total 1; docs/proofs/risk.md for the rest.
@@ -133,6 +139,7 @@ def quantile(
     confidence: float,
     coins: float = 1.0,
     spread: float = WIDEST,
+    times: float = 1.0,
 ) -> float:
     """An error on a unit range that is not exceeded with probability `confidence`.
 
@@ -144,6 +151,7 @@ def quantile(
             not used counts as the middle of the range, 4 where they count as its lower end.
         spread: one half; or a guess of the standard deviation, with which this is what is expected,
             and no bound: the tail of a Gaussian in place of Hoeffding's.
+        times: how many times likelier than on one range the mean of a sample is off, if that.
 
     Returns:
         The exact worst-case quantile where nothing but the noise is random (people whose budgets
@@ -177,7 +185,7 @@ def quantile(
         if assumption.anything
         else lambda rest: _deviation(weighing, shift, weighing.square + jitter, rest),
         assumption.apart,
-        lambda part: sampling_reach(weighing.n, part),
+        lambda part: sampling_reach(weighing.n, part / times),
         beta,
     )
 
@@ -200,7 +208,7 @@ def least_split(
     sampling: Callable[[float], float],
     beta: float,
 ) -> float:
-    """The smallest error not exceeded in a population with related budgets, over splits of β.
+    """The smaller error not exceeded in a population with related budgets.
 
     Args:
         anything: the error of these people, not exceeded but with a given probability, whatever
@@ -211,13 +219,12 @@ def least_split(
         sampling: how far the plain mean of so many people may be from that of the population.
         beta: the probability to split.
     """
-    errors = []
-    for part in SPLITS:
-        outer = sampling(part * beta)
-        errors.append(anything((1.0 - part) * beta) + outer)
-        if within is not None:
-            errors.append(within((1.0 - part) * beta) + apart * outer)
-    return min(errors)
+    part, rest = SAMPLING * beta, (1.0 - SAMPLING) * beta
+    if within is None:
+        return anything(rest) + sampling(part)
+    # Budgets tell which of the two is smaller, so both samplings must hold at once.
+    outer = sampling(part / 2.0)
+    return min(anything(rest) + outer, within(rest) + apart * outer)
 
 
 def _pull(weighing: Weighing) -> float:

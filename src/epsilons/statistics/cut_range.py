@@ -133,7 +133,7 @@ def private(rows: tally.Rows, call: Call, goal: MeanGoal) -> Steps:
         risk=goal.in_units(margin.leading(goal), bounds),
         exact=False,
         spent=spending(found, people.payers, mechanism.losses),
-        expected=Expected(*known.people()),
+        expected=Expected(*known.people()) if people.told else None,
     )
 
 

@@ -82,11 +82,15 @@ class Known:
     cap: float | None
     guess: Integers
 
-    def people(self) -> tuple[Floats, Integers]:
-        """What people are expected to have left, ascending and distinct, and how many."""
+    def people(self, most: float = math.inf) -> tuple[Floats, Integers]:
+        """What people are expected to have left, ascending and distinct, and how many.
+
+        Args:
+            most: what is above this is not to be spent.
+        """
         totals: dict[float, int] = {}
         for rung in np.flatnonzero(self.guess > 0).tolist():
-            left = float(self.left[rung])
+            left = min(float(self.left[rung]), most)
             totals[left] = totals.get(left, 0) + int(self.guess[rung])
         levels = sorted(totals)
         return np.array(levels), np.array([totals[level] for level in levels], dtype=np.int64)
@@ -202,9 +206,14 @@ def _pays(rate: float) -> bool:
     return least_variance(rate) < _MARGIN * 2.0 / rate**2
 
 
+def tells(counts: Integers) -> bool:
+    """Whether a guess says anything of who is there: at least two people, somewhere."""
+    return int(counts.sum()) >= 2
+
+
 def expected(counts: Integers) -> Integers:
     """A guess that can be planned with: at least two people, somewhere."""
-    if int(counts.sum()) >= 2:
+    if tells(counts):
         return counts
     return np.full(len(counts), _NOBODY_KNOWS, dtype=np.int64)
 

@@ -209,7 +209,7 @@ class Frequencies(Question):
             risk=margin.leading(goal, value),
             exact=False,
             spent=people.spending(mechanism.losses),
-            expected=people.expected,
+            expected=people.expected(n),
         )
 
     def _value(self, raw: Floats) -> Floats:

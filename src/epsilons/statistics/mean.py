@@ -275,7 +275,7 @@ class Mean(Question):
             risk=goal.in_units(margin.leading(goal.worst), bounds),
             exact=False,
             spent=people.spending(mechanism.losses),
-            expected=people.expected,
+            expected=people.expected(n),
         )
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:

@@ -17,7 +17,7 @@ from epsilons.release import ByLevel, Expected
 from epsilons.risk import Weighing
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import Goal
-from epsilons.statistics.designs import Design, Known, design, expected
+from epsilons.statistics.designs import Design, Known, design, expected, tells
 from epsilons.statistics.steps import Draw
 from epsilons.tally import CellTally, Tally
 from epsilons.types import Integers
@@ -33,11 +33,13 @@ class Counted:
         known: all that a choice may look at.
         stage: how they were counted; None if they were not.
         drawn: the noisy counts.
+        told: whether something is known of how many have which budget.
     """
 
     known: Known
     stage: LevelCounts | None
     drawn: tuple[int, ...]
+    told: bool
 
     @property
     def people(self) -> int | None:
@@ -52,10 +54,17 @@ class Counted:
             return self.people
         return max(round(total / int(chosen.mechanism.weights.max())), 0)
 
-    @property
-    def expected(self) -> Expected:
-        """How many people are expected to have how much left."""
-        return Expected(*self.known.people())
+    def expected(self, n: int | None) -> Expected | None:
+        """How many people are expected to have how much left; None if nobody knows.
+
+        Args:
+            n: the noisy number of people, if there is one.
+        """
+        cap = self.known.cap
+        levels, people = self.known.people(math.inf if cap is None else cap)
+        if len(levels) == 1 and n is not None and n >= 2:
+            return Expected(levels, np.array([n], dtype=np.int64))
+        return Expected(levels, people) if self.told else None
 
     def level_count(self, weights: Integers) -> LevelCount | None:
         """The noisy counts, where each rung has its own."""
@@ -83,9 +92,13 @@ def counted_first(
     """
     known, stage = _way(terms, goal, choose)
     if stage is None:
-        return Counted(known, None, ())
+        return Counted(known, None, (), terms.guess is not None and tells(terms.guess))
     drawn = yield Draw(stage, stage.total(counted.levels, counted.counts), more=True)
-    return Counted(replace(known, guess=expected(stage.guess(drawn))), stage, drawn)
+    guess = stage.guess(drawn)
+    if goal.assumption.related is not False and not terms.ladder.fine:
+        # Who is taken for nobody costs a bias as large as they are many: counts as they came.
+        guess = np.clip(np.array(drawn, dtype=np.int64), 0, 2**40)
+    return Counted(replace(known, guess=expected(guess)), stage, drawn, tells(guess))
 
 
 @dataclass(frozen=True, eq=False)

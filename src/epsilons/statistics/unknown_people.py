@@ -28,7 +28,7 @@ from epsilons.statistics.capped import (
     picture_of_spread,
     range_of,
 )
-from epsilons.statistics.designs import Known, expected, two_sums_design
+from epsilons.statistics.designs import Known, expected, tells, two_sums_design
 from epsilons.statistics.locate import Found, Payers, locate
 from epsilons.statistics.outer import Ends
 from epsilons.statistics.steps import Answer, Draw, Steps, Toss
@@ -53,12 +53,14 @@ class Crowd:
         drawn: the noisy counts.
         count: counts them by level and bucket, on public levels and with expected numbers.
         payers: whom selections charge.
+        told: whether anything is known of how many there are.
     """
 
     stage: LevelCounts | None
     drawn: tuple[int, ...]
     count: Callable[[line.Window | None], line.Line]
     payers: Payers
+    told: bool
 
     @property
     def n(self) -> int | None:
@@ -87,18 +89,21 @@ def crowd(rows: tally.Rows, call: Call, *, counted: bool) -> Generator[Draw, Any
         total = stage.total(coarse, whole_line.counts)
         drawn = yield Draw(stage, total, True, payers.levels, place)
     if stage is not None and terms.guess is None:
-        guess = expected(stage.guess(drawn))
+        guess = stage.guess(drawn)
+        if counted and not terms.ladder.fine:
+            # Who is taken for nobody costs a bias as large as they are many: counts as they came.
+            guess = np.clip(np.array(drawn, dtype=np.int64), 0, 2**40)
     else:
         guess = np.zeros(len(coarse), dtype=np.int64)
         np.add.at(guess, place, 0 if terms.guess is None else terms.guess)
-        guess = expected(guess)
+    told, guess = tells(guess), expected(guess)
     usable = coarse if terms.cap is None else np.minimum(coarse, terms.cap)
 
     def count(window: line.Window | None) -> line.Line:
         found = whole_line if window is None else rows.line(window)
         return _as_expected(found, usable, guess)
 
-    return Crowd(stage, drawn, count, payers)
+    return Crowd(stage, drawn, count, payers, told)
 
 
 def weighted(rows: tally.Rows, call: Call) -> Steps:

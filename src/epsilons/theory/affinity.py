@@ -16,7 +16,7 @@ _LN2 = math.log(2.0)
 
 
 def log_affinity(people: Crowd, differ: float, reveal: float) -> float:
-    """The logarithm of ρ, a lower bound on the affinity of two worlds of iid records.
+    """The logarithm of ρ, a lower bound on the affinity of two worlds of independent records.
 
     Args:
         people: who there is; the release is private for each of them under replace.

@@ -38,7 +38,7 @@ def central_square(people: Crowd) -> float:
 
 
 def sample_square(people: Crowd) -> float:
-    """A lower bound on the mean squared error of the mean of these very people, shuffled.
+    """A lower bound on the mean squared error of the mean of these very people, budgets by lot.
 
     What `central_square` leaves when the sampling error of n coins is taken off.
     """

@@ -21,7 +21,7 @@ def threshold_ratio(epsilon: Budgets | Mapping[float, int] | npt.ArrayLike) -> f
         epsilon: one ε for each person, or `Budgets({ε: people})`.
 
     Returns:
-        A bound on the ratio of their worst-case mean squared errors for iid data (no unit): with m
+        A bound on the ratio of their worst-case mean squared errors for a sample (no unit): with m
         levels and n people above 0, 2 for one finite level beside public records, and otherwise
         min(m, H_n)², where H_n = 1 + ½ + … + 1/n. That is 4 at most for two levels, and never more
         than min(m², (1 + log₂ n)²).
