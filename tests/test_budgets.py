@@ -41,16 +41,16 @@ def test_every_form_of_the_same_budgets_is_equal_and_has_one_hash(
     epsilon: list[float], random: object
 ) -> None:
     one = Budgets(epsilon)
-    shuffled = list(epsilon)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
-    counted = dict(collections.Counter(shuffled))
+    mixed = list(epsilon)
+    random.shuffle(mixed)  # type: ignore[attr-defined]
+    counted = dict(collections.Counter(mixed))
     forms = [
-        Budgets(shuffled),
-        Budgets(np.array(shuffled)),
-        Budgets(tuple(shuffled)),
+        Budgets(mixed),
+        Budgets(np.array(mixed)),
+        Budgets(tuple(mixed)),
         Budgets(counted),
         Budgets.of_levels(one.levels, one.counts),
-        as_budgets(shuffled),
+        as_budgets(mixed),
         as_budgets(counted),
     ]
     for other in forms:

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
+import epsilons as ep
 from epsilons import parameters
 from epsilons.errors import ArgumentError, BoundsError, EpsilonsError
 from epsilons.parameters import CHOICES
 
 WORDS = [(name, word) for name, words in CHOICES.items() for word in words]
-NOT_WORDS: list[object] = ["", "nonsense-zzz", None, 0, 1.5, True, [], ("iid",), b"iid", math.nan]
+NOT_WORDS: list[object] = [
+    "",
+    "nonsense-zzz",
+    None,
+    0,
+    1.5,
+    True,
+    [],
+    ("people",),
+    b"people",
+    math.nan,
+]
 
 
 @pytest.mark.parametrize(("name", "word"), WORDS)
@@ -41,9 +54,9 @@ def test_anything_else_is_refused_and_all_words_are_listed(name: str, value: obj
 
 
 def test_words_that_are_given_replace_the_declared_ones() -> None:
-    assert parameters.choice("assume", "b", ("a", "b")) == "b"
+    assert parameters.choice("about", "b", ("a", "b")) == "b"
     with pytest.raises(ArgumentError, match="'a', 'b'"):
-        parameters.choice("assume", "iid", ("a", "b"))
+        parameters.choice("about", "people", ("a", "b"))
 
 
 @pytest.mark.parametrize("value", [0.95, 0.5, 1e-300, math.nextafter(1.0, 0.0), np.float64(0.9)])
@@ -159,3 +172,92 @@ def test_a_line_has_an_end(name: str, most: int) -> None:
     assert parameters.line(name, "a" * most) == "a" * most
     with pytest.raises(ArgumentError, match=rf"^{name} .* at most {most} .* it has {most + 1}\."):
         parameters.line(name, "a" * (most + 1))
+
+
+@pytest.mark.parametrize("value", [True, False, 0.05, 1e-300, math.nextafter(1.0, 0.0)])
+def test_related_is_yes_no_or_a_part_of_the_range(value: bool | float) -> None:
+    taken = parameters.related(value)
+    assert taken == value
+    assert type(taken) is type(value)
+
+
+def test_a_number_of_numpy_is_a_number() -> None:
+    taken = parameters.related(np.float64(0.25))
+    assert (taken, type(taken)) == (0.25, float)
+
+
+NOT_RELATED: list[tuple[object, str]] = [
+    (0, "Write related=False"),
+    (0.0, "Write related=False"),
+    (1, "Write related=True"),
+    (1.0, "Write related=True"),
+    (-0.1, ""),
+    (1.5, ""),
+    (5, ""),
+    (math.nan, ""),
+    (math.inf, ""),
+    (None, ""),
+    ("yes", ""),
+    ("0.05", ""),
+    ([], ""),
+]
+
+
+@pytest.mark.parametrize(("value", "hint"), NOT_RELATED, ids=repr)
+def test_anything_else_is_not_related_and_zero_and_one_get_a_hint(value: object, hint: str) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        parameters.related(value)
+    message = str(caught.value)
+    assert message.startswith(f"related={value!r} is invalid. It is True")
+    assert "such as 0.05" in message
+    assert ("Write related=" in message) == bool(hint)
+    assert hint in message
+
+
+OLD = "assume"
+FORMER = {  # the words of former versions, and what stands for each
+    "iid": 'about="population", related=False',
+    "shuffled": 'about="people", related=False',
+    "correlated": 'about="people", related=True',
+}
+
+
+@pytest.mark.parametrize("word", FORMER)
+def test_every_former_word_is_translated(word: str) -> None:
+    assert parameters.translated(OLD, word) == f"{OLD}={word!r} is now written {FORMER[word]}."
+    assert parameters.translated("--" + OLD, word).startswith(f"--{OLD}={word!r} is now written")
+    with pytest.raises(ArgumentError, match=FORMER[word]):
+        parameters.refuse_assume({OLD: word, "about": "people"})
+
+
+@pytest.mark.parametrize("value", ["other", None, 3, ["people"]])
+def test_what_was_never_a_word_is_answered_with_both_questions(value: object) -> None:
+    said = parameters.translated(OLD, value)
+    assert said.startswith(f"{OLD} is now two arguments: about")
+    for word in ('"people"', '"population"', "True", "False", "0.05"):
+        assert word in said
+
+
+def test_a_function_that_speaks_plainly_is_the_function_but_for_the_former_word() -> None:
+    @parameters.speaks_plainly
+    def added(first: int, *, second: int = 1) -> int:
+        """Both."""
+        return first + second
+
+    asked: Any = added
+    assert (asked(2), asked(2, second=5)) == (3, 7)
+    assert (added.__name__, added.__doc__) == ("added", "Both.")
+    with pytest.raises(ArgumentError, match='about="population", related=False'):
+        asked(2, **{OLD: next(iter(FORMER))})
+    with pytest.raises(TypeError):
+        asked(2, third=1)
+
+
+PUBLIC: list[Any] = [ep.allocate, ep.plan, ep.theory.least_error, ep.mean, ep.frequencies]
+
+
+@pytest.mark.parametrize("word", FORMER)
+@pytest.mark.parametrize("function", PUBLIC, ids=lambda each: each.__name__)
+def test_every_function_that_took_the_word_says_what_to_write(function: Any, word: str) -> None:
+    with pytest.raises(ArgumentError, match=f"is now written {FORMER[word]}"):
+        function([0.5, 1.0], **{OLD: word})

@@ -6,6 +6,7 @@ import functools
 import json
 import math
 import re
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 import epsilons as ep
 from epsilons import words
+from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from tests.report.forms import E, forms, numbers
 
 X = [1.0, 2.0, 50.0, 99.0, math.nan, math.nan]
@@ -77,6 +79,7 @@ def test_a_range_that_was_found_is_named(neighbours: str, method: str) -> None:
     values = rng.normal(1000.0, 2.0, 20_000)
     values[::7] = math.nan
     kind: dict[str, Any] = {"neighbours": neighbours, "missing": "midpoint", "method": method}
+    kind |= GAUSSIAN
     source = ep.Seeded(3)
     release = ep.mean(values, epsilon=2.0, bounds=None, source=source, **kind)
     lo, hi = release.bounds
@@ -144,7 +147,15 @@ def test_local_releases_say_what_becomes_of_values_outside() -> None:
     assert bits.estimate(bits.randomize_many(np.array([0, 1]), np.full(2, 1.0))).treats == ""
 
 
-ASSUMPTIONS = ("iid", "shuffled", "correlated")
+GAUSSIAN: dict[str, Any] = {"about": "population", "related": False, "shape": "gaussian"}
+ASSUMPTIONS = (
+    SAMPLE,
+    UNRELATED,
+    RELATED,
+    Assumption("people", 0.05),
+    Assumption("population", True),
+    Assumption("population", 0.2),
+)
 
 
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
@@ -153,14 +164,14 @@ def test_a_release_says_what_is_protected_and_assumed_as_it_stands_here(
     statistic: str, neighbours: str
 ) -> None:
     given: dict[str, Any] = {"epsilon": E, "neighbours": neighbours}
-    for assume in ASSUMPTIONS:
+    for assumption in ASSUMPTIONS:
         release = (
-            ep.mean([0.0, 1.0] * 3, bounds=(0, 1), assume=assume, **given)
+            ep.mean([0.0, 1.0] * 3, bounds=(0, 1), **asdict(assumption), **given)
             if statistic == "mean"
-            else ep.frequencies([0, 1] * 3, categories=[0, 1], assume=assume, **given)
+            else ep.frequencies([0, 1] * 3, categories=[0, 1], **asdict(assumption), **given)
         )
         assert release.protects == words.protected(neighbours)
-        assert release.assumes == words.assumed(statistic, neighbours, assume)
+        assert release.assumes == words.assumed(statistic, neighbours, assumption)
         assert release.to_dict()["neighbours_are"] == words.neighbours_are(neighbours)
 
 
@@ -170,22 +181,34 @@ def test_where_the_range_is_found_that_is_part_of_what_is_protected(
     neighbours: str, method: str
 ) -> None:
     values = np.random.default_rng(1).normal(1000.0, 2.0, 20_000)
-    release = ep.mean(values, epsilon=2.0, bounds=None, neighbours=neighbours, method=method)
+    kind: dict[str, Any] = {"neighbours": neighbours, "method": method, **GAUSSIAN}
+    release = ep.mean(values, epsilon=2.0, bounds=None, **kind)
     assert release.protects == words.protected(neighbours, range_is_known=False)
     assert "Finding the range is part of that." in release.protects
-    assert release.assumes == words.ASSUMED_OF_AN_UNKNOWN_RANGE
+    assert release.assumes == words.ASSUMED_OF_A_GAUSSIAN
 
 
 def test_what_is_assumed_differs_where_it_must() -> None:
-    said = {(s, assume): words.assumed(s, "replace", assume) for s in ("mean", "frequencies")
-            for assume in ASSUMPTIONS}  # fmt: skip
-    assert len(set(said.values())) == 6
-    for (statistic, assume), sentence in said.items():
+    said = {
+        (statistic, assumption): words.assumed(statistic, "replace", assumption)
+        for statistic in ("mean", "frequencies")
+        for assumption in ASSUMPTIONS
+    }
+    assert len(set(said.values())) == len(said) == 12
+    for (statistic, assumption), sentence in said.items():
         assert ("mean" in sentence) == (statistic == "mean")
-        assert ("population" in sentence) == (assume == "iid")
-        assert ("may say anything" in sentence) == (assume == "correlated")
-    private = [words.assumed("mean", "add-remove", assume) for assume in ASSUMPTIONS]
-    assert private == [words.assumed("frequencies", "add-remove", a) for a in ASSUMPTIONS]
+        assert ("population" in sentence) == (assumption.about == "population")
+        assert ("may say anything" in sentence) == (assumption.related is True)
+        assert ("says nothing" in sentence) == (assumption.related is False)
+        assert ("at most 5 % of" in sentence) == (assumption.related == 0.05)
+        assert ("at most 20 % of" in sentence) == (assumption.related == 0.2)
+        private = words.assumed(statistic, "add-remove", assumption)
+        about_people = assumption.about == "people"
+        assert ("whose budget is not below the lowest level" in private) == about_people
+        found = words.assumed(statistic, "replace", assumption, found=True)
+        assert (
+            found.replace(", each value cut to the range that was found", "") == sentence != found
+        )
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -202,10 +225,10 @@ def test_what_counts_as_public_follows_the_neighbours(known: bool) -> None:
 
 def test_a_plan_says_what_will_be_protected_and_that_people_are_guessed() -> None:
     for neighbours in ("replace", "add-remove"):
-        for assume in ASSUMPTIONS:
-            data = ep.plan({0.1: 5, 1.0: 9}, neighbours=neighbours, assume=assume).to_dict()
+        for assumption in ASSUMPTIONS:
+            data = ep.plan({0.1: 5, 1.0: 9}, neighbours=neighbours, **asdict(assumption)).to_dict()
             assert data["protects"] == words.will_protect(neighbours)
-            assert data["assumption"] == words.planned(neighbours, assume)
+            assert data["assumption"] == words.planned(neighbours, assumption)
             assert data["assumption"].endswith("a guess.") == (neighbours == "add-remove")
     assert "takes part at all" in words.will_protect("add-remove")
     assert "count as public here" in words.will_protect("replace")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -14,18 +15,22 @@ import epsilons as ep
 from epsilons.allocation import RULES, allocate_for
 from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.parameters import CHOICES
+from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.goals import MeanGoal
 
 
 def ratio(epsilon: Any) -> float:
     """By how much one well-chosen threshold loses against the best affine estimator."""
-    threshold = ep.allocate(epsilon, method="threshold").risk
-    return threshold / ep.allocate(epsilon, method="affine").risk
+    return sampled(epsilon, "threshold").risk / sampled(epsilon, "affine").risk
+
+
+def sampled(epsilon: Any, method: str = "auto") -> ep.Allocation:
+    return ep.allocate(epsilon, about="population", related=False, method=method)
 
 
 def test_example_1_of_limits_gives_37_36ths_and_17_8ths() -> None:
-    affine = ep.allocate([0.5, 1.0], method="affine")
-    threshold = ep.allocate([0.5, 1.0], method="threshold")
+    affine = sampled([0.5, 1.0], "affine")
+    threshold = sampled([0.5, 1.0], "threshold")
     assert affine.risk == pytest.approx(37 / 36, abs=1e-9)
     assert threshold.risk == pytest.approx(17 / 8, abs=1e-9)
     assert ratio([0.5, 1.0]) == pytest.approx(153 / 74, abs=1e-9)
@@ -72,12 +77,12 @@ def test_m_levels_lose_at_most_a_factor_of_the_square_of_m(budgets: dict[float, 
     assert 1.0 - 1e-9 <= ratio(budgets) <= len(budgets) ** 2 + 1e-9
 
 
-def test_affine_minimises_iid_mean_squared_error_whatever_is_asked() -> None:
+def test_affine_minimises_the_mean_squared_error_of_a_sample_whatever_is_asked() -> None:
     epsilon = [0.1, 0.3, 2.0, 2.0, 9.0]
-    best = ep.allocate(epsilon, method="optimal")
-    for assume in CHOICES["assume"]:
+    best = sampled(epsilon, "optimal")
+    for assumption in (SAMPLE, UNRELATED, RELATED):
         for loss in CHOICES["loss"]:
-            found = ep.allocate(epsilon, assume=assume, loss=loss, method="affine")
+            found = ep.allocate(epsilon, **asdict(assumption), loss=loss, method="affine")
             np.testing.assert_array_equal(found.spent, best.spent)
 
 
@@ -108,7 +113,7 @@ def test_for_each_refuses_people_below_every_level(epsilon: list[float]) -> None
 
 
 def test_an_allocation_describes_itself_and_does_not_change() -> None:
-    found = ep.allocate({0.1: 500, 1.0: 200})
+    found = sampled({0.1: 500, 1.0: 200})
     assert found.n == 700
     assert found.method == "optimal"
     assert found.goal == MeanGoal(SAMPLE, "mse", 0.95)
@@ -124,7 +129,7 @@ def test_an_allocation_describes_itself_and_does_not_change() -> None:
 
 
 def test_a_bound_is_not_called_exact() -> None:
-    assert not ep.allocate([0.1, 1.0], loss="pac").exact
+    assert not ep.allocate([0.1, 1.0], about="population", related=False, loss="pac").exact
     assert ep.allocate([0.1, 1.0], about="people", related=True, loss="pac").exact
     coins = ep.allocate([0.1, 1.0], about="people", related=True, loss="pac", method="sampling")
     assert not coins.exact
@@ -147,9 +152,9 @@ def test_everyone_public_needs_no_noise() -> None:
 
 
 REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
-    ([0.1, 1.0], {"assume": "idd"}, ArgumentError, "assume='idd'.*Did you mean 'iid'"),
-    ([0.1, 1.0], {"assume": "corelated"}, ArgumentError, "Did you mean 'correlated'"),
-    ([0.1, 1.0], {"assume": None}, ArgumentError, "assume=None"),
+    ([0.1, 1.0], {"about": "peple"}, ArgumentError, "about='peple'.*Did you mean 'people'"),
+    ([0.1, 1.0], {"related": 0}, ArgumentError, "related=0 .*Write related=False"),
+    ([0.1, 1.0], {"related": None}, ArgumentError, "related=None is invalid"),
     ([0.1, 1.0], {"loss": "mze"}, ArgumentError, "loss='mze'.*Did you mean 'mse'"),
     ([0.1, 1.0], {"loss": 2}, ArgumentError, "loss=2"),
     ([0.1, 1.0], {"method": "treshold"}, ArgumentError, "Did you mean 'threshold'"),
@@ -190,9 +195,11 @@ def test_what_cannot_be_meant_is_refused_with_a_hint(
 
 
 @pytest.mark.parametrize("tiny", [5e-324, 1e-310, 1e-308])
-@pytest.mark.parametrize("assume", ["iid", "shuffled", "correlated"])
-def test_public_people_beside_budgets_that_are_next_to_nothing(tiny: float, assume: str) -> None:
+@pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED, RELATED])
+def test_public_people_beside_budgets_that_are_next_to_nothing(
+    tiny: float, assumption: Assumption
+) -> None:
     """The best cap is beyond all floats there: public people are used alone, and nothing is NaN."""
-    found = ep.allocate([tiny, math.inf], assume=assume, method="minimax")
+    found = ep.allocate([tiny, math.inf], **asdict(assumption), method="minimax")
     assert np.isfinite(found.risk)
     assert 0.0 < found.total <= 1.0

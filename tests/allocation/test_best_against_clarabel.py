@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import cvxpy as cp
@@ -17,6 +17,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.allocation import RULES
+from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
 
 # Clarabel is asked for more digits than it always reaches; what it reached is compared below.
@@ -24,8 +25,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 
 PROFILES = 50
 CONFIDENCES = (0.5, 0.6, 0.75, 0.9, 0.95, 0.99)
-SIMPLEX_CELLS = [("iid", "mse"), ("shuffled", "mse"), ("correlated", "mse"), ("correlated", "pac")]
-FREE_CELLS = ["iid", "shuffled", "correlated"]
+SIMPLEX_CELLS = [(SAMPLE, "mse"), (UNRELATED, "mse"), (RELATED, "mse"), (RELATED, "pac")]
+FREE_CELLS = [SAMPLE, UNRELATED, RELATED]
 KINDS = (
     "log-uniform",
     "few levels",
@@ -127,19 +128,19 @@ def noise(people: People, weights: Floats) -> float:
 
 
 def objective(
-    people: People, weights: Floats, assume: str, confidence: float | None = None
+    people: People, weights: Floats, assumption: Assumption, confidence: float | None = None
 ) -> float:
     """The worst-case risk of these weights: PAC if a confidence is given."""
     n, t = people.n, noise(people, weights)
     total = float(people.counts @ weights)
-    if assume == "correlated":
+    if assumption == RELATED:
         b = 0.5 * float(people.counts @ np.abs(weights - 1.0 / n))
         if confidence is None:
             return b * b + 2.0 * t * t
         if t == 0.0:
             return b
         return t * (log_cosh(b / t) - math.log(1.0 - confidence))
-    if assume == "iid":
+    if assumption == SAMPLE:
         data = max((1.0 - total) ** 2, float(people.counts @ weights**2))
         return data / 4.0 + 2.0 * t * t
     # Shuffled: all data with j ones and n − j zeros.
@@ -149,7 +150,9 @@ def objective(
     return float(np.max(((1.0 - total) * (0.5 - share)) ** 2 + variance * spread)) + 2.0 * t * t
 
 
-def solve(people: People, assume: str, confidence: float | None, *, simplex: bool) -> float:
+def solve(
+    people: People, assumption: Assumption, confidence: float | None, *, simplex: bool
+) -> float:
     """The least risk, by Clarabel. Weights are counted in 1/n and noise in its natural unit."""
     n, counts = people.n, people.counts
     inner = (people.epsilon > 0.0) & np.isfinite(people.epsilon)
@@ -173,13 +176,13 @@ def solve(people: People, assume: str, confidence: float | None, *, simplex: boo
         constraints.append(total == 1.0)
     root = np.sqrt(share)
     # Norms, not squares: everything is of the order of the error itself.
-    if assume == "correlated":
+    if assumption == RELATED:
         data = 0.5 * (share @ cp.abs(u - 1.0))
         size = 1.0
     else:
         size = 1.0 / math.sqrt(n)
         pull = (1.0 - total) / size
-        if assume == "iid":
+        if assumption == SAMPLE:
             data = 0.5 * cp.maximum(cp.abs(pull), cp.norm(cp.multiply(root, u)))
         else:
             odd = (n % 2) / n**2
@@ -228,51 +231,51 @@ def goal_of(loss: str, rng: np.random.Generator) -> float | None:
 
 
 @pytest.mark.parametrize("index", indices())
-@pytest.mark.parametrize(("assume", "loss"), SIMPLEX_CELLS)
+@pytest.mark.parametrize(("assumption", "loss"), SIMPLEX_CELLS)
 def test_optimal_is_the_least_risk_over_the_whole_simplex(
-    assume: str, loss: str, index: int
+    assumption: Assumption, loss: str, index: int
 ) -> None:
-    rng = generator("simplex", assume, loss, index)
+    rng = generator("simplex", assumption, loss, index)
     person_by_person = by_person(index)
     epsilon = profile(kind_of(index), rng, most=40 if person_by_person else 200)
     confidence = goal_of(loss, rng)
     found = ep.allocate(
-        epsilon, assume=assume, loss=loss, confidence=confidence or 0.95, method="optimal"
+        epsilon, **asdict(assumption), loss=loss, confidence=confidence or 0.95, method="optimal"
     )
     people = grouped(epsilon)
-    mine = objective(people, found.weights, assume, confidence)
+    mine = objective(people, found.weights, assumption, confidence)
     assert found.risk == pytest.approx(mine, rel=1e-9)
     witness = solve(
-        alone(epsilon) if person_by_person else people, assume, confidence, simplex=True
+        alone(epsilon) if person_by_person else people, assumption, confidence, simplex=True
     )
     assert mine == pytest.approx(witness, rel=1e-6, abs=1e-14)
     for name in RULES:
         if name != "minimax":
             other = ep.allocate(
-                epsilon, assume=assume, loss=loss, confidence=confidence or 0.95, method=name
+                epsilon, **asdict(assumption), loss=loss, confidence=confidence or 0.95, method=name
             )
-            theirs = objective(people, other.weights, assume, confidence)
+            theirs = objective(people, other.weights, assumption, confidence)
             assert mine <= theirs * (1.0 + 1e-9), name
 
 
 @pytest.mark.parametrize("index", indices())
-@pytest.mark.parametrize("assume", FREE_CELLS)
+@pytest.mark.parametrize("assumption", FREE_CELLS)
 def test_minimax_is_the_least_risk_over_all_weights_whatever_their_sum(
-    assume: str, index: int
+    assumption: Assumption, index: int
 ) -> None:
-    rng = generator("free", assume, index)
+    rng = generator("free", assumption, index)
     person_by_person = by_person(index)
     epsilon = profile(kind_of(index), rng, most=40 if person_by_person else 200)
-    found = ep.allocate(epsilon, assume=assume, method="minimax")
+    found = ep.allocate(epsilon, **asdict(assumption), method="minimax")
     people = grouped(epsilon)
-    mine = objective(people, found.weights, assume)
+    mine = objective(people, found.weights, assumption)
     assert found.risk == pytest.approx(mine, rel=1e-9)
-    witness = solve(alone(epsilon) if person_by_person else people, assume, None, simplex=False)
+    witness = solve(alone(epsilon) if person_by_person else people, assumption, None, simplex=False)
     assert mine == pytest.approx(witness, rel=1e-6, abs=1e-14)
 
 
 @pytest.mark.parametrize("index", range(20))
-def test_minimax_is_the_least_correlated_pac_error_over_all_weights(index: int) -> None:
+def test_minimax_is_the_least_related_pac_error_over_all_weights(index: int) -> None:
     rng = generator("free pac", index)
     epsilon = profile(KINDS[index % len(KINDS)], rng)
     confidence = float(rng.choice(CONFIDENCES))
@@ -280,40 +283,40 @@ def test_minimax_is_the_least_correlated_pac_error_over_all_weights(index: int) 
         epsilon, about="people", related=True, loss="pac", confidence=confidence, method="minimax"
     )
     people = grouped(epsilon)
-    mine = objective(people, found.weights, "correlated", confidence)
+    mine = objective(people, found.weights, RELATED, confidence)
     assert found.risk == pytest.approx(mine, rel=1e-9)
-    witness = solve(people, "correlated", confidence, simplex=False)
+    witness = solve(people, RELATED, confidence, simplex=False)
     assert mine == pytest.approx(witness, rel=1e-6, abs=1e-14)
 
 
-@pytest.mark.parametrize("assume", FREE_CELLS)
+@pytest.mark.parametrize("assumption", FREE_CELLS)
 @pytest.mark.parametrize(("nobody", "public"), [(2, 2), (3, 2), (10, 1), (1, 40)])
 def test_minimax_is_least_where_everyone_is_left_out_or_public(
-    assume: str, nobody: int, public: int
+    assumption: Assumption, nobody: int, public: int
 ) -> None:
-    found = ep.allocate({0.0: nobody, math.inf: public}, assume=assume, method="minimax")
+    found = ep.allocate({0.0: nobody, math.inf: public}, **asdict(assumption), method="minimax")
     people = People(np.array([0.0, math.inf]), np.array([nobody, public], dtype=np.float64))
     # One number is free: the weight of a public person.
     grid = np.linspace(0.0, 2.0 / public, 1001)
-    values = [objective(people, np.array([0.0, w]), assume) for w in grid]
+    values = [objective(people, np.array([0.0, w]), assumption) for w in grid]
     assert found.risk <= min(values) * (1.0 + 1e-6)
 
 
-@pytest.mark.parametrize(("assume", "loss"), SIMPLEX_CELLS)
+@pytest.mark.parametrize(("assumption", "loss"), SIMPLEX_CELLS)
 @pytest.mark.parametrize("epsilon", [(0.3, 2.0), (0.2, 0.7, 5.0), (0.0, 0.1, 1.0), (0.4, 1.0, 1e9)])
 def test_no_point_of_a_fine_grid_on_a_small_simplex_does_better(
-    assume: str, loss: str, epsilon: tuple[float, ...]
+    assumption: Assumption, loss: str, epsilon: tuple[float, ...]
 ) -> None:
     budgets = np.array(epsilon)
     people = alone(budgets)
     confidence = 0.9 if loss == "pac" else None
-    found = ep.allocate(budgets, assume=assume, loss=loss, confidence=0.9, method="optimal")
+    found = ep.allocate(budgets, **asdict(assumption), loss=loss, confidence=0.9, method="optimal")
     steps = 100
     best = math.inf
     for i in range(steps + 1):
         for j in range(steps + 1 - i) if len(budgets) == 3 else [steps - i]:
             weights = np.array([i, j, steps - i - j][: len(budgets)]) / steps
             if not np.any(weights[budgets == 0.0]):
-                best = min(best, objective(people, weights, assume, confidence))
+                best = min(best, objective(people, weights, assumption, confidence))
     assert found.risk <= best * (1.0 + 1e-12)
     assert best <= found.risk * 1.05  # and the grid comes near, so it was the same problem

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
+from dataclasses import asdict
 from decimal import Decimal, localcontext
 from typing import Any
 
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 import epsilons as ep
 from epsilons.allocation.baselines import keep_probability, sampling_loss
+from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
 
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
@@ -158,13 +160,13 @@ def test_sampling_spends_the_exact_loss_of_a_person_who_may_not_be_kept(
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.floats(0.01, 20.0), min_size=2, max_size=8),
-    st.sampled_from(("iid", "shuffled", "correlated")),
+    st.sampled_from((SAMPLE, UNRELATED, RELATED)),
     st.sampled_from(("mse", "pac")),
 )
 def test_sampling_keeps_nobody_more_often_than_their_budget_allows(
-    epsilon: list[float], assume: str, loss: str
+    epsilon: list[float], assumption: Assumption, loss: str
 ) -> None:
-    found = ep.allocate(epsilon, assume=assume, loss=loss, method="sampling")
+    found = ep.allocate(epsilon, **asdict(assumption), loss=loss, method="sampling")
     assert found.keep is not None
     limit = float(found.spent.max())
     assert limit in found.levels
@@ -179,7 +181,7 @@ def test_sampling_keeps_nobody_more_often_than_their_budget_allows(
 
 def test_sampling_takes_the_best_limit_among_the_levels() -> None:
     epsilon = [0.2] * 30 + [1.0] * 10 + [6.0]
-    best = ep.allocate(epsilon, method="sampling")
+    best = ep.allocate(epsilon, about="population", related=False, method="sampling")
     for limit in (0.2, 1.0, 6.0):
         lower = [min(e, limit) for e in epsilon]
         keep = np.array([float(kept(e, limit)) for e in lower])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,18 @@ from epsilons import Allocation, Budgets
 from epsilons.allocation import RULES
 from epsilons.allocation.stairs import MARGIN
 from epsilons.parameters import CHOICES
+from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 
 Epsilon = Budgets | Mapping[float, int] | npt.ArrayLike
-ASSUMES, LOSSES = CHOICES["assume"], CHOICES["loss"]
+ASSUMPTIONS = (
+    SAMPLE,
+    UNRELATED,
+    RELATED,
+    Assumption("people", 0.05),
+    Assumption("population", True),
+    Assumption("population", 0.2),
+)
+LOSSES = CHOICES["loss"]
 STRANGE = (0.0, 5e-324, 1e-310, 1e-300, 1e-160, 1e-12, 0.1, 1.0, 30.0, 800.0, 1e10, 1e160, 1e300)
 
 plain = st.lists(st.floats(1e-3, 20.0), min_size=2, max_size=20)
@@ -35,19 +45,21 @@ strange = st.lists(
     max_size=12,
 ).filter(any)
 goals = st.tuples(
-    st.sampled_from(ASSUMES),
+    st.sampled_from(ASSUMPTIONS),
     st.sampled_from(LOSSES),
     st.sampled_from((0.02, 0.3, 0.5, 0.8, 0.95, 0.999)),
 )
-Goal = tuple[str, str, float]
+Goal = tuple[Assumption, str, float]
 
 
 def allocated(epsilon: Epsilon, goal: Goal, method: str) -> Allocation:
     """An allocation in which every warning is an error."""
-    assume, loss, confidence = goal
+    assumption, loss, confidence = goal
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return ep.allocate(epsilon, assume=assume, loss=loss, confidence=confidence, method=method)
+        return ep.allocate(
+            epsilon, **asdict(assumption), loss=loss, confidence=confidence, method=method
+        )
 
 
 def price(found: Allocation) -> float:
@@ -138,9 +150,9 @@ ADVERSARIAL: dict[str, Epsilon] = {
 @pytest.mark.parametrize("case", ADVERSARIAL)
 @pytest.mark.parametrize("method", [*RULES, "auto"])
 def test_adversarial_budgets_keep_every_promise(method: str, case: str) -> None:
-    for assume in ASSUMES:
+    for assumption in ASSUMPTIONS:
         for loss in LOSSES:
-            check(allocated(ADVERSARIAL[case], (assume, loss, 0.95), method))
+            check(allocated(ADVERSARIAL[case], (assumption, loss, 0.95), method))
 
 
 @pytest.mark.parametrize("method", RULES)
@@ -197,7 +209,8 @@ def test_the_strictest_decides_for_uniform_and_everyone_spends_all_for_proportio
 def check_that_nobody_beats(epsilon: Epsilon, goal: Goal) -> None:
     """No rule with Laplace noise whose weights sum to one has less risk than `optimal`."""
     best = allocated(epsilon, goal, "optimal")
-    assert best.exact
+    assumption = goal[0]
+    assert best.exact == (assumption.related is False or not assumption.sampled)
     rounding = 1e-24 if goal[1] == "mse" else 1e-15
     for method in RULES:
         if method not in ("minimax", "staircase"):
@@ -205,13 +218,13 @@ def check_that_nobody_beats(epsilon: Epsilon, goal: Goal) -> None:
             assert best.risk <= other * (1.0 + 1e-9) + rounding, method
 
 
-def check_that_minimax_beats_optimal(epsilon: Epsilon, assume: str) -> None:
-    goal = (assume, "mse", 0.95)
+def check_that_minimax_beats_optimal(epsilon: Epsilon, assumption: Assumption) -> None:
+    goal = (assumption, "mse", 0.95)
     best = allocated(epsilon, goal, "optimal").risk
     assert allocated(epsilon, goal, "minimax").risk <= best * (1.0 + 1e-9) + 1e-15
 
 
-CLOSED = [*((assume, "mse") for assume in ASSUMES), ("correlated", "pac")]
+CLOSED = [*((assumption, "mse") for assumption in ASSUMPTIONS), (RELATED, "pac")]
 
 
 @settings(max_examples=100, deadline=None)
@@ -221,37 +234,39 @@ CLOSED = [*((assume, "mse") for assume in ASSUMES), ("correlated", "pac")]
     confidence=st.sampled_from((0.5, 0.8, 0.95, 0.999)),
 )
 def test_optimal_is_never_worse_than_a_rule_with_a_name(
-    epsilon: list[float], cell: tuple[str, str], confidence: float
+    epsilon: list[float], cell: tuple[Assumption, str], confidence: float
 ) -> None:
     check_that_nobody_beats(epsilon, (*cell, confidence))
 
 
 @pytest.mark.parametrize("case", ADVERSARIAL)
-@pytest.mark.parametrize(("assume", "loss"), CLOSED)
+@pytest.mark.parametrize(("assumption", "loss"), CLOSED)
 def test_optimal_is_never_worse_than_a_rule_with_a_name_on_adversarial_budgets(
-    assume: str, loss: str, case: str
+    assumption: Assumption, loss: str, case: str
 ) -> None:
-    check_that_nobody_beats(ADVERSARIAL[case], (assume, loss, 0.95))
+    check_that_nobody_beats(ADVERSARIAL[case], (assumption, loss, 0.95))
 
 
 @settings(max_examples=100, deadline=None)
-@given(epsilon=strange, assume=st.sampled_from(ASSUMES))
-def test_minimax_is_never_worse_than_optimal(epsilon: list[float], assume: str) -> None:
-    check_that_minimax_beats_optimal(epsilon, assume)
+@given(epsilon=strange, assumption=st.sampled_from(ASSUMPTIONS))
+def test_minimax_is_never_worse_than_optimal(epsilon: list[float], assumption: Assumption) -> None:
+    check_that_minimax_beats_optimal(epsilon, assumption)
 
 
 @pytest.mark.parametrize("case", ADVERSARIAL)
-@pytest.mark.parametrize("assume", ASSUMES)
-def test_minimax_is_never_worse_than_optimal_on_adversarial_budgets(assume: str, case: str) -> None:
-    check_that_minimax_beats_optimal(ADVERSARIAL[case], assume)
+@pytest.mark.parametrize("assumption", ASSUMPTIONS)
+def test_minimax_is_never_worse_than_optimal_on_adversarial_budgets(
+    assumption: Assumption, case: str
+) -> None:
+    check_that_minimax_beats_optimal(ADVERSARIAL[case], assumption)
 
 
-@pytest.mark.parametrize("assume", ASSUMES)
+@pytest.mark.parametrize("assumption", ASSUMPTIONS)
 @pytest.mark.parametrize("level", [1e-2, 1e-6, 1e-7, 1e-13, 1e-20, 1e-200])
 def test_minimax_is_never_worse_than_optimal_beside_public_people(
-    level: float, assume: str
+    level: float, assumption: Assumption
 ) -> None:
-    check_that_minimax_beats_optimal({level: 5, math.inf: 100}, assume)
+    check_that_minimax_beats_optimal({level: 5, math.inf: 100}, assumption)
 
 
 @settings(max_examples=25, deadline=None)
@@ -291,14 +306,14 @@ def test_the_optimal_rules_are_caps(method: str, epsilon: list[float], goal: Goa
         np.testing.assert_array_equal(found.spent, np.minimum(found.levels, found.cap))
 
 
-@pytest.mark.parametrize("assume", ["iid", "shuffled", "correlated"])
+@pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED, RELATED])
 @pytest.mark.parametrize("strictest", [5e-324, 1e-310, 1e-200])
 def test_public_people_beside_budgets_that_are_next_to_nothing_have_a_cap(
-    strictest: float, assume: str
+    strictest: float, assumption: Assumption
 ) -> None:
     """No finite cap is best for squares there: the scan ends at a large one all the same."""
     for words in ({}, {"statistic": "frequencies", "categories": 3}):
-        chosen: dict[str, Any] = {"assume": assume, "loss": "pac", "confidence": 0.98, **words}
+        chosen: dict[str, Any] = {**asdict(assumption), "loss": "pac", "confidence": 0.98, **words}
         found = ep.allocate([strictest, math.inf], method="optimal", **chosen)
         assert found.cap is not None
         assert found.cap > 0.0
@@ -332,14 +347,19 @@ def test_threshold_is_one_level_for_those_who_reach_it_and_the_best_such(
 
 @settings(max_examples=60, deadline=None)
 @given(
-    epsilon=plain, assume=st.sampled_from(ASSUMES), more=st.floats(1.0, 50.0), who=st.integers(0)
+    epsilon=plain,
+    assumption=st.sampled_from(ASSUMPTIONS),
+    more=st.floats(1.0, 50.0),
+    who=st.integers(0),
 )
 def test_a_more_generous_person_never_makes_the_optimum_worse(
-    epsilon: list[float], assume: str, more: float, who: int
+    epsilon: list[float], assumption: Assumption, more: float, who: int
 ) -> None:
     generous = list(epsilon)
     generous[who % len(epsilon)] *= more
-    for goal in ((assume, "mse", 0.95), ("correlated", "pac", 0.95)):
+    for goal in ((assumption, "mse", 0.95), (RELATED, "pac", 0.95)):
+        closed = goal[0].related is False or goal[0] == RELATED
+        missed = 1e-9 if closed else 1e-6  # by a search of caps and factors
         for method in ("optimal", "threshold", "minimax"):
             before = allocated(epsilon, goal, method).risk
-            assert allocated(generous, goal, method).risk <= before * (1.0 + 1e-9)
+            assert allocated(generous, goal, method).risk <= before * (1.0 + missed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import asdict
 from fractions import Fraction
 
 import numpy as np
@@ -17,11 +18,12 @@ from epsilons.allocation.stairs import LEAST, MARGIN, STEPS, variance
 from epsilons.noise import Staircase
 from epsilons.parameters import CHOICES
 from epsilons.risk import StairNoise, Weighing
+from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.goals import MeanGoal
 from tests.profiles import ADVERSARIAL, ORDINARY
 
-ASSUMES, LOSSES = CHOICES["assume"], CHOICES["loss"]
-GOALS = list(itertools.product(ASSUMES, LOSSES))
+ASSUMPTIONS, LOSSES = (SAMPLE, UNRELATED, RELATED), CHOICES["loss"]
+GOALS = list(itertools.product(ASSUMPTIONS, LOSSES))
 
 
 def units(found: Allocation) -> list[Fraction]:
@@ -50,13 +52,13 @@ def check(found: Allocation) -> None:
         assert rate.denominator <= 2**53  # draws are fast up to here
 
 
-@pytest.mark.parametrize(("assume", "loss"), GOALS)
+@pytest.mark.parametrize(("assumption", "loss"), GOALS)
 @pytest.mark.parametrize("profile", [*ADVERSARIAL, *ORDINARY])
 def test_budgets_are_rounded_down_to_multiples_of_the_rate(
-    profile: str, assume: str, loss: str
+    profile: str, assumption: Assumption, loss: str
 ) -> None:
     budgets = (ADVERSARIAL | ORDINARY)[profile]
-    check(ep.allocate(budgets, assume=assume, loss=loss, method="staircase"))
+    check(ep.allocate(budgets, **asdict(assumption), loss=loss, method="staircase"))
 
 
 @settings(deadline=None, max_examples=150)
@@ -64,10 +66,12 @@ def test_budgets_are_rounded_down_to_multiples_of_the_rate(
     st.lists(
         st.floats(0.0, 1e308) | st.just(math.inf) | st.floats(0.1, 20.0), min_size=2, max_size=20
     ).filter(any),
-    st.sampled_from(ASSUMES),
+    st.sampled_from(ASSUMPTIONS),
 )
-def test_nobody_spends_more_than_they_have_exactly(epsilon: list[float], assume: str) -> None:
-    check(ep.allocate(epsilon, assume=assume, method="staircase"))
+def test_nobody_spends_more_than_they_have_exactly(
+    epsilon: list[float], assumption: Assumption
+) -> None:
+    check(ep.allocate(epsilon, **asdict(assumption), method="staircase"))
 
 
 SMALL: list[dict[float, int]] = [
@@ -81,7 +85,9 @@ SMALL: list[dict[float, int]] = [
 ]
 
 
-def by_hand(budgets: dict[float, int], rate: float, most: int, assume: str, loss: str) -> float:
+def by_hand(
+    budgets: dict[float, int], rate: float, most: int, assumption: Assumption, loss: str
+) -> float:
     """The risk of one rate and one largest weight, from the law itself."""
     people = np.array(sorted(itertools.chain.from_iterable([e] * n for e, n in budgets.items())))
     held = np.minimum(np.floor(people / rate * (1.0 + 1e-13)), most)
@@ -91,38 +97,38 @@ def by_hand(budgets: dict[float, int], rate: float, most: int, assume: str, loss
     stairs = StairNoise(law, 1.0 / held.sum())
     ones = np.ones(len(people), dtype=np.int64)
     made = Weighing(held / held.sum(), ones, stairs.scale, stairs=stairs)
-    return MeanGoal(assume, loss, 0.95).risk(made)
+    return MeanGoal(assumption, loss, 0.95).risk(made)
 
 
-@pytest.mark.parametrize("assume", ASSUMES)
+@pytest.mark.parametrize("assumption", ASSUMPTIONS)
 @pytest.mark.parametrize("budgets", SMALL)
-def test_no_rate_and_no_cap_is_better(budgets: dict[float, int], assume: str) -> None:
-    found = ep.allocate(budgets, assume=assume, method="staircase")
+def test_no_rate_and_no_cap_is_better(budgets: dict[float, int], assumption: Assumption) -> None:
+    found = ep.allocate(budgets, **asdict(assumption), method="staircase")
     parts = {level / m for level in budgets for m in range(1, 13) if level > 0.0}
     between = np.geomspace(0.1, max(budgets), 60).tolist()  # which can only be worse
     rates = [rate for rate in {*parts, *between} if rate >= 0.1]
     least = min(
-        by_hand(budgets, rate, most, assume, "mse")
+        by_hand(budgets, rate, most, assumption, "mse")
         for rate in rates
         for most in (1, 2, 3, 5, 8, 32)
     )
     assert found.risk <= least * (1.0 + 1e-9)
     assert found.stairs is not None
     most = round(max(map(float, units(found))))
-    again = by_hand(budgets, float(found.stairs.law.pieces.rate), most, assume, "mse")
+    again = by_hand(budgets, float(found.stairs.law.pieces.rate), most, assumption, "mse")
     assert found.risk == pytest.approx(again, rel=1e-9)
 
 
-@pytest.mark.parametrize("assume", ASSUMES)
+@pytest.mark.parametrize("assumption", ASSUMPTIONS)
 @pytest.mark.parametrize("budgets", SMALL[:3])
 def test_the_search_for_the_pac_error_is_near_the_best(
-    budgets: dict[float, int], assume: str
+    budgets: dict[float, int], assumption: Assumption
 ) -> None:
     """It looks at a few candidates only: within 3 % of all of them here, and never below."""
-    found = ep.allocate(budgets, assume=assume, loss="pac", method="staircase").risk
+    found = ep.allocate(budgets, **asdict(assumption), loss="pac", method="staircase").risk
     rates = {level / m for level in budgets for m in range(1, 7)}
     least = min(
-        by_hand(budgets, rate, most, assume, "pac") for rate in rates for most in (1, 2, 3, 6)
+        by_hand(budgets, rate, most, assumption, "pac") for rate in rates for most in (1, 2, 3, 6)
     )
     assert found <= 1.03 * least
 
@@ -148,34 +154,35 @@ def test_the_variance_is_never_below_a_known_part_of_that_of_laplace_noise() -> 
 LARGE = [{4.0: 1000}, {4.0: 500, 8.0: 500}, {2.0: 300, 3.0: 300}, {2.0: 1000}]
 
 
-@pytest.mark.parametrize("assume", ["shuffled", "correlated"])
+@pytest.mark.parametrize("assumption", [UNRELATED, RELATED])
 @pytest.mark.parametrize("budgets", LARGE)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_auto_takes_it_where_all_budgets_are_large(
-    budgets: dict[float, int], assume: str, loss: str
+    budgets: dict[float, int], assumption: Assumption, loss: str
 ) -> None:
-    found = ep.allocate(budgets, assume=assume, loss=loss)
+    found = ep.allocate(budgets, **asdict(assumption), loss=loss)
     assert found.method == "staircase"
     assert (
         found.risk
-        < (1.0 - MARGIN) * ep.allocate(budgets, assume=assume, loss=loss, method="optimal").risk
+        < (1.0 - MARGIN)
+        * ep.allocate(budgets, **asdict(assumption), loss=loss, method="optimal").risk
     )
     assert found.stairs is not None
     assert found.stairs.law.pieces.rate >= LEAST
 
 
 def test_auto_takes_it_for_a_sample_only_while_noise_counts() -> None:
-    assert ep.allocate({4.0: 20}).method == "staircase"
+    assert ep.allocate({4.0: 20}, **asdict(SAMPLE)).method == "staircase"
     # Of a thousand people the sampling error is all there is: stairs would gain 0.02 %.
-    assert ep.allocate({4.0: 1000}).method == "optimal"
+    assert ep.allocate({4.0: 1000}, **asdict(SAMPLE)).method == "optimal"
 
 
-@pytest.mark.parametrize(("assume", "loss"), GOALS)
+@pytest.mark.parametrize(("assumption", "loss"), GOALS)
 @pytest.mark.parametrize("budgets", [{0.5: 1000}, {0.5: 4}, {0.05: 20, 0.5: 20}, {0.1: 9, 0.69: 1}])
 def test_auto_leaves_small_budgets_as_they_were(
-    budgets: dict[float, int], assume: str, loss: str
+    budgets: dict[float, int], assumption: Assumption, loss: str
 ) -> None:
-    found = ep.allocate(budgets, assume=assume, loss=loss)
+    found = ep.allocate(budgets, **asdict(assumption), loss=loss)
     assert found.method != "staircase"
     assert found.stairs is None
 
@@ -184,7 +191,7 @@ def test_public_people_are_capped_or_alone() -> None:
     beside = ep.allocate({4.0: 100, math.inf: 3}, about="people", related=True, method="staircase")
     assert beside.stairs is not None
     assert beside.spent[-1] == beside.cap
-    alone = ep.allocate({0.001: 3, math.inf: 300}, method="staircase")
+    alone = ep.allocate({0.001: 3, math.inf: 300}, **asdict(SAMPLE), method="staircase")
     assert (alone.scale, alone.cap) == (0.0, math.inf)
     assert alone.spent.tolist() == [0.0, math.inf]
 

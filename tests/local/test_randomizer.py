@@ -204,8 +204,9 @@ def test_a_release_prints_and_tells_who_spent_what(name: str) -> None:
     assert all(row.kept == 0.0 for row in release.spent)
     text = str(release)
     assert text.startswith("NOT PRIVATE")
-    *_, before, related, made = text.splitlines()
-    assert "If budgets and" in before + related
+    *_, side, star, made = text.splitlines()
+    assert side.startswith("  not at all *")
+    assert star == "The row with * is what was assumed."
     assert made.startswith("Released ")
     assert release._repr_html_()
     assert '"inf"' in release.to_json()

@@ -16,13 +16,12 @@ import epsilons as ep
 from epsilons.allocation import RULES, Allocation, allocate_for
 from epsilons.mechanisms import Additive, Sampled, build
 from epsilons.noise import DiscreteLaplace, Seeded, Staircase
+from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED
 from epsilons.risk.goals import Goal, MeanGoal
 from tests.profiles import ADVERSARIAL, ORDINARY
 
 GRID = 2**30
-GOALS = [
-    MeanGoal(a, loss, 0.95) for a in ("iid", "shuffled", "correlated") for loss in ("mse", "pac")
-]
+GOALS = [MeanGoal(a, loss, 0.95) for a in (SAMPLE, UNRELATED, RELATED) for loss in ("mse", "pac")]
 
 
 def made(budgets: ep.Budgets, method: str, goal: Goal = GOALS[0], grid: int = GRID) -> Additive:

@@ -33,6 +33,8 @@ from epsilons.mechanisms.rates import rate
 from epsilons.theory.gaussian import gaussian_error
 from epsilons.verify.selection import diffused_losses
 
+GAUSSIAN: dict[str, Any] = {"about": "population", "related": False, "shape": "gaussian"}
+
 
 def quiet(end: int, step: int) -> Crossing:
     """A crossing with noise of no consequence."""
@@ -288,7 +290,9 @@ def test_diffusion_stages_add_up_to_the_base() -> None:
 def test_the_mean_by_diffusion(mu: float, sigma: float) -> None:
     rng = np.random.default_rng(1)
     values, epsilon = rng.normal(mu, sigma, 20_000), 10.0 ** rng.uniform(-1, 0, 20_000)
-    release = ep.mean(values, bounds=None, epsilon=epsilon, method="diffusion", source=ep.Seeded(1))
+    release = ep.mean(
+        values, bounds=None, epsilon=epsilon, method="diffusion", **GAUSSIAN, source=ep.Seeded(1)
+    )
     assert release.method == "diffusion"
     assert abs(release.value - mu) < 0.2 * sigma
     for spent, level in zip(
@@ -302,7 +306,7 @@ def test_diffusion_refuses_what_is_not_in_memory() -> None:
 
     lazy = pl.LazyFrame({"v": [1.0, 2.0], "e": [1.0, 1.0]})
     with pytest.raises(ArgumentError, match="in memory"):
-        ep.mean("v", bounds=None, epsilon="e", data=lazy, method="diffusion")
+        ep.mean("v", bounds=None, epsilon="e", data=lazy, method="diffusion", **GAUSSIAN)
 
 
 def test_diffusion_under_add_remove() -> None:
@@ -314,6 +318,7 @@ def test_diffusion_under_add_remove() -> None:
         epsilon=epsilon,
         method="diffusion",
         neighbours="add-remove",
+        **GAUSSIAN,
         levels=[0.2, 1.0],
         source=ep.Seeded(1),
     )
@@ -329,6 +334,7 @@ def test_diffusion_under_add_remove() -> None:
         epsilon=[],
         method="diffusion",
         neighbours="add-remove",
+        **GAUSSIAN,
         levels=[1.0],
         source=ep.Seeded(1),
     )

@@ -15,6 +15,7 @@ from epsilons.allocation import FREQUENCY_RULES, allocate_for
 from epsilons.errors import PrivacyError
 from epsilons.mechanisms import Histogram, build_histogram
 from epsilons.noise import DiscreteLaplace, Seeded
+from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED
 from epsilons.risk.goals import CellsGoal, Goal
 from tests.profiles import ADVERSARIAL, ORDINARY
 
@@ -31,12 +32,12 @@ def made(budgets: ep.Budgets, method: str, goal: Goal | None = None, unit: int =
 @pytest.mark.parametrize("profile", [*ADVERSARIAL, *ORDINARY])
 def test_every_rule_keeps_every_budget(profile: str, method: str) -> None:
     budgets = (ADVERSARIAL | ORDINARY)[profile]
-    settings = itertools.product(("iid", "shuffled", "correlated"), ("mse", "pac"), (2, 50))
+    settings = itertools.product((SAMPLE, UNRELATED, RELATED), ("mse", "pac"), (2, 50))
     many = len(budgets) > 200
-    for (assume, loss, k), unit in zip(settings, itertools.cycle((1, SHARES)), strict=False):
-        if many and (assume, k) != ("shuffled", 50):
+    for (assumption, loss, k), unit in zip(settings, itertools.cycle((1, SHARES)), strict=False):
+        if many and (assumption, k) != (UNRELATED, 50):
             continue
-        mechanism = made(budgets, method, CellsGoal(assume, loss, 0.95, k), unit)
+        mechanism = made(budgets, method, CellsGoal(assumption, loss, 0.95, k), unit)
         assert mechanism.cells == k
         assert ep.verify.exact(mechanism).require().holds
 

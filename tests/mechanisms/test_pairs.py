@@ -70,6 +70,9 @@ def how_often(rows: Rows) -> float:
             person=person,
             bounds=None,
             method="diffusion",
+            about="population",
+            related=False,
+            shape="gaussian",
             source=ep.Seeded(seed),
         )
         found += release.sigma < 10.0
@@ -237,6 +240,9 @@ def test_diffusion_and_seats_draw_their_orders(monkeypatch: pytest.MonkeyPatch) 
         epsilon=4.0,
         bounds=None,
         method="diffusion",
+        about="population",
+        related=False,
+        shape="gaussian",
         missing="midpoint",
         source=ep.Seeded(1),
     )

@@ -39,6 +39,9 @@ def reduced(values: np.ndarray, epsilon: np.ndarray) -> Reduced:
         epsilon=epsilon,
         method="diffusion",
         neighbours="add-remove",
+        about="population",
+        related=False,
+        shape="gaussian",
         levels=[0.1, 0.15, 0.3, 1.0],
         source=ep.Seeded(3),
     )

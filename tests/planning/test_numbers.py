@@ -3,56 +3,60 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import pytest
 
 import epsilons as ep
+from epsilons.risk.assumptions import RELATED, SAMPLE, Assumption
 
 PEOPLE = {0.01: 10, 0.1: 500, 1.0: 490}
 WIDTH = 24.0
 
 
-def rmse(levels: np.ndarray, counts: np.ndarray, spent: np.ndarray, assume: str) -> float:
+def rmse(
+    levels: np.ndarray, counts: np.ndarray, spent: np.ndarray, assumption: Assumption
+) -> float:
     """The typical error on a unit range if people of each level spend that much."""
     total = float(counts @ spent)
     if total <= 0.0:
         return math.inf
     weights, n = spent / total, counts.sum()
     data = counts @ weights**2 / 4.0
-    if assume == "correlated":
+    if assumption == RELATED:
         data = (counts @ np.abs(weights - 1.0 / n) / 2.0) ** 2
     return math.sqrt(float(data) + 2.0 / total**2)
 
 
-def best(people: dict[float, int], assume: str) -> float:
+def best(people: dict[float, int], assumption: Assumption) -> float:
     """The least error over grids of caps, each around the best of the one before."""
     levels, counts = np.array(list(people)), np.array(list(people.values()))
     low, high, least = levels.min() / 2.0, levels.max(), math.inf
     for _ in range(4):
         caps = np.geomspace(low, high, 201)
-        errors = [rmse(levels, counts, np.minimum(levels, cap), assume) for cap in caps]
+        errors = [rmse(levels, counts, np.minimum(levels, cap), assumption) for cap in caps]
         at = int(np.argmin(errors))
         least = min(least, errors[at])
         low, high = caps[max(at - 1, 0)], caps[min(at + 1, 200)]
     return least
 
 
-def threshold(people: dict[float, int], assume: str) -> float:
+def threshold(people: dict[float, int], assumption: Assumption) -> float:
     levels, counts = np.array(list(people)), np.array(list(people.values()))
-    return min(rmse(levels, counts, np.where(levels >= t, t, 0.0), assume) for t in levels)
+    return min(rmse(levels, counts, np.where(levels >= t, t, 0.0), assumption) for t in levels)
 
 
-def uniform(people: dict[float, int], assume: str) -> float:
+def uniform(people: dict[float, int], assumption: Assumption) -> float:
     levels, counts = np.array(list(people)), np.array(list(people.values()))
-    return rmse(levels, counts, np.full(len(levels), levels.min()), assume)
+    return rmse(levels, counts, np.full(len(levels), levels.min()), assumption)
 
 
-@pytest.mark.parametrize("assume", ["iid", "correlated"])
-def test_gains_and_errors(assume: str) -> None:
-    plan = ep.plan(PEOPLE, bounds=(-4, -4 + WIDTH), assume=assume)
-    least, alone, alike = (f(PEOPLE, assume) for f in (best, threshold, uniform))
+@pytest.mark.parametrize("assumption", [SAMPLE, RELATED])
+def test_gains_and_errors(assumption: Assumption) -> None:
+    plan = ep.plan(PEOPLE, bounds=(-4, -4 + WIDTH), **asdict(assumption))
+    least, alone, alike = (f(PEOPLE, assumption) for f in (best, threshold, uniform))
     assert plan.best == "optimal"
     assert plan["optimal"].rmse == pytest.approx(WIDTH * least, rel=1e-4)
     assert plan["threshold"].rmse == pytest.approx(WIDTH * alone, rel=1e-9)
@@ -77,27 +81,27 @@ CHANGES: list[tuple[str, dict[float, int]]] = [
 ]
 
 
-@pytest.mark.parametrize("assume", ["iid", "correlated"])
-def test_what_if(assume: str) -> None:
-    found = ep.plan(PEOPLE, bounds=(0, WIDTH), assume=assume).sensitivity
+@pytest.mark.parametrize("assumption", [SAMPLE, RELATED])
+def test_what_if(assumption: Assumption) -> None:
+    found = ep.plan(PEOPLE, bounds=(0, WIDTH), **asdict(assumption)).sensitivity
     assert [change.change for change in found] == [words for words, _ in CHANGES]
-    now = best(PEOPLE, assume)
+    now = best(PEOPLE, assumption)
     for change, (_, people) in zip(found, CHANGES, strict=True):
-        then = best(people, assume)
+        then = best(people, assumption)
         assert change.error == pytest.approx(WIDTH * then, rel=1e-4)
         assert change.ratio == pytest.approx(then / now, rel=1e-4)
 
 
 @pytest.mark.parametrize("share", [0.9, 0.6])
 def test_how_many_more(share: float) -> None:
-    wanted = share * WIDTH * best(PEOPLE, "iid")
-    for need in ep.plan(PEOPLE, bounds=(0, WIDTH)).need(rmse=wanted):
+    wanted = share * WIDTH * best(PEOPLE, SAMPLE)
+    for need in ep.plan(PEOPLE, bounds=(0, WIDTH), **asdict(SAMPLE)).need(rmse=wanted):
         if need.people is None:
             continue
         more = {level: n + need.people * (level == need.epsilon) for level, n in PEOPLE.items()}
         fewer = more | {need.epsilon: int(more[need.epsilon] - max(2, 0.003 * need.people))}
-        assert WIDTH * best(more, "iid") <= wanted * (1.0 + 1e-4)
-        assert WIDTH * best(fewer, "iid") > wanted * (1.0 - 1e-4)
+        assert WIDTH * best(more, SAMPLE) <= wanted * (1.0 + 1e-4)
+        assert WIDTH * best(fewer, SAMPLE) > wanted * (1.0 - 1e-4)
 
 
 SHARES = {"statistic": "frequencies", "categories": 4}
@@ -128,11 +132,11 @@ def test_more_people_are_a_plan_for_more_people(
 
 
 def test_the_curve_is_the_error_over_the_cap() -> None:
-    curve = ep.plan(PEOPLE, bounds=(0, WIDTH)).to_dict()["curve"]
+    curve = ep.plan(PEOPLE, bounds=(0, WIDTH), **asdict(SAMPLE)).to_dict()["curve"]
     levels, counts = np.array(list(PEOPLE)), np.array(list(PEOPLE.values()))
     for cap, error in zip(curve["cap"], curve["error"], strict=True):
         spent = np.minimum(levels, cap)
-        assert error == pytest.approx(WIDTH * rmse(levels, counts, spent, "iid"), rel=1e-9)
+        assert error == pytest.approx(WIDTH * rmse(levels, counts, spent, SAMPLE), rel=1e-9)
 
 
 def test_who_is_used_and_what_is_kept() -> None:
@@ -149,7 +153,7 @@ def test_who_is_used_and_what_is_kept() -> None:
 def test_under_add_remove_the_gain_is_over_everyone_at_the_strictest() -> None:
     """Two sums, each with noise of scale 1/ε: at the ends of the range one of them counts whole."""
     people = {0.1: 5000, 1.0: 3000}
-    plan = ep.plan(people, neighbours="add-remove", bounds=(0, WIDTH))
+    plan = ep.plan(people, neighbours="add-remove", bounds=(0, WIDTH), **asdict(SAMPLE))
     n = sum(people.values())
     alike = WIDTH * math.sqrt(0.25 / n + 2.0 / (n * 0.1) ** 2)
     for forecast in plan.forecasts:

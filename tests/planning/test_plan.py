@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import asdict
 
 import numpy as np
 import pytest
 
 import epsilons as ep
 from epsilons.allocation import RULES
+from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from tests.profiles import ADVERSARIAL, ORDINARY
 
 BUDGETS = ep.Budgets({0.1: 500, 1.0: 200})
@@ -24,6 +26,7 @@ def test_every_method_is_forecast_with_the_risk_of_its_allocation() -> None:
         pac = ep.allocate(BUDGETS, method=forecast.method, loss="pac")
         if forecast.method not in (
             "optimal",
+            "minimax",
             "threshold",
             "staircase",
             "sampling",
@@ -32,12 +35,12 @@ def test_every_method_is_forecast_with_the_risk_of_its_allocation() -> None:
         assert [row.spent for row in forecast.spent] == unit.spent.tolist()
 
 
-@pytest.mark.parametrize("assume", ["iid", "shuffled", "correlated"])
+@pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED, RELATED])
 @pytest.mark.parametrize("loss", ["mse", "pac"])
 @pytest.mark.parametrize("profile", ["half strict", "menu with public and zero", "odd and few"])
-def test_the_best_is_what_auto_takes(profile: str, loss: str, assume: str) -> None:
-    plan = ep.plan(ORDINARY[profile], assume=assume, loss=loss)
-    auto = ep.allocate(ORDINARY[profile], assume=assume, loss=loss)
+def test_the_best_is_what_auto_takes(profile: str, loss: str, assumption: Assumption) -> None:
+    plan = ep.plan(ORDINARY[profile], **asdict(assumption), loss=loss)
+    auto = ep.allocate(ORDINARY[profile], **asdict(assumption), loss=loss)
     assert plan.best == auto.method == plan.forecasts[0].method
     # `auto` takes a staircase only for a real gain, and the other two never.
     apart = {"minimax", "sampling", "staircase"} - {plan.best}
@@ -55,7 +58,7 @@ def test_the_gain_is_over_everyone_at_the_strictest() -> None:
 
 
 def test_the_advice_is_one_sentence_that_names_the_method_and_the_cap() -> None:
-    plan = ep.plan(BUDGETS)
+    plan = ep.plan(BUDGETS, about="population", related=False)
     assert plan.advice.startswith("Take method 'optimal'")
     assert plan.advice.endswith(".")
     assert "ε = 0.26" in plan.advice
@@ -75,11 +78,11 @@ def test_any_budgets_can_be_planned_for(profile: str) -> None:
 
 
 def test_the_curve_is_lowest_at_the_optimal_cap() -> None:
-    for assume in ("iid", "shuffled", "correlated"):
-        data = ep.plan(ORDINARY["log-uniform"], assume=assume).to_dict()
+    for assumption in (SAMPLE, UNRELATED, RELATED):
+        data = ep.plan(ORDINARY["log-uniform"], **asdict(assumption)).to_dict()
         cap = np.array(data["curve"]["cap"])
         error = np.array(data["curve"]["error"])
-        best = ep.allocate(ORDINARY["log-uniform"], assume=assume)
+        best = ep.allocate(ORDINARY["log-uniform"], **asdict(assumption))
         assert best.cap is not None
         assert error.min() >= math.sqrt(best.risk) * (1 - 1e-12)
         nearest = cap[np.argmin(error)]
@@ -89,7 +92,9 @@ def test_the_curve_is_lowest_at_the_optimal_cap() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"assume": "x"},
+        {"about": "x"},
+        {"related": "x"},
+        {"related": 1.5},
         {"loss": "x"},
         {"confidence": 2.0},
         {"bounds": (1, 0)},

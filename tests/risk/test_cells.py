@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from scipy import integrate
 
 from epsilons.allocation import FREQUENCY_RULES, allocate, allocate_for
 from epsilons.risk import Weighing, cells
+from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.goals import CellsGoal
 from tests.profiles import ADVERSARIAL, ORDINARY
 
@@ -72,10 +74,10 @@ def test_no_other_biases_do_worse(
     assert largest(together, scale, a) <= largest(spread, scale, a) + 1e-12
 
 
-def test_correlated_data_reach_the_related_error() -> None:
+def test_data_that_go_with_budgets_reach_the_related_error() -> None:
     """All assignments of 5 people to 3 cells: none is worse than the formula, one is as bad."""
     weights, scale, n, k = [0.05, 0.1, 0.15, 0.3, 0.4], 0.05, 5, 3
-    formula = cells.mse(weighing(weights, scale), "correlated", k)
+    formula = cells.mse(weighing(weights, scale), RELATED, k)
     worst = 0.0
     for data in itertools.product(range(k), repeat=n):
         biases = tuple(
@@ -87,11 +89,11 @@ def test_correlated_data_reach_the_related_error() -> None:
     assert worst == pytest.approx(formula, rel=1e-3)
 
 
-@pytest.mark.parametrize("assume", ["iid", "shuffled"])
+@pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED])
 @pytest.mark.parametrize("shares", [(0.5, 0.5), (0.4, 0.3, 0.3), (0.25,) * 4, (0.9, 0.05, 0.05)])
 @pytest.mark.parametrize("scale", [0.0, 0.01, 0.2])
 def test_bounds_hold_on_data_of_any_shares(
-    shares: tuple[float, ...], assume: str, scale: float
+    shares: tuple[float, ...], assumption: Assumption, scale: float
 ) -> None:
     """40,000 seeded runs; a false alarm at six standard errors, or the binomial tail, is < 1e-8."""
     rng = np.random.default_rng(5)
@@ -100,7 +102,7 @@ def test_bounds_hold_on_data_of_any_shares(
     estimator = weighing(weights.tolist(), scale)
     counts = np.floor(np.array(shares) * n).astype(int)
     counts[0] += n - counts.sum()
-    if assume == "iid":
+    if assumption == SAMPLE:
         truth = np.array(shares)
         data = rng.choice(k, size=(runs, n), p=shares)
     else:
@@ -110,11 +112,13 @@ def test_bounds_hold_on_data_of_any_shares(
     noise = rng.laplace(0.0, scale, (runs, k)) if scale else np.zeros((runs, k))
     error = np.abs(hits + noise - truth).max(axis=1)
     squared = error**2
-    assert squared.mean() - 6.0 * squared.std() / math.sqrt(runs) <= cells.mse(estimator, assume, k)
+    assert squared.mean() - 6.0 * squared.std() / math.sqrt(runs) <= cells.mse(
+        estimator, assumption, k
+    )
     for beta in (0.5, 0.1, 0.01):
         allowed = beta * runs + 6.0 * math.sqrt(beta * runs) + 6.0
         for bound in (cells.quantile, cells.band):
-            assert (error > bound(estimator, assume, k, 1.0 - beta)).sum() <= allowed
+            assert (error > bound(estimator, assumption, k, 1.0 - beta)).sum() <= allowed
 
 
 def test_the_largest_of_many_laplace_noises() -> None:
@@ -144,38 +148,38 @@ def test_the_price_bound_holds_for_any_shares(rises: list[float], k: int, seed: 
 
 
 @pytest.mark.parametrize("loss", ["mse", "pac"])
-@pytest.mark.parametrize("assume", ["iid", "shuffled", "correlated"])
+@pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED, RELATED])
 @pytest.mark.parametrize("k", [2, 5, 20])
 @pytest.mark.parametrize("profile", ORDINARY)
 def test_optimal_is_never_worse_than_a_named_rule(
-    profile: str, k: int, assume: str, loss: str
+    profile: str, k: int, assumption: Assumption, loss: str
 ) -> None:
-    goal = CellsGoal(assume, loss, 0.95, k)
+    goal = CellsGoal(assumption, loss, 0.95, k)
     risks = {name: allocate_for(ORDINARY[profile], goal, name).risk for name in FREQUENCY_RULES}
     assert risks["optimal"] <= min(risks.values()) * (1 + 1e-6)
     auto = allocate_for(ORDINARY[profile], goal, "auto")
     assert auto.risk <= min(risks.values()) * (1 + 1e-6)
 
 
-@pytest.mark.parametrize("assume", ["iid", "shuffled", "correlated"])
-def test_no_weights_on_the_simplex_do_better(assume: str) -> None:
+@pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED, RELATED])
+def test_no_weights_on_the_simplex_do_better(assumption: Assumption) -> None:
     rng = np.random.default_rng(2)
     epsilon = np.sort(np.exp(rng.uniform(-2, 2, 12)))
-    best = allocate(epsilon, statistic="frequencies", categories=4, assume=assume)
+    best = allocate(epsilon, statistic="frequencies", categories=4, **asdict(assumption))
     assert best.cap is not None
     np.testing.assert_array_equal(best.spent, np.minimum(best.levels, best.cap))
     for _ in range(400):
         w = best.weights * np.exp(rng.normal(0, rng.choice([0.01, 0.1, 1.0]), 12))
         w = w / w.sum()
         other = Weighing(w, best.counts, 2.0 * float((w / best.levels).max()))
-        assert best.risk <= CellsGoal(assume, "mse", 0.95, 4).risk(other) * (1 + 1e-7)
+        assert best.risk <= CellsGoal(assumption, "mse", 0.95, 4).risk(other) * (1 + 1e-7)
 
 
 @pytest.mark.parametrize("name", FREQUENCY_RULES)
 @pytest.mark.parametrize("profile", ADVERSARIAL)
 def test_adversarial_budgets_give_no_nan(profile: str, name: str) -> None:
-    for assume, loss in itertools.product(("iid", "shuffled", "correlated"), ("mse", "pac")):
-        found = allocate_for(ADVERSARIAL[profile], CellsGoal(assume, loss, 0.95, 9), name)
+    for assumption, loss in itertools.product((SAMPLE, UNRELATED, RELATED), ("mse", "pac")):
+        found = allocate_for(ADVERSARIAL[profile], CellsGoal(assumption, loss, 0.95, 9), name)
         assert not math.isnan(found.risk)
         assert (found.spent <= found.levels).all()
         assert found.weights @ found.counts == pytest.approx(1.0)

@@ -19,6 +19,7 @@ from scipy import integrate, optimize, signal, stats
 from epsilons import risk
 from epsilons.noise import Hourglass, Laplaces, Staircase, Staircase2D
 from epsilons.risk import StairNoise, Weighing, cells, pieces, ratio, tails
+from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.mean import keep_proxy
 
@@ -46,15 +47,15 @@ def test_coins_of_a_mean_and_of_a_cell(p: float, beta: float) -> None:
     sigma = math.sqrt(n * coin_proxy(p)) / (n * p)
     assert keep_proxy(made) == pytest.approx(sigma**2, rel=1e-4)
     factor = math.sqrt(2.0 * math.log(2.0 / beta))
-    mean = risk.quantile(made, "correlated", 1.0 - beta)
+    mean = risk.quantile(made, RELATED, 1.0 - beta)
     assert mean == pytest.approx(sigma / 2.0 * factor, rel=1e-4)
-    share = risk.share_error(made, "correlated", 1.0 - beta)
+    share = risk.share_error(made, RELATED, 1.0 - beta)
     assert share == pytest.approx(sigma * factor, rel=1e-4)
     # Beside the sample: variances add up, ¼·Σw² and that of the coins.
     both = math.sqrt(0.25 / n + sigma**2)
-    assert risk.share_error(made, "iid", 1.0 - beta) == pytest.approx(both * factor, rel=1e-4)
+    assert risk.share_error(made, SAMPLE, 1.0 - beta) == pytest.approx(both * factor, rel=1e-4)
     both = math.sqrt(0.25 / n + sigma**2 / 4.0)
-    assert risk.quantile(made, "iid", 1.0 - beta) == pytest.approx(both * factor, rel=1e-4)
+    assert risk.quantile(made, SAMPLE, 1.0 - beta) == pytest.approx(both * factor, rel=1e-4)
 
 
 def bell_and_laplace(alpha: float, sigma: float, scale: float) -> float:
@@ -99,7 +100,7 @@ def test_the_proxy_of_a_permutation_is_a_sum_over_people(seed: int) -> None:
     made = Weighing(weights, np.ones(len(weights), dtype=np.int64), 0.1)
     assert risk.permutation_proxy(made) == pytest.approx(total, rel=1e-9)
     pull = abs(1.0 - made.total) / 2.0
-    found = risk.quantile(made, "shuffled", 0.95)
+    found = risk.quantile(made, UNRELATED, 0.95)
     least = min(tails.deviation(pull, total, 0.1, 0.05), tails.deviation(made.bias, 0.0, 0.1, 0.05))
     assert found == pytest.approx(least, rel=1e-9)
 
@@ -111,9 +112,9 @@ def noise_quantile(k: int, beta: float) -> float:
 
 @pytest.mark.parametrize("k", [2, 5, 40])
 @pytest.mark.parametrize("keep", [None, 0.4])
-@pytest.mark.parametrize("assume", ["iid", "shuffled", "correlated"])
+@pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED, RELATED])
 def test_the_error_of_the_worst_cell_is_a_union_of_both_sides(
-    k: int, keep: float | None, assume: str
+    k: int, keep: float | None, assumption: Assumption
 ) -> None:
     """Hoeffding for each cell and side, and the largest of k noises, β being split in tenths."""
     weights, counts, scale, beta = np.array([0.002, 0.006]), np.array([200, 100]), 0.01, 0.05
@@ -121,10 +122,10 @@ def test_the_error_of_the_worst_cell_is_a_union_of_both_sides(
     made = Weighing(weights, counts, scale, coins)
     people = np.repeat(weights, counts)
     square = {
-        "iid": float(people @ people),
-        "shuffled": risk.permutation_proxy(made),
-        "correlated": 0.0,
-    }[assume]
+        SAMPLE: float(people @ people),
+        UNRELATED: risk.permutation_proxy(made),
+        RELATED: 0.0,
+    }[assumption]
     if keep is not None:
         square += 4.0 * coin_proxy(keep) * float(people @ people) / keep**2
     bias = float(np.abs(people - 1.0 / 300).sum()) / 2.0
@@ -133,8 +134,8 @@ def test_the_error_of_the_worst_cell_is_a_union_of_both_sides(
         + scale * noise_quantile(k, (1.0 - share) * beta)
         for share in np.arange(1, 10) / 10.0
     ]
-    expected = min(errors) + (bias if assume == "correlated" else 0.0)
-    if keep is None and assume != "iid":
+    expected = min(errors) + (bias if assumption == RELATED else 0.0)
+    if keep is None and assumption != SAMPLE:
 
         def exceeds(a: float) -> float:
             """One cell is off by the bias, and another by as much to the other side."""
@@ -144,23 +145,25 @@ def test_the_error_of_the_worst_cell_is_a_union_of_both_sides(
             return float(1.0 - moved**2 * rest ** (k - 2)) - beta
 
         related = float(optimize.brentq(exceeds, 1e-9, 10.0))
-        expected = min(expected, related) if assume == "shuffled" else related
-    found = cells.quantile(made, assume, k, 1.0 - beta)
+        expected = min(expected, related) if assumption == UNRELATED else related
+    found = cells.quantile(made, assumption, k, 1.0 - beta)
     assert found == pytest.approx(expected, rel=1e-4)
-    assert cells.quantile(made, assume, k, 1.0 - beta) == found
-    assert cells.band(made, assume, k, 1.0 - beta) <= found
+    assert cells.quantile(made, assumption, k, 1.0 - beta) == found
+    assert cells.band(made, assumption, k, 1.0 - beta) <= found
 
 
 @pytest.mark.parametrize("k", [2, 5, 40])
 @pytest.mark.parametrize("keep", [None, 0.4])
-@pytest.mark.parametrize("assume", ["iid", "shuffled"])
-def test_the_squared_error_of_the_worst_cell(k: int, keep: float | None, assume: str) -> None:
+@pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED])
+def test_the_squared_error_of_the_worst_cell(
+    k: int, keep: float | None, assumption: Assumption
+) -> None:
     """E(s + M)², s² the mean square of the sample's part and M the largest of k noises."""
     weights, counts, scale = np.array([0.002, 0.006]), np.array([200, 100]), 0.003
     made = Weighing(weights, counts, scale, None if keep is None else np.full(2, keep))
     people = np.repeat(weights, counts)
     square = float(people @ people)
-    if assume == "shuffled":
+    if assumption == UNRELATED:
         square = float(np.sum((people - people.mean()) ** 2)) * 300 / 299
     share = 1.0 - 1.0 / k
     part = share * share * square
@@ -173,14 +176,14 @@ def test_the_squared_error_of_the_worst_cell(k: int, keep: float | None, assume:
     expected = integrate.quad(
         lambda m: (math.sqrt(part) + scale * m) ** 2 * density(m), 0.0, 60.0, points=[math.log(k)]
     )[0]
-    assert cells.mse(made, assume, k) == pytest.approx(expected, rel=1e-6)
-    assert CellsGoal(assume, "mse", 0.9, k).risk(made) == pytest.approx(expected, rel=1e-6)
+    assert cells.mse(made, assumption, k) == pytest.approx(expected, rel=1e-6)
+    assert CellsGoal(assumption, "mse", 0.9, k).risk(made) == pytest.approx(expected, rel=1e-6)
 
 
 def test_two_cells_and_no_noise_are_a_coin() -> None:
     """Both cells err alike, and the worst mean square of a share of n people is ¼/n."""
     made = Weighing(np.array([0.02]), np.array([50]), 0.0)
-    assert cells.mse(made, "iid", 2) == pytest.approx(0.25 / 50, rel=1e-12)
+    assert cells.mse(made, SAMPLE, 2) == pytest.approx(0.25 / 50, rel=1e-12)
 
 
 @pytest.mark.parametrize(("k", "lost"), [(3, 0.03), (30, 0.12)])
@@ -194,7 +197,7 @@ def test_a_band_is_where_the_union_over_the_worst_shares_is_beta(
     """
     n, beta = 200, 0.05
     made = Weighing(np.array([1.0 / n]), np.array([n]), scale)
-    a = cells.band(made, "iid", k, 1.0 - beta)
+    a = cells.band(made, SAMPLE, k, 1.0 - beta)
 
     def one_side(p: float, at: float) -> float:
         """P(S + L > at) for a share p."""

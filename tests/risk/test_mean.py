@@ -11,10 +11,11 @@ from scipy import integrate, stats
 
 from epsilons import risk
 from epsilons.risk import Moments, Weighing
+from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.goals import MeanGoal
 from epsilons.types import Floats
 
-ASSUMES = ("iid", "shuffled", "correlated")
+ASSUMPTIONS = (SAMPLE, UNRELATED, RELATED)
 BETAS = (0.9, 0.6, 0.5, 0.1, 0.05, 0.001)
 SEEDS = range(12)
 
@@ -59,7 +60,7 @@ def coin_table(made: Weighing) -> tuple[Floats, Floats]:
     return heads * weights / keep, np.prod(np.where(heads > 0, keep, 1.0 - keep), axis=1)
 
 
-def brute_force(made: Weighing, assume: str) -> float:
+def brute_force(made: Weighing, assumption: Assumption) -> float:
     """The worst mean squared error over all data, by enumeration."""
     data = vertices(made.n)
     means, ones = data.mean(axis=1), data.sum(axis=1)
@@ -68,9 +69,9 @@ def brute_force(made: Weighing, assume: str) -> float:
     def squares(target: Floats | float) -> Floats:
         return np.asarray(sum(p * errors(w, data, target) ** 2 for w, p in tables))
 
-    if assume == "correlated":
+    if assumption == RELATED:
         worst = squares(means).max()
-    elif assume == "shuffled":
+    elif assumption == UNRELATED:
         # Given the number of ones, each set of people who hold them is equally likely.
         at = squares(means)
         worst = max(at[ones == j].mean() for j in range(made.n + 1))
@@ -83,19 +84,25 @@ def brute_force(made: Weighing, assume: str) -> float:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("assume", ASSUMES)
-def test_mean_squared_error_is_the_worst_over_all_vertices(assume: str, seed: int) -> None:
+@pytest.mark.parametrize("assumption", ASSUMPTIONS)
+def test_mean_squared_error_is_the_worst_over_all_vertices(
+    assumption: Assumption, seed: int
+) -> None:
     made = weighing(seed)
-    assert float(risk.mse(made, assume)) == pytest.approx(brute_force(made, assume), rel=1e-12)
+    assert float(risk.mse(made, assumption)) == pytest.approx(
+        brute_force(made, assumption), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("assume", ASSUMES)
+@pytest.mark.parametrize("assumption", ASSUMPTIONS)
 def test_coins_that_decide_who_is_used_are_in_the_mean_squared_error(
-    assume: str, seed: int
+    assumption: Assumption, seed: int
 ) -> None:
     made = weighing(seed, most=5, coins=True)
-    assert float(risk.mse(made, assume)) == pytest.approx(brute_force(made, assume), rel=1e-12)
+    assert float(risk.mse(made, assumption)) == pytest.approx(
+        brute_force(made, assumption), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -107,20 +114,22 @@ def test_no_data_inside_the_cube_and_no_other_distribution_is_worse(seed: int) -
     for _ in range(20):
         data = rng.random(made.n) ** rng.choice([0.2, 1.0, 5.0])
         off = errors(weights, data[None, :], float(data.mean()))
-        assert off[0] ** 2 + noise <= risk.mse(made, "correlated") + 1e-12
+        assert off[0] ** 2 + noise <= risk.mse(made, RELATED) + 1e-12
         off = errors(weights, data[order], float(data.mean()))
-        assert (off**2).mean() + noise <= risk.mse(made, "shuffled") + 1e-12
-        # iid from three points, by bias and variance.
+        assert (off**2).mean() + noise <= risk.mse(made, UNRELATED) + 1e-12
+        # Draws from three points, by bias and variance.
         points, chance = rng.random(3), rng.dirichlet(np.ones(3))
         mean = float(chance @ points)
         bias = (1.0 - made.total) * (0.5 - mean)
         variance = float(chance @ (points - mean) ** 2) * float(weights @ weights)
-        assert bias**2 + variance + noise <= risk.mse(made, "iid") + 1e-12
+        assert bias**2 + variance + noise <= risk.mse(made, SAMPLE) + 1e-12
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("assume", ASSUMES)
-def test_moments_of_many_estimators_give_the_risk_of_each(assume: str, seed: int) -> None:
+@pytest.mark.parametrize("assumption", ASSUMPTIONS)
+def test_moments_of_many_estimators_give_the_risk_of_each(
+    assumption: Assumption, seed: int
+) -> None:
     made = [weighing(seed), Weighing(weighing(seed).weights * 0.7, weighing(seed).counts, 0.2)]
     people = [expanded(one) for one in made]
     n = made[0].n
@@ -131,9 +140,9 @@ def test_moments_of_many_estimators_give_the_risk_of_each(assume: str, seed: int
         bias=np.array([np.abs(w - 1.0 / n).sum() / 2.0 for w in people]),
         scale=np.array([one.scale for one in made]),
     )
-    together = risk.mse(moments, assume)
+    together = risk.mse(moments, assumption)
     assert together.shape == (2,)
-    expected = [brute_force(one, assume) for one in made]
+    expected = [brute_force(one, assumption) for one in made]
     np.testing.assert_allclose(together, expected, rtol=1e-12)
 
 
@@ -144,11 +153,11 @@ def test_the_finite_population_factor_is_that_of_the_worst_population(n: int) ->
     assert risk.finite_population(n) == pytest.approx(4.0 * largest, rel=1e-14)
     weights = np.random.default_rng(n).dirichlet(np.ones(n))
     made = Weighing(weights, np.ones(n, dtype=np.int64), 0.1)
-    worst = brute_force(made, "shuffled")
+    worst = brute_force(made, UNRELATED)
     constant = risk.noise_per_square(UNRELATED, n)
     shape = float(weights @ weights) - 1.0 / n + constant * 0.1**2
     assert worst / shape == pytest.approx(2.0 / constant, rel=1e-12)
-    assert brute_force(made, "iid") == pytest.approx(
+    assert brute_force(made, SAMPLE) == pytest.approx(
         0.25 * (float(weights @ weights) + risk.noise_per_square(SAMPLE, n) * 0.1**2), rel=1e-12
     )
 
@@ -164,12 +173,12 @@ def laplace_excess(shifts: Floats | float, alpha: float, scale: float) -> Floats
 
 @pytest.mark.parametrize("beta", BETAS)
 @pytest.mark.parametrize("ratio", [0.0, 1e-6, 0.1, 1.0, 3.0, 30.0, 1e4])
-def test_the_correlated_quantile_is_exact(ratio: float, beta: float) -> None:
+def test_the_quantile_with_related_budgets_is_exact(ratio: float, beta: float) -> None:
     # Two people: weights ½ ± b have the bias b.
     scale = 1e-2 if ratio <= 30.0 else 1e-5
     b = ratio * scale
     made = Weighing(np.array([0.5 - b, 0.5 + b]), np.array([1, 1]), scale)
-    alpha = risk.quantile(made, "correlated", 1.0 - beta)
+    alpha = risk.quantile(made, RELATED, 1.0 - beta)
     assert MeanGoal(RELATED, "pac", 0.9).is_exact(made)
     # Just above and just below the quantile, against the law of SciPy.
     law, near = stats.laplace(scale=scale), 1e-9 * (alpha + scale)
@@ -180,16 +189,16 @@ def test_the_correlated_quantile_is_exact(ratio: float, beta: float) -> None:
     assert np.max(law.sf(alpha + near - smaller) + law.cdf(-alpha - near - smaller)) < beta
 
 
-@pytest.mark.parametrize("assume", ASSUMES)
-def test_without_noise_and_with_equal_weights_only_sampling_is_left(assume: str) -> None:
+@pytest.mark.parametrize("assumption", ASSUMPTIONS)
+def test_without_noise_and_with_equal_weights_only_sampling_is_left(assumption: Assumption) -> None:
     made = Weighing(np.array([0.25]), np.array([4]), 0.0)
-    found = risk.quantile(made, assume, 0.95)
-    expected = math.sqrt(math.log(2.0 / 0.05) / (2.0 * 4)) if assume == "iid" else 0.0
+    found = risk.quantile(made, assumption, 0.95)
+    expected = math.sqrt(math.log(2.0 / 0.05) / (2.0 * 4)) if assumption == SAMPLE else 0.0
     assert found == pytest.approx(expected, rel=1e-12)
-    assert risk.quantile(Weighing(made.weights, made.counts, math.inf), assume, 0.9) == math.inf
+    assert risk.quantile(Weighing(made.weights, made.counts, math.inf), assumption, 0.9) == math.inf
 
 
-def excess(made: Weighing, assume: str, alpha: float, rng: np.random.Generator) -> float:
+def excess(made: Weighing, assumption: Assumption, alpha: float, rng: np.random.Generator) -> float:
     """The largest P(|error| > alpha) over vertices and some data inside the cube, exactly."""
     n = made.n
     data = vertices(n)
@@ -200,9 +209,9 @@ def excess(made: Weighing, assume: str, alpha: float, rng: np.random.Generator) 
         parts = (p * laplace_excess(errors(w, rows, target), alpha, made.scale) for w, p in tables)
         return np.asarray(sum(parts))
 
-    if assume == "correlated":
+    if assumption == RELATED:
         return float(chance(data, means).max())
-    if assume == "shuffled":
+    if assumption == UNRELATED:
         at = chance(data, means)
         order = np.array(list(itertools.permutations(range(n))))
         inside = [rng.random(n) for _ in range(3)]
@@ -217,27 +226,27 @@ def excess(made: Weighing, assume: str, alpha: float, rng: np.random.Generator) 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("coins", [False, True], ids=["surely", "coins"])
-@pytest.mark.parametrize("assume", ASSUMES)
+@pytest.mark.parametrize("assumption", ASSUMPTIONS)
 def test_a_quantile_is_not_exceeded_more_often_than_it_says(
-    assume: str, coins: bool, seed: int
+    assumption: Assumption, coins: bool, seed: int
 ) -> None:
     made = weighing(seed, most=5, coins=coins)
     rng = np.random.default_rng(seed)
     for beta in BETAS:
-        alpha = risk.quantile(made, assume, 1.0 - beta)
-        assert excess(made, assume, alpha, rng) <= beta * (1.0 + 1e-9)
+        alpha = risk.quantile(made, assumption, 1.0 - beta)
+        assert excess(made, assumption, alpha, rng) <= beta * (1.0 + 1e-9)
 
 
 @pytest.mark.parametrize("ratio", [1e-8, 1e-3, 0.1, 0.9, 3.0, 40.0, 1e3, 1e8])
 @pytest.mark.parametrize("beta", BETAS)
-def test_the_iid_quantile_integrates_hoeffdings_tail_against_the_noise(
+def test_the_quantile_of_a_sample_integrates_hoeffdings_tail_against_the_noise(
     beta: float, ratio: float
 ) -> None:
     n = 100
     sigma = 0.5 / math.sqrt(n)  # Hoeffding: P(S > s) ≤ exp(−2s²n)
     scale = sigma / ratio
     made = Weighing(np.array([1.0 / n]), np.array([n]), scale)
-    alpha = risk.quantile(made, "iid", 1.0 - beta)
+    alpha = risk.quantile(made, SAMPLE, 1.0 - beta)
 
     def tail(at: float) -> float:
         def inside(s: float) -> float:
@@ -280,13 +289,13 @@ def test_levels_are_a_shorthand_for_people(seed: int) -> None:
     made = weighing(seed, most=60, coins=seed % 3 == 0)
     keep = None if made.keep is None else np.repeat(made.keep, made.counts)
     one_by_one = Weighing(expanded(made), np.ones(made.n, dtype=np.int64), made.scale, keep)
-    for assume in ASSUMES:
-        assert float(risk.mse(one_by_one, assume)) == pytest.approx(
-            float(risk.mse(made, assume)), rel=1e-12
+    for assumption in ASSUMPTIONS:
+        assert float(risk.mse(one_by_one, assumption)) == pytest.approx(
+            float(risk.mse(made, assumption)), rel=1e-12
         )
-    for assume in ("iid", "correlated"):
-        assert risk.quantile(one_by_one, assume, 0.95) == pytest.approx(
-            risk.quantile(made, assume, 0.95), rel=1e-9
+    for assumption in (SAMPLE, RELATED):
+        assert risk.quantile(one_by_one, assumption, 0.95) == pytest.approx(
+            risk.quantile(made, assumption, 0.95), rel=1e-9
         )
     # Where a level has many people, the sum over them is bounded by an integral: never smaller.
     people, levels = risk.permutation_proxy(one_by_one), risk.permutation_proxy(made)
@@ -294,46 +303,48 @@ def test_levels_are_a_shorthand_for_people(seed: int) -> None:
     assert levels <= people * 1.1 + 1e-15
 
 
-@pytest.mark.parametrize("assume", ASSUMES)
+@pytest.mark.parametrize("assumption", ASSUMPTIONS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_more_confidence_and_more_noise_cost_more(seed: int, assume: str) -> None:
+def test_more_confidence_and_more_noise_cost_more(seed: int, assumption: Assumption) -> None:
     made = weighing(seed, most=30)
     confidences = (0.01, 0.3, 0.5, 0.6, 0.9, 0.99, 0.9999)
-    found = [risk.quantile(made, assume, c) for c in confidences]
+    found = [risk.quantile(made, assumption, c) for c in confidences]
     assert found == sorted(found)
     if made.scale == 0.0:
         return  # the next test
     noisier = Weighing(made.weights, made.counts, made.scale + 0.1)
-    assert risk.mse(noisier, assume) > risk.mse(made, assume)
+    assert risk.mse(noisier, assumption) > risk.mse(made, assumption)
     for confidence, quiet in zip(confidences[2:], found[2:], strict=True):
-        assert risk.quantile(noisier, assume, confidence) > quiet
+        assert risk.quantile(noisier, assumption, confidence) > quiet
 
 
-@pytest.mark.parametrize("assume", ASSUMES)
+@pytest.mark.parametrize("assumption", ASSUMPTIONS)
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
 @pytest.mark.parametrize("total", [1.0, 0.5])
 def test_no_noise_costs_no_more_than_a_whiff_of_it(
-    total: float, confidence: float, assume: str
+    total: float, confidence: float, assumption: Assumption
 ) -> None:
     weights = np.array([0.02, 0.08]) * total
     quiet = Weighing(weights, np.array([10, 10]), 0.0)
     whiff = Weighing(weights, np.array([10, 10]), 1e-12)
-    assert risk.quantile(quiet, assume, confidence) == pytest.approx(
-        risk.quantile(whiff, assume, confidence), rel=1e-6
+    assert risk.quantile(quiet, assumption, confidence) == pytest.approx(
+        risk.quantile(whiff, assumption, confidence), rel=1e-6
     )
-    assert risk.mse(quiet, assume) == pytest.approx(float(risk.mse(whiff, assume)), rel=1e-9)
+    assert risk.mse(quiet, assumption) == pytest.approx(
+        float(risk.mse(whiff, assumption)), rel=1e-9
+    )
 
 
 def test_risk_by_name_is_the_risk_and_only_bounds_are_called_bounds() -> None:
     sure, coins = weighing(3), weighing(3, coins=True)
-    for assume in ASSUMES:
+    for assumption in ASSUMPTIONS:
         for made in (sure, coins):
-            of = {loss: MeanGoal(assume, loss, 0.9).risk(made) for loss in ("mse", "pac")}
-            assert of["mse"] == float(risk.mse(made, assume))
-            assert of["pac"] == risk.quantile(made, assume, 0.9)
-            assert MeanGoal(assume, "mse", 0.9).is_exact(made)
-            exact = MeanGoal(assume, "pac", 0.9).is_exact(made)
-            assert exact == (assume == "correlated" and made is sure)
+            of = {loss: MeanGoal(assumption, loss, 0.9).risk(made) for loss in ("mse", "pac")}
+            assert of["mse"] == float(risk.mse(made, assumption))
+            assert of["pac"] == risk.quantile(made, assumption, 0.9)
+            assert MeanGoal(assumption, "mse", 0.9).is_exact(made)
+            exact = MeanGoal(assumption, "pac", 0.9).is_exact(made)
+            assert exact == (assumption == RELATED and made is sure)
 
 
 def test_levels_that_nobody_has_change_no_bound() -> None:

@@ -216,11 +216,11 @@ def truths_and_sums(
 ) -> tuple[float | np.ndarray, np.ndarray]:
     """What is estimated, and the sums of the people in each run."""
     rng = np.random.default_rng(seed)
-    if kind == "iid, two points":
+    if kind == "drawn, two points":
         return 0.5, rng.binomial(n, 0.5, runs).astype(float)
-    if kind == "iid, rare":
+    if kind == "drawn, rare":
         return 0.1, rng.binomial(n, 0.1, runs).astype(float)
-    if kind == "iid, uniform":
+    if kind == "drawn, uniform":
         sums = (
             rng.random((runs, n)).sum(1) if n <= 100 else rng.normal(n / 2, (n / 12) ** 0.5, runs)
         )
@@ -237,7 +237,7 @@ def missed(
     k = weight_of(law)
     truth, sums = truths_and_sums(n, runs, kind, seed)
     noise = np.asarray(law.draw(ep.Seeded(seed), runs), dtype=np.float64) / law.steps
-    largest = k if kind.startswith("iid") else 0
+    largest = k if kind.startswith("drawn") else 0
     misses, widths = 0, []
     for s, (p, q) in zip(sums, noise, strict=True):
         total = n * k + p + q
@@ -265,7 +265,7 @@ def test_intervals_hold_the_truth_in_many_runs(name: str, n: int) -> None:
 def check_coverage(name: str, n: int, runs: int, *, every: int) -> None:
     """Compare misses with what is promised, for all kinds of data, or for two where it is slow."""
     law = LAWS[name]
-    kinds = ("iid, two points", "iid, uniform", "iid, rare", "these, half", "these, none")
+    kinds = ("drawn, two points", "drawn, uniform", "drawn, rare", "these, half", "these, none")
     for place, (kind, confidence) in enumerate(
         zip(kinds, (0.9, 0.95, 0.9, 0.95, 0.9), strict=True)
     ):
@@ -275,7 +275,7 @@ def check_coverage(name: str, n: int, runs: int, *, every: int) -> None:
         assert binom.sf(misses - 1, runs, 1.0 - confidence) > TAIL
         if n == 10_000:
             scale = 1.0 / float(law.rate) if weight_of(law) == 1 else 1.0
-            assert width < (0.06 if kind.startswith("iid") else 0.0) + 12.0 * scale / n
+            assert width < (0.06 if kind.startswith("drawn") else 0.0) + 12.0 * scale / n
 
 
 @pytest.mark.parametrize("rate", [50, 800, 2**20])

@@ -12,6 +12,7 @@ from scipy.stats import binom
 from epsilons import Seeded
 from epsilons.noise import Law, Staircase
 from epsilons.risk import StairNoise, Weighing, tails
+from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.goals import MeanGoal
 
 RATES = (Fraction(1, 50), Fraction(1, 9), Fraction(1, 4), Fraction(1), Fraction(4), Fraction(11))
@@ -135,18 +136,18 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", range(len(CASES)))
-@pytest.mark.parametrize("assume", ["iid", "shuffled", "correlated"])
-def test_risks_are_as_simulated_on_the_worst_data(case: int, assume: str) -> None:
+@pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED, RELATED])
+def test_risks_are_as_simulated_on_the_worst_data(case: int, assumption: Assumption) -> None:
     """20,000 draws. Of 12 × 4 comparisons a false alarm has the probability 10⁻⁸ each at most."""
     each, runs = CASES[case], 20_000
     assert each.stairs is not None
-    rng = np.random.default_rng([case, len(assume)])
+    rng = np.random.default_rng([case, [SAMPLE, UNRELATED, RELATED].index(assumption)])
     noise = each.stairs.law.draw(Seeded(case), runs).astype(np.float64)
     noise *= each.stairs.unit / each.stairs.law.pieces.steps
     counts, n = each.counts, each.n
-    if assume == "iid":
+    if assumption == SAMPLE:
         sums, truth = rng.binomial(counts, 0.5, (runs, len(counts))) @ each.weights, 0.5
-    elif assume == "shuffled":
+    elif assumption == UNRELATED:
         ones = rng.multivariate_hypergeometric(counts, n // 2, size=runs)
         sums, truth = ones @ each.weights, (n // 2) / n
     else:
@@ -155,13 +156,13 @@ def test_risks_are_as_simulated_on_the_worst_data(case: int, assume: str) -> Non
         truth = float(counts[heavy].sum()) / n
     errors = sums + noise - truth
     squared = errors**2
-    forecast = MeanGoal(assume, "mse", 0.95).risk(each)
+    forecast = MeanGoal(assumption, "mse", 0.95).risk(each)
     assert abs(squared.mean() - forecast) <= 6.0 * squared.std() / math.sqrt(runs)
     for confidence in (0.5, 0.9, 0.99):
-        bound = MeanGoal(assume, "pac", confidence).risk(each)
+        bound = MeanGoal(assumption, "pac", confidence).risk(each)
         misses = int((np.abs(errors) > bound).sum())
         assert misses <= binom.isf(1e-9, runs, 1.0 - confidence)
-        if assume == "correlated":  # not a bound: the quantile itself
+        if assumption == RELATED:  # not a bound: the quantile itself
             assert misses >= binom.ppf(1e-9, runs, 1.0 - confidence)
-    assert MeanGoal(assume, "mse", 0.9).is_exact(each)
-    assert MeanGoal(assume, "pac", 0.9).is_exact(each) == (assume == "correlated")
+    assert MeanGoal(assumption, "mse", 0.9).is_exact(each)
+    assert MeanGoal(assumption, "pac", 0.9).is_exact(each) == (assumption == RELATED)

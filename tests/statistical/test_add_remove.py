@@ -7,6 +7,7 @@ code is right is below 10⁻⁶: some 150 comparisons with six standard errors o
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 import epsilons as ep
 from epsilons.noise import Hourglass, Laplaces, Staircase, least_variance
 from epsilons.risk import ratio
+from epsilons.risk.assumptions import SAMPLE, UNRELATED, Assumption
 
 pytestmark = pytest.mark.statistical
 
@@ -115,17 +117,17 @@ def test_each_sum_of_an_hourglass_has_a_staircase(rate: Fraction, steps: int, in
 
 
 @pytest.mark.parametrize("method", ["transformed", "hourglass", "staircase2d", "shifted"])
-@pytest.mark.parametrize("assume", ["iid", "shuffled"])
-def test_forecasts_are_what_is_seen(method: str, assume: str) -> None:
+@pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED])
+def test_forecasts_are_what_is_seen(method: str, assumption: Assumption) -> None:
     epsilon, runs = 2.0, 20_000
-    forecast = ep.plan({epsilon: PEOPLE}, neighbours="add-remove", assume=assume, bounds=(0, 1))[
-        method
-    ].rmse
+    forecast = ep.plan(
+        {epsilon: PEOPLE}, neighbours="add-remove", bounds=(0, 1), **asdict(assumption)
+    )[method].rmse
     mechanism = released(epsilon, method).mechanism
     rng = np.random.default_rng(5)
     unit = mechanism.steps * int(mechanism.weights[0])
-    share = 0.5 if assume == "iid" else 1.0  # the worst there is
-    ones = rng.binomial(PEOPLE, share, runs) if assume == "iid" else np.full(runs, PEOPLE)
+    share = 0.5 if assumption == SAMPLE else 1.0  # the worst there is
+    ones = rng.binomial(PEOPLE, share, runs) if assumption == SAMPLE else np.full(runs, PEOPLE)
     noise = noises(epsilon, method)[:runs]
     noise = np.asarray(noise, dtype=np.float64) / unit
     (a, b), (c, d) = mechanism.matrix
@@ -135,7 +137,7 @@ def test_forecasts_are_what_is_seen(method: str, assume: str) -> None:
     errors = np.square(t / count - share)
     seen, room = errors.mean(), SIGMAS * errors.std() / math.sqrt(runs)
     assert seen <= forecast**2 * 1.01 + room
-    if assume == "iid" or method == "transformed":
+    if assumption == SAMPLE or method == "transformed":
         # At the worst mean, or where the error of the sample hides that of the noise.
         assert forecast**2 <= seen * 1.01 + room
 

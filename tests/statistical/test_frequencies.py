@@ -8,6 +8,7 @@ binomial tail); the ratios of measured errors have more room than that.
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from epsilons.allocation import _allocation
 from epsilons.allocation.baselines import _sampling_at
 from epsilons.mechanisms import build_histogram
 from epsilons.release import Release
+from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.margins import WeighedCells
 from tests.profiles import ORDINARY
@@ -36,16 +38,18 @@ SHARES = {
 }
 
 
-def released(profile: str, assume: str) -> Release:
+def released(profile: str, assumption: Assumption) -> Release:
     budgets = ORDINARY[profile]
     epsilon = np.repeat(budgets.levels, budgets.counts)
     values = np.arange(len(epsilon)) % 4
     return ep.frequencies(
-        values, epsilon=epsilon, categories=range(4), assume=assume, source=ep.Seeded(1)
+        values, epsilon=epsilon, categories=range(4), source=ep.Seeded(1), **asdict(assumption)
     )
 
 
-def errors_of(release: Release, assume: str, shares: tuple[float, ...], seed: int) -> np.ndarray:
+def errors_of(
+    release: Release, assumption: Assumption, shares: tuple[float, ...], seed: int
+) -> np.ndarray:
     """Errors by run and category: the worst order of people where budgets may tell."""
     mechanism = release.mechanism
     rng = np.random.default_rng(seed)
@@ -54,10 +58,10 @@ def errors_of(release: Release, assume: str, shares: tuple[float, ...], seed: in
     people = np.floor(np.array(shares) * n).astype(np.int64)
     people[0] += n - people.sum()
     truth = people / n
-    if assume == "iid":
+    if assumption == SAMPLE:
         truth = np.array(shares)
         cells = rng.multinomial(counts[None, :].repeat(RUNS, axis=0), shares)
-    elif assume == "shuffled":
+    elif assumption == UNRELATED:
         cells = np.zeros((RUNS, len(counts), 4), dtype=np.int64)
         left = np.broadcast_to(counts, (RUNS, len(counts))).copy()
         for j, size in enumerate(people.tolist()):
@@ -83,27 +87,27 @@ def errors_of(release: Release, assume: str, shares: tuple[float, ...], seed: in
 
 
 @pytest.mark.parametrize("shares", SHARES)
-@pytest.mark.parametrize("assume", ["iid", "shuffled", "correlated"])
+@pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED, RELATED])
 @pytest.mark.parametrize("profile", ["half strict", "odd and few"])
 def test_intervals_and_bands_cover_and_the_risk_is_not_exceeded(
-    profile: str, assume: str, shares: str
+    profile: str, assumption: Assumption, shares: str
 ) -> None:
-    release = released(profile, assume)
-    errors = errors_of(release, assume, SHARES[shares], seed=3)
+    release = released(profile, assumption)
+    errors = errors_of(release, assumption, SHARES[shares], seed=3)
     margin = release.estimate.margin
     assert isinstance(margin, WeighedCells)
-    if assume != "correlated":
+    if assumption != RELATED:
         assert (np.abs(errors.mean(axis=0)) <= 6.0 * errors.std(axis=0) / math.sqrt(RUNS)).all()
     squared = np.square(errors).max(axis=1)
     tolerance = 6.0 * float(squared.std()) / math.sqrt(RUNS)
     assert squared.mean() <= release.risk + tolerance
-    if assume == "correlated":  # exact: the worst data reach it
+    if assumption == RELATED:  # exact: the worst data reach it
         assert squared.mean() >= release.risk - tolerance
     for confidence in (0.9, 0.99):
-        each = margin.error(assume, confidence)
+        each = margin.error(assumption, confidence)
         allowed = binom.isf(TAIL, RUNS, 1.0 - confidence)
         assert ((np.abs(errors) > each).sum(axis=0) <= allowed).all()
-        worst = margin.worst(assume, confidence)
+        worst = margin.worst(assumption, confidence)
         assert (np.abs(errors).max(axis=1) > worst).sum() <= allowed
 
 
@@ -120,7 +124,7 @@ def test_intervals_of_sampled_people_cover() -> None:
     kept = rng.binomial(2000, keep, RUNS)
     noise = mechanism.draw(ep.Seeded(9), RUNS)[:, 0].astype(np.float64)
     error = (weight * kept + noise) / float(mechanism.divisor) - 0.5
-    reach = risk.share_error(mechanism.weighing, "correlated", 0.95) + mechanism.slack
+    reach = risk.share_error(mechanism.weighing, RELATED, 0.95) + mechanism.slack
     assert (np.abs(error) > reach).sum() <= binom.isf(TAIL, RUNS, 0.05)
 
 
@@ -128,7 +132,7 @@ def test_intervals_of_sampled_people_cover() -> None:
 @pytest.mark.parametrize("k", [5, 20])
 def test_optimal_is_the_best_rule_on_shuffled_people(k: int, loss: str) -> None:
     """A tenth of the published table: the ratio has been 0.77 to 0.93, and 1.1 is the promise."""
-    found = accuracy.cell("shuffled", k, loss, trials=60, draws=2)
+    found = accuracy.cell(UNRELATED, k, loss, trials=60, draws=2)
     assert found.ratio <= 1.1
     assert found.promised["optimal"] <= min(found.promised.values()) * (1 + 1e-9)
     assert found.projected <= found.measured["optimal"] * 1.02
@@ -138,5 +142,5 @@ def test_optimal_is_the_best_rule_on_shuffled_people(k: int, loss: str) -> None:
 def test_the_whole_published_table() -> None:
     for found in accuracy.cells(trials=200, draws=5):
         assert found.promised["optimal"] <= min(found.promised.values()) * (1 + 1e-9)
-        if found.assume == "shuffled":
+        if found.assumption == UNRELATED:
             assert found.ratio <= 1.1

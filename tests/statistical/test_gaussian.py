@@ -7,6 +7,7 @@ mean squares, the exact binomial tail for counts. There are fewer than fifty.
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from functools import cache
 
 import numpy as np
@@ -15,6 +16,7 @@ from scipy.stats import binom, chi2
 
 import epsilons as ep
 from epsilons.allocation.caps import square_cap
+from epsilons.risk.assumptions import SAMPLE
 
 TAIL = 1e-8
 PROFILES = ("half and half", "log-uniform")
@@ -50,6 +52,8 @@ def simulate(
             neighbours=neighbours,
             levels=[0.05, 1.0] if neighbours == "add-remove" else None,
             method=method,
+            shape="gaussian",
+            **asdict(SAMPLE),
             source=ep.Seeded(seed),
         )
         low, high = release.interval(0.9)
@@ -114,5 +118,12 @@ def test_heavy_tails_degrade_gently(law: str, mean: float, sigma: float, limit: 
         "student": rng.standard_t(3, n),
         "wait": rng.exponential(1.0, n),
     }[law]
-    release = ep.mean(values, bounds=None, epsilon=1.0, source=ep.Seeded(1))
+    release = ep.mean(
+        values,
+        bounds=None,
+        shape="gaussian",
+        **asdict(SAMPLE),
+        epsilon=1.0,
+        source=ep.Seeded(1),
+    )
     assert abs(release.value - mean) < limit * sigma

@@ -18,6 +18,7 @@ import epsilons as ep
 from epsilons import local
 from epsilons.local.hashing import directions
 from epsilons.local.reports import Reports
+from epsilons.risk.assumptions import SAMPLE
 from epsilons.risk.local import mean_dot
 
 pytestmark = pytest.mark.statistical
@@ -152,7 +153,7 @@ def test_intervals_cover_and_risk_bounds_the_error(name: str, weights: str) -> N
             assert missed.sum() <= allowed
             missed = np.abs(found[:, 0]) > reach(release, confidence)
         elif name in ("hadamard", "projection", "rappor"):
-            missed = np.abs(found).max(axis=1) > release.estimate.margin.worst(confidence)
+            missed = np.abs(found).max(axis=1) > release.estimate.margin.worst(SAMPLE, confidence)
             assert missed.sum() <= allowed
             missed = np.abs(found[:, 0]) > release.estimate.margin.reach(1.0 - confidence)
         else:

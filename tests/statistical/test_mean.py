@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from dataclasses import asdict
 from functools import cache
 
 import numpy as np
@@ -19,9 +20,10 @@ import epsilons as ep
 from epsilons.allocation import RULES
 from epsilons.mechanisms import Additive
 from epsilons.release import Scalar
+from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from tests.profiles import ORDINARY
 
-ASSUMPTIONS = ("iid", "shuffled", "correlated")
+ASSUMPTIONS = (SAMPLE, UNRELATED, RELATED)
 RUNS = 20_000
 PROFILES = {**ORDINARY, "generous": ep.Budgets({2.0: 12, 4.0: 20, 8.0: 8})}
 """The last one is served by a staircase, whatever is assumed."""
@@ -36,30 +38,32 @@ def people_of(budgets: ep.Budgets) -> np.ndarray:
 
 
 @cache
-def released(profile: str, assume: str, method: str = "auto") -> ep.Release:
+def released(profile: str, assumption: Assumption, method: str = "auto") -> ep.Release:
     epsilon = people_of(PROFILES[profile])
     return ep.mean(
         np.zeros(len(epsilon)),
         epsilon=epsilon,
         bounds=(0, 1),
-        assume=assume,
+        **asdict(assumption),
         method=method,
         source=ep.Seeded(1),
     )
 
 
 @cache
-def errors_of(release: ep.Release, assume: str, seed: int, share: float = 0.5) -> np.ndarray:
+def errors_of(
+    release: ep.Release, assumption: Assumption, seed: int, share: float = 0.5
+) -> np.ndarray:
     """Errors over many runs, on two-point data: the worst there are. Tests share them by seed."""
     mechanism = release.mechanism
     assert isinstance(mechanism, Additive)
     rng = np.random.default_rng(seed)
     counts, weights = mechanism.counts, mechanism.weights.astype(np.float64)
     n = int(counts.sum())
-    if assume == "iid":
+    if assumption == SAMPLE:
         ones = rng.binomial(counts, share, size=(RUNS, len(counts)))
         truth = share
-    elif assume == "shuffled":
+    elif assumption == UNRELATED:
         ones = rng.multivariate_hypergeometric(counts, int(share * n), size=RUNS)
         truth = int(share * n) / n
     else:  # sorted against budgets: those who weigh more than 1/n have 1, the others 0
@@ -71,9 +75,9 @@ def errors_of(release: ep.Release, assume: str, seed: int, share: float = 0.5) -
     return np.asarray(data + noise - truth)
 
 
-@pytest.mark.parametrize("assume", ASSUMPTIONS)
-def test_a_staircase_is_among_what_is_tested_here(assume: str) -> None:
-    assert released("generous", assume).method == "staircase"
+@pytest.mark.parametrize("assumption", ASSUMPTIONS)
+def test_a_staircase_is_among_what_is_tested_here(assumption: Assumption) -> None:
+    assert released("generous", assumption).method == "staircase"
 
 
 def half_width(release: ep.Release, confidence: float) -> float:
@@ -84,22 +88,22 @@ def half_width(release: ep.Release, confidence: float) -> float:
     return high if low == 0.0 and high < 1.0 else math.inf
 
 
-@pytest.mark.parametrize("assume", ASSUMPTIONS)
+@pytest.mark.parametrize("assumption", ASSUMPTIONS)
 @pytest.mark.parametrize("profile", PROFILES)
-def test_the_error_is_as_forecast(profile: str, assume: str) -> None:
-    release = released(profile, assume)
-    squared = errors_of(release, assume, 14, 0.5) ** 2
-    forecast = ep.allocate(PROFILES[profile], assume=assume).risk
+def test_the_error_is_as_forecast(profile: str, assumption: Assumption) -> None:
+    release = released(profile, assumption)
+    squared = errors_of(release, assumption, 14, 0.5) ** 2
+    forecast = ep.allocate(PROFILES[profile], **asdict(assumption)).risk
     tolerance = 6.0 * float(squared.std()) / math.sqrt(RUNS)
     # The tally may merge neighbouring budgets, which costs at most half a percent.
     assert forecast - tolerance <= squared.mean() <= 1.005 * forecast + tolerance
 
 
-@pytest.mark.parametrize("assume", ["iid", "shuffled"])
+@pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED])
 @pytest.mark.parametrize("method", [name for name in RULES if name not in ("minimax", "sampling")])
-def test_no_method_is_biased_when_budgets_say_nothing(method: str, assume: str) -> None:
-    release = released("half strict", assume, method)
-    errors = errors_of(release, assume, seed=12, share=0.3)
+def test_no_method_is_biased_when_budgets_say_nothing(method: str, assumption: Assumption) -> None:
+    release = released("half strict", assumption, method)
+    errors = errors_of(release, assumption, seed=12, share=0.3)
     assert abs(errors.mean()) <= 6.0 * errors.std() / math.sqrt(RUNS)
 
 
@@ -126,33 +130,35 @@ def test_sampling_is_unbiased_and_as_good_as_forecast() -> None:
 
 
 def test_minimax_has_the_bias_that_was_foretold() -> None:
-    release = released("wide", "iid", "minimax")
+    release = released("wide", SAMPLE, "minimax")
     pull = 1.0 - release.mechanism.weighing.total
-    errors = errors_of(release, "iid", seed=13, share=0.9)
+    errors = errors_of(release, SAMPLE, seed=13, share=0.9)
     assert pull > 0.01
     assert abs(errors.mean() + pull * 0.4) <= 6.0 * errors.std() / math.sqrt(RUNS)
 
 
 @pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])
-@pytest.mark.parametrize("assume", ASSUMPTIONS)
+@pytest.mark.parametrize("assumption", ASSUMPTIONS)
 @pytest.mark.parametrize("profile", PROFILES)
-def test_intervals_cover(profile: str, assume: str, confidence: float) -> None:
+def test_intervals_cover(profile: str, assumption: Assumption, confidence: float) -> None:
     for share in (0.5, 0.1):
-        release = released(profile, assume)
+        release = released(profile, assumption)
         misses = int(
-            (np.abs(errors_of(release, assume, 14, share)) > half_width(release, confidence)).sum()
+            (
+                np.abs(errors_of(release, assumption, 14, share)) > half_width(release, confidence)
+            ).sum()
         )
         assert misses <= binom.isf(TAIL, RUNS, 1.0 - confidence)
 
 
-@pytest.mark.parametrize("assume", ASSUMPTIONS)
+@pytest.mark.parametrize("assumption", ASSUMPTIONS)
 @pytest.mark.parametrize("profile", PROFILES)
-def test_intervals_are_no_wider_than_they_must_be(profile: str, assume: str) -> None:
-    release = released(profile, assume)
-    worst = float(np.quantile(np.abs(errors_of(release, assume, 14, 0.5)), 0.95))
+def test_intervals_are_no_wider_than_they_must_be(profile: str, assumption: Assumption) -> None:
+    release = released(profile, assumption)
+    worst = float(np.quantile(np.abs(errors_of(release, assumption, 14, 0.5)), 0.95))
     ratio = half_width(release, 0.95) / worst
-    print(f"{profile}, {assume}: {ratio:.3f}")
-    assert ratio <= (1.02 if assume == "correlated" else 1.45)
+    print(f"{profile}, {assumption}: {ratio:.3f}")
+    assert ratio <= (1.02 if assumption == RELATED else 1.45)
 
 
 def test_intervals_of_whole_releases_cover() -> None:
@@ -161,6 +167,7 @@ def test_intervals_of_whole_releases_cover() -> None:
     rng, source, misses, runs = np.random.default_rng(5), ep.Seeded(5), 0, 2000
     for _ in range(runs):
         values = 50.0 * rng.binomial(1, 0.2, len(epsilon))
-        low, high = ep.mean(values, epsilon=epsilon, bounds=(0, 50), source=source).interval()
+        release = ep.mean(values, epsilon=epsilon, bounds=(0, 50), source=source, **asdict(SAMPLE))
+        low, high = release.interval()
         misses += not low <= 10.0 <= high
     assert misses <= binom.isf(TAIL, runs, 0.05)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Final
 
 import numpy as np
@@ -17,6 +18,7 @@ import pytest
 from scipy import stats
 
 import epsilons as ep
+from epsilons.risk.assumptions import SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
 
 Generator = np.random.Generator
@@ -36,13 +38,15 @@ PROFILES: dict[str, Callable[[int, Generator], Floats]] = {
 }
 
 
-def simulated(assume: str, share: float, weights: Floats, scale: float, rng: Generator) -> Floats:
+def simulated(
+    assumption: Assumption, share: float, weights: Floats, scale: float, rng: Generator
+) -> Floats:
     """Absolute errors of the release on data of zeros and ones."""
     n = len(weights)
     ones = round(share * n)
     sums = []
     for _ in range(DRAWS[n] // 2000):
-        if assume == "iid":
+        if assumption == SAMPLE:
             data = (rng.random((2000, n), dtype=np.float32) < share).astype(np.float64)
             sums.append(data @ weights - share)
         else:
@@ -55,17 +59,19 @@ def simulated(assume: str, share: float, weights: Floats, scale: float, rng: Gen
 @pytest.mark.statistical
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("n", DRAWS)
-@pytest.mark.parametrize("assume", ["iid", "shuffled"])
+@pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED])
 @pytest.mark.parametrize("share", [0.5, 0.1], ids=["half ones", "a tenth ones"])
 def test_the_95_percent_bound_holds_and_is_within_a_factor_of_the_truth(
-    share: float, assume: str, n: int, profile: str
+    share: float, assumption: Assumption, n: int, profile: str
 ) -> None:
-    rng = np.random.default_rng(zlib.crc32(f"{share} {assume} {n} {profile}".encode()))
+    rng = np.random.default_rng(zlib.crc32(f"{share} {assumption.about} {n} {profile}".encode()))
     epsilon = PROFILES[profile](n, rng)
-    found = ep.allocate(epsilon, assume=assume, loss="pac", confidence=0.95, method="optimal")
+    found = ep.allocate(
+        epsilon, **asdict(assumption), loss="pac", confidence=0.95, method="optimal"
+    )
     weights = np.repeat(found.weights, found.counts)
     assert float(weights.sum()) == pytest.approx(1.0, rel=1e-12)
-    error = simulated(assume, share, weights, found.scale, rng)
+    error = simulated(assumption, share, weights, found.scale, rng)
     exceeded = int(np.sum(error > found.risk))
     assert exceeded <= stats.binom.isf(ALARM, len(error), 0.05)
     if share == 0.5:

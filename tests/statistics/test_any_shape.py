@@ -137,6 +137,12 @@ def test_under_add_remove_people_are_counted_wherever_weights_differ(terms: str)
     low, high = release.interval()
     lo, hi = release.bounds
     assert high - low < hi - lo  # an interval can be given
+    little = mean(**TERMS[terms], related=0.05)
+    sums = little.estimate.margin
+    assert isinstance(sums, RatioCut)
+    weights = little.mechanism.last.weights
+    assert len({*weights.tolist()}) > 1
+    assert not sums.equal  # what weights that differ may draw is in the interval
     plain = mean(**TERMS[terms], **GAUSSIAN)
     assert any(isinstance(stage, LevelCounts) for stage in plain.mechanism.stages) == (
         terms == "levels"

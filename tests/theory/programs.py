@@ -16,6 +16,8 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix
 
+from epsilons.risk.assumptions import RELATED, SAMPLE, Assumption
+
 Data = tuple[int | None, ...]
 """The record of each person, 0 or 1; None if they are not there."""
 
@@ -90,7 +92,9 @@ class Program:
         assert found.status == 0, found.message
         return float(found.fun)
 
-    def cases(self, assume: str, loss: str, alpha: float) -> list[dict[tuple[Data, int], float]]:
+    def cases(
+        self, assumption: Assumption, loss: str, alpha: float
+    ) -> list[dict[tuple[Data, int], float]]:
         """Mean squared errors, or probabilities of an error of `alpha` and more, case by case."""
 
         def cost(k: int, truth: float) -> float:
@@ -99,7 +103,7 @@ class Program:
 
         grid = range(len(self.answers))
         whole = [each for each in self.data if None not in each]  # the risk is that of these people
-        if assume == "iid":
+        if assumption == SAMPLE:
             return [
                 {
                     (each, k): float(np.prod([p if x else 1.0 - p for x in each])) * cost(k, p)
@@ -110,7 +114,7 @@ class Program:
             ]
         groups: dict[object, list[Data]] = {}
         for each in whole:
-            groups.setdefault(each if assume == "correlated" else sum(each), []).append(each)  # type: ignore[arg-type]
+            groups.setdefault(each if assumption == RELATED else sum(each), []).append(each)  # type: ignore[arg-type]
         return [
             {
                 (each, k): cost(k, float(np.mean(each))) / len(group)  # type: ignore[arg-type]
@@ -124,7 +128,8 @@ class Program:
 def minimax(
     budgets: Sequence[float],
     *,
-    assume: str,
+    about: str,
+    related: bool | float,
     removable: bool = False,
     steps: int = 24,
     loss: str = "mse",
@@ -132,4 +137,4 @@ def minimax(
 ) -> float:
     """The least worst-case mean squared error, or probability of an error of `alpha` and more."""
     program = Program(budgets, steps, removable)
-    return program.least(program.cases(assume, loss, alpha))
+    return program.least(program.cases(Assumption(about, related), loss, alpha))

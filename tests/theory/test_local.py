@@ -163,7 +163,7 @@ def test_units_order_and_dimension_one(
     assert three == pytest.approx(3 * ball)
     assert theory.local_vector_error(looser, dimension=dimension, **words) <= ball * (1 + 2e-3)
     # Nobody does better without a curator: the central bound is below the local one.
-    central = theory.least_error(people, loss=loss)
+    central = theory.least_error(people, about="population", related=False, loss=loss)
     if loss == "pac":
         assert central <= unit * (1 + 1e-9)
 

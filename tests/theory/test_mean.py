@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -14,43 +15,48 @@ from scipy.optimize import linprog
 
 import epsilons as ep
 from epsilons import theory
+from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from tests.profiles import ADVERSARIAL, ORDINARY
 from tests.theory.programs import SMALL, minimax
 
-ASSUMPTIONS = ("iid", "shuffled", "correlated")
+ASSUMPTIONS = (SAMPLE, UNRELATED, RELATED)
 levels = st.one_of(st.sampled_from([0.0, math.inf]), st.floats(1e-4, 20.0))
 profiles = st.dictionaries(levels, st.integers(1, 400), min_size=1, max_size=5).filter(
     lambda found: sum(found.values()) >= 2 and max(found) > 0.0
 )
 
 
-@pytest.mark.parametrize("assume", ASSUMPTIONS)
+@pytest.mark.parametrize("assumption", ASSUMPTIONS)
 @pytest.mark.parametrize("budgets", SMALL)
 @pytest.mark.parametrize("removable", [False, True])
 def test_below_the_true_minimax_risk(
-    budgets: tuple[float, ...], assume: str, removable: bool
+    budgets: tuple[float, ...], assumption: Assumption, removable: bool
 ) -> None:
     """The linear program knows no formula: it finds the best private table of probabilities."""
     neighbours = "add-remove" if removable else "replace"
-    bound = theory.least_error(budgets, assume=assume, neighbours=neighbours) ** 2
-    truth = minimax(budgets, assume=assume, removable=removable, steps=12 if removable else 24)
+    bound = theory.least_error(budgets, **asdict(assumption), neighbours=neighbours) ** 2
+    truth = minimax(
+        budgets, **asdict(assumption), removable=removable, steps=12 if removable else 24
+    )
     assert 0.2 * truth <= bound <= truth
 
 
-@pytest.mark.parametrize("assume", ASSUMPTIONS)
+@pytest.mark.parametrize("assumption", ASSUMPTIONS)
 @pytest.mark.parametrize("budgets", SMALL)
 @pytest.mark.parametrize("confidence", [0.75, 0.95])
 @pytest.mark.parametrize("removable", [False, True])
 def test_no_table_keeps_a_smaller_error(
-    budgets: tuple[float, ...], assume: str, confidence: float, removable: bool
+    budgets: tuple[float, ...], assumption: Assumption, confidence: float, removable: bool
 ) -> None:
     neighbours = "add-remove" if removable else "replace"
     bound = theory.least_error(
-        budgets, assume=assume, loss="pac", confidence=confidence, neighbours=neighbours
+        budgets, **asdict(assumption), loss="pac", confidence=confidence, neighbours=neighbours
     )
     if bound == 0.0:
         return
-    miss = minimax(budgets, assume=assume, loss="pac", alpha=bound, removable=removable, steps=12)
+    miss = minimax(
+        budgets, **asdict(assumption), loss="pac", alpha=bound, removable=removable, steps=12
+    )
     assert miss >= 1.0 - confidence
 
 
@@ -68,33 +74,33 @@ def test_one_coin_is_told_apart_exactly_as_often_as_budgets_say() -> None:
             assert found == pytest.approx(reach)
 
 
-def test_the_printed_bound_for_shuffled_means_is_broken_by_randomized_response() -> None:
+def test_the_printed_bound_for_unrelated_budgets_is_broken_by_randomized_response() -> None:
     """Paper *correlated* (35) asks E e^{−Z} ≤ β of every method with an error below ½."""
     epsilon = 1.0
     beta = minimax((epsilon,), about="people", related=False, loss="pac", alpha=0.5, steps=2)
     assert math.exp(-epsilon) > beta * 1.3
 
 
-@given(profile=profiles, assume=st.sampled_from(ASSUMPTIONS))
+@given(profile=profiles, assumption=st.sampled_from(ASSUMPTIONS))
 @settings(max_examples=25, deadline=None)
-def test_no_rule_of_the_plan_is_below(profile: dict[float, int], assume: str) -> None:
+def test_no_rule_of_the_plan_is_below(profile: dict[float, int], assumption: Assumption) -> None:
     budgets = ep.Budgets(profile)
-    plan = ep.plan(budgets, assume=assume, bounds=(-1, 3))
-    rmse = theory.least_error(budgets, assume=assume, bounds=(-1, 3))
-    pac = theory.least_error(budgets, assume=assume, bounds=(-1, 3), loss="pac")
+    plan = ep.plan(budgets, **asdict(assumption), bounds=(-1, 3))
+    rmse = theory.least_error(budgets, **asdict(assumption), bounds=(-1, 3))
+    pac = theory.least_error(budgets, **asdict(assumption), bounds=(-1, 3), loss="pac")
     assert 0.0 <= rmse <= min(forecast.rmse for forecast in plan.forecasts)
     assert 0.0 <= pac <= min(forecast.pac for forecast in plan.forecasts)
 
 
-@given(profile=profiles, assume=st.sampled_from(ASSUMPTIONS), cells=st.integers(2, 30))
+@given(profile=profiles, assumption=st.sampled_from(ASSUMPTIONS), cells=st.integers(2, 30))
 @settings(max_examples=10, deadline=None)
 def test_no_rule_for_frequencies_is_below(
-    profile: dict[float, int], assume: str, cells: int
+    profile: dict[float, int], assumption: Assumption, cells: int
 ) -> None:
     arguments: dict[str, Any] = {
         "statistic": "frequencies",
         "categories": cells,
-        "assume": assume,
+        **asdict(assumption),
     }
     budgets = ep.Budgets(profile)
     forecasts = ep.plan(budgets, **arguments).forecasts
@@ -106,44 +112,44 @@ def test_no_rule_for_frequencies_is_below(
 @pytest.mark.parametrize("name", [*ADVERSARIAL, *ORDINARY])
 def test_any_budgets_have_a_bound_with_room_for_the_best_rule(name: str) -> None:
     budgets = (ADVERSARIAL | ORDINARY)[name]
-    for assume in ASSUMPTIONS:
-        best = min(forecast.rmse for forecast in ep.plan(budgets, assume=assume).forecasts)
-        found = theory.least_error(budgets, assume=assume)
+    for assumption in ASSUMPTIONS:
+        best = min(forecast.rmse for forecast in ep.plan(budgets, **asdict(assumption)).forecasts)
+        found = theory.least_error(budgets, **asdict(assumption))
         assert 0.0 <= found <= best
         # Nobody can hope for much below: the best rule is within a factor of what is possible.
-        if assume != "shuffled" and name != "huge":
+        if assumption != UNRELATED and name != "huge":
             assert found >= 0.45 * best
-        apart = theory.least_error(budgets, assume=assume, neighbours="add-remove")
+        apart = theory.least_error(budgets, **asdict(assumption), neighbours="add-remove")
         assert 0.0 <= apart <= found * (1.0 + 1e-9)
 
 
 @given(
     profile=profiles,
     factor=st.floats(1.0, 3.0),
-    assume=st.sampled_from(ASSUMPTIONS),
+    assumption=st.sampled_from(ASSUMPTIONS),
     neighbours=st.sampled_from(["replace", "add-remove"]),
     loss=st.sampled_from(["mse", "pac"]),
 )
 @settings(max_examples=30, deadline=None)
 def test_larger_budgets_never_raise_the_bound(
-    profile: dict[float, int], factor: float, assume: str, neighbours: str, loss: str
+    profile: dict[float, int], factor: float, assumption: Assumption, neighbours: str, loss: str
 ) -> None:
     looser: dict[float, int] = {}
     for epsilon, count in profile.items():
         looser[epsilon * factor] = looser.get(epsilon * factor, 0) + count
-    words: dict[str, Any] = {"assume": assume, "neighbours": neighbours, "loss": loss}
+    words: dict[str, Any] = {**asdict(assumption), "neighbours": neighbours, "loss": loss}
     strict = theory.least_error(profile, **words)
     # The search for the best bound may miss it by a little.
     assert theory.least_error(looser, **words) <= strict * (1.0 + 2e-3) + 1e-12
 
 
-@pytest.mark.parametrize("assume", ASSUMPTIONS)
+@pytest.mark.parametrize("assumption", ASSUMPTIONS)
 @pytest.mark.parametrize("loss", ["mse", "pac"])
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_levels_that_are_nearly_equal_are_nearly_one(
-    assume: str, loss: str, neighbours: str
+    assumption: Assumption, loss: str, neighbours: str
 ) -> None:
-    words: dict[str, Any] = {"assume": assume, "loss": loss, "neighbours": neighbours}
+    words: dict[str, Any] = {**asdict(assumption), "loss": loss, "neighbours": neighbours}
     for count in (7, 100, 3000):
         one = theory.least_error({0.2: count, 1.0: count}, **words)
         near = {0.2: count, 1.0: count // 2, 1.0 + 1e-9: count - count // 2}
@@ -162,7 +168,8 @@ def test_people_who_say_nothing_leave_half_the_range() -> None:
     assert theory.least_error(budgets, about="people", related=True) == pytest.approx(3 / 8)
     assert theory.least_error({math.inf: 9}, about="people", related=True) == 0.0
     # Hodges and Lehmann: the minimax risk of the mean of n public coins.
-    assert theory.least_error({math.inf: 9}) == pytest.approx(1 / 8)
+    sample = theory.least_error({math.inf: 9}, about="population", related=False)
+    assert sample == pytest.approx(1 / 8)
 
 
 def test_many_categories_are_harder_to_tell_apart() -> None:
@@ -245,7 +252,9 @@ def test_one_budget_has_the_variance_of_the_best_staircase() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"assume": "x"},
+        {"about": "x"},
+        {"related": "x"},
+        {"related": 1.5},
         {"loss": "x"},
         {"neighbours": "x"},
         {"confidence": 1.0},

@@ -140,20 +140,21 @@ def test_parts_of_the_bounds_are_below_the_true_risks() -> None:
     """Each part by itself, so that none hides behind the largest."""
     for budgets in SMALL:
         people = people_of(ep.Budgets(budgets))
-        shuffled = minimax(budgets, about="people", related=False)
+        unrelated = minimax(budgets, about="people", related=False)
         assert central_square(people) <= minimax(budgets, about="population", related=False)
-        assert max(sample_square(people), shuffled_square(people)) <= shuffled
+        assert max(sample_square(people), shuffled_square(people)) <= unrelated
         assert strict_part_square(people) <= minimax(budgets, about="people", related=True)
 
 
 def test_information_is_what_counts_for_many() -> None:
     """With many people the bound reaches the variance of the best affine estimator, nearly."""
-    many = theory.least_error({0.001: 10**6, 2.0: 10**6}, about="population", related=False)
-    best = math.sqrt(ep.allocate(ep.Budgets({0.001: 10**6, 2.0: 10**6})).risk)
+    people = {0.001: 10**6, 2.0: 10**6}
+    many = theory.least_error(people, about="population", related=False)
+    best = math.sqrt(ep.allocate(people, about="population", related=False).risk)
     assert 0.9 * best < many <= best
     half = ep.Budgets({0.5: 10**5, math.inf: 10**5})
-    shuffled = theory.least_error(half, about="people", related=False)
-    assert shuffled <= math.sqrt(ep.allocate(half, about="people", related=False).risk)
+    unrelated = theory.least_error(half, about="people", related=False)
+    assert unrelated <= math.sqrt(ep.allocate(half, about="people", related=False).risk)
 
 
 def test_random_subsets_are_bounded_from_below() -> None:

@@ -12,6 +12,7 @@ import polars as pl
 
 import epsilons as ep
 from epsilons.verify import Replay, replay
+from tests.assumed import SAMPLE
 
 SIZE = 120
 LEVELS = [0.1, 0.5, 2.0]
@@ -25,10 +26,13 @@ COLUMNS: dict[str, list[Any]] = {
     "epsilon": BUDGETS,
     "person": WHO,
 }
+# Of a sample weights differ more: whoever is paired with another budget shows.
 QUESTIONS: dict[str, Callable[[Any, Any], Any]] = {
-    "mean": lambda minutes, _: ep.Mean(minutes, bounds=(0, 10)),
+    "mean": lambda minutes, _: ep.Mean(minutes, bounds=(0, 10), **SAMPLE),
     "mean, midpoint": lambda minutes, _: ep.Mean(minutes, bounds=(0, 10), missing="midpoint"),
-    "frequencies": lambda _, mode: ep.Frequencies(mode, categories=CATEGORIES, other="other"),
+    "frequencies": lambda _, mode: ep.Frequencies(
+        mode, categories=CATEGORIES, other="other", **SAMPLE
+    ),
     "bins": lambda minutes, _: ep.Frequencies(minutes, edges=[0, 3, 6, 10], other="other"),
 }
 TERMS: dict[str, dict[str, Any]] = {

@@ -25,6 +25,7 @@ from epsilons.mechanisms.candidates import Listed, TheLine
 from epsilons.mechanisms.crossing import Crossing
 from epsilons.mechanisms.selection import Selection
 from epsilons.noise import DiscreteLaplace
+from tests.assumed import SAMPLE
 
 VALUES = np.linspace(0.0, 1.0, 60)
 EPSILON = np.repeat([0.5, 1.0, 2.0], 20)
@@ -40,6 +41,8 @@ def made(name: str) -> Any:
         options = {**options, "epsilon": 4.0 * np.ceil(EPSILON), "method": "staircase"}
     elif method:
         options["method"] = method
+    if method == "sampling":
+        options |= SAMPLE  # if budgets may tell anything, hardly a coin is tossed
     if kind.startswith("open"):
         options |= {"neighbours": "add-remove", "levels": [0.5, 1.0, 2.0]}
     release: Any

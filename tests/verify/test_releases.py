@@ -20,6 +20,7 @@ from epsilons.mechanisms.level_counts import LevelCounts
 from epsilons.mechanisms.selection import Selection
 from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.verify import selection
+from tests.assumed import GAUSSIAN, SAMPLE
 
 PEOPLE = 900
 LEVELS = (0.5, 1.0, 2.0)
@@ -34,14 +35,15 @@ CALLS: dict[str, dict[str, Any]] = {
     "mean, staircase2d": {**OFFERED, "method": "staircase2d"},
     "mean, shifted": {**OFFERED, "method": "shifted"},
     "cells, optimal": {"method": "optimal"},
-    "cells, sampling": {"method": "sampling"},
+    "cells, sampling": {"method": "sampling", **SAMPLE},
     "cells, open": OPEN,
     "cells, offered": OFFERED,
     "line, weighted": {},
     "line, diffusion": {"method": "diffusion"},
     "line, open": OPEN,
     "line, offered": {**OFFERED, "cap": 1.5},
-    "line, slots": {**OFFERED, "method": "diffusion"},
+    "line, gaussian": {**OFFERED, **GAUSSIAN},
+    "line, slots": {**OFFERED, **GAUSSIAN, "method": "diffusion"},
 }
 CLASSES: tuple[Any, ...] = (
     Additive,

@@ -15,6 +15,7 @@ from epsilons.__main__ import cli
 from epsilons.errors import ArgumentError, BudgetError
 from epsilons.mechanisms import Additive
 from epsilons.verify import Change, Replay, replay
+from tests.assumed import GAUSSIAN, SAMPLE
 from tests.verify.replayed import (
     ARRAYS,
     BUDGETS,
@@ -126,14 +127,18 @@ def test_it_holds_on_spark() -> None:
 )
 @pytest.mark.parametrize("form", [list, np.array])
 def test_it_holds_for_every_method(bounds: Any, method: str, neighbours: str, form: Any) -> None:
-    question = ep.Mean(form(MANY.tolist()), bounds=bounds, method=method, missing="midpoint")
+    seated = method == "diffusion" and neighbours == "add-remove"
+    words = GAUSSIAN if seated else SAMPLE if method == "sampling" else {}
+    question = ep.Mean(
+        form(MANY.tolist()), bounds=bounds, method=method, missing="midpoint", **words
+    )
     levels = [0.5, 2.0, 8.0] if neighbours == "add-remove" else None
     held(replay(question, epsilon=form(OFFERED.tolist()), neighbours=neighbours, levels=levels))
 
 
 def test_it_holds_for_sampled_frequencies() -> None:
     question = ep.Frequencies(
-        COLUMNS["mode"], categories=CATEGORIES, other="other", method="sampling"
+        COLUMNS["mode"], categories=CATEGORIES, other="other", method="sampling", **SAMPLE
     )
     held(replay(question, epsilon=BUDGETS))
 

@@ -19,6 +19,7 @@ from epsilons.errors import ArgumentError, DataError, PrivacyError
 from epsilons.mechanisms import Additive
 from epsilons.tally import arrays, identity
 from epsilons.verify import Replay, replay
+from tests.assumed import SAMPLE
 from tests.verify.replayed import (
     BUDGETS,
     COLUMNS,
@@ -47,7 +48,7 @@ def shows(found: Replay, words: str) -> None:
 def test_pairing_by_the_order_of_rows_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     values = pd.Series(np.linspace(1, 9, 60), index=np.arange(60))
     budgets = pd.Series([0.1] * 30 + [2.0] * 30, index=np.arange(60))[::-1]
-    question = ep.Mean(values, bounds=(0, 10))
+    question = ep.Mean(values, bounds=(0, 10), **SAMPLE)  # weights differ
     with pytest.raises(ArgumentError, match="labels"):
         replay(question, epsilon=budgets)
     monkeypatch.setattr(arrays, "same_labels", lambda **_: None)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from epsilons import risk
-from epsilons.allocation.best import laplace_quantile, merged, squares
+from epsilons.allocation.best import laplace_quantile, merged, optimal, squares
 from epsilons.allocation.caps import bias_scale, capped, golden, square_cap
 from epsilons.allocation.rule import Effective, weighing_of
 from epsilons.budgets import Budgets, summed
@@ -16,13 +17,12 @@ from epsilons.risk.assumptions import RELATED, Assumption
 from epsilons.risk.goals import Goal
 from epsilons.types import Floats
 
-_LEAST = 2.0**-20
 _LEVELS = 256
 _CAPS = 48
 _FACTORS = 33
-_ROUNDS = 6
-"""A search looks at factors from the least to 1, on at most so many levels, at so many caps and
-factors at once, and at so many rounds, each more closely around the best."""
+_ROUNDS = 10
+"""A search looks at so many caps and factors at once, on at most so many levels, and at so many
+rounds, each more closely around the best."""
 
 _LARGEST = 1e75
 """Budgets above this are treated as this: their fourth powers would overflow."""
@@ -35,8 +35,9 @@ def minimax(budgets: Budgets, goal: Goal) -> Effective:
     the same privacy, a smaller worst case, and a bias on data far from the middle. Exact where
     budgets tell nothing, or these very people's budgets may tell anything: for mean squared error,
     and in the latter case for the PAC error at confidence ½ and more. Between the two, and in a
-    population with related budgets, it is the best that a search of caps and factors finds. For
-    other PAC errors it takes the weights of the mean squared error.
+    population with related budgets, it is the best that a search of caps and factors finds, and
+    never worse than the best cap. For other PAC errors it takes the weights of the mean squared
+    error.
 
     Reference:
         docs/proofs/allocation.md.
@@ -45,7 +46,7 @@ def minimax(budgets: Budgets, goal: Goal) -> Effective:
         return _related(budgets, goal)
     if goal.assumption.related is False:
         return _centred(budgets, goal.assumption)
-    return _searched(budgets, goal.assumption)
+    return _searched(budgets, goal)
 
 
 def _related(budgets: Budgets, goal: Goal) -> Effective:
@@ -108,35 +109,37 @@ def _centred(budgets: Budgets, assumption: Assumption) -> Effective:
     return Effective(capped(budgets, cap), total=_positive(min(total, 1.0)), cap=cap)
 
 
-def _searched(budgets: Budgets, assumption: Assumption) -> Effective:
+def _searched(budgets: Budgets, goal: Goal) -> Effective:
     """The cap and the total of least mean squared error that a search finds."""
+    assumption = goal.assumption
     coarse = merged(budgets, _LEVELS)
     levels = coarse.levels
-    used = (levels > 0.0) & np.isfinite(levels)
-    finite = np.minimum(levels[used], _LARGEST)
-    public = int(coarse.counts[-1]) if math.isinf(levels[-1]) else 0
-    found: list[tuple[float, Effective]] = []
+    finite = np.minimum(levels[(levels > 0.0) & np.isfinite(levels)], _LARGEST)
+    public = math.isinf(levels[-1])
+    answers = [optimal(budgets, replace(goal, loss="mse"))]
     if public:
-        for factor in np.linspace(_LEAST, 1.0, _FACTORS).tolist():
-            answer = _public_alone(budgets, factor)
-            found.append((float(risk.mse(weighing_of(budgets, answer), assumption)), answer))
+        factors = np.linspace(0.0, 1.0, _CAPS * _FACTORS)[1:]
+        answers += [_public_alone(budgets, factor) for factor in factors.tolist()]
     if len(finite):
-        top = float(finite[-1]) * (1e3 if public else 1.0)
-        low, high = math.log(float(finite[0])), math.log(top)
-        least, most = _LEAST, 1.0
+        # Weights that sum to A need a total near A²/(A² + 8) for the noise alone.
+        together = min(float(coarse.n * finite[0]), 1.0)
+        least = math.log(_positive(together * together / 64.0))
+        ranges = [
+            (math.log(float(finite[0])), math.log(float(finite[-1]) * (1e3 if public else 1.0))),
+            (least, 0.0),
+        ]
         for _ in range(_ROUNDS):
-            caps = np.linspace(low, high, _CAPS)
-            factors = np.linspace(least, most, _FACTORS)
-            risks = _at_factors(coarse, np.exp(caps), factors, assumption)
+            caps, factors = np.linspace(*ranges[0], _CAPS), np.linspace(*ranges[1], _FACTORS)
+            risks = _at_factors(coarse, np.exp(caps), np.exp(factors), assumption)
             row, column = np.unravel_index(int(np.argmin(risks)), risks.shape)
-            cap, factor = float(caps[row]), float(factors[column])
-            width, height = (high - low) / 8.0, (most - least) / 8.0
-            low, high = max(cap - width, low), min(cap + width, high)
-            least, most = max(factor - height, least), min(factor + height, most)
-        cap = math.exp(cap)
-        answer = Effective(capped(budgets, cap), total=factor, cap=cap)
-        found.append((float(risk.mse(weighing_of(budgets, answer), assumption)), answer))
-    return min(found, key=lambda each: each[0])[1]
+            best = float(caps[row]), float(factors[column])
+            ranges = [
+                (max(at - (high - low) / 8.0, low), min(at + (high - low) / 8.0, high))
+                for at, (low, high) in zip(best, ranges, strict=True)
+            ]
+        cap, factor = math.exp(best[0]), _positive(math.exp(best[1]))
+        answers.append(Effective(capped(budgets, cap), total=min(factor, 1.0), cap=cap))
+    return min(answers, key=lambda each: float(risk.mse(weighing_of(budgets, each), assumption)))
 
 
 def _at_factors(budgets: Budgets, caps: Floats, factors: Floats, assumption: Assumption) -> Floats:
@@ -149,7 +152,8 @@ def _at_factors(budgets: Budgets, caps: Floats, factors: Floats, assumption: Ass
     people = budgets.counts.astype(np.float64)
     spread: Floats = np.square(weights - mean[:, None]) @ people
     bias: Floats = 0.5 * (np.abs(weights - 1.0 / n) @ people)
-    scale = factors / sums[:, None]
+    with np.errstate(over="ignore"):
+        scale = factors / sums[:, None]
     total = np.broadcast_to(factors, scale.shape)
     return risk.mse(Moments(n, total, spread, bias, scale), assumption)
 

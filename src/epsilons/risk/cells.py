@@ -209,42 +209,56 @@ def _joined(error: float, scale: float, cells: int) -> float:
     return error * error + scale * (2.0 * error * mean + scale * (mean * mean + variance))
 
 
-def _moved(cells: int, apart: float) -> int:
-    """How many cells can be off, if none is off by more than `apart` of all that moves.
+def _moved(cells: int, apart: float) -> tuple[int, float]:
+    """How many cells can be off by `apart` of all that moves, and by how much two more can be.
 
-    The biases c sum to zero, and Σ|c| is at most twice the bias: 1/apart cells, rounded up, may be
-    off to either side. Where there are fewer cells, all of them are but one of an odd number.
+    The biases c sum to zero, none is above `apart` of the bias, and Σ|c| is at most twice the bias:
+    1/apart cells may be off to either side, rounded down, and one more by what is left. Where there
+    are fewer cells, all of them are but one of an odd number.
     """
-    return min(2 * math.ceil(1.0 / apart), cells - cells % 2)
+    whole = int(min(1.0 / apart, float(cells)))  # δ may be next to nothing
+    left = max(1.0 - whole * apart, 0.0)
+    if cells >= 2 * whole + 2:
+        return 2 * whole, left
+    return min(2 * whole, cells - cells % 2), 0.0
 
 
-def _related_cdf(u: Floats, shift: float, cells: int, moved: int = 2) -> Floats:
-    """P(largest error ≤ u) in units of the scale: `moved` cells are off by the shift.
+def _off(u: Floats, shift: float) -> Floats:
+    """P(|shift + L| ≤ u) for Laplace noise of scale 1."""
+    beyond = 1.0 - 0.5 * (np.exp(np.minimum(shift - u, 0.0)) + np.exp(-shift - u))
+    within = 0.5 * np.exp(np.minimum(u - shift, 0.0)) * -np.expm1(-2.0 * u)
+    return np.where(u >= shift, beyond, within)
+
+
+def _related_cdf(u: Floats, bias: float, cells: int, apart: float) -> Floats:
+    """P(largest error ≤ u), and all in units of the scale: as many cells as can be are off.
 
     No other biases of the same sum do worse: P(|c + L| ≤ a) is log-concave in c, so the least of
     its products is at a vertex of what the biases can be.
     """
-    beyond = 1.0 - 0.5 * (np.exp(np.minimum(shift - u, 0.0)) + np.exp(-shift - u))
-    within = 0.5 * np.exp(np.minimum(u - shift, 0.0)) * -np.expm1(-2.0 * u)
-    off = np.where(u >= shift, beyond, within)
+    moved, left = _moved(cells, apart)
+    off = _off(u, apart * bias) ** moved
+    if left > 0.0:
+        off, moved = off * _off(u, left * bias) ** 2, moved + 2
     with np.errstate(divide="ignore"):
         rest = np.exp((cells - moved) * np.log1p(-np.exp(-u))) if cells > moved else 1.0
-    return np.asarray(off**moved * rest)
+    return np.asarray(off * rest)
 
 
 def _related_mse(bias: float, scale: float, cells: int, apart: float = 1.0) -> float:
-    bias, moved = apart * bias, _moved(cells, apart)
-    shift = bias / scale if scale > 0.0 else math.inf
+    unit = bias / scale if scale > 0.0 else math.inf
+    shift = apart * unit
     if not math.isfinite(shift):
-        return bias * bias
+        return (apart * bias) ** 2
     # Below shift − 45 the error is surely exceeded, but for e^−90.
     start = max(0.0, shift - _FAR)
     end = max(shift, math.log(cells)) + _FAR
-    edges = sorted({start, shift, end, *np.arange(start, end, 2.0).tolist()})
+    less = max(_moved(cells, apart)[1] * unit, start)
+    edges = sorted({start, less, shift, end, *np.arange(start, end, 2.0).tolist()})
     left, right = np.array(edges[:-1]), np.array(edges[1:])  # empty where 45 is below an ulp
     half = 0.5 * (right - left)
     u = 0.5 * (left + right)[:, None] + half[:, None] * _NODES
-    integrand = 2.0 * u * (1.0 - _related_cdf(u, shift, cells, moved))
+    integrand = 2.0 * u * (1.0 - _related_cdf(u, unit, cells, apart))
     integral = float((integrand @ _NODE_WEIGHTS) @ half)
     return (scale * start) ** 2 + scale * (scale * integral)
 
@@ -252,15 +266,16 @@ def _related_mse(bias: float, scale: float, cells: int, apart: float = 1.0) -> f
 def _related_quantile(
     bias: float, scale: float, cells: int, beta: float, apart: float = 1.0
 ) -> float:
-    bias, moved = apart * bias, _moved(cells, apart)
-    shift = bias / scale if scale > 0.0 else math.inf
+    unit = bias / scale if scale > 0.0 else math.inf
+    shift = apart * unit
     if not math.isfinite(shift):
-        return bias
+        return apart * bias
 
     def excess(u: float) -> float:
-        return 1.0 - float(_related_cdf(np.array(u), shift, cells, moved)) - beta
+        return 1.0 - float(_related_cdf(np.array(u), unit, cells, apart)) - beta
 
-    high = max(shift + math.log(moved), math.log(cells)) - math.log(beta) + 2.0
+    off = _moved(cells, apart)[0] + 2
+    high = max(shift + math.log(off), math.log(cells)) - math.log(beta) + 2.0
     return scale * bisect(excess, 0.0, high)
 
 

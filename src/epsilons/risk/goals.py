@@ -152,7 +152,7 @@ class MeanGoal(Goal):
     def in_units(self, unit: float, bounds: tuple[float, float]) -> float:
         """A risk on a unit range, in data units."""
         width = bounds[1] - bounds[0]
-        if self.loss == "pac":
+        if self.loss == "pac" or unit == 0.0:
             return unit * width
         # Products may be infinite, where a power raises an error: a range that was found is wide if
         # values are, and no data may be refused.

@@ -1,0 +1,240 @@
+"""The risk of frequencies where budgets tell something of categories: vertices and simulation."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate, optimize, stats
+
+from epsilons.risk import Weighing, cells
+from epsilons.risk.assumptions import RELATED, SAMPLE, Assumption
+from epsilons.risk.goals import CellsGoal
+from epsilons.types import Floats
+
+
+def within(biases: Floats, scale: float, a: float) -> Floats:
+    """P(all |c_j + L_j| ≤ a) for each row of biases, by the law of Laplace noise."""
+    law = stats.laplace(scale=scale)
+    return np.prod(law.cdf(a - biases) - law.cdf(-a - biases), axis=1)
+
+
+def mean_square(biases: Floats, scale: float) -> float:
+    """E max_j (c_j + L_j)², by quadrature."""
+    row, far = biases[None, :], float(np.abs(biases).max()) + 40.0 * scale
+    inside = integrate.quad(
+        lambda a: 2.0 * a * (1.0 - float(within(row, scale, a)[0])), 0.0, far, limit=400
+    )
+    return float(inside[0])
+
+
+def biases_on_a_grid(k: int, apart: float, steps: int) -> Floats:
+    """Biases that sum to zero, none above `apart`, and together two at most (on both sides)."""
+    axis = np.linspace(-apart, apart, 2 * steps + 1)
+    found = np.array(list(itertools.product(axis, repeat=k - 1)))
+    found = np.column_stack([found, -found.sum(axis=1)])
+    allowed = np.abs(found[:, -1]) <= apart + 1e-12
+    return found[allowed & (np.abs(found).sum(axis=1) <= 2.0 + 1e-12)]
+
+
+STEPS = {0.9: 9, 0.75: 6, 0.6: 6, 0.5: 6, 0.4: 6, 0.05: 6}
+"""Such that what is left of 1/apart cells is on the grid, too."""
+
+
+FEW = [(k, apart, steps) for k in (2, 3, 4, 5) for apart, steps in STEPS.items()]
+
+
+@pytest.mark.parametrize(("k", "apart", "steps"), [*FEW, (6, 0.5, 2), (6, 0.4, 2)])
+@pytest.mark.parametrize("scale", [0.05, 0.5])
+def test_the_cells_that_are_said_to_be_moved_do_worst(
+    k: int, apart: float, steps: int, scale: float
+) -> None:
+    every = biases_on_a_grid(k, apart, steps)
+    for beta in (0.5, 0.1, 0.001):
+        a = cells._related_quantile(1.0, scale, k, beta, apart)
+        missed = float((1.0 - within(every, scale, a)).max())
+        assert missed == pytest.approx(beta, rel=1e-6)
+    worst = every[np.argmin(within(every, scale, apart + scale))]
+    found = cells._related_mse(1.0, scale, k, apart)
+    assert found == pytest.approx(mean_square(worst, scale), rel=1e-5)
+
+
+@pytest.mark.parametrize(("k", "apart"), [(3, 0.25), (3, 0.5), (4, 0.25), (4, 0.5), (2, 0.75)])
+def test_people_whose_shares_are_near_reach_the_error_and_none_is_worse(
+    k: int, apart: float
+) -> None:
+    """Two levels of four people each: all shares of both, in quarters, that are within δ."""
+    weights, scale = np.array([0.05, 0.2]), 0.04
+    made = Weighing(weights, np.array([4, 4]), scale)
+    assumption = Assumption("people", apart)
+    shares = np.array([s for s in itertools.product(range(5), repeat=k) if sum(s) == 4]) / 4.0
+    biases = np.array(
+        [
+            0.2 * strict + 0.8 * generous - (strict + generous) / 2.0
+            for strict, generous in itertools.product(shares, repeat=2)
+            if np.abs(strict - generous).max() <= apart + 1e-12
+        ]
+    )
+    for confidence in (0.5, 0.95):
+        for bound in (cells.quantile, cells.band):
+            a = bound(made, assumption, k, confidence)
+            missed = float((1.0 - within(biases, scale, a)).max())
+            assert missed == pytest.approx(1.0 - confidence, rel=1e-6)
+    worst = biases[np.argmin(within(biases, scale, 2.0 * scale))]
+    assert cells.mse(made, assumption, k) == pytest.approx(mean_square(worst, scale), rel=1e-5)
+    alone = cells.share_error(made, assumption, 0.9)
+    law = stats.laplace(scale=scale)
+    bias = float(np.abs(biases).max())
+    assert law.sf(alone - bias) + law.cdf(-alone - bias) == pytest.approx(0.1, rel=1e-6)
+    assert not CellsGoal(assumption, "mse", 0.9, k).is_exact(made)
+
+
+N = 30
+BUDGETS = np.array([0.4, 2.0])
+
+
+def estimator(generous: int) -> Weighing:
+    """Proportional weights, for so many generous people."""
+    counts = np.array([N - generous, generous])
+    total = float(counts @ BUDGETS)
+    return Weighing(BUDGETS / total, counts, 0.2 / total)
+
+
+POPULATIONS = {  # how many are generous, the shares of the strict and of the generous
+    "apart": (0.5, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)),
+    "near": (0.5, (0.5, 0.5, 0.0), (0.4, 0.6, 0.0)),
+    "few": (0.1, (0.4, 0.3, 0.3), (0.3, 0.4, 0.3)),
+    "many cells": (0.3, (0.3, 0.3, 0.2, 0.2), (0.2, 0.2, 0.3, 0.3)),
+}
+
+
+@pytest.mark.parametrize("name", POPULATIONS)
+@pytest.mark.parametrize("related", [True, 0.1])
+def test_bounds_hold_in_populations_of_pairs(name: str, related: bool | float) -> None:
+    """20,000 seeded samples; a false alarm at six standard errors has a chance below 1e-8."""
+    part, strict, generous = POPULATIONS[name]
+    if related is not True and name == "apart":
+        return
+    assumption = Assumption("population", related)
+    k, runs, rng = len(strict), 20_000, np.random.default_rng(7)
+    truth = (1.0 - part) * np.array(strict) + part * np.array(generous)
+    drawn = rng.binomial(N, part, runs)
+    lists = [estimator(g) for g in range(N + 1)]
+    weights = np.array([each.weights for each in lists])[drawn]
+    hits = rng.multinomial(N - drawn, strict) * weights[:, :1]
+    hits = hits + rng.multinomial(drawn, generous) * weights[:, 1:]
+    scales = np.array([each.scale for each in lists])[drawn]
+    error = np.abs(hits + rng.laplace(0.0, scales[:, None], (runs, k)) - truth).max(axis=1)
+    seen = np.unique(drawn)
+    bound = np.zeros(N + 1)
+    bound[seen] = [cells.mse(lists[g], assumption, k) for g in seen]
+    excess = error**2 - bound[drawn]
+    assert excess.mean() <= 6.0 * excess.std() / math.sqrt(runs)
+    for beta in (0.5, 0.1, 0.01):
+        limit = np.zeros(N + 1)
+        limit[seen] = [cells.quantile(lists[g], assumption, k, 1.0 - beta) for g in seen]
+        missed = int((error > limit[drawn]).sum())
+        assert missed <= beta * runs + 6.0 * math.sqrt(beta * runs) + 6.0
+
+
+def largest_square(k: int, apart: float) -> float:
+    """The largest Σc² of biases on a grid, of those that are said to be possible."""
+    return float(np.square(biases_on_a_grid(k, apart, 4)).sum(axis=1).max())
+
+
+@pytest.mark.parametrize("k", [2, 4])
+@pytest.mark.parametrize("related", [True, 0.5, 0.25, 0.02])
+@pytest.mark.parametrize("keep", [None, 0.4])
+def test_the_squared_error_of_a_population_is_what_it_is_said_to_be(
+    k: int, related: bool | float, keep: float | None
+) -> None:
+    """Root mean squares of the parts, joined, and the largest of k noises beside them."""
+    counts, scale = np.array([200, 100]), 0.003
+    made = Weighing(
+        np.array([0.002, 0.006]), counts, scale, None if keep is None else np.full(2, keep)
+    )
+    people = np.repeat(made.weights, counts)
+    bias = float(np.maximum(people - 1.0 / 300, 0.0).sum())
+    # The largest of errors that sum to zero has at most 1 − 1/k of their squares.
+    share = 1.0 - 1.0 / k
+    plain = max(math.sqrt(share * (1.0 - 1.0 / m) / 300) for m in range(2, k + 1))
+    part = bias + plain
+    if related is not True:
+        own = share * math.sqrt(float(people @ people))
+        # The shares at two budgets differ by δ in every cell, each budget as likely as the other.
+        drawn = math.sqrt(share * min(k * related**2 / 4.0, share) / 300)
+        far = bias * math.sqrt(share * largest_square(k, related))
+        part = min(part, own + related * bias + drawn, math.hypot(own, far + drawn))
+    if keep is not None:
+        part += math.sqrt(float(people @ people) * (1.0 - keep) / keep)
+
+    def density(m: float) -> float:
+        return k * math.exp(-m) * (-math.expm1(-m)) ** (k - 1)
+
+    expected = integrate.quad(lambda m: (part + scale * m) ** 2 * density(m), 0.0, 60.0)[0]
+    found = cells.mse(made, Assumption("population", related), k)
+    assert found == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("k", [3, 20])
+@pytest.mark.parametrize("related", [True, 0.02])
+def test_the_quantile_of_a_population_spends_all_of_beta_and_no_more(
+    k: int, related: bool | float
+) -> None:
+    """No split of β does better than by 5 %: a union over cells, sides and parts, each alone."""
+    made = Weighing(np.array([0.002, 0.004]), np.array([200, 150]), 0.004)
+    n, beta, apart = 350, 0.05, float(related)
+    law = stats.laplace(scale=made.scale)
+
+    def sampling(square: float, part: float) -> float:
+        """Hoeffding's inequality for each cell and side."""
+        return float(
+            optimize.brentq(lambda s: 2.0 * k * math.exp(-2.0 * s * s / square) - part, 1e-9, 5.0)
+        )
+
+    def noise(part: float) -> float:
+        return float(
+            optimize.brentq(lambda a: 1.0 - (1.0 - 2.0 * law.sf(a)) ** k - part, 1e-9, 1.0)
+        )
+
+    def people(part: float) -> float:
+        """One cell is off by the bias, and another by as much to the other side."""
+        row = np.array([[made.bias, -made.bias, *(0.0,) * (k - 2)]])
+        return float(
+            optimize.brentq(lambda a: 1.0 - float(within(row, made.scale, a)[0]) - part, 1e-9, 2.0)
+        )
+
+    errors = []
+    square = float(made.counts @ made.weights**2)
+    for part in beta * np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8]):
+        outer = sampling(1.0 / n, part)
+        errors.append(people(beta - part) + outer)
+        if related is not True:
+            for inner in np.arange(1, 20) / 20.0 * (beta - part):
+                near = sampling(square, inner) + noise(beta - part - inner)
+                errors.append(apart * made.bias + near + apart * outer)
+    found = cells.quantile(made, Assumption("population", related), k, 1.0 - beta)
+    assert min(errors) * (1.0 - 1e-6) <= found <= 1.05 * min(errors)
+    assert found == cells.band(made, Assumption("population", related), k, 1.0 - beta)
+
+
+@pytest.mark.parametrize("keep", [None, 0.5])
+@pytest.mark.parametrize("k", [2, 5, 30])
+def test_a_little_related_is_between_not_and_in_any_way(k: int, keep: float | None) -> None:
+    coins = None if keep is None else np.full(2, keep)
+    made = Weighing(np.array([0.01, 0.03]), np.array([40, 20]), 0.01, coins)
+    for about in ("people", "population"):
+        asked = [Assumption(about, r) for r in (1e-9, 0.01, 0.2, 0.5, 0.9, 1.0 - 1e-9, True)]
+        squares = [cells.mse(made, each, k) for each in asked]
+        errors = [cells.quantile(made, each, k, 0.9) for each in asked]
+        for found in (squares, errors):
+            assert all(a <= b * (1.0 + 1e-9) for a, b in itertools.pairwise(found))
+            assert found[-2] == pytest.approx(found[-1], rel=1e-6)
+    assert cells.mse(made, Assumption("people", 5e-324), k) <= cells.mse(made, RELATED, k)
+    little = Assumption("population", 1e-9)
+    assert cells.mse(made, SAMPLE, k) <= cells.mse(made, little, k) * (1.0 + 1e-9)
+    if keep is None:
+        assert cells.mse(made, little, k) == pytest.approx(cells.mse(made, SAMPLE, k), rel=1e-6)
+    assert cells.mse(made, RELATED, k) <= cells.mse(made, Assumption("population", True), k)

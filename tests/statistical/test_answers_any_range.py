@@ -1,0 +1,134 @@
+"""Nobody knows the range: intervals hold the mean of the values cut to the one that was found.
+
+Real columns, zero-heavy (affairs, visits), skewed (wages) and nearly Gaussian (IQ), and one that is
+made and has no mean (Cauchy). Where budgets tell a little, δ is the largest distance between the
+distribution functions of two levels: on no range are the means of cut values farther apart.
+
+Seeded, so a pass stays a pass. For a new seed the probability that any test here fails although
+every interval holds as stated is below 10⁻⁷: fewer than 1,000 exact binomial tests at 10⁻¹⁰ each.
+"""
+
+from __future__ import annotations
+
+import zlib
+from functools import cache
+from itertools import product
+from typing import Any, Final
+
+import numpy as np
+import pytest
+from scipy.stats import binom, ks_2samp
+
+import epsilons as ep
+from epsilons.types import Floats
+from tests.statistical.people import MENU, PEOPLE, budgets, column
+
+TAIL: Final = 1e-10
+CONFIDENCES: Final = (0.5, 0.95)
+RUNS: Final = 60
+MANY: Final = 1_000
+
+NAMES: Final = ("affairs", "visits", "wages", "scores", "heavy tails")
+ASKED: Final = (
+    ("replace", "people", True, "strict if high"),
+    ("replace", "people", True, "strict if low"),
+    ("replace", "people", "own", "not at all"),
+    ("replace", "population", True, "strict if high"),
+    ("add-remove", "people", True, "strict if high"),
+    ("add-remove", "people", "own", "not at all"),
+)
+
+pytestmark = pytest.mark.statistical
+
+
+def values_of(name: str) -> Floats:
+    if name == "heavy tails":
+        return np.random.default_rng(4).standard_cauchy(PEOPLE)
+    return column(name).values
+
+
+def apart_on_any_range(values: Floats, epsilon: Floats) -> float:
+    groups = [values[epsilon == level] for level in np.unique(epsilon)]
+    return max(float(ks_2samp(one, other).statistic) for one, other in product(groups, groups))
+
+
+@cache
+def misses(name: str, asked: tuple[str, str, Any, str], runs: int) -> np.ndarray:
+    """How many runs missed, by confidence."""
+    neighbours, about, related, way = asked
+    seed = zlib.crc32(f"{name} {asked}".encode())
+    rng, source = np.random.default_rng(seed), ep.Seeded(seed)
+    everyone = values_of(name)
+    ranks = np.argsort(np.argsort(everyone)) / len(everyone)
+    epsilon = budgets(ranks, way, rng)
+    if related == "own":
+        related = apart_on_any_range(everyone, epsilon)
+    counted = []
+    for _ in range(runs):
+        drawn = np.arange(len(everyone))
+        if about == "population":
+            drawn = rng.integers(0, len(everyone), len(everyone))
+        release = ep.mean(
+            everyone[drawn],
+            epsilon=epsilon[drawn],
+            bounds=None,
+            neighbours=neighbours,
+            levels=MENU if neighbours == "add-remove" else None,
+            about=about,
+            related=related,
+            source=source,
+        )
+        lo, hi = release.bounds
+        truth, room = float(np.clip(everyone, lo, hi).mean()), 1e-12 * (hi - lo)
+        held = [release.interval(confidence) for confidence in CONFIDENCES]
+        counted.append([not low - room <= truth <= high + room for low, high in held])
+    return np.array(counted).sum(axis=0)
+
+
+def allowed(runs: int) -> Floats:
+    return np.array([float(binom.isf(TAIL, runs, 1.0 - confidence)) for confidence in CONFIDENCES])
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=lambda asked: ", ".join(map(str, asked)))
+@pytest.mark.parametrize("name", NAMES)
+def test_the_mean_of_cut_values_is_held_as_often_as_stated(
+    name: str, asked: tuple[str, str, Any, str]
+) -> None:
+    assert (misses(name, asked, RUNS) <= allowed(RUNS)).all()
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=lambda asked: ", ".join(map(str, asked)))
+def test_and_so_it_is_on_all_columns_together(asked: tuple[str, str, Any, str]) -> None:
+    total = np.sum([misses(name, asked, RUNS) for name in NAMES], axis=0)
+    print(*asked, "held", np.round(1.0 - total / (RUNS * len(NAMES)), 3))
+    assert (total <= allowed(RUNS * len(NAMES))).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", ASKED, ids=lambda asked: ", ".join(map(str, asked)))
+@pytest.mark.parametrize("name", NAMES)
+def test_and_in_many_runs(name: str, asked: tuple[str, str, Any, str]) -> None:
+    assert (misses(name, asked, MANY) <= allowed(MANY)).all()
+
+
+@pytest.mark.parametrize("loss", ["mse", "pac"])
+def test_few_people_get_a_release_whatever_range_was_found(loss: str) -> None:
+    """It may be as wide as floats go, so that its square is none: under add/remove that is no
+    reason to give nothing, for that would tell."""
+    widest = 0.0
+    for seed in range(130, 170):  # some of these find such a range
+        release = ep.mean(
+            [1.0, 2.0, 3.0],
+            epsilon=[1.0, 1.0, 1.0],
+            bounds=None,
+            neighbours="add-remove",
+            levels=[1.0],
+            loss=loss,
+            source=ep.Seeded(seed),
+        )
+        lo, hi = release.bounds
+        low, high = release.interval()
+        assert lo <= low <= high <= hi
+        assert release.risk >= 0.0
+        widest = max(widest, hi - lo)
+    assert widest > 1e160
