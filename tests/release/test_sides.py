@@ -87,7 +87,7 @@ def test_what_is_true_of_less_data_tells_more(
     statistic: str, about: str, terms: dict[str, Any]
 ) -> None:
     """All data first. Of a population, "not at all" is the end of "a little"; of these people it
-    is not: budgets that are shuffled may well meet means that are farther apart."""
+    is not: budgets that chance gave may well meet means that are farther apart."""
     anything, little, nothing = ASKED[statistic](about=about, related=False, **terms).sides
     for less, more in [(anything, little), (anything, nothing)] + (
         [(little, nothing)] if about == "population" else []

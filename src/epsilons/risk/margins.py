@@ -123,9 +123,7 @@ def holds_on_any_range(assumption: Assumption) -> bool:
     empirical law, whichever the range is (Massart). Otherwise what was found may go with who has
     which budget.
     """
-    if assumption.sampled:
-        return assumption.anything
-    return assumption.related is not False
+    return assumption.anything if assumption.sampled else assumption.related is not False
 
 
 @storable
@@ -239,8 +237,7 @@ class _Behind(Margin):
             (0.0, min(far, 1.0) * (1.0 if sampled or not related else assumption.apart)),
             (varying, min(far, 1.0) * assumption.apart),
         ]
-        # Which is shorter is told by the counts, and by nothing that was drawn later. Where they
-        # tell nothing, it is the latter: the other surely ends as the whole range.
+        # Counts alone tell which is shorter; where they do not, the first is the whole range.
         total = self.counted.total
         costs = [min(apart + _sample_reach(most, total, beta), 1.0) for most, apart in ways]
         largest, apart = ways[costs[1] <= costs[0]]
