@@ -47,7 +47,6 @@ def text(data: PlanData) -> str:
     ]
     some = f", for {len(chosen)} of {len(levels):,} levels" if len(chosen) < len(levels) else ""
     heads = ("method", "typical error", f"error at {confidence}", "gain", "used")
-    guessed = [wrapped(_guess(data))] if data["guess"] is not None else []
     return "\n".join(
         [
             headline(data),
@@ -62,7 +61,7 @@ def text(data: PlanData) -> str:
             ),
             *warning_lines(data["warnings"]),
             wrapped("Advice: " + data["advice"]),
-            *guessed,
+            *map(wrapped, _guess(data)),
             "",
             table(*outcomes_table(data, lambda error: _told(data, error))),
             wrapped("The row with * is what this plan assumes. " + data["before"]),
@@ -85,7 +84,7 @@ def html(data: PlanData) -> str:
     return notebook.block(
         headline(data),
         notebook.html_table(heads, rows),
-        notebook.paragraphs(*data["warnings"], data["advice"]),
+        notebook.paragraphs(*data["warnings"], data["advice"], *_guess(data)),
     )
 
 
@@ -116,7 +115,7 @@ def page(data: PlanData) -> str:
         [
             *warning_parts(data["warnings"]),
             Words(data["advice"], "advice"),
-            *([] if data["guess"] is None else [Words(_guess(data))]),
+            *map(Words, _guess(data)),
             FactList(_worth(data, best)),
             Section("The budgets", [_budgets(data)]),
             Section("Error over the cap", [_curve(data)]),
@@ -197,20 +196,20 @@ def _errors_are(data: PlanData) -> str:
     return "worst cases over values, to leading order, if as many people come"
 
 
-def _guess(data: PlanData) -> str:
-    """What a guess of the spread buys, and what it costs if it is wrong."""
+def _guess(data: PlanData) -> list[str]:
+    """What a guess of the spread buys and what it costs if it is wrong, if there is one."""
     guess = data["guess"]
     if guess is None:
-        return ""
-    told = [
-        _told(data, error)
-        for error in (guess["rmse"], guess["plain_rmse"], guess["worst"], guess["plain_worst"])
+        return []
+    names = ("rmse", "plain_rmse", "worst", "plain_worst")
+    right, plain, worst, least = (_told(data, guess[name]) for name in names)
+    if (right, worst) == (plain, least):
+        return ["The guess: it changes no error here."]
+    return [
+        f"The guess: if it is right, the typical error is {right} in place of {plain}; in the "
+        f"worst case over all data it is {worst} in place of {least}. Privacy and intervals do not "
+        "depend on it."
     ]
-    return (
-        f"The guess: if it is right, the typical error is {told[0]} in place of {told[1]}; in the "
-        f"worst case over all data it is {told[2]} in place of {told[3]}. Privacy and intervals do "
-        "not depend on it."
-    )
 
 
 def _error_of(data: PlanData, row: ForecastData) -> float:
@@ -222,7 +221,8 @@ def _worth(data: PlanData, best: ForecastData) -> list[tuple[str, str]]:
     """What personal budgets buy, and how much room is left."""
     room = ""
     error, bound = _error_of(data, best), data["lower_bound"]
-    if bound > 0.0 and math.isfinite(error):
+    # The limit is for the worst case: errors of values with a guessed spread may be below it.
+    if bound > 0.0 and math.isfinite(error) and data["guess"] is None:
         room = f" The advised method is within a factor {number(error / bound, 3)} of it."
     return [
         ("People", f"{data['n']:,} people"),
@@ -261,8 +261,9 @@ def _curve(data: PlanData) -> Part:
         "spends."
     )
     limits = []
-    # A limit far below would leave no room for the curve.
-    if data["loss"] == "mse" and data["lower_bound"] > error / 30.0:
+    # A limit far below would leave no room for the curve, and with a guess it is no limit of it.
+    near = data["lower_bound"] > error / 30.0 and data["guess"] is None
+    if data["loss"] == "mse" and near:
         caption += " No method can be below the dashed line."
         limits = [data["lower_bound"]]
     return Figure(_drawn_curve(data, limits), label, caption)

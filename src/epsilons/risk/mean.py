@@ -79,7 +79,7 @@ def mse(estimator: Weighing | Moments, assumption: Assumption, spread: float = W
     n, total = estimator.n, estimator.total
     pull = (1.0 - total) ** 2
     if spread < WIDEST:
-        data = _guessed_square(estimator, assumption, spread) + 0.25 * pull
+        data = _guessed_square(estimator, assumption, spread)
     elif assumption.related is False and assumption.sampled:
         data = 0.25 * np.maximum(pull, estimator.spread + total**2 / n)
     elif assumption.related is False:
@@ -107,30 +107,59 @@ def _sampled_square(estimator: Weighing | Moments, assumption: Assumption) -> Fl
 
 
 def _guessed_square(estimator: Weighing | Moments, assumption: Assumption, spread: float) -> Floats:
-    """The mean square of everything but noise, coins and pull, for data of this spread.
-
-    What budgets tell of values takes the weighted mean no farther than s·√(n·Σ(w − 1/n)²), by
-    Cauchy and Schwarz.
-    """
+    """The mean square of everything but noise and coins, for data of at most this deviation."""
     n, variance = estimator.n, spread * spread
-    if assumption.related is False and not assumption.sampled:
-        return np.asarray(variance * n / (n - 1) * estimator.spread)
-    own = variance * (estimator.spread + np.square(estimator.total) / n)
+    pull = np.square(1.0 - estimator.total)
+    own = estimator.spread + np.square(estimator.total) / n
     if assumption.related is False:
-        return np.asarray(own)
-    far = _within(estimator, assumption.apart, spread)
+        drawn = own if assumption.sampled else n / (n - 1) * estimator.spread
+        # Values of the variance v have a mean within √(¼ − v) of the middle.
+        return np.asarray(0.25 * pull + variance * np.maximum(drawn - pull, 0.0))
+    far = _guessed_leaning(estimator, assumption.apart, spread)
     if not assumption.sampled:
-        return np.asarray(np.square(far))
-    anything = np.square(_within(estimator, 1.0, spread) + spread / math.sqrt(n))
+        return np.square(far)
+    anything = np.square(_guessed_leaning(estimator, 1.0, spread) + spread / math.sqrt(n))
     if assumption.anything:
         return np.asarray(anything)
-    drawn = min(assumption.apart / 2.0, spread) / math.sqrt(n)
-    return np.minimum(anything, own + np.square(far + drawn))
+    return np.minimum(anything, variance * own + np.square(far + _drawn(assumption, n, spread)))
 
 
-def _within(estimator: Weighing | Moments, apart: float, spread: float) -> Floats:
-    """How far budgets that tell of values take the weighted mean, weights that sum to one."""
-    return np.minimum(apart * estimator.bias, spread * np.sqrt(estimator.n * estimator.spread))
+def _guessed_leaning(estimator: Weighing | Moments, apart: float, spread: float) -> Floats:
+    """The largest bias if budgets tell of values of at most this deviation.
+
+    It is no farther than s·√(n·Σ(w − W/n)²), by Cauchy and Schwarz, beside the pull to the middle.
+    """
+    pull = np.abs(1.0 - estimator.total) / 2.0
+    along = spread * np.sqrt(estimator.n * estimator.spread)
+    return np.minimum(leaning(estimator, apart), along + pull)
+
+
+def _drawn(assumption: Assumption, n: int, spread: float) -> float:
+    """How far the means that budgets tell are moved by who is drawn, as a root mean square."""
+    return min(assumption.apart / 2.0, spread) / math.sqrt(n)
+
+
+def _guessed_quantile(
+    weighing: Weighing, assumption: Assumption, spread: float, jitter: float, beta: float
+) -> float:
+    """The error not exceeded for data of this spread: what is expected, and no bound.
+
+    A Gaussian of the variance v has the tail that Hoeffding's bound has for 4v; what budgets tell
+    is no chance, but a shift.
+    """
+    n, variance = weighing.n, spread * spread
+    if assumption.related is False:
+        square = weighing.square if assumption.sampled else n / (n - 1) * weighing.spread
+        return _deviation(weighing, _pull(weighing), 4.0 * variance * square + jitter, beta)
+    far = float(_guessed_leaning(weighing, assumption.apart, spread))
+    if not assumption.sampled:
+        return _deviation(weighing, far, jitter, beta)
+    anything = float(_guessed_leaning(weighing, 1.0, spread))
+    found = _deviation(weighing, anything, 4.0 * variance / n + jitter, beta)
+    if assumption.anything:
+        return found
+    square = variance * weighing.square + _drawn(assumption, n, spread) ** 2
+    return min(found, _deviation(weighing, far, 4.0 * square + jitter, beta))
 
 
 def quantile(
@@ -167,9 +196,7 @@ def quantile(
         return math.inf
     jitter = coins * keep_proxy(weighing)
     if spread < WIDEST:
-        # A Gaussian of this variance has the tail that Hoeffding's bound has for four times it.
-        square = 4.0 * float(_guessed_square(weighing, assumption, spread)) + jitter
-        return _deviation(weighing, _pull(weighing), square, beta)
+        return _guessed_quantile(weighing, assumption, spread, jitter, beta)
     if assumption.related is False and assumption.sampled:
         return _deviation(weighing, _pull(weighing), weighing.square + jitter, beta)
     if assumption.related is False:
