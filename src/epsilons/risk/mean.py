@@ -148,18 +148,24 @@ def _guessed_quantile(
     is no chance, but a shift.
     """
     n, variance = weighing.n, spread * spread
+    drawn = weighing.square if assumption.sampled else n / (n - 1) * weighing.spread
+    anything = float(_guessed_leaning(weighing, 1.0, spread))
     if assumption.related is False:
-        square = weighing.square if assumption.sampled else n / (n - 1) * weighing.spread
-        return _deviation(weighing, _pull(weighing), 4.0 * variance * square + jitter, beta)
+        square = 4.0 * variance * drawn + jitter
+        found = _deviation(weighing, _pull(weighing), square, beta)
+        return (
+            found
+            if assumption.sampled
+            else min(found, _deviation(weighing, anything, jitter, beta))
+        )
     far = float(_guessed_leaning(weighing, assumption.apart, spread))
     if not assumption.sampled:
         return _deviation(weighing, far, jitter, beta)
-    anything = float(_guessed_leaning(weighing, 1.0, spread))
     found = _deviation(weighing, anything, 4.0 * variance / n + jitter, beta)
     if assumption.anything:
         return found
-    square = variance * weighing.square + _drawn(assumption, n, spread) ** 2
-    return min(found, _deviation(weighing, far, 4.0 * square + jitter, beta))
+    square = 4.0 * (variance * drawn + _drawn(assumption, n, spread) ** 2) + jitter
+    return min(found, _deviation(weighing, far, square, beta))
 
 
 def quantile(
