@@ -210,7 +210,7 @@ def _bounds(given: dict[str, Any]) -> dict[str, Any]:
         )
     if given["bounds"] is None and given.get("spread") is not None:
         raise click.UsageError("--spread is in parts of the range: give --bounds LO HI with it.")
-    some = {name: given[name] for name in ("shape", "spread") if name in given}
+    some: dict[str, Any] = {name: given[name] for name in ("shape", "spread") if name in given}
     return {"bounds": given["bounds"], "missing": given["missing"], **some}
 
 

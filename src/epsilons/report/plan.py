@@ -201,8 +201,8 @@ def _guess(data: PlanData) -> list[str]:
     guess = data["guess"]
     if guess is None:
         return []
-    names = ("rmse", "plain_rmse", "worst", "plain_worst")
-    right, plain, worst, least = (_told(data, guess[name]) for name in names)
+    right, plain = _told(data, guess["rmse"]), _told(data, guess["plain_rmse"])
+    worst, least = _told(data, guess["worst"]), _told(data, guess["plain_worst"])
     if (right, worst) == (plain, least):
         return ["The guess: it changes no error here."]
     return [
