@@ -27,6 +27,12 @@ NAMED = ("uniform", "threshold", "groups", "groups by noise")
 CLEVER = ("composition", "sampling")
 """What comes nearer: people in several releases, and a coin for each person."""
 
+GUESS = 0.15
+"""A guess of the standard deviation, as somebody makes it who knows such data."""
+
+OURS = ("ours", f"ours, spread={GUESS}")
+"""Ours, and ours with that guess."""
+
 Draw = Callable[[np.random.Generator, int], Floats]
 
 
@@ -86,6 +92,12 @@ class Compared:
         return mean_of(np.zeros(len(self.epsilon)), self.epsilon, 0).mechanism
 
     @cached_property
+    def own(self) -> dict[str, Any]:
+        """Ours without a guess of the spread, and with one."""
+        guessed = mean_of(np.zeros(len(self.epsilon)), self.epsilon, 0, GUESS).mechanism
+        return dict(zip(OURS, (self.ours, guessed), strict=True))
+
+    @cached_property
     def theirs(self) -> dict[str, Combination]:
         """The best of every kind, for the exact budgets."""
         noise = risk.noise_per_square(UNRELATED, self.budgets.n)
@@ -107,10 +119,10 @@ class Compared:
 
     def estimators(self) -> dict[str, Weighing]:
         """All that are measured, as risk reads them."""
-        return {"ours": self.ours.weighing, **{k: c.weighing for k, c in self.theirs.items()}}
+        return {name: each.weighing for name, each in (self.own | self.theirs).items()}
 
 
-def mean_of(values: Floats, epsilon: Floats, seed: int) -> Any:
+def mean_of(values: Floats, epsilon: Floats, seed: int, spread: float | None = None) -> Any:
     """Ours, as users call it; Laplace noise, as theirs has."""
     return ep.mean(
         values,
@@ -118,6 +130,7 @@ def mean_of(values: Floats, epsilon: Floats, seed: int) -> Any:
         bounds=(0.0, 1.0),
         about="people",
         related=False,
+        spread=spread,
         method="optimal",
         source=ep.Seeded(seed),
     )

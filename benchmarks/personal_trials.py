@@ -69,9 +69,9 @@ def measure(
             keys.append((case.name, name))
             columns.append(np.repeat(one.weights, one.counts))
             expected.append(factor * one.spread + 2.0 * one.scale**2)
-            if name == "ours":
-                drawn = case.ours.draw(ep.Seeded(seed + place), trials)
-                noises.append(drawn.astype(np.float64) / float(case.ours.divisor))
+            if name in case.own:
+                drawn = case.own[name].draw(ep.Seeded(seed + place), trials)
+                noises.append(drawn.astype(np.float64) / float(case.own[name].divisor))
             else:
                 scales = case.theirs[name].scales
                 noises.append(rng.laplace(size=(trials, len(scales))) @ scales)

@@ -210,6 +210,11 @@ GIVEN: list[tuple[list[str], Any, dict[str, Any]]] = [
     (["--value", "v", "--bounds", "0", "10"], MEAN, {}),
     (["--value", "v", "--bounds", "0", "10", "--person", "who"], MEAN, {"person": "who"}),
     (["--value", "v", "--bounds", "0", "10", "--missing", "midpoint"], LENIENT, {}),
+    (
+        ["--value", "v", "--bounds", "0", "10", "--related", "no", "--spread", "0.1"],
+        ep.Mean("v", bounds=(0, 10), related=False, spread=0.1),
+        {},
+    ),
     (["--value", "v", "--unknown-range"], ep.Mean("v", bounds=None), {}),
     (["--value", "v", "--edges", "0,5,10"], ep.Frequencies("v", edges=[0.0, 5.0, 10.0]), {}),
     (["--value", "w", "--category", "a", "--category", "b", "--other", "c"], CAUGHT, {}),
@@ -244,6 +249,9 @@ def test_the_command_says_the_same(
         ["--unknown-range", "--category", "a"],
         ["--other", "a"],
         ["--category", "a", "--category", "b", "--missing", "midpoint"],
+        ["--category", "a", "--category", "b", "--spread", "0.1"],
+        ["--unknown-range", "--spread", "0.1"],
+        ["--spread", "0.1"],
     ],
 )
 def test_the_command_asks_for_one_question(words: list[str], tmp_path: Path) -> None:

@@ -79,6 +79,7 @@ AR = ["--neighbours", "add-remove"]
 OFFERED = ["--level", "0.5", "--level", "1", "--level", "2"]
 GUESSED = ["--level", "0.5:300", "--level", "1:900", "--level", "2:200"]
 PRIVATE: dict[str, Any] = {"neighbours": "add-remove"}
+CHOSEN = {0.5: 300, 1.0: 900, 2.0: 200}
 
 # Words, the same in Python, and the option that they are about.
 SHARED: list[tuple[list[str], dict[str, Any]]] = [
@@ -97,7 +98,7 @@ SHARED: list[tuple[list[str], dict[str, Any]]] = [
     (["--method", "proportional"], {"method": "proportional"}),
     (AR, PRIVATE),
     ([*AR, *OFFERED], PRIVATE | {"levels": [0.5, 1.0, 2.0]}),
-    ([*AR, *GUESSED], PRIVATE | {"levels": {0.5: 300, 1.0: 900, 2.0: 200}}),
+    ([*AR, *GUESSED], PRIVATE | {"levels": CHOSEN}),
     ([*AR, "--cap", "0.4"], PRIVATE | {"cap": 0.4}),
     ([*AR, *OFFERED, "--cap", "0.7"], PRIVATE | {"levels": [0.5, 1.0, 2.0], "cap": 0.7}),
     ([*AR, "--person", "who"], PRIVATE | {"person": "who"}),
@@ -106,6 +107,8 @@ MEANS: list[tuple[list[str], dict[str, Any]]] = [
     ([], {}),
     (["--bounds", "1", "6"], {"bounds": (1.0, 6.0)}),
     (["--unit", "minutes"], {"unit": "minutes"}),
+    (["--related", "no", "--spread", "0.05"], {"related": False, "spread": 0.05}),
+    ([*AR, *GUESSED, "--spread", "0.3"], PRIVATE | {"levels": CHOSEN, "spread": 0.3}),
     (["--value", "far", "--bounds", "890", "950"], {"values": "far", "bounds": (890.0, 950.0)}),
     (
         ["--value", "holes", "--missing", "midpoint"],
@@ -214,6 +217,8 @@ PLANS: list[tuple[list[str], dict[str, Any]]] = [
     (["--about", "population", "--related", "yes"], {"about": "population", "related": True}),
     (["--loss", "pac"], {"loss": "pac"}),
     (["--confidence", "0.7"], {"confidence": 0.7}),
+    (["--related", "no", "--spread", "0.1"], {"related": False, "spread": 0.1}),
+    ([*AR, "--spread", "0.2"], PRIVATE | {"spread": 0.2}),
     (AR, PRIVATE),
     ([*AR, "--cap", "0.3"], PRIVATE | {"cap": 0.3}),
 ]

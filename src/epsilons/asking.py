@@ -28,6 +28,7 @@ def mean(
     neighbours: str = "replace",
     about: str = "people",
     related: bool | float = True,
+    spread: float | None = None,
     loss: str = "mse",
     confidence: float = 0.95,
     method: str = "auto",
@@ -65,6 +66,10 @@ def mean(
             False, if who has which budget says nothing of their value; or a number δ, such as 0.05:
             the means of people at different budgets differ by at most δ of the range. It changes
             errors and intervals, never privacy.
+        spread: a guess of the standard deviation of the values, in parts of the range, such as 0.1:
+            made without looking at the data. It moves the cap to where the error is least for such
+            data, and changes neither privacy nor what is claimed: intervals and the error that is
+            printed hold for all data.
         loss: which error to make small: "mse", or "pac", the one not exceeded with probability
             `confidence`.
         confidence: of the PAC error, and of the interval that is printed.
@@ -113,6 +118,7 @@ def mean(
         shape=shape,
         about=about,
         related=related,
+        spread=spread,
         loss=loss,
         confidence=confidence,
         method=method,

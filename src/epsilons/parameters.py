@@ -91,6 +91,24 @@ def related(value: object) -> bool | float:
     )
 
 
+def spread(value: object) -> float:
+    """Return a guess of the standard deviation, in parts of the range: at most one half.
+
+    Raises:
+        ArgumentError: it is something else.
+    """
+    if value is None:
+        return 0.5
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if number and 1e-6 <= float(value) <= 0.5:  # type: ignore[arg-type]
+        return float(value)  # type: ignore[arg-type]
+    raise ArgumentError(
+        f"spread={value!r} is invalid. It is a guess of the standard deviation of the values in "
+        "parts of the range, a number from 0.000001 to 0.5, such as 0.1 for a tenth of it: known "
+        "without looking at the data."
+    )
+
+
 def refuse_assume(given: Mapping[str, object]) -> None:
     """Refuse the word of former versions, and say what to write.
 

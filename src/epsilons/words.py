@@ -73,6 +73,11 @@ ASSUMED_OF_A_GAUSSIAN: Final = (
     "of that population is estimated."
 )
 
+_ALIKE: Final = (
+    "Nearly all values seem to be the same, so that the range is as narrow as can be: values that "
+    "differ are cut."
+)
+
 BEFORE: Final = 'This is the default since 0.2; before, it was about="population", related=False.'
 """Said where budgets of these very people may say anything."""
 
@@ -150,6 +155,16 @@ def assumed(
     return f"{wanted} {_budgets_say(assumption.related, _VALUES[statistic])}"
 
 
+def guessed(spread: float | None) -> str:
+    """What is said of a guess of the spread: words that go on from others."""
+    if spread is None:
+        return ""
+    return (
+        f" The cap was chosen for values with a standard deviation of about {_percent(spread)} of "
+        "the range; nothing that is claimed depends on that guess."
+    )
+
+
 def _budgets_say(related: bool | float, values: str) -> str:
     if related is True:
         return f"Budgets may say anything about {values}."
@@ -214,6 +229,7 @@ def clipped(
     averaged: tuple[float, float] | None = None,
     found: bool = False,
     alone: bool = False,
+    alike: bool = False,
 ) -> str:
     """What values outside of the bounds count as and, if any are accepted, missing values.
 
@@ -223,6 +239,7 @@ def clipped(
         averaged: the range of what is averaged, if that is something else of the values.
         found: whether the bounds were found, and not given: then a few digits of them do.
         alone: whether a person has one value.
+        alike: whether nearly all values seemed to be in one place when the bounds were found.
     """
     told = number if found else _exactly
     lo, hi = bounds
@@ -232,6 +249,8 @@ def clipped(
         middle = told(lo / 2.0 + hi / 2.0)
         others = "" if alone else ", unless the person has others"
         words += f"; missing values count as {middle}, the middle{others}"
+    if alike:
+        return f"{words}. {_ALIKE}"
     return words + "."
 
 

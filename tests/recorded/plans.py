@@ -50,6 +50,12 @@ def _plans() -> dict[str, Run]:
             calls[f"plan, private, {told}, {loss}"] = plan(
                 ORDINARY, loss=loss, neighbours="add-remove", confidence=0.9, **words
             )
+    unrelated = {"about": "people", "related": False, "spread": 0.05}
+    calls["plan, guess"] = plan(ORDINARY, bounds=(0, 40), **unrelated)
+    calls["plan, private, guess, pac"] = plan(
+        ORDINARY, loss="pac", neighbours="add-remove", **unrelated
+    )
+    calls["plan, related, guess"] = plan(ORDINARY, about="people", related=0.1, spread=0.1)
     return calls
 
 

@@ -27,6 +27,7 @@ NAMES = [
     "plan",
     "plan of many",
     "plan of private people",
+    "plan with a guess",
     "parts",
 ]
 
@@ -68,6 +69,9 @@ def data() -> dict[str, Any]:
             neighbours="add-remove",
             statistic="frequencies",
             categories=9,
+        ).to_dict(),
+        "plan with a guess": ep.plan(
+            ep.Budgets({0.1: 500, 1.0: 200}), bounds=(0, 120), related=False, spread=0.05
         ).to_dict(),
     }
 

@@ -70,6 +70,7 @@ def shown() -> dict[str, Any]:
         "plan": ep.plan({0.1: 50, 1.0: 20, math.inf: 1}),
         "plan of shares": ep.plan({0.1: 50, 1.0: 20}, statistic="frequencies", categories=3),
         "plan of private people": ep.plan({0.1: 50, 1.0: 20}, neighbours="add-remove"),
+        "plan with a guess": ep.plan({0.1: 50, 1.0: 20}, spread=0.1),
     }
 
 
@@ -77,7 +78,7 @@ NAMES = [
     "mean", "private mean", "counted mean", "shares", "private shares", "bins", "found range",
     "diffusion", "found range of private people", "diffusion of private people", "gaussian",
     "local bit", "local mean", "local frequencies", "local vector", "plan", "plan of shares",
-    "plan of private people",
+    "plan of private people", "plan with a guess",
 ]  # fmt: skip
 
 

@@ -135,3 +135,47 @@ def test_the_limit_on_a_page_speaks_of_the_loss_that_is_made_small(loss: str) ->
         shown = said[name].replace("\u00a0", " ")
         assert f"No method can have {words} below {number(plan.lower_bound)}" in shown
     assert f"within a factor {error / plan.lower_bound:.3g} of it" in said["page"]
+
+
+GUESS = "The guess: if it is right, the typical error is"
+
+
+def test_every_form_says_what_a_guess_buys_and_may_cost() -> None:
+    plan = ep.plan({0.1: 500, 1.0: 200}, bounds=(0, 120), related=False, spread=0.05)
+    guess = plan.guess
+    assert guess is not None
+    told = (
+        f"{GUESS} {number(guess.rmse)} in place of {number(guess.plain_rmse)}; in the worst case "
+        f"over all data it is {number(guess.worst)} in place of {number(guess.plain_worst)}. "
+        "Privacy and intervals do not depend on it."
+    )
+    said = forms(plan)
+    for name in ("text", "notebook", "page"):
+        assert told in " ".join(said[name].replace("\u00a0", " ").split()), name
+    for shown in forms(ep.plan({0.1: 500, 1.0: 200}, related=False)).values():
+        assert "The guess" not in shown
+
+
+def test_a_plan_with_a_guess_fits_a_screen() -> None:
+    plan = ep.plan({0.1: 500, 1.0: 200}, bounds=(0, 120), related=False, spread=0.05)
+    plain = ep.plan({0.1: 500, 1.0: 200}, bounds=(0, 120), related=False)
+    assert max(map(len, str(plan).splitlines())) <= 100
+    assert len(str(plan).splitlines()) <= len(str(plain).splitlines()) + 4
+
+
+def test_a_guess_that_changes_nothing_says_so() -> None:
+    plan = ep.plan({0.1: 100}, related=False, spread=0.1)
+    assert "The guess: it changes no error here." in str(plan)
+    assert GUESS not in str(plan)
+
+
+def test_errors_of_a_guess_are_not_compared_with_a_limit_of_the_worst_case() -> None:
+    """They may be below it."""
+    plan = ep.plan({1.0: 50, 2.0: 50}, about="population", related=False, spread=0.001)
+    each = plan.to_dict()
+    assert plan[plan.best].rmse < plan.lower_bound
+    shown = report.page(each)
+    assert "The advised method is within a factor" not in shown
+    assert "dashed line" not in shown
+    assert "No method can have a typical error below" in shown
+    assert "dashed line" in report.page(each | {"guess": None})

@@ -22,7 +22,7 @@ from epsilons.allocation.stairs import MARGIN, promising, staircase
 from epsilons.budgets import Budgets, as_budgets, budgets_of_people
 from epsilons.errors import BudgetError
 from epsilons.risk import StairNoise, Weighing
-from epsilons.risk.goals import Goal, checked, goal_of
+from epsilons.risk.goals import Goal, checked, goal_of, guess_for
 from epsilons.types import Floats, Integers
 
 __all__ = [
@@ -96,6 +96,7 @@ class Allocation:
             noise in stairs, that of Laplace noise with the same variance.
         risk: worst-case mean squared error, or the error not exceeded, on a unit range; for
             frequencies, of the worst cell.
+        aimed: the same for data of the spread that was guessed; `risk` if none was.
         method: the rule, by name.
         cap: the number τ of a rule of the form e = min(ε, τ); None for other rules.
         keep: the probability with which a person of each level is used; None if all surely are.
@@ -110,6 +111,7 @@ class Allocation:
     total: float
     scale: float
     risk: float
+    aimed: float
     method: str
     cap: float | None
     keep: Floats | None
@@ -129,7 +131,7 @@ class Allocation:
     @property
     def exact(self) -> bool:
         """Whether `risk` is the exact worst case; otherwise it is a proven bound."""
-        return self.goal.is_exact(self.weighing)
+        return self.goal.worst.is_exact(self.weighing)
 
     def for_each(self, epsilon: npt.ArrayLike) -> Floats:
         """The spent budget of each person.
@@ -169,6 +171,7 @@ def allocate(
     edges: Any = None,
     about: str = "people",
     related: bool | float = True,
+    spread: float | None = None,
     loss: str = "mse",
     confidence: float = 0.95,
     method: str = "auto",
@@ -182,6 +185,8 @@ def allocate(
         edges: for frequencies of bins, their edges, in place of categories.
         about: "people" or "population": see `epsilons.mean`.
         related: whether budgets may go with values: True, False, or by how much.
+        spread: for a mean, a guess of the standard deviation in parts of the range: it moves the
+            cap. `risk` is the worst case all the same.
         loss: "mse", or "pac": the error not exceeded with probability `confidence`.
         confidence: strictly between 0 and 1.
         method: "auto" for the least risk, or a rule by name.
@@ -198,7 +203,8 @@ def allocate(
         For every rule e_i ≤ ε_i, so a mechanism that spends e_i keeps every promise.
     """
     cells = parameters.cells(statistic, categories, edges)
-    goal = goal_of(checked(about, related, loss, confidence), cells)
+    words = checked(about, related, loss, confidence)
+    goal = goal_of(words, cells, guess_for(cells, spread))
     parameters.choice("method", method, ("auto", *rules_for(goal)))
     return allocate_for(as_budgets(epsilon), goal, method)
 
@@ -215,10 +221,10 @@ def allocate_for(budgets: Budgets, goal: Goal, method: str) -> Allocation:
     best = _best_laplace(budgets, goal)
     if "staircase" not in rules_for(goal):
         return best
-    answer = promising(budgets, goal, best.risk)
+    answer = promising(budgets, goal, best.aimed)
     if answer is not None:
         other = _allocation(budgets, goal, "staircase", answer)
-        if other.risk < (1.0 - MARGIN) * best.risk:
+        if other.aimed < (1.0 - MARGIN) * best.aimed:
             return other
     return best
 
@@ -226,12 +232,12 @@ def allocate_for(budgets: Budgets, goal: Goal, method: str) -> Allocation:
 def _best_laplace(budgets: Budgets, goal: Goal) -> Allocation:
     """The least risk with Laplace noise."""
     best = _allocation(budgets, goal, "optimal", optimal(budgets, goal))
-    if goal.loss == "mse" or (best.exact and goal.confidence >= 0.5):
+    if goal.loss == "mse" or (not goal.guessed and best.exact and goal.confidence >= 0.5):
         return best  # no weights on the simplex do better: docs/proofs/allocation.md
     for name, rule in rules_for(goal).items():
         if name not in (*_BY_NAME_ONLY, "optimal", "staircase"):
             other = _allocation(budgets, goal, name, rule(budgets, goal))
-            if other.risk < best.risk:
+            if other.aimed < best.aimed:
                 best = other
     return best
 
@@ -252,7 +258,8 @@ def _allocation(budgets: Budgets, goal: Goal, method: str, answer: Effective) ->
         weights=weighing.weights,
         total=answer.total,
         scale=weighing.scale,
-        risk=goal.risk(weighing),
+        risk=goal.worst.risk(weighing),
+        aimed=goal.risk(weighing),
         method=method,
         cap=answer.cap,
         keep=weighing.keep,

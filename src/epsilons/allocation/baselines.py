@@ -6,11 +6,9 @@ import math
 
 import numpy as np
 
-from epsilons import risk
 from epsilons.allocation.rule import Effective, weighing_of
 from epsilons.budgets import Budgets
 from epsilons.risk import Moments
-from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import Goal
 from epsilons.types import Floats, Integers
 
@@ -47,7 +45,7 @@ def threshold(budgets: Budgets, goal: Goal) -> Effective:
     people = np.cumsum(budgets.counts[::-1])[::-1]
     candidates = np.flatnonzero(levels > 0.0).astype(np.int64)
     if goal.by_moments:
-        risks = _threshold_mse(budgets.n, levels[candidates], people[candidates], goal.assumption)
+        risks = _threshold_mse(budgets.n, levels[candidates], people[candidates], goal)
         best = int(candidates[np.argmin(risks)])
     else:
         best = _threshold_search(budgets, candidates, goal)
@@ -108,7 +106,7 @@ def _threshold_at(budgets: Budgets, index: int) -> Effective:
     return Effective(np.where(budgets.levels >= at, at, 0.0))
 
 
-def _threshold_mse(n: int, at: Floats, people: Integers, assumption: Assumption) -> Floats:
+def _threshold_mse(n: int, at: Floats, people: Integers, goal: Goal) -> Floats:
     with np.errstate(over="ignore"):
         moments = Moments(
             n=n,
@@ -117,7 +115,7 @@ def _threshold_mse(n: int, at: Floats, people: Integers, assumption: Assumption)
             bias=1.0 - people / n,
             scale=np.where(np.isinf(at), 0.0, 1.0 / at / people),
         )
-        return risk.mse(moments, assumption)
+        return goal.squares(moments)
 
 
 def _threshold_search(budgets: Budgets, candidates: Integers, goal: Goal) -> int:

@@ -67,7 +67,9 @@ def _closed_cap(budgets: Budgets, goal: Goal) -> float | None:
     """The cap, where the risk is closed: by a sort and a scan."""
     assumption = goal.assumption
     if goal.by_moments and assumption.related is False:
-        return square_cap(budgets, risk.noise_per_square(assumption, budgets.n))
+        return square_cap(budgets, goal.noise_per_square(budgets.n))
+    if goal.guessed:
+        return None
     if goal.by_moments and assumption.sampled:
         if not assumption.anything:
             return None

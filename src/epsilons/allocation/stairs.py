@@ -14,7 +14,6 @@ from typing import Final
 
 import numpy as np
 
-from epsilons import risk
 from epsilons.allocation.best import merged
 from epsilons.allocation.rule import Effective, weighing_of
 from epsilons.budgets import Budgets
@@ -137,10 +136,10 @@ def _choices(budgets: Budgets, goal: Goal) -> list[tuple[float, int]]:
     rates = _rates(levels, most)
     moments = _moments(budgets, rates, most)
     if goal.loss == "mse":
-        best = [int(np.argmin(risk.mse(moments, goal.assumption)))]
+        best = [int(np.argmin(goal.squares(moments)))]
     else:
         noisy = (replace(moments, scale=moments.scale * noise) for noise in _NOISES)
-        tables = [risk.mse(each, goal.assumption).ravel() for each in noisy]
+        tables = [goal.squares(each).ravel() for each in noisy]
         best = [int(i) for table in tables for i in np.argsort(table, kind="stable")[:_EACH]]
     chosen = dict.fromkeys(divmod(index, most) for index in best)
     return [(float(rates[row]), column + 1) for row, column in chosen]

@@ -92,6 +92,7 @@ cli.add_command(replays())
 @options.CAP
 @options.ABOUT
 @options.RELATED
+@options.SPREAD
 @options.ASSUME
 @options.LOSS
 @options.CONFIDENCE
@@ -104,6 +105,7 @@ def plan(
     cap: float | None,
     about: str,
     related: bool | float,
+    spread: float | None,
     loss: str,
     confidence: float,
     as_json: bool,
@@ -117,6 +119,7 @@ def plan(
         neighbours=neighbours,
         about=about,
         related=related,
+        spread=spread,
         loss=loss,
         confidence=confidence,
         cap=cap,

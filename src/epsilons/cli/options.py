@@ -23,6 +23,7 @@ __all__ = [
     "PEOPLE",
     "RELATED",
     "SEPARATOR",
+    "SPREAD",
     "number_or_column",
     "offered",
     "people_of",
@@ -109,6 +110,11 @@ def _translated(_context: click.Context, _option: click.Parameter, given: str | 
 
 ASSUME = click.option(
     "--assume", hidden=True, expose_value=False, callback=_translated, is_eager=True
+)
+SPREAD = click.option(
+    "--spread",
+    type=float,
+    help="A guess of the standard deviation, in parts of the range, such as 0.1.",
 )
 LOSS = click.option(
     "--loss",

@@ -84,7 +84,7 @@ RANGE = (_BOUNDS, _UNKNOWN_RANGE)
 """Options of a mean alone that say what is asked; those of frequencies are `CELLS`."""
 
 EVERY = (
-    *(_FILE, _VALUE, _EPSILON, *RANGE, _SHAPE, *CELLS, *_WHOSE, _MISSING, *_TERMS),
+    *(_FILE, _VALUE, _EPSILON, *RANGE, _SHAPE, options.SPREAD, *CELLS, *_WHOSE, _MISSING, *_TERMS),
     _method(dict.fromkeys(name for each in STATISTICS.values() for name in each.every_method)),
     *(*_CALLED, options.JSON),
 )
@@ -105,7 +105,8 @@ class Publish(click.Command):
         first = (_FILE, _VALUE, _EPSILON)
         if _bounded(question):
             found = (_UNKNOWN_RANGE, _SHAPE) if question.range_may_be_found else ()
-            between: tuple[Decorator, ...] = (_BOUNDS, *found, *_WHOSE, _MISSING)
+            guess = (options.SPREAD,) if "spread" in _fields(question) else ()
+            between: tuple[Decorator, ...] = (_BOUNDS, *found, *guess, *_WHOSE, _MISSING)
         else:
             between = (*CELLS, *_WHOSE)
         method = _method(question.every_method)
@@ -139,7 +140,12 @@ def asked(question: type[Question], given: dict[str, Any]) -> Question:
 
 def _bounded(question: type[Question]) -> bool:
     """Whether a question is asked of numbers on a range, or else of cells."""
-    return "bounds" in {field.name for field in fields(question)}
+    return "bounds" in _fields(question)
+
+
+def _fields(question: type[Question]) -> set[str]:
+    """The names of what a question is made with."""
+    return {field.name for field in fields(question)}
 
 
 class ReplayCommand(Publish):
@@ -202,8 +208,10 @@ def _bounds(given: dict[str, Any]) -> dict[str, Any]:
         raise click.UsageError(
             f"Give --bounds LO HI, the range that values can have whatever the data{found}."
         )
-    shape = {"shape": given["shape"]} if "shape" in given else {}
-    return {"bounds": given["bounds"], "missing": given["missing"], **shape}
+    if given["bounds"] is None and given.get("spread") is not None:
+        raise click.UsageError("--spread is in parts of the range: give --bounds LO HI with it.")
+    some: dict[str, Any] = {name: given[name] for name in ("shape", "spread") if name in given}
+    return {"bounds": given["bounds"], "missing": given["missing"], **some}
 
 
 def _cells(given: dict[str, Any]) -> dict[str, Any]:

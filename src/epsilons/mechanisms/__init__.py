@@ -12,7 +12,7 @@ from epsilons.mechanisms.diffusion import Diffused, Spread, diffuse
 from epsilons.mechanisms.histogram import Histogram, build_histogram
 from epsilons.mechanisms.level_counts import LevelCounts
 from epsilons.mechanisms.reduction import Reduced, Seats
-from epsilons.mechanisms.selection import Selection
+from epsilons.mechanisms.selection import Selection, spread_of
 from epsilons.mechanisms.two_sums import TwoSums
 
 __all__ = [
@@ -37,5 +37,6 @@ __all__ = [
     "build_histogram",
     "diffuse",
     "radii",
+    "spread_of",
     "together",
 ]

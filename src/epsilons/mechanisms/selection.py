@@ -1,4 +1,4 @@
-"""The weighted median among public candidates: an exponential mechanism that is drawn exactly."""
+"""A weighted quantile among public candidates: an exponential mechanism that is drawn exactly."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from epsilons.noise import Source, below, exp_minus
 from epsilons.noise.enclosure import continues_below, enclose
 from epsilons.types import Floats, Integers
 
-__all__ = ["Selection"]
+__all__ = ["Selection", "spread_of"]
 
 _BITS = 64
 _FAR = 45
@@ -26,24 +26,34 @@ _ENVELOPE = [enclose(t, 1, _BITS)[1] for t in range(_FAR)] + [1]
 _LARGEST = 2**62
 """Divisors up to this fit 64 bits, and so do all distances."""
 
-_SPREAD = {"replace": 4, "add-remove": 2}
+
+def spread_of(neighbours: str, odds: tuple[int, int]) -> int:
+    """How far apart two distances can move when a person of weight 1 changes.
+
+    Args:
+        neighbours: "replace" or "add-remove".
+        odds: of a quantile.
+    """
+    left, right = odds
+    return 2 * (left + right) if neighbours == "replace" else 2 * max(left, right)
 
 
 @storable
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """One candidate, likelier the nearer it is to the weighted median of the people.
+    """One candidate, likelier the nearer it is to a weighted quantile of the people.
 
     Everyone is in one candidate (or before the first, or after the last), with an integer weight.
-    The distance of a candidate is how much more than half of the weight lies on one side of it:
-    u = max(0, 2·below − total, total − 2·up to it). Then P(candidate) ∝ prior·e^{−u/scale}. It
-    holds no data: the weights of the candidates come in when it is drawn.
+    With odds (l, r) the quantile is l/(l + r), for (1, 1) the median. The distance of a candidate
+    is how far it is from having l parts of the weight to its left for r parts to its right:
+    u = max(0, r·before − l·(in or after), l·after − r·(before or in)). Then P(candidate) ∝
+    prior·e^{−u/scale}. It holds no data: the weights of the candidates come in when it is drawn.
 
     Guarantee:
-        A person of weight k who moves changes 2·below − total and total − 2·up to by at most 2k,
-        by k if they come or go. So no distance grows by more than half of k·spread, none falls by
-        more, and every log-ratio of probabilities, the common divisor included, is at most
-        k·spread/scale. Proof: docs/proofs/gaussian.md.
+        A person of weight k who moves changes either of the two by at most (l + r)·k, and by at
+        most max(l, r)·k if they come or go. So no distance grows by more than half of k·spread,
+        none falls by more, and every log-ratio of probabilities, the common divisor included, is at
+        most k·spread/scale. Proof: docs/proofs/gaussian.md.
 
     Reference:
         McSherry and Talwar 2007; paper *gaussian*, Algorithm 2, with weights in place of sampling,
@@ -56,6 +66,7 @@ class Selection:
         neighbours: "replace" or "add-remove".
         candidates: what is chosen from.
         seeks: what is sought, in words.
+        odds: how much of the weight should lie to the left, and how much to the right.
     """
 
     kind = "selection"
@@ -65,6 +76,7 @@ class Selection:
     neighbours: str
     candidates: Candidates
     seeks: str
+    odds: tuple[int, int] = (1, 1)
 
     def __post_init__(self) -> None:
         for array in (self.levels, self.weights):
@@ -73,7 +85,7 @@ class Selection:
     @property
     def spread(self) -> int:
         """How far apart two distances can move when a person of weight 1 changes."""
-        return _SPREAD[self.neighbours]
+        return spread_of(self.neighbours, self.odds)
 
     def placed(self, levels: Floats, place: Integers) -> Selection:
         """The same selection, said of finer levels, each of which lies in one of its own."""
@@ -92,7 +104,7 @@ class Selection:
             cells: the candidates that somebody is in, ascending; others may be left out.
             masses: the weight of the people in each.
         """
-        starts, far = distances(self.candidates, cells, masses)
+        starts, far = distances(self.candidates, cells, masses, self.odds)
         unit = int(self.candidates.before(np.array([candidate]))[0])
         run = int(np.searchsorted(starts, unit, side="right")) - 1
         return Fraction(int(far[run]), self.scale)
@@ -109,7 +121,7 @@ class Selection:
             P ∝ prior·e^{−u/scale}, exactly: a whole number above 2^64·e^{−t}, t = floor(u/scale),
             is the envelope, and what it is too large by is rejected by exact coins.
         """
-        starts, far = distances(self.candidates, *total)
+        starts, far = distances(self.candidates, *total, self.odds)
         prior = np.diff(starts)
         far = np.where(prior > 0, far, far.max())
         far = far - far.min()  # the same law: it is the differences that count
@@ -142,7 +154,7 @@ class Selection:
 
 
 def distances(
-    candidates: Candidates, cells: Integers, masses: Integers
+    candidates: Candidates, cells: Integers, masses: Integers, odds: tuple[int, int] = (1, 1)
 ) -> tuple[Integers, Integers]:
     """The distances, for runs of candidates that share one.
 
@@ -150,6 +162,7 @@ def distances(
         candidates: what is chosen from.
         cells: the candidates that somebody is in, ascending and distinct.
         masses: the weight of the people in each.
+        odds: of the quantile.
 
     Returns:
         Where each run begins in the order of prior weight, with the end of the last one; and the
@@ -167,5 +180,8 @@ def distances(
         upto[1::2], upto[2::2] = summed, summed
         below_run[1::2], below_run[2::2] = summed - masses, summed
     total = int(masses.sum())
-    far = np.maximum(np.maximum(2 * below_run - total, total - 2 * upto), 0)
+    left, right = odds
+    before = right * below_run - left * (total - below_run)
+    after = left * (total - upto) - right * upto
+    far = np.maximum(np.maximum(before, after), 0)
     return candidates.before(edges), far

@@ -6,18 +6,16 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import numpy.typing as npt
 
 from epsilons import parameters, report, words
 from epsilons.allocation import allocate_for, rules_for
 from epsilons.allocation.best import merged
-from epsilons.allocation.declared import Declared, declared_of
+from epsilons.allocation.declared import declared_of
 from epsilons.allocation.rule import weighing_of
 from epsilons.budgets import Budgets, as_budgets
 from epsilons.errors import ArgumentError
@@ -26,24 +24,21 @@ from epsilons.planning.forecast import (
     advice_on,
     as_plain,
     curve_of,
-    forecast_of,
     forecast_of_allocation,
     gain_over,
     put_in_order,
     rmse_of,
-    why,
 )
+from epsilons.planning.guess import Guess, guess_of
+from epsilons.planning.private import forecasts_of_a_guess
 from epsilons.planning.questions import Need, WhatIf, need, sensitivity
-from epsilons.planning.sides import Outcome, as_rows, outcomes, strictest_of
-from epsilons.release import ByLevel, shown_levels
+from epsilons.planning.sides import Outcome, as_rows, outcomes
 from epsilons.report.data import ChangeRow, GainsData, PlanData
 from epsilons.risk.assumptions import RELATED, Assumption
-from epsilons.risk.goals import Goal, checked
+from epsilons.risk.goals import Goal, MeanGoal, checked
 from epsilons.statistics import STATISTICS
-from epsilons.statistics.designs import OPEN_METHODS
 from epsilons.statistics.people import forecast_designs
 from epsilons.theory import least_error
-from epsilons.types import Floats, Integers
 
 if TYPE_CHECKING:
     import altair
@@ -156,6 +151,16 @@ class Plan:
         """
         return outcomes(self.budgets, self.goal, self.bounds, self.neighbours, self.cap)
 
+    @property
+    def spread(self) -> float | None:
+        """A guess of the standard deviation in parts of the range; None if there is none."""
+        return self.goal.spread if isinstance(self.goal, MeanGoal) and self.goal.guessed else None
+
+    @cached_property
+    def guess(self) -> Guess | None:
+        """What the guess of the spread buys, and what it costs if it is wrong."""
+        return guess_of(self.budgets, self.goal, self.bounds, self.neighbours, self.cap)
+
     @cached_property
     def lower_bound(self) -> float:
         """An error that no method can stay below in the worst case, in data units.
@@ -180,7 +185,7 @@ class Plan:
 
         def error(budgets: Budgets) -> float:
             if self.neighbours == "replace":
-                unit = allocate_for(budgets, goal, "auto").risk
+                unit = allocate_for(budgets, goal, "auto").aimed
             else:
                 terms = declared_of(None, budgets, self.cap)
                 best = forecast_designs(terms, goal, ("auto",))["auto"]
@@ -227,6 +232,8 @@ class Plan:
             ],
             "gains": self.gains,
             "sides": as_rows(self.sides),
+            "spread": self.spread,
+            "guess": None if self.guess is None else self.guess.as_row(),
             "before": words.BEFORE if self.assumption == RELATED else "",
             "lower_bound": self.lower_bound,
             "sensitivity": [
@@ -283,6 +290,7 @@ def plan(
     neighbours: str = "replace",
     about: str = "people",
     related: bool | float = True,
+    spread: float | None = None,
     loss: str = "mse",
     confidence: float = 0.95,
     cap: float | None = None,
@@ -299,6 +307,8 @@ def plan(
         neighbours: "replace" or "add-remove".
         about: "people" or "population": see `epsilons.mean`.
         related: whether budgets may go with values: True, False, or by how much.
+        spread: for a mean, a guess of the standard deviation in parts of the range. Errors are then
+            those of such data, and the plan says what they are in the worst case.
         loss: "mse" or "pac": what `auto` makes small.
         confidence: of the PAC error.
         cap: for add/remove, the most that anyone spends; chosen for the guess if None.
@@ -312,11 +322,21 @@ def plan(
     """
     parameters.choice("neighbours", neighbours)
     question = STATISTICS[parameters.choice("statistic", statistic, STATISTICS)]
-    goal = question.goal_for(checked(about, related, loss, confidence), categories, edges)
+    words_of_it = checked(about, related, loss, confidence)
+    goal = question.goal_for(words_of_it, categories, edges, spread)
     limits = question.range_for(bounds)
     budgets = as_budgets(epsilon)
     if neighbours == "add-remove":
-        return _private_plan(budgets, goal, limits, cap, question.statistic)
+        found = forecasts_of_a_guess(budgets, goal, limits, cap)
+        return Plan(
+            *found,
+            budgets=budgets,
+            bounds=limits,
+            goal=goal,
+            statistic=question.statistic,
+            neighbours="add-remove",
+            cap=cap,
+        )
     if cap is not None:
         raise ArgumentError('cap is for neighbours="add-remove": under replace every cap is tried.')
     allocations = {name: allocate_for(budgets, goal, name) for name in rules_for(goal)}
@@ -336,51 +356,3 @@ def plan(
         goal=goal,
         statistic=question.statistic,
     )
-
-
-def _private_plan(
-    budgets: Budgets, goal: Goal, bounds: tuple[float, float], cap: float | None, statistic: str
-) -> Plan:
-    """The plan for people whose number and budgets are private, from a guess of both."""
-    terms = declared_of(None, budgets, cap)
-    designs = forecast_designs(terms, goal, ("auto", *OPEN_METHODS[goal.statistic]))
-    best = designs.pop("auto").method
-    alike = strictest_of(budgets, goal, "add-remove")
-    typical = (bounds[1] - bounds[0]) * math.sqrt(replace(goal, loss="mse").risk(alike))
-    forecasts = [
-        forecast_of(
-            name,
-            goal,
-            each.weighing,
-            ByLevel(shown_levels(terms.ladder.levels), _spent_of(each.spent), _guessed(terms)).rows,
-            bounds,
-            typical,
-        )
-        for name, each in designs.items()
-    ]
-    put_in_order(forecasts, goal, best)
-    chosen = designs[best]
-    highest = float(terms.ladder.levels[-1])
-    what = f"let nobody spend more than ε = {report.number(chosen.cap)}; what is left stays theirs"
-    if chosen.cap >= highest * (1.0 - 1e-9):
-        what = "let everyone spend all of their budget"
-    advice = f"Take method {best!r}: {what}; {why(forecasts[0])}."
-    return Plan(
-        forecasts=tuple(forecasts),
-        best=best,
-        advice=advice,
-        budgets=budgets,
-        bounds=bounds,
-        goal=goal,
-        statistic=statistic,
-        neighbours="add-remove",
-        cap=cap,
-    )
-
-
-def _spent_of(spent: tuple[Fraction, ...]) -> Floats:
-    return np.array([float(each) for each in spent])
-
-
-def _guessed(terms: Declared) -> Integers:
-    return np.zeros(len(terms.ladder.levels), np.int64) if terms.guess is None else terms.guess

@@ -23,8 +23,10 @@ class Forecast:
 
     Attributes:
         method: the rule, by name.
-        rmse: the worst-case root mean squared error, in data units.
-        pac: the error not exceeded with the plan's confidence, in data units.
+        rmse: the worst-case root mean squared error, in data units; for values of the spread that
+            was guessed, if one was.
+        pac: the error not exceeded with the plan's confidence, in data units, of the same data.
+        worst: the root mean squared error in the worst case over all data.
         gain: how many times smaller the typical error is than with everyone at the strictest ε.
         used: the share of the people who have a say.
         spent: who pays what: for each level ε, people, spent and kept.
@@ -33,6 +35,7 @@ class Forecast:
     method: str
     rmse: float
     pac: float
+    worst: float
     gain: float
     used: float
     spent: tuple[Spent, ...]
@@ -54,6 +57,7 @@ def forecast_of(
         method=method,
         rmse=rmse,
         pac=width * replace(goal, loss="pac").risk(weighing),
+        worst=width * math.sqrt(replace(goal.worst, loss="mse").risk(weighing)),
         gain=gain_over(strictest, rmse),
         used=used / weighing.n,
         spent=spent,
@@ -91,6 +95,7 @@ def as_plain(forecast: Forecast) -> ForecastData:
         "method": forecast.method,
         "rmse": forecast.rmse,
         "pac": forecast.pac,
+        "worst": forecast.worst,
         "gain": forecast.gain,
         "used": forecast.used,
         "largest_spent": max(row.spent for row in forecast.spent),

@@ -19,7 +19,7 @@ from epsilons.risk import Weighing
 from epsilons.risk.goals import Goal
 from epsilons.statistics.people import forecast_designs
 
-__all__ = ["Outcome", "as_rows", "outcomes", "strictest_of"]
+__all__ = ["Outcome", "as_rows", "best_of", "outcomes", "strictest_of"]
 
 
 class Outcome(NamedTuple):
@@ -61,7 +61,7 @@ def outcomes(
     for assumption in answers(goal.assumption):
         asked = replace(goal, assumption=assumption)
         squares = replace(asked, loss="mse")
-        weighing, most = _best(budgets, asked, neighbours, cap)
+        weighing, most = best_of(budgets, asked, neighbours, cap)
         rmse = width * math.sqrt(squares.risk(weighing))
         alike = width * math.sqrt(squares.risk(strictest_of(budgets, asked, neighbours)))
         pac = width * replace(asked, loss="pac").risk(weighing)
@@ -86,7 +86,7 @@ def strictest_of(budgets: Budgets, goal: Goal, neighbours: str) -> Weighing:
     return forecast_designs(terms, goal, ("transformed",))["transformed"].weighing
 
 
-def _best(
+def best_of(
     budgets: Budgets, goal: Goal, neighbours: str, cap: float | None
 ) -> tuple[Weighing, float]:
     """The estimator of the best method, and the most that anyone spends."""

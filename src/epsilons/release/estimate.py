@@ -24,7 +24,8 @@ class Scalar:
         raw: as it was drawn.
         bounds: the range of the values, known or found.
         margin: how far the truth may be.
-        sigma: the standard deviation that the range was made from, where it was found.
+        sigma: the standard deviation that the range was made from, where it was found so.
+        alike: whether nearly all values seemed to be in one place when the range was found.
     """
 
     kind: ClassVar = "scalar"
@@ -33,6 +34,7 @@ class Scalar:
     bounds: tuple[float, float]
     margin: ScalarMargin
     sigma: float | None = None
+    alike: bool = False
 
     def interval(self, assumption: Assumption, confidence: float) -> tuple[float, float]:
         """A range that holds the truth with at least this probability."""

@@ -50,6 +50,23 @@ class OutcomeRow(TypedDict):
     gain: float
 
 
+class GuessRow(TypedDict):
+    """What a guess of the spread buys, and what it costs if it is wrong.
+
+    Attributes:
+        cap, rmse, worst: the most that anyone spends, the typical error if the guess is right, and
+            the typical error in the worst case.
+        plain_cap, plain_rmse, plain_worst: the same without the guess.
+    """
+
+    cap: float
+    rmse: float
+    worst: float
+    plain_cap: float
+    plain_rmse: float
+    plain_worst: float
+
+
 class ReleaseData(TypedDict):
     """What every release has.
 
@@ -165,6 +182,7 @@ class ForecastData(TypedDict):
     method: str
     rmse: float
     pac: float
+    worst: float
     gain: float
     used: float
     largest_spent: float
@@ -208,6 +226,8 @@ class PlanData(TypedDict):
         assumption: what is assumed, in words.
         protects: what will be protected, in words.
         forecasts: the best method first.
+        spread: a guess of the standard deviation in parts of the range; None if there is none.
+        guess: what it buys and may cost.
         lower_bound: the error that no method can stay below.
     """
 
@@ -231,6 +251,8 @@ class PlanData(TypedDict):
     gains: GainsData
     sides: list[OutcomeRow]
     before: str
+    spread: float | None
+    guess: GuessRow | None
     lower_bound: float
     sensitivity: list[ChangeRow]
     curve: CurveData

@@ -61,6 +61,7 @@ def text(data: PlanData) -> str:
             ),
             *warning_lines(data["warnings"]),
             wrapped("Advice: " + data["advice"]),
+            *map(wrapped, _guess(data)),
             "",
             table(*outcomes_table(data, lambda error: _told(data, error))),
             wrapped("The row with * is what this plan assumes. " + data["before"]),
@@ -83,7 +84,7 @@ def html(data: PlanData) -> str:
     return notebook.block(
         headline(data),
         notebook.html_table(heads, rows),
-        notebook.paragraphs(*data["warnings"], data["advice"]),
+        notebook.paragraphs(*data["warnings"], data["advice"], *_guess(data)),
     )
 
 
@@ -114,6 +115,7 @@ def page(data: PlanData) -> str:
         [
             *warning_parts(data["warnings"]),
             Words(data["advice"], "advice"),
+            *map(Words, _guess(data)),
             FactList(_worth(data, best)),
             Section("The budgets", [_budgets(data)]),
             Section("Error over the cap", [_curve(data)]),
@@ -184,9 +186,30 @@ def _told(data: PlanData, error: float) -> str:
 
 def _errors_are(data: PlanData) -> str:
     """What the errors of a plan are."""
+    if data["spread"] is not None:
+        of = (
+            f"for values with a standard deviation of {number(100 * data['spread'])} % of the range"
+        )
+        return of if data["neighbours"] == "replace" else f"{of}, to leading order"
     if data["neighbours"] == "replace":
         return "worst cases before any data is read"
     return "worst cases over values, to leading order, if as many people come"
+
+
+def _guess(data: PlanData) -> list[str]:
+    """What a guess of the spread buys and what it costs if it is wrong, if there is one."""
+    guess = data["guess"]
+    if guess is None:
+        return []
+    right, plain = _told(data, guess["rmse"]), _told(data, guess["plain_rmse"])
+    worst, least = _told(data, guess["worst"]), _told(data, guess["plain_worst"])
+    if (right, worst) == (plain, least):
+        return ["The guess: it changes no error here."]
+    return [
+        f"The guess: if it is right, the typical error is {right} in place of {plain}; in the "
+        f"worst case over all data it is {worst} in place of {least}. Privacy and intervals do not "
+        "depend on it."
+    ]
 
 
 def _error_of(data: PlanData, row: ForecastData) -> float:
@@ -198,7 +221,8 @@ def _worth(data: PlanData, best: ForecastData) -> list[tuple[str, str]]:
     """What personal budgets buy, and how much room is left."""
     room = ""
     error, bound = _error_of(data, best), data["lower_bound"]
-    if bound > 0.0 and math.isfinite(error):
+    # The limit is for the worst case: errors of values with a guessed spread may be below it.
+    if bound > 0.0 and math.isfinite(error) and data["guess"] is None:
         room = f" The advised method is within a factor {number(error / bound, 3)} of it."
     return [
         ("People", f"{data['n']:,} people"),
@@ -237,8 +261,9 @@ def _curve(data: PlanData) -> Part:
         "spends."
     )
     limits = []
-    # A limit far below would leave no room for the curve.
-    if data["loss"] == "mse" and data["lower_bound"] > error / 30.0:
+    # A limit far below would leave no room for the curve, and with a guess it is no limit of it.
+    near = data["lower_bound"] > error / 30.0 and data["guess"] is None
+    if data["loss"] == "mse" and near:
         caption += " No method can be below the dashed line."
         limits = [data["lower_bound"]]
     return Figure(_drawn_curve(data, limits), label, caption)

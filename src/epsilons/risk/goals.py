@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar, Final, TypeAlias
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final, Self, TypeAlias
 
 from epsilons import parameters
+from epsilons.errors import ArgumentError
 from epsilons.risk import cells, mean
 from epsilons.risk.assumptions import Assumption, assumption_of
-from epsilons.risk.weighing import Weighing
+from epsilons.risk.weighing import Moments, Weighing
+from epsilons.types import Floats
 
 Words: TypeAlias = tuple[Assumption, str, float]
 """What is assumed, the loss and the confidence, checked."""
@@ -70,6 +72,24 @@ class Goal(ABC):
     def by_bias(self) -> bool:
         """Whether `risk` is a quantile that grows in bias and scale alone, along a closed slope."""
 
+    def squares(self, estimator: Weighing | Moments) -> Floats:
+        """The mean squared error as of a mean, of an estimator or of many at once."""
+        return mean.mse(estimator, self.assumption)
+
+    def noise_per_square(self, n: int) -> float:
+        """The c of mean squared errors Σw² + c·scale², where budgets tell nothing."""
+        return mean.noise_per_square(self.assumption, n)
+
+    @property
+    def guessed(self) -> bool:
+        """Whether the spread is guessed."""
+        return False
+
+    @property
+    @abstractmethod
+    def worst(self) -> Self:
+        """The same without a guess of the spread: what may be claimed."""
+
     @property
     @abstractmethod
     def log_pac(self) -> float:
@@ -83,7 +103,14 @@ class Goal(ABC):
 
 @dataclass(frozen=True)
 class MeanGoal(Goal):
-    """The error of a mean is to be small."""
+    """The error of a mean is to be small.
+
+    Attributes:
+        spread: a guess of the standard deviation of the values on a unit range, which moves what is
+            chosen and no claim; one half, the largest there is, if there is none.
+    """
+
+    spread: float = mean.WIDEST
 
     statistic: ClassVar[str] = "mean"
     moves: ClassVar[int] = 1
@@ -101,8 +128,26 @@ class MeanGoal(Goal):
     def risk(self, weighing: Weighing) -> float:
         """The risk of an estimator: mean squared error, or the error not exceeded."""
         if self.loss == "pac":
-            return mean.quantile(weighing, self.assumption, self.confidence)
-        return float(mean.mse(weighing, self.assumption))
+            return mean.quantile(weighing, self.assumption, self.confidence, spread=self.spread)
+        return float(self.squares(weighing))
+
+    def squares(self, estimator: Weighing | Moments) -> Floats:
+        """The mean squared error of an estimator, or of many at once."""
+        return mean.mse(estimator, self.assumption, self.spread)
+
+    def noise_per_square(self, n: int) -> float:
+        """The c of mean squared errors Σw² + c·scale², where budgets tell nothing."""
+        return mean.noise_per_square(self.assumption, n, self.spread)
+
+    @property
+    def guessed(self) -> bool:
+        """Whether the spread is guessed."""
+        return self.spread < mean.WIDEST
+
+    @property
+    def worst(self) -> Self:
+        """The same without a guess of the spread."""
+        return replace(self, spread=mean.WIDEST)
 
     def in_units(self, unit: float, bounds: tuple[float, float]) -> float:
         """A risk on a unit range, in data units."""
@@ -116,6 +161,8 @@ class MeanGoal(Goal):
     def is_exact(self, weighing: Weighing) -> bool:
         """Whether `risk` is the exact worst case, or a proven bound on it."""
         assumption, sure = self.assumption, weighing.keep is None
+        if self.guessed:
+            return False
         if assumption.related is False or assumption.sampled:
             return self.loss == "mse" and assumption.related is False
         return sure or (self.loss == "mse" and assumption.anything)
@@ -129,7 +176,7 @@ class MeanGoal(Goal):
     def by_bias(self) -> bool:
         """The quantile of people with related budgets is, from the median on."""
         related = self.assumption.related is not False and not self.assumption.sampled
-        return self.loss == "pac" and related and self.confidence >= 0.5
+        return self.loss == "pac" and related and self.confidence >= 0.5 and not self.guessed
 
     @property
     def log_pac(self) -> float:
@@ -177,6 +224,11 @@ class CellsGoal(Goal):
         return assumption.anything and not assumption.sampled and weighing.keep is None
 
     @property
+    def worst(self) -> Self:
+        """Itself: nobody guesses the spread of categories."""
+        return self
+
+    @property
     def by_moments(self) -> bool:
         """It never is."""
         return False
@@ -210,6 +262,19 @@ def checked(about: object, related: object, loss: object, confidence: object) ->
     )
 
 
-def goal_of(words: Words, categories: int | None) -> Goal:
-    """The goal for a mean, or for frequencies of so many categories."""
-    return MeanGoal(*words) if categories is None else CellsGoal(*words, categories)
+def guess_for(categories: int | None, spread: object) -> float:
+    """A guess of the spread of a mean.
+
+    Raises:
+        ArgumentError: it is invalid, or there are categories.
+    """
+    if categories is not None and spread is not None:
+        raise ArgumentError("spread is for a mean: leave it out for frequencies.")
+    return parameters.spread(spread)
+
+
+def goal_of(words: Words, categories: int | None, spread: float = mean.WIDEST) -> Goal:
+    """The goal for a mean, with a guess of its spread, or for frequencies of so many categories."""
+    if categories is None:
+        return MeanGoal(*words, spread)
+    return CellsGoal(*words, categories)

@@ -16,6 +16,9 @@ from epsilons.risk.tails import deviation, kearns_saul
 from epsilons.risk.weighing import Moments, Weighing
 from epsilons.types import Floats
 
+WIDEST: Final = 0.5
+"""The largest standard deviation of values in a unit range."""
+
 SAMPLING: Final = 0.3
 """The part of an error probability that the sampling of people takes. It must not follow budgets:
 these are drawn with the values, and a part that they choose could go with what went wrong."""
@@ -34,9 +37,13 @@ def finite_population(n: int) -> float:
     return n / (n - 1) if n % 2 == 0 else (n + 1) / n
 
 
-def noise_per_square(assumption: Assumption, n: int) -> float:
+def noise_per_square(assumption: Assumption, n: int, spread: float = WIDEST) -> float:
     """The constant c with which mean squared error is proportional to Σw² + c·scale²."""
-    return 8.0 if assumption.sampled else 8.0 / finite_population(n)
+    noise = 2.0 / (spread * spread)
+    if assumption.sampled:
+        return noise
+    # The variance of n values that is as large as it can be is below ¼ if n is odd.
+    return noise / (finite_population(n) if spread == WIDEST else n / (n - 1))
 
 
 def leaning(estimator: Weighing | Moments, apart: float) -> Floats:
@@ -50,12 +57,13 @@ def leaning(estimator: Weighing | Moments, apart: float) -> Floats:
     return np.asarray(apart * estimator.bias + (1.0 - apart) * pull)
 
 
-def mse(estimator: Weighing | Moments, assumption: Assumption) -> Floats:
+def mse(estimator: Weighing | Moments, assumption: Assumption, spread: float = WIDEST) -> Floats:
     """The worst-case mean squared error on a unit range.
 
     Args:
         estimator: one estimator, or the moments of many.
         assumption: what is taken to be true of the data.
+        spread: the largest standard deviation that the data may have: one half, unless guessed.
 
     Returns:
         The largest mean squared error over all data (or distributions) on a unit range that the
@@ -70,7 +78,9 @@ def mse(estimator: Weighing | Moments, assumption: Assumption) -> Floats:
     """
     n, total = estimator.n, estimator.total
     pull = (1.0 - total) ** 2
-    if assumption.related is False and assumption.sampled:
+    if spread < WIDEST:
+        data = _guessed_square(estimator, assumption, spread)
+    elif assumption.related is False and assumption.sampled:
         data = 0.25 * np.maximum(pull, estimator.spread + total**2 / n)
     elif assumption.related is False:
         # At the vertices of the cube the mean is j/n: the worst j is 0, or the one nearest to n/2.
@@ -96,11 +106,74 @@ def _sampled_square(estimator: Weighing | Moments, assumption: Assumption) -> Fl
     return np.minimum(anything, own + np.square(leaning(estimator, apart) + apart * plain))
 
 
+def _guessed_square(estimator: Weighing | Moments, assumption: Assumption, spread: float) -> Floats:
+    """The mean square of everything but noise and coins, for data of at most this deviation."""
+    n, variance = estimator.n, spread * spread
+    pull = np.square(1.0 - estimator.total)
+    own = estimator.spread + np.square(estimator.total) / n
+    if assumption.related is False:
+        drawn = own if assumption.sampled else n / (n - 1) * estimator.spread
+        # Values of the variance v have a mean within √(¼ − v) of the middle.
+        return np.asarray(0.25 * pull + variance * np.maximum(drawn - pull, 0.0))
+    far = _guessed_leaning(estimator, assumption.apart, spread)
+    if not assumption.sampled:
+        return np.square(far)
+    anything = np.square(_guessed_leaning(estimator, 1.0, spread) + spread / math.sqrt(n))
+    if assumption.anything:
+        return np.asarray(anything)
+    return np.minimum(anything, variance * own + np.square(far + _drawn(assumption, n, spread)))
+
+
+def _guessed_leaning(estimator: Weighing | Moments, apart: float, spread: float) -> Floats:
+    """The largest bias if budgets tell of values of at most this deviation.
+
+    It is no farther than s·√(n·Σ(w − W/n)²), by Cauchy and Schwarz, beside the pull to the middle.
+    """
+    pull = np.abs(1.0 - estimator.total) / 2.0
+    along = spread * np.sqrt(estimator.n * estimator.spread)
+    return np.minimum(leaning(estimator, apart), along + pull)
+
+
+def _drawn(assumption: Assumption, n: int, spread: float) -> float:
+    """How far the means that budgets tell are moved by who is drawn, as a root mean square."""
+    return min(assumption.apart / 2.0, spread) / math.sqrt(n)
+
+
+def _guessed_quantile(
+    weighing: Weighing, assumption: Assumption, spread: float, jitter: float, beta: float
+) -> float:
+    """The error not exceeded for data of this spread: what is expected, and no bound.
+
+    A Gaussian of the variance v has the tail that Hoeffding's bound has for 4v; what budgets tell
+    is no chance, but a shift.
+    """
+    n, variance = weighing.n, spread * spread
+    drawn = weighing.square if assumption.sampled else n / (n - 1) * weighing.spread
+    anything = float(_guessed_leaning(weighing, 1.0, spread))
+    if assumption.related is False:
+        square = 4.0 * variance * drawn + jitter
+        found = _deviation(weighing, _pull(weighing), square, beta)
+        return (
+            found
+            if assumption.sampled
+            else min(found, _deviation(weighing, anything, jitter, beta))
+        )
+    far = float(_guessed_leaning(weighing, assumption.apart, spread))
+    if not assumption.sampled:
+        return _deviation(weighing, far, jitter, beta)
+    found = _deviation(weighing, anything, 4.0 * variance / n + jitter, beta)
+    if assumption.anything:
+        return found
+    square = 4.0 * (variance * drawn + _drawn(assumption, n, spread) ** 2) + jitter
+    return min(found, _deviation(weighing, far, square, beta))
+
+
 def quantile(
     weighing: Weighing,
     assumption: Assumption,
     confidence: float,
     coins: float = 1.0,
+    spread: float = WIDEST,
     times: float = 1.0,
 ) -> float:
     """An error on a unit range that is not exceeded with probability `confidence`.
@@ -111,6 +184,8 @@ def quantile(
         confidence: strictly between 0 and 1.
         coins: the square of what a coin moves, in units of half a weight: 1 where a person who is
             not used counts as the middle of the range, 4 where they count as its lower end.
+        spread: one half; or a guess of the standard deviation, with which this is what is expected,
+            and no bound: the tail of a Gaussian in place of Hoeffding's.
         times: how many times likelier than on one range the mean of a sample is off, if that.
 
     Returns:
@@ -126,6 +201,8 @@ def quantile(
     if not math.isfinite(weighing.scale):
         return math.inf
     jitter = coins * keep_proxy(weighing)
+    if spread < WIDEST:
+        return _guessed_quantile(weighing, assumption, spread, jitter, beta)
     if assumption.related is False and assumption.sampled:
         return _deviation(weighing, _pull(weighing), weighing.square + jitter, beta)
     if assumption.related is False:

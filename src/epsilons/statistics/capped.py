@@ -19,6 +19,7 @@ from epsilons.risk import located
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.located import SIGMA, Picture
 from epsilons.statistics.locate import Found, remaining
+from epsilons.tally import line
 from epsilons.types import Floats, Integers
 
 __all__ = [
@@ -31,7 +32,6 @@ __all__ = [
 ]
 
 _WEIGHT_BITS = 45
-_LIMIT = 2.0**1021
 _NARROWEST = 2.0**-890
 
 
@@ -46,9 +46,9 @@ def around(centre: float, reach: float) -> tuple[float, float]:
 
     It lies within ±2^1021, so that sums and differences of its ends are floats.
     """
-    centre = min(max(centre, -_LIMIT), _LIMIT)
-    reach = min(max(reach, _NARROWEST, 2.0**-44 * abs(centre)), _LIMIT)
-    return max(centre - reach, -_LIMIT), min(centre + reach, _LIMIT)
+    centre = min(max(centre, -line.LIMIT), line.LIMIT)
+    reach = min(max(reach, _NARROWEST, 2.0**-44 * abs(centre)), line.LIMIT)
+    return max(centre - reach, -line.LIMIT), min(centre + reach, line.LIMIT)
 
 
 def budgets_left(found: Found) -> Budgets:

@@ -14,7 +14,7 @@ from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError
 from epsilons.mechanisms import CellSums, Histogram, build_histogram
 from epsilons.release import ByLevel, Cells
-from epsilons.risk.goals import CellsGoal, Words
+from epsilons.risk.goals import CellsGoal, Words, guess_for
 from epsilons.risk.margins import RatioCells, WeighedCells
 from epsilons.risk.simplex import project as projected
 from epsilons.statistics.call import Call
@@ -71,9 +71,12 @@ class Frequencies(Question):
             )
 
     @classmethod
-    def goal_for(cls, words: Words, categories: object, edges: object) -> CellsGoal:
+    def goal_for(
+        cls, words: Words, categories: object, edges: object, spread: object = None
+    ) -> CellsGoal:
         """What is to be small: an error of the worst category."""
         cells = parameters.cells("frequencies", categories, edges)
+        guess_for(cells, spread)
         return CellsGoal(*words, cells or 0)
 
     @classmethod

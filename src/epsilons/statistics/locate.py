@@ -23,7 +23,7 @@ from epsilons.statistics.steps import Draw
 from epsilons.tally import line
 from epsilons.types import Floats, Integers
 
-__all__ = ["Found", "locate", "remaining"]
+__all__ = ["ROUNDS", "Found", "Payers", "locate", "remaining", "spent_on", "window_at"]
 
 ROUNDS: Final = 3
 """Passes over the rows that the range may take."""
@@ -35,7 +35,6 @@ _FINE = 2.5
 """A deviation of so many buckets is found well enough."""
 
 _WEIGHT_BITS = 24
-_LIMIT = 2.0**1021
 
 CENTRE = "the weighted median of the values"
 DEVIATION = "the weighted median of the distances to the centre"
@@ -115,8 +114,8 @@ def locate(
         space: Candidates = TheLine() if window is None else CellsOf(window.cells)
         first = _selection(counted, split.centre, neighbours, space, CENTRE)
         index = yield Draw(first, counted.masses(first.weights), True, levels, place)
-        middle, width = _at(window, index)
-        sizes, listed = radii(1.5 * width, _LIMIT if window is None else window.hi - window.lo)
+        middle, width = window_at(window, index)
+        sizes, listed = radii(1.5 * width, line.LIMIT if window is None else window.hi - window.lo)
         second = _selection(counted, split.deviation, neighbours, listed, DEVIATION)
         places, masses = counted.masses(second.weights)
         rings = _rings(_values(window, places), masses, middle, sizes)
@@ -129,7 +128,7 @@ def locate(
         split = _split(counted, before, stages, neighbours, math.log(cells))
         if split.failure > TOO_OFTEN:
             break  # what is left would find nothing finer: it is for the mean
-        window = _window(middle, 4.0 * deviation, cells)
+        window = line.Window.around(middle, 4.0 * deviation, cells)
         counted = count(window)
     return Found(
         middle,
@@ -141,7 +140,7 @@ def locate(
         counted.keys,
         counted.levels,
         counted.counts,
-        _spent(before, stages, len(counted.levels)),
+        spent_on(before, stages, len(counted.levels)),
     )
 
 
@@ -153,11 +152,11 @@ def _split(
     odds: float,
 ) -> Split:
     """The shares of the next round, of what is left."""
-    left = remaining(counted.levels, _spent(before, stages, len(counted.levels)))
+    left = remaining(counted.levels, spent_on(before, stages, len(counted.levels)))
     return best_split(left, counted.counts, neighbours=neighbours, odds=odds)
 
 
-def _spent(
+def spent_on(
     before: tuple[Fraction, ...] | None, stages: list[Selection], levels: int
 ) -> tuple[Fraction, ...]:
     """What a person of each level has spent so far, exactly."""
@@ -196,7 +195,7 @@ def _selection(
     )
 
 
-def _at(window: line.Window | None, index: int) -> tuple[float, float]:
+def window_at(window: line.Window | None, index: int) -> tuple[float, float]:
     """The middle and the width of a bucket."""
     if window is None:
         return line.value_of(index), line.width_of(index)
@@ -222,13 +221,6 @@ def _rings(
     total = np.zeros(found.size, dtype=np.int64)
     np.add.at(total, place, masses)
     return found.astype(np.int64), total
-
-
-def _window(centre: float, reach: float, cells: int) -> line.Window:
-    """A window of so many cells around a centre, inside of what floats can hold."""
-    centre = min(max(centre, -_LIMIT), _LIMIT)
-    lo, hi = max(centre - reach, -_LIMIT), min(centre + reach, _LIMIT)
-    return line.Window(lo, hi, cells)
 
 
 def _share(candidates: Candidates, index: int) -> float:

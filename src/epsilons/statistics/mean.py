@@ -15,7 +15,7 @@ from epsilons.release import ByLevel, Scalar
 from epsilons.risk.assumptions import SAMPLE
 from epsilons.risk.goals import MeanGoal, Words
 from epsilons.risk.margins import Ratio, Weighed, holds_on_any_range
-from epsilons.statistics import unknown_people, unknown_range
+from epsilons.statistics import cut_range, unknown_people, unknown_range
 from epsilons.statistics.call import Call
 from epsilons.statistics.designs import (
     METHODS,
@@ -48,6 +48,7 @@ class Mean(Question):
     Attributes:
         bounds: the range (lo, hi) that values can have; None if nobody knows it.
         shape: where nobody knows it, what is claimed: "any" or "gaussian".
+        spread: a guess of the standard deviation, in parts of the range; None for none.
 
     Raises:
         ArgumentError: an argument is invalid (BoundsError: the bounds are).
@@ -60,6 +61,7 @@ class Mean(Question):
     _: KW_ONLY
     bounds: Any = NOT_GIVEN
     shape: str = "any"
+    spread: float | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -70,6 +72,7 @@ class Mean(Question):
                 "knows it."
             )
         parameters.choice("shape", self.shape)
+        parameters.spread(self.spread)
         if self.bounds is None:
             self._refuse_other_goals()
         elif self.shape != "any":
@@ -82,16 +85,16 @@ class Mean(Question):
 
     def check(self, neighbours: str) -> None:
         """Refuse what does not fit what is private."""
-        if neighbours == "add-remove" and self.bounds is None and self.shape == "any":
-            if self.assumption.sampled:
-                raise ArgumentError(
-                    'about="population" needs bounds=(lo, hi) or shape="gaussian" under add-remove.'
-                )
-            if self.method == "diffusion":
-                raise ArgumentError(
-                    'method="diffusion" needs shape="gaussian" under add-remove: it gives a seat '
-                    "to some of the people only. Leave method out."
-                )
+        cut = self.bounds is None and self.shape == "any"
+        if cut and neighbours == "add-remove" and self.assumption.sampled:
+            raise ArgumentError(
+                'about="population" needs bounds=(lo, hi) or shape="gaussian" under add-remove.'
+            )
+        if cut and self.method == "diffusion":
+            raise ArgumentError(
+                'method="diffusion" needs shape="gaussian": it finds the range as the paper does, '
+                "for a Gaussian population. Leave method out."
+            )
         super().check(neighbours)
 
     def _refuse_other_goals(self) -> None:
@@ -100,6 +103,11 @@ class Mean(Question):
         Raises:
             ArgumentError: it is not.
         """
+        if self.spread is not None:
+            raise ArgumentError(
+                "spread is in parts of the range, which bounds=None says that nobody knows: leave "
+                "it out, or give bounds=(lo, hi)."
+            )
         if self.shape == "any":
             if not holds_on_any_range(self.assumption):
                 raise ArgumentError(
@@ -121,10 +129,12 @@ class Mean(Question):
             )
 
     @classmethod
-    def goal_for(cls, words: Words, categories: object, edges: object) -> MeanGoal:
+    def goal_for(
+        cls, words: Words, categories: object, edges: object, spread: object = None
+    ) -> MeanGoal:
         """What is to be small: an error of the mean."""
         parameters.cells("mean", categories, edges)
-        return MeanGoal(*words)
+        return MeanGoal(*words, parameters.spread(spread))
 
     @classmethod
     def range_for(cls, bounds: object) -> tuple[float, float]:
@@ -144,14 +154,13 @@ class Mean(Question):
     @property
     def goal(self) -> MeanGoal:
         """What is assumed, and which error is to be small."""
-        return MeanGoal(self.assumption, self.loss, self.confidence)
+        guess = parameters.spread(self.spread)
+        return MeanGoal(self.assumption, self.loss, self.confidence, guess)
 
     def methods(self, neighbours: str) -> Collection[str]:
         """The names that `method` may have beside "auto"."""
-        if self.bounds is None and self.shape == "any" and neighbours == "add-remove":
-            return ("weighted",)  # diffusion gives a seat to some of the people only
         if self.bounds is None:
-            return unknown_range.METHODS
+            return cut_range.METHODS if self.shape == "any" else unknown_range.METHODS
         return RULES if neighbours == "replace" else METHODS
 
     def policy(self, neighbours: str) -> str:
@@ -189,13 +198,11 @@ class Mean(Question):
         private = call.neighbours == "add-remove"
         if self.bounds is not None:
             return self._open(rows, call) if private else self._closed(rows, call)
-        if self.method == "diffusion" and private:
-            return unknown_people.reduced(rows, call)
-        goal = self.goal if self.shape == "any" else None
-        if private:
-            return unknown_people.weighted(rows, call, goal)
-        way = unknown_range.diffused if self.method == "diffusion" else unknown_range.weighted
-        return way(rows, call, goal)
+        if self.shape == "any":
+            return (cut_range.private if private else cut_range.public)(rows, call, self.goal)
+        if self.method == "diffusion":
+            return (unknown_people.reduced if private else unknown_range.diffused)(rows, call)
+        return (unknown_people.weighted if private else unknown_range.weighted)(rows, call)
 
     def _closed(self, rows: tally.Rows, call: Call) -> Steps:
         """People and budgets are public: one weighted sum."""
@@ -226,7 +233,7 @@ class Mean(Question):
             ),
             method=allocation.method,
             n=allocation.n,
-            risk=goal.in_units(goal.risk(mechanism.weighing), bounds),
+            risk=goal.in_units(goal.worst.risk(mechanism.weighing), bounds),
             exact=allocation.exact,
             spent=ByLevel(allocation.levels, allocation.spent, allocation.counts),
         )
@@ -265,7 +272,7 @@ class Mean(Question):
             method=chosen.method,
             n=n,
             n_is_noisy=n is not None,
-            risk=goal.in_units(margin.leading(goal), bounds),
+            risk=goal.in_units(margin.leading(goal.worst), bounds),
             exact=False,
             spent=people.spending(mechanism.losses),
             expected=people.expected(n),
@@ -280,6 +287,7 @@ class Mean(Question):
             assumed = words.assumed(
                 "mean", neighbours, self.assumption, self.statistic, found=not known
             )
+        assumed += words.guessed(self.spread)
         return Sentences(
             words.protected(neighbours, range_is_known=known),
             assumed,
@@ -288,5 +296,6 @@ class Mean(Question):
                 midpoint=self.policy(neighbours) == "midpoint",
                 averaged=averaged,
                 found=not known,
+                alike=cast(Scalar, answer.estimate).alike,
             ),
         )

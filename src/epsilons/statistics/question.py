@@ -97,7 +97,9 @@ class Question(ABC):
 
     @classmethod
     @abstractmethod
-    def goal_for(cls, words: Words, categories: object, edges: object) -> Goal:
+    def goal_for(
+        cls, words: Words, categories: object, edges: object, spread: object = None
+    ) -> Goal:
         """What is to be small, for a forecast without a question.
 
         Raises:

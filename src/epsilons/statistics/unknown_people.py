@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -12,12 +14,11 @@ from epsilons import tally
 from epsilons.allocation.caps import square_cap
 from epsilons.budgets import float_down
 from epsilons.mechanisms import Composed, LevelCounts, Reduced, Seats, diffuse
-from epsilons.release import ByLevel, Expected, Scalar
+from epsilons.release import ByLevel, Scalar
 from epsilons.risk.assumptions import SAMPLE
-from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.located import SIGMA, LocatedRatio, finite
-from epsilons.risk.margins import RatioCut
+from epsilons.risk.margins import Ratio
 from epsilons.statistics.call import Call
 from epsilons.statistics.capped import (
     around,
@@ -29,27 +30,84 @@ from epsilons.statistics.capped import (
 )
 from epsilons.statistics.designs import Known, expected, tells, two_sums_design
 from epsilons.statistics.locate import Found, Payers, locate
+from epsilons.statistics.outer import Ends
 from epsilons.statistics.steps import Answer, Draw, Steps, Toss
 from epsilons.statistics.unknown_range import answer
 from epsilons.tally import line
 from epsilons.tally.grid import HALF, to_grid
 from epsilons.types import Floats, Integers
 
-__all__ = ["reduced", "weighted"]
+__all__ = ["Crowd", "crowd", "known_of", "reduced", "spending", "weighted"]
 
 _GAUSSIAN = MeanGoal(SAMPLE, "mse", 0.95)
 _BETA = 0.01
 _MOST_SEATS = 2**24
 
 
-def weighted(rows: tally.Rows, call: Call, goal: MeanGoal | None) -> Steps:
-    """A private count of people, unless a guess was declared; selections; then two sums.
+@dataclass(frozen=True, eq=False)
+class Crowd:
+    """People who are private, as far as choices may look at them.
 
-    Args:
-        rows: of the people.
-        call: whom is asked, and what is declared of them.
-        goal: what is claimed of the values cut to the range, which needs a count wherever weights
-            differ; None for a Gaussian population.
+    Attributes:
+        stage: how they were counted; None if they were not.
+        drawn: the noisy counts.
+        count: counts them by level and bucket, on public levels and with expected numbers.
+        payers: whom selections charge.
+        told: whether anything is known of how many there are.
+    """
+
+    stage: LevelCounts | None
+    drawn: tuple[int, ...]
+    count: Callable[[line.Window | None], line.Line]
+    payers: Payers
+    told: bool
+
+    @property
+    def n(self) -> int | None:
+        """The noisy number of people, if they were counted."""
+        return None if self.stage is None else max(sum(self.drawn), 0)
+
+    @property
+    def losses(self) -> tuple[Fraction, ...] | None:
+        """What counting them took."""
+        return None if self.stage is None else self.stage.losses
+
+
+def crowd(rows: tally.Rows, call: Call, *, counted: bool) -> Generator[Draw, Any, Crowd]:
+    """Count people, privately, where nothing is known of them, or where they must be `counted`."""
+    terms = call.terms
+    if call.declared is None:
+        raise ValueError("people are private where something is declared of them")
+    lowest, _, place = line.rungs(call.declared.ladder)
+    coarse = call.offered(lowest)
+    payers = Payers(terms.ladder.levels, place)
+    whole_line = rows.line()
+    stage: LevelCounts | None = None
+    drawn: tuple[int, ...] = ()
+    if terms.guess is None or counted:
+        stage = LevelCounts.of(replace(terms.ladder, levels=coarse), terms.cap)
+        total = stage.total(coarse, whole_line.counts)
+        drawn = yield Draw(stage, total, True, payers.levels, place)
+    if stage is not None and terms.guess is None:
+        guess = stage.guess(drawn)
+        if counted and not terms.ladder.fine:
+            # Who is taken for nobody costs a bias as large as they are many: counts as they came.
+            guess = np.clip(np.array(drawn, dtype=np.int64), 0, 2**40)
+    else:
+        guess = np.zeros(len(coarse), dtype=np.int64)
+        np.add.at(guess, place, 0 if terms.guess is None else terms.guess)
+    told, guess = tells(guess), expected(guess)
+    usable = coarse if terms.cap is None else np.minimum(coarse, terms.cap)
+
+    def count(window: line.Window | None) -> line.Line:
+        found = whole_line if window is None else rows.line(window)
+        return _as_expected(found, usable, guess)
+
+    return Crowd(stage, drawn, count, payers, told)
+
+
+def weighted(rows: tally.Rows, call: Call) -> Steps:
+    """A private count of people, unless a guess was declared; selections; then two sums.
 
     Guarantee:
         Add/remove, pure, for every input: with person i and without them the probabilities of
@@ -61,74 +119,33 @@ def weighted(rows: tally.Rows, call: Call, goal: MeanGoal | None) -> Steps:
         In place of paper *gaussian*, Algorithm 8: k is a public function of a person's own ε, so
         nobody is sampled, coarsened away or padded.
     """
-    terms = call.terms
-    rungs = terms.ladder.levels
-    if call.declared is None:
-        raise ValueError("people are private where something is declared of them")
-    lowest, _, place = line.rungs(call.declared.ladder)
-    coarse = call.offered(lowest)
-    people = Payers(rungs, place)
-    whole_line = rows.line()
-    start: LevelCounts | None = None
-    n: int | None = None
-    heads: tuple[int, ...] = ()
-    if terms.guess is None or (goal is not None and not terms.equal):
-        start = LevelCounts.of(replace(terms.ladder, levels=coarse), terms.cap)
-        heads = yield Draw(start, start.total(coarse, whole_line.counts), True, rungs, place)
-        n = max(sum(heads), 0)
-    if terms.guess is None and start is not None:
-        guess = start.guess(heads)
-        if goal is not None and not terms.ladder.fine:
-            # Who is taken for nobody costs a bias as large as they are many: counts as they came.
-            guess = np.clip(np.array(heads, dtype=np.int64), 0, 2**40)
-    else:
-        guess = np.zeros(len(coarse), dtype=np.int64)
-        np.add.at(guess, place, 0 if terms.guess is None else terms.guess)
-    told, guess = tells(guess), expected(guess)
-    usable = coarse if terms.cap is None else np.minimum(coarse, terms.cap)
-
-    def count(window: line.Window | None) -> line.Line:
-        counted = whole_line if window is None else rows.line(window)
-        return _as_expected(counted, usable, guess)
-
+    people = yield from crowd(rows, call, counted=False)
     found = yield from locate(
-        count,
-        neighbours="add-remove",
-        before=None if start is None else start.losses,
-        people=people,
+        people.count, neighbours="add-remove", before=people.losses, people=people.payers
     )
     bounds = range_of(found)
     counted_sums = call.part(rows.sums(bounds))
     sigma = SIGMA * found.deviation
-    known = _known(call, found, place)
-    if goal is None:
-        known = replace(known, cap=_gaussian_cap(found, known, bounds, sigma))
-    chosen = two_sums_design(known, goal or _GAUSSIAN, "transformed", bounds=bounds)
+    known = known_of(call, found, people.payers.place)
+    known = replace(known, cap=_gaussian_cap(found, known, bounds, sigma))
+    chosen = two_sums_design(known, _GAUSSIAN, "transformed", bounds=bounds)
     mechanism = chosen.mechanism
     pair = yield Draw(mechanism, mechanism.total(counted_sums))
     t, total = (float(each) for each in mechanism.sums(pair))
-    sums = RatioCut(
-        law=mechanism.law,
-        scheme=mechanism.scheme,
-        drawn=(t, total),
-        largest=int(mechanism.weights.max()),
-        equal=chosen.equal if goal is not None else terms.equal,
-        slack=1.0 / mechanism.grid,
-        counted=_level_count(start, heads, mechanism.weights),
+    heaviest = int(np.argmax(mechanism.weights))
+    margin = LocatedRatio(
+        picture_of(found),
+        float(mechanism.weights[heaviest]) / float(mechanism.losses[heaviest]),
+        Ratio(
+            law=mechanism.law,
+            scheme=mechanism.scheme,
+            drawn=(t, total),
+            largest=int(mechanism.weights.max()),
+            equal=call.terms.equal,
+            slack=1.0 / mechanism.grid,
+        ),
     )
-    margin: RatioCut | LocatedRatio = sums
-    if goal is None:
-        heaviest = int(np.argmax(mechanism.weights))
-        scale = float(mechanism.weights[heaviest]) / float(mechanism.losses[heaviest])
-        margin = LocatedRatio(picture_of(found), scale, sums)
-        risk = margin.mse(bounds, sigma)
-    else:
-        risk = goal.in_units(sums.leading(goal), bounds)
     lo, hi = bounds
-    spends = [
-        float_down(found.losses[at] + spent)
-        for at, spent in zip(place.tolist(), mechanism.losses, strict=True)
-    ]
     return Answer(
         estimate=Scalar(
             value=mechanism.estimate(pair),
@@ -138,13 +155,21 @@ def weighted(rows: tally.Rows, call: Call, goal: MeanGoal | None) -> Steps:
             sigma=sigma,
         ),
         method="weighted",
-        n=n,
-        n_is_noisy=n is not None,
-        risk=risk,
+        n=people.n,
+        n_is_noisy=people.n is not None,
+        risk=margin.mse(bounds, sigma),
         exact=False,
-        spent=ByLevel(rungs, np.array(spends), None),
-        expected=Expected(*known.people()) if told else None,
+        spent=spending(found, people.payers, mechanism.losses),
     )
+
+
+def spending(found: Found | Ends, payers: Payers, last: tuple[Fraction, ...]) -> ByLevel:
+    """What everyone spends in all, of which the last stage takes so much."""
+    spends = [
+        float_down(found.losses[at] + spent)
+        for at, spent in zip(payers.place.tolist(), last, strict=True)
+    ]
+    return ByLevel(payers.levels, np.array(spends), None)
 
 
 def _as_expected(counted: line.Line, levels: Floats, guess: Integers) -> line.Line:
@@ -158,7 +183,7 @@ def _as_expected(counted: line.Line, levels: Floats, guess: Integers) -> line.Li
     return replace(counted, levels=levels, counts=guess)
 
 
-def _known(call: Call, found: Found, place: Integers) -> Known:
+def known_of(call: Call, found: Found | Ends, place: Integers) -> Known:
     """What the choice of the two sums may look at: what is left, and the same guess."""
     terms = call.terms
     rungs = terms.ladder.levels
@@ -177,15 +202,6 @@ def _gaussian_cap(found: Found, known: Known, bounds: tuple[float, float], sigma
     # Both sums have noise, and near the middle of the range half of either counts.
     most = square_cap(budgets_left(found), min((bounds[1] - bounds[0]) / sigma, 1e9) ** 2)
     return min(most, float(max(known.left)))
-
-
-def _level_count(
-    stage: LevelCounts | None, drawn: tuple[int, ...], weights: Integers
-) -> LevelCount | None:
-    """The noisy counts, where each rung has its own."""
-    if stage is None or len(drawn) != len(weights):
-        return None
-    return LevelCount(drawn, tuple(map(float, stage.rates)), weights)
 
 
 def reduced(rows: tally.Rows, call: Call) -> Steps:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from fractions import Fraction
 
 import numpy as np
 
@@ -13,10 +12,8 @@ from epsilons.allocation.split import TOO_OFTEN, Split, best_split
 from epsilons.errors import BudgetError, DataError
 from epsilons.ladder import SMALLEST
 from epsilons.mechanisms import Additive, added_up, diffuse
-from epsilons.release import ByLevel, Expected, Scalar
-from epsilons.risk.goals import MeanGoal
+from epsilons.release import ByLevel, Scalar
 from epsilons.risk.located import SIGMA, Located, Picture, finite
-from epsilons.risk.margins import WeighedCut
 from epsilons.statistics.call import Call
 from epsilons.statistics.capped import (
     around,
@@ -25,12 +22,13 @@ from epsilons.statistics.capped import (
     picture_of_spread,
     range_of,
 )
-from epsilons.statistics.locate import Found, locate, remaining
+from epsilons.statistics.locate import Found, locate
+from epsilons.statistics.outer import Ends
 from epsilons.statistics.steps import Answer, Draw, Losses, Steps
 from epsilons.tally import line
 from epsilons.types import Floats, Integers
 
-__all__ = ["METHODS", "answer", "diffused", "weighted"]
+__all__ = ["METHODS", "answer", "diffused", "enough_times", "place_of", "two_digits", "weighted"]
 
 METHODS = ("weighted", "diffusion")
 
@@ -40,13 +38,8 @@ CHANGED = (
 )
 
 
-def weighted(rows: tally.Rows, call: Call, goal: MeanGoal | None) -> Steps:
+def weighted(rows: tally.Rows, call: Call) -> Steps:
     """Two selections (or more, where data lie close together), then the mean.
-
-    Args:
-        rows: of the people.
-        call: whom is asked.
-        goal: what is claimed of the values cut to the range; None for a Gaussian population.
 
     Guarantee:
         Pure, for every input, replace-one: person i loses at most the sum of what the stages take
@@ -71,19 +64,16 @@ def weighted(rows: tally.Rows, call: Call, goal: MeanGoal | None) -> Steps:
     bounds = range_of(found)
     counted = rows.sums(bounds)
     levels = call.offered(counted.levels)
-    place = _place(found, counted.levels, levels)
+    place = place_of(found, counted.levels, levels)
     spent = tuple(found.losses[at] for at in place.tolist())
     sigma = SIGMA * found.deviation
-    aim = sigma if goal is None else goal
-    mechanism = capped_mean(levels, counted.counts, spent, bounds=bounds, aim=aim)
+    mechanism = capped_mean(levels, counted.counts, spent, bounds=bounds, aim=sigma)
     drawn = yield Draw(mechanism, mechanism.total(counted.sums))
     lost = added_up((spent, mechanism.losses))
-    if goal is not None:
-        return cut_answer(mechanism, drawn, goal, "weighted", (spent, lost), sigma)
     return answer(mechanism, drawn, picture_of(found), "weighted", lost)
 
 
-def diffused(rows: tally.Rows, call: Call, goal: MeanGoal | None) -> Steps:
+def diffused(rows: tally.Rows, call: Call) -> Steps:
     """Coins for everyone, the stages of the paper, then the mean.
 
     Raises:
@@ -105,56 +95,10 @@ def diffused(rows: tally.Rows, call: Call, goal: MeanGoal | None) -> Steps:
     counted = rows.sums(bounds)
     if not np.array_equal(counted.levels, own):
         raise DataError(CHANGED)
-    sigma = 0.75 * spread.gap
-    aim = sigma if goal is None else goal
-    mechanism = capped_mean(levels, counts, first.losses, bounds=bounds, aim=aim)
+    mechanism = capped_mean(levels, counts, first.losses, bounds=bounds, aim=0.75 * spread.gap)
     drawn = yield Draw(mechanism, mechanism.total(counted.sums))
     lost = added_up((first.losses, mechanism.losses))
-    if goal is not None:
-        return cut_answer(mechanism, drawn, goal, "diffusion", (first.losses, lost), sigma)
     return answer(mechanism, drawn, picture_of_spread(spread, first), "diffusion", lost)
-
-
-def cut_answer(
-    mechanism: Additive,
-    drawn: int,
-    goal: MeanGoal,
-    method: str,
-    losses: tuple[tuple[Fraction, ...], Losses],
-    sigma: float,
-) -> Answer:
-    """The answer of a mean of values cut to a range that was found.
-
-    Args:
-        mechanism: of the mean.
-        drawn: its lattice point.
-        goal: what is taken to be true of the data, and which error was made small.
-        method: by name.
-        losses: what a person of each level lost before the mean, and in all stages.
-        sigma: the standard deviation that the range was made from.
-    """
-    lo, hi = mechanism.bounds
-    raw = finite(mechanism.estimate(drawn))
-    before, lost = losses
-    left = remaining(mechanism.levels, before)
-    levels, place = np.unique(left, return_inverse=True)
-    people = np.bincount(place, weights=mechanism.counts).astype(np.int64)
-    spent = np.minimum(np.array([float(loss) for loss in lost]), mechanism.levels)
-    return Answer(
-        estimate=Scalar(
-            value=min(max(raw, lo), hi),
-            raw=raw,
-            bounds=(lo, hi),
-            margin=WeighedCut(mechanism.weighing, mechanism.slack),
-            sigma=sigma,
-        ),
-        method=method,
-        n=int(mechanism.counts.sum()),
-        risk=goal.in_units(goal.risk(mechanism.weighing), (lo, hi)),
-        exact=goal.is_exact(mechanism.weighing),
-        spent=ByLevel(mechanism.levels, spent, mechanism.counts),
-        expected=Expected(levels, people),
-    )
 
 
 def answer(mechanism: Additive, drawn: int, picture: Picture, method: str, lost: Losses) -> Answer:
@@ -194,10 +138,8 @@ def _enough(counted: line.Line, split: Split) -> None:
         return
     n = int(counted.counts.sum())
     counts = counted.counts.astype(np.float64)
-    times = _enough_times(lambda factor: _failure(counted.levels, factor * counts))
-    wanted = math.ceil(n * times)
-    digit = 10 ** max(len(str(wanted)) - 2, 0)
-    people = -(-wanted // digit) * digit  # two digits tell enough
+    times = enough_times(lambda factor: _failure(counted.levels, factor * counts))
+    people = two_digits(n * times)
     also = ""
     if _failure(times * counted.levels, counts) <= TOO_OFTEN:
         also = f"or budgets {times:.1f} times as large, "
@@ -208,15 +150,22 @@ def _enough(counted: line.Line, split: Split) -> None:
     )
 
 
-def _enough_times(failure: Callable[[float], float]) -> float:
+def enough_times(failure: Callable[[float], float], most: float = TOO_OFTEN) -> float:
     """About the smallest factor at which the range would be found."""
     low, high = 1.0, 2.0
-    while failure(high) > TOO_OFTEN and high < 2.0**40:
+    while failure(high) > most and high < 2.0**40:
         low, high = high, 2.0 * high
     for _ in range(12):
         middle = math.sqrt(low * high)
-        low, high = (middle, high) if failure(middle) > TOO_OFTEN else (low, middle)
+        low, high = (middle, high) if failure(middle) > most else (low, middle)
     return high
+
+
+def two_digits(people: float) -> int:
+    """A number of people, rounded up to two digits, which tell enough."""
+    wanted = math.ceil(people)
+    digit = int(10 ** max(len(str(wanted)) - 2, 0))
+    return -(-wanted // digit) * digit
 
 
 def _failure(levels: Floats, people: Floats) -> float:
@@ -224,7 +173,7 @@ def _failure(levels: Floats, people: Floats) -> float:
     return best_split(levels, np.ceil(people).astype(np.int64), neighbours="replace").failure
 
 
-def _place(found: Found, budgets: Floats, offered: Floats) -> Integers:
+def place_of(found: Found | Ends, budgets: Floats, offered: Floats) -> Integers:
     """The place of each level among the coarse ones that the stages speak of.
 
     Args:

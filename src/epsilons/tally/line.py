@@ -64,6 +64,9 @@ NO_KEY: Final = 1.0 + 2.0**-30
 NO_CELL: Final = -2
 """Stands for a missing value among the cells of a window, where −1 is all that lies below."""
 
+LIMIT: Final = 2.0**1021
+"""Ranges and windows lie within ± this, so that sums and differences of their ends are floats."""
+
 _UNIT = 2**28
 """Room for integer weights: at most 2³⁵ people are counted."""
 
@@ -75,6 +78,12 @@ class Window:
     lo: float
     hi: float
     cells: int
+
+    @classmethod
+    def around(cls, centre: float, reach: float, cells: int) -> Window:
+        """A window of so many cells around a centre, inside of what floats can hold."""
+        centre = min(max(centre, -LIMIT), LIMIT)
+        return cls(max(centre - reach, -LIMIT), min(centre + reach, LIMIT), cells)
 
     @property
     def width(self) -> float:

@@ -282,7 +282,10 @@ def _selection(mechanism: Any, tools: _Tools) -> Found:
             below = sum(m for c, m in zip(places, weight, strict=True) if c < start)
             inside = sum(m for c, m in zip(places, weight, strict=True) if c == start)
             above = sum(weight) - below - inside
-            far = max(0, below - inside - above, above - inside - below)
+            left, right = mechanism.odds
+            far = max(
+                0, right * below - left * (inside + above), left * above - right * (inside + below)
+            )
             shares_of.append((prior[i + 1] - prior[i]) * math.exp(-far / scale))
         given = np.array(places, dtype=np.int64), np.array(weight, dtype=np.int64)
         found = [mechanism.draw(tools.source, total=given) for _ in range(_PICKS)]

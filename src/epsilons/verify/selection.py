@@ -1,9 +1,9 @@
-"""The exact privacy loss of a selection: a candidate is drawn the likelier the nearer the median.
+"""The exact privacy loss of a selection: a candidate is drawn the likelier, the nearer a quantile.
 
-P(candidate) ∝ prior·e^{−u/scale}, where u = max(0, 2·below − total, total − 2·up to it) is counted
-in whole weights. The checker computes u in a way of its own, from lists of people, and asks the
-mechanism for the exponent of every candidate of many small data sets and their neighbours. Then the
-loss follows from how far two u can move apart.
+P(candidate) ∝ prior·e^{−u/scale}, where u = max(0, r·before − l·(in or after), l·after − r·(before
+or in)) is counted in whole weights, for the odds (l, r). The checker computes u in a way of its
+own, from lists of people, and asks the mechanism for the exponent of every candidate of many small
+data sets and their neighbours. Then the loss follows from how far two u can move apart.
 """
 
 from __future__ import annotations
@@ -20,12 +20,7 @@ from epsilons.errors import PrivacyError
 from epsilons.verify.additive import weights_of
 from epsilons.verify.laws import whole
 
-_SPREAD = {"replace": 4, "add-remove": 2}
-"""How far apart two distances can move when a person of weight 1 changes.
-
-Replaced, they move from one side of a candidate to the other: 2·below − total changes by 2, and one
-distance may grow by that while another falls by it. Added or removed, it changes by 1.
-"""
+_MEDIAN = (1, 1)
 
 _DIGITS, _TRUSTED = 60, 45
 """Significant digits that are carried, and those that are relied on."""
@@ -55,6 +50,10 @@ class SelectionMechanism(Protocol):
         """What counts as a change of one person."""
 
     @property
+    def odds(self) -> Sequence[int]:
+        """How much weight should lie to the left, and how much to the right."""
+
+    @property
     def candidates(self) -> Any:
         """What is chosen from: `first`, `last`, and the prior weight `before` each."""
 
@@ -75,11 +74,14 @@ def selection_losses(mechanism: SelectionMechanism) -> tuple[Fraction, ...]:
         PrivacyError: the exponents are not what the mechanism says they are, or move farther than
             they may.
     """
-    if mechanism.neighbours not in _SPREAD:
+    if mechanism.neighbours not in ("replace", "add-remove"):
         raise PrivacyError("The mechanism does not say what counts as a change of one person.")
+    odds = tuple(whole(each, 1, "Either side of the odds of a quantile") for each in mechanism.odds)
+    if len(odds) != 2:
+        raise PrivacyError("The odds of a quantile are two whole numbers.")
     scale = whole(mechanism.scale, 1, "The divisor of a distance")
     weights = weights_of(mechanism, len(mechanism.levels))
-    spread = _SPREAD[mechanism.neighbours]
+    spread = _spread(mechanism.neighbours, odds)
     _check_prior(mechanism.candidates)
     for people in _data_sets(mechanism.candidates):
         before = _exponents(mechanism, people)
@@ -93,6 +95,17 @@ def selection_losses(mechanism: SelectionMechanism) -> tuple[Fraction, ...]:
     return tuple(Fraction(k * spread, scale) for k in weights)
 
 
+def _spread(neighbours: str, odds: Sequence[int]) -> int:
+    """How far apart two distances can move when a person of weight 1 changes.
+
+    Replaced, they move from one side of a candidate to the other: r·before − l·(in or after)
+    changes by l + r, and one distance may grow by that while another falls by it. Added or removed,
+    they are on one side, and it changes by l or by r.
+    """
+    left, right = odds
+    return 2 * (left + right) if neighbours == "replace" else 2 * max(left, right)
+
+
 def _exponents(mechanism: SelectionMechanism, people: Sequence[tuple[int, int]]) -> list[Fraction]:
     """The exponents of the probed candidates, checked against a count of people one by one."""
     cells = sorted({cell for cell, _ in people})
@@ -102,10 +115,13 @@ def _exponents(mechanism: SelectionMechanism, people: Sequence[tuple[int, int]])
         below = sum(k for cell, k in people if cell < candidate)
         above = sum(k for cell, k in people if cell > candidate)
         inside = sum(k for cell, k in people if cell == candidate)
-        distance = max(0, below - inside - above, above - inside - below)
+        left, right = mechanism.odds
+        distance = max(
+            0, right * below - left * (inside + above), left * above - right * (inside + below)
+        )
         exponent = mechanism.exponent(candidate, np.array(cells), np.array(masses))
         if exponent != Fraction(distance, mechanism.scale):
-            raise PrivacyError("An exponent is not the distance from the median over the scale.")
+            raise PrivacyError("An exponent is not the distance from the quantile over the scale.")
         found.append(exponent)
     return found
 
@@ -187,7 +203,7 @@ def diffused_losses(mechanism: DiffusedMechanism) -> tuple[Fraction, ...]:
     """
     weight = whole(mechanism.middle_weight, 1, "The weight of everyone in the median")
     scale = whole(mechanism.middle_scale, 1, "The divisor of a distance")
-    base = Fraction(_SPREAD["replace"] * weight, scale)
+    base = Fraction(_spread("replace", _MEDIAN) * weight, scale)
     crossings = {name: getattr(mechanism, name) for name in _CROSSINGS}
     if sorted(map(id, mechanism.crossings)) != sorted(map(id, crossings.values())):
         raise PrivacyError("The crossings of a diffusion are two of differences and two of radii.")
