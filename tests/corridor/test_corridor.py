@@ -59,7 +59,7 @@ CASES: dict[str, tuple[Question, str]] = {
     "open frequencies": (SHARES, "add-remove"),
     "unknown range": (FOUND, "replace"),
     "open unknown range": (FOUND, "add-remove"),
-    "diffusion": (ep.Mean(VALUES, bounds=None, method="diffusion"), "replace"),
+    "diffusion": (ep.Mean(VALUES, bounds=None, method="diffusion", **GAUSSIAN), "replace"),
     "reduction": (ep.Mean(VALUES, bounds=None, method="diffusion", **GAUSSIAN), "add-remove"),
 }
 
@@ -193,10 +193,11 @@ def test_all_questions_are_checked_before_anything_is_drawn() -> None:
 @pytest.mark.parametrize("method", ["weighted", "diffusion"])
 def test_budgets_that_become_alike_are_refused_before_anything_is_drawn(method: str) -> None:
     alike = np.array([1.517578125, 1.5175781250000002])  # a third of either is the same float
-    found = ep.Mean(np.arange(600.0), bounds=None, method=method)
+    words = GAUSSIAN if method == "diffusion" else {}
+    found = ep.Mean(np.arange(4000.0), bounds=None, method=method, **words)
     source = Counting()
     with pytest.raises(BudgetError, match="divided among 3"):
-        ep.publish([found] * 3, epsilon=np.repeat(alike, 300), source=source)
+        ep.publish([found] * 3, epsilon=np.repeat(alike, 2000), source=source)
     assert source.handed == 0
 
 

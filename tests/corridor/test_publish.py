@@ -14,7 +14,7 @@ from epsilons.errors import ArgumentError, BudgetError
 from tests.assumed import GAUSSIAN, SAMPLE
 from tests.plain import plain
 
-PEOPLE = 600
+PEOPLE = 1000
 RNG = np.random.default_rng(9)
 VALUES = RNG.normal(50.0, 5.0, PEOPLE)
 COLOURS = [("red", "green", "blue")[k % 3] for k in range(PEOPLE)]
@@ -75,7 +75,7 @@ TOSSED: dict[str, tuple[Any, str]] = {
         ep.Frequencies(COLOURS, categories=["red", "green", "blue"], method="sampling", **SAMPLE),
         "replace",
     ),
-    "diffusion": (ep.Mean(VALUES, bounds=None, method="diffusion"), "replace"),
+    "diffusion": (ep.Mean(VALUES, bounds=None, method="diffusion", **GAUSSIAN), "replace"),
     "reduction": (ep.Mean(VALUES, bounds=None, method="diffusion", **GAUSSIAN), "add-remove"),
 }
 
@@ -159,7 +159,7 @@ def test_releases_print_one_after_the_other() -> None:
             ep.Frequencies(COLOURS, categories=["red", "green", "blue"], method="sampling"),
             "replace",
         ),
-        (ep.Mean(VALUES, bounds=None, method="diffusion"), "replace"),
+        (ep.Mean(VALUES, bounds=None, method="diffusion", **GAUSSIAN), "replace"),
         (ep.Mean(VALUES, bounds=None, method="diffusion", **GAUSSIAN), "levels"),
         (ep.Mean(VALUES, bounds=None, method="diffusion", **GAUSSIAN), "fine"),
     ],

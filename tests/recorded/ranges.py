@@ -72,8 +72,7 @@ def _by_method() -> dict[str, Run]:
 CALLS: Calls = {
     **_by_method(),
     **{
-        f"any, {name}, {method}": any_shape(values, method=method)
-        for method in ("weighted", "diffusion")
+        f"any, {name}, weighted": any_shape(values, method="weighted")
         for name, values in (
             ("usual", USUAL),
             ("skewed", np.exp(p.STANDARD)),

@@ -196,6 +196,9 @@ CALLS: Calls = {
     "unknown range, any, private population": private(
         bounds=None, shape="any", about="population", related=True
     ),
+    "unknown range, any, diffusion": mean(
+        bounds=None, shape="any", about="people", related=True, method="diffusion"
+    ),
     "unknown range, any, private diffusion": private(
         bounds=None, shape="any", about="people", related=True, method="diffusion"
     ),

@@ -59,7 +59,7 @@ RELEASES: dict[str, Any] = {
     "independent": lambda: mean(method="independent", **LEVELS),
     "found": lambda: mean(bounds=None),
     "found, add-remove": lambda: mean(bounds=None, **LEVELS),
-    "diffusion": lambda: mean(bounds=None, method="diffusion"),
+    "diffusion": lambda: mean(bounds=None, method="diffusion", **GAUSSIAN),
     "reduction": lambda: mean(bounds=None, method="diffusion", **LEVELS, **GAUSSIAN),
     "found, gaussian": lambda: mean(bounds=None, **GAUSSIAN),
     "found, gaussian, add-remove": lambda: mean(bounds=None, **LEVELS, **GAUSSIAN),

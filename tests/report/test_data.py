@@ -60,7 +60,7 @@ def shown() -> dict[str, Any]:
             values, epsilon=budgets, edges=[0.0, 20.0, 1e9], other="rest", source=ep.Seeded(1)
         ),
         "found range": found(),
-        "diffusion": found(method="diffusion"),
+        "diffusion": found(method="diffusion", **GAUSSIAN),
         "found range of private people": found(neighbours="add-remove"),
         "diffusion of private people": found(
             neighbours="add-remove", method="diffusion", **GAUSSIAN

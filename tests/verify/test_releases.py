@@ -17,7 +17,7 @@ from epsilons.mechanisms.cell_sums import CellSums
 from epsilons.mechanisms.crossing import Crossing
 from epsilons.mechanisms.histogram import Histogram
 from epsilons.mechanisms.level_counts import LevelCounts
-from epsilons.mechanisms.selection import Selection
+from epsilons.mechanisms.selection import Selection, spread_of
 from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.verify import selection
 from tests.assumed import GAUSSIAN, SAMPLE
@@ -39,7 +39,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "cells, open": OPEN,
     "cells, offered": OFFERED,
     "line, weighted": {},
-    "line, diffusion": {"method": "diffusion"},
+    "line, diffusion": {"method": "diffusion", **GAUSSIAN},
     "line, open": OPEN,
     "line, offered": {**OFFERED, "cap": 1.5},
     "line, gaussian": {**OFFERED, **GAUSSIAN},
@@ -217,6 +217,6 @@ def test_how_far_exponents_move_is_looked_at(
     stage = published("line, weighted").mechanism.stages[0]
     stage = replace(stage, neighbours=neighbours)
     assert max(ep.verify.exact(stage).losses) > 0
-    monkeypatch.setitem(selection._SPREAD, neighbours, selection._SPREAD[neighbours] - 1)
+    monkeypatch.setattr(selection, "_spread", lambda *given: spread_of(*given) - 1)
     with pytest.raises(PrivacyError, match="farther"):
         ep.verify.exact(stage)

@@ -140,8 +140,7 @@ def test_a_range_is_found_on_spark() -> None:
 )
 @pytest.mark.parametrize("form", [list, np.array])
 def test_it_holds_for_every_method(bounds: Any, method: str, neighbours: str, form: Any) -> None:
-    seated = method == "diffusion" and neighbours == "add-remove"
-    words = GAUSSIAN if seated else SAMPLE if method == "sampling" else {}
+    words = {"diffusion": GAUSSIAN, "sampling": SAMPLE}.get(method, {})
     question = ep.Mean(
         form(MANY.tolist()), bounds=bounds, method=method, missing="midpoint", **words
     )

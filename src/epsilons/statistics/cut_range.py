@@ -13,10 +13,10 @@ from epsilons.risk.goals import MeanGoal
 from epsilons.risk.located import finite
 from epsilons.risk.margins import RatioCut, WeighedCut
 from epsilons.statistics.call import Call
-from epsilons.statistics.capped import around, capped_mean
+from epsilons.statistics.capped import capped_mean
 from epsilons.statistics.designs import two_sums_design
 from epsilons.statistics.locate import remaining
-from epsilons.statistics.outer import FARTHEST, Ends, Share, best_share, outer
+from epsilons.statistics.outer import FARTHEST, Share, best_share, outer
 from epsilons.statistics.steps import Answer, Draw, Steps
 from epsilons.statistics.unknown_people import Crowd, crowd, known_of, spending
 from epsilons.statistics.unknown_range import enough_times, place_of, two_digits
@@ -52,7 +52,7 @@ def public(rows: tally.Rows, call: Call, goal: MeanGoal) -> Steps:
     found = yield from outer(
         lambda window: call.part(rows.line(window)), goal, neighbours="replace", agree=agree
     )
-    bounds = _bounds(found)
+    bounds = found.bounds
     counted = rows.sums(bounds)
     levels = call.offered(counted.levels)
     place = place_of(found, counted.levels, levels)
@@ -102,7 +102,7 @@ def private(rows: tally.Rows, call: Call, goal: MeanGoal) -> Steps:
     found = yield from outer(
         people.count, goal, neighbours="add-remove", before=people.losses, people=people.payers
     )
-    bounds = _bounds(found)
+    bounds = found.bounds
     counted = call.part(rows.sums(bounds))
     known = known_of(call, found, people.payers.place)
     chosen = two_sums_design(known, goal, "transformed", bounds=bounds)
@@ -135,12 +135,6 @@ def private(rows: tally.Rows, call: Call, goal: MeanGoal) -> Steps:
         spent=spending(found, people.payers, mechanism.losses),
         expected=Expected(*known.people()) if people.told else None,
     )
-
-
-def _bounds(found: Ends) -> tuple[float, float]:
-    """The range, inside of what floats can hold."""
-    middle = found.low / 2.0 + found.high / 2.0
-    return around(middle, found.high / 2.0 - found.low / 2.0)
 
 
 def _level_count(people: Crowd, weights: Integers) -> LevelCount | None:

@@ -24,6 +24,7 @@ from epsilons.budgets import Budgets
 from epsilons.mechanisms import Candidates, CellsOf, Selection, TheLine, spread_of
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.normal import quantile
+from epsilons.statistics.capped import around
 from epsilons.statistics.locate import ROUNDS, Payers, remaining, spent_on, window_at
 from epsilons.statistics.steps import Draw
 from epsilons.tally import line
@@ -88,8 +89,7 @@ class Ends:
     """A range, and what finding it took.
 
     Attributes:
-        low: its lower end.
-        high: its upper end.
+        bounds: its two ends, which are floats whatever was drawn.
         alike: whether both quantiles are in one bucket of the finest picture that was looked at.
         keys: what the budgets of each coarse level round to.
         levels: the smallest budget of each coarse level.
@@ -97,8 +97,7 @@ class Ends:
         losses: what a person of each coarse level has spent, exactly.
     """
 
-    low: float
-    high: float
+    bounds: tuple[float, float]
     alike: bool
     keys: Floats
     levels: Floats
@@ -195,7 +194,8 @@ def outer(
     for step in range(ROUNDS):
         space: Candidates = TheLine() if window is None else CellsOf(window.cells)
         ends = []
-        for odds, seeks in ((_odds(share.quantile), LOW), (_odds(share.quantile)[::-1], HIGH)):
+        far, near = _odds(share.quantile)
+        for odds, seeks in (((far, near), LOW), ((near, far), HIGH)):
             stage = _selection(counted, share.each, neighbours, space, (odds, seeks))
             index = yield Draw(stage, counted.masses(stage.weights), True, levels, place)
             stages.append(stage)
@@ -213,11 +213,9 @@ def outer(
         reach = (high - low) / 2.0 + _WIDER * width
         window = line.Window.around((low + high) / 2.0, reach, cells)
         counted = count(window)
-    half = max((high - low) / 2.0, width / 2.0) * _wider(share.quantile)
-    middle = low / 2.0 + high / 2.0
+    half = max((high - low) / 2.0, width / 2.0) * _wider(far / _PARTS)
     return Ends(
-        middle - half,
-        middle + half,
+        around(low / 2.0 + high / 2.0, half),
         high - low < width / 2.0,
         counted.keys,
         counted.levels,
@@ -234,12 +232,16 @@ def _left(
 
 def _odds(part: float) -> tuple[int, int]:
     """The odds of a low quantile: whole numbers, and never farther in than the middle."""
-    left = min(max(math.ceil(part * _PARTS), 1), _PARTS // 2)
+    left = max(math.ceil(min(part, 0.5) * _PARTS), 1)
     return left, _PARTS - left
 
 
 def _wider(part: float) -> float:
-    """By how much the distance of two quantiles of a Gaussian falls short of the range."""
+    """By how much the distance of two quantiles of a Gaussian falls short of the range.
+
+    Args:
+        part: the quantile that was asked for, which is no farther out than the one that could be.
+    """
     return max(_HALF / quantile(1.0 - min(part, 0.49)), 1.0)
 
 

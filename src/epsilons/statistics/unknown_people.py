@@ -14,7 +14,7 @@ from epsilons import tally
 from epsilons.allocation.caps import square_cap
 from epsilons.budgets import float_down
 from epsilons.mechanisms import Composed, LevelCounts, Reduced, Seats, diffuse
-from epsilons.release import ByLevel, Scalar
+from epsilons.release import ByLevel, Expected, Scalar
 from epsilons.risk.assumptions import SAMPLE
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.located import SIGMA, LocatedRatio, finite
@@ -160,6 +160,7 @@ def weighted(rows: tally.Rows, call: Call) -> Steps:
         risk=margin.mse(bounds, sigma),
         exact=False,
         spent=spending(found, people.payers, mechanism.losses),
+        expected=Expected(*known.people()) if people.told else None,
     )
 
 
