@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -49,6 +49,9 @@ _TIMES: Final = {"replace": 1.0, "add-remove": 1.5}
 
 _HOPELESS: Final = 0.45
 """The quantile beyond which no closer look is worth its budget."""
+
+_INWARDS: Final = 1.5
+"""A closer look asks for quantiles so many times as far in: farther out they may lie beyond it."""
 
 _KEPT: Final = np.linspace(1.0, 0.5, 11)
 """How much of its best cap the mean may keep, tried in this order."""
@@ -207,9 +210,10 @@ def outer(
         cells = _CELLS[step + 1]
         left = _left(counted, before, stages)
         closer = best_share(left, counted.counts, goal, neighbours=neighbours, odds=math.log(cells))
-        if closer.quantile > _HOPELESS:
+        if closer.quantile > _HOPELESS or high == low == 0.0:
             break  # what is left would find nothing finer: it is for the mean
-        share = closer
+        inner = min(_INWARDS * share.quantile, _HOPELESS)
+        share = replace(closer, quantile=max(closer.quantile, inner))
         reach = (high - low) / 2.0 + _WIDER * width
         window = line.Window.around((low + high) / 2.0, reach, cells)
         counted = count(window)
