@@ -90,6 +90,8 @@ def problems(value: Any, kind: Any, place: str = "") -> list[str]:
     """Where a value is not of a type, deep down; keys that are not declared among them."""
     origin, args = typing.get_origin(kind), typing.get_args(kind)
     if typing.is_typeddict(kind):
+        if type(value) is not dict:
+            return [f"{place}: {value!r} has no names"]
         hints = typing.get_type_hints(kind, include_extras=True)
         needed = {key for key in hints if typing.get_origin(hints[key]) is not typing.NotRequired}
         wrong = [f"{place}: no {key}" for key in needed - value.keys()]
