@@ -109,9 +109,11 @@ def test_the_range_of_a_real_column_is_found(name: str, profile: str, neighbours
     for missed, confidence in zip(found.misses, CONFIDENCES, strict=True):
         assert missed <= binom.isf(TAIL, RUNS, 1.0 - confidence)
     # A range is lost once in three thousand runs, and a result is far off in one of a hundred.
-    assert found.silent <= binom.isf(TAIL, RUNS, 1 / 3000)
     assert found.far <= binom.isf(TAIL, RUNS, 0.01)
+    # Who pays for the range has a say in it: where those who pay are nearly all in one heap, the
+    # range may be that of the heap, and what is claimed is the mean of the values cut to it.
     if not (profile in TELLING and name in MOSTLY_ONE):
+        assert found.silent <= binom.isf(TAIL, RUNS, 1 / 3000)
         assert found.collapsed <= binom.isf(TAIL, RUNS, 1 / 3000)
         assert found.bias <= 0.3
 
