@@ -24,7 +24,7 @@ from epsilons.cli.checking import Checking
 from epsilons.cli.publishing import Publish
 from epsilons.noise import Seeded, System
 
-PEOPLE = 360
+PEOPLE = 600
 ROWS = 3 * PEOPLE
 
 

@@ -359,7 +359,8 @@ def test_a_more_generous_person_never_makes_the_optimum_worse(
     generous[who % len(epsilon)] *= more
     for goal in ((assumption, "mse", 0.95), (RELATED, "pac", 0.95)):
         closed = goal[0].related is False or goal[0] == RELATED
-        missed = 1e-9 if closed else 1e-4  # by a search of caps and factors
-        for method in ("optimal", "threshold", "minimax"):
+        missed = 1e-9 if closed else 1e-6  # by a search of caps
+        # Where caps and factors are searched, minimax is only never worse than optimal.
+        for method in ("optimal", "threshold", *(("minimax",) if closed else ())):
             before = allocated(epsilon, goal, method).risk
             assert allocated(generous, goal, method).risk <= before * (1.0 + missed)
