@@ -99,7 +99,7 @@ EVERY = [
     for profile in PROFILES
     for neighbours in ("replace", "add-remove")
 ]
-pytestmark = pytest.mark.statistical
+pytestmark = [pytest.mark.statistical, pytest.mark.slow]
 
 
 @pytest.mark.parametrize(("name", "profile", "neighbours"), EVERY)
