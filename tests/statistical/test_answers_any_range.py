@@ -28,6 +28,9 @@ CONFIDENCES: Final = (0.5, 0.95)
 RUNS: Final = 60
 MANY: Final = 1_000
 
+TIMES: Final = 4.0
+"""So few people need larger budgets than where the range is known."""
+
 NAMES: Final = ("affairs", "visits", "wages", "scores", "heavy tails")
 ASKED: Final = (
     ("replace", "people", True, "strict if high"),
@@ -60,7 +63,7 @@ def misses(name: str, asked: tuple[str, str, Any, str], runs: int) -> np.ndarray
     rng, source = np.random.default_rng(seed), ep.Seeded(seed)
     everyone = values_of(name)
     ranks = np.argsort(np.argsort(everyone)) / len(everyone)
-    epsilon = budgets(ranks, way, rng)
+    epsilon = TIMES * budgets(ranks, way, rng)
     if related == "own":
         related = apart_on_any_range(everyone, epsilon)
     counted = []
@@ -73,7 +76,7 @@ def misses(name: str, asked: tuple[str, str, Any, str], runs: int) -> np.ndarray
             epsilon=epsilon[drawn],
             bounds=None,
             neighbours=neighbours,
-            levels=MENU if neighbours == "add-remove" else None,
+            levels=[TIMES * each for each in MENU] if neighbours == "add-remove" else None,
             about=about,
             related=related,
             source=source,

@@ -25,7 +25,7 @@ from epsilons.mechanisms.candidates import Listed, TheLine
 from epsilons.mechanisms.crossing import Crossing
 from epsilons.mechanisms.selection import Selection
 from epsilons.noise import DiscreteLaplace
-from tests.assumed import SAMPLE
+from tests.assumed import GAUSSIAN, SAMPLE
 
 VALUES = np.linspace(0.0, 1.0, 60)
 EPSILON = np.repeat([0.5, 1.0, 2.0], 20)
@@ -55,7 +55,8 @@ def made(name: str) -> Any:
     else:
         assert kind == "line"
         values = np.random.default_rng(1).normal(50.0, 10.0, 900)
-        release = ep.mean(values, bounds=None, **{**options, "epsilon": 2.0})
+        words = GAUSSIAN if method == "diffusion" else {}
+        release = ep.mean(values, bounds=None, **{**options, "epsilon": 2.0}, **words)
     return release.mechanism
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -50,11 +50,17 @@ _TIMES: Final = {"replace": 1.0, "add-remove": 1.5}
 _HOPELESS: Final = 0.45
 """The quantile beyond which no closer look is worth its budget."""
 
+_INWARDS: Final = 1.5
+"""A closer look asks for quantiles so many times as far in: farther out they may be beyond it."""
+
 _KEPT: Final = np.linspace(1.0, 0.5, 11)
 """How much of its best cap the mean may keep, tried in this order."""
 
 _LEAST: Final = 0.02
 """What of everyone's budget is for the range in any case: the strict have a say, too."""
+
+_TINY: Final = 2.0**-1000
+"""Who has less gives nothing: half of it may be rounded to more."""
 
 _HALF: Final = 3.5
 """The range is widened as for Gaussian data, to so many σ on either side."""
@@ -128,7 +134,7 @@ def best_share(
     cap = math.inf
     if int(there.sum()) >= 2 and order[0][-1] > 0.0:
         cap = best_cap(Budgets.of_levels(order[0], there), goal, goal.moves)
-    finite = np.where(np.isinf(levels), 64.0, levels)
+    finite = np.where(np.isinf(levels), 64.0, np.where(levels < _TINY, 0.0, levels))
     best = Share(np.zeros(len(levels)), math.inf)
     # Two selections share it; half is left for a closer look, if half is enough.
     for parts in (4.0, 2.0):
@@ -207,9 +213,10 @@ def outer(
         cells = _CELLS[step + 1]
         left = _left(counted, before, stages)
         closer = best_share(left, counted.counts, goal, neighbours=neighbours, odds=math.log(cells))
-        if closer.quantile > _HOPELESS:
-            break  # what is left would find nothing finer: it is for the mean
-        share = closer
+        if closer.quantile > _HOPELESS or low == high == 0.0:
+            break  # what is left would find nothing finer, and near 0 nothing is: it is the mean's
+        inner = min(_INWARDS * share.quantile, _HOPELESS)
+        share = replace(closer, quantile=max(closer.quantile, inner))
         reach = (high - low) / 2.0 + _WIDER * width
         window = line.Window.around((low + high) / 2.0, reach, cells)
         counted = count(window)
