@@ -1,10 +1,10 @@
-"""A weighted quantile among candidates: its law, its draws, its loss, and the checker of it."""
+"""The weighted median among candidates: its law, its draws, its loss, and the checker of it."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,61 +15,12 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 import epsilons as ep
+from epsilons.errors import PrivacyError
 from epsilons.mechanisms.candidates import CellsOf, Listed, TheLine, radii
 from epsilons.mechanisms.selection import Selection
 from epsilons.tally import line
 from epsilons.verify.selection import selection_losses
-
-PRIOR = [1, 3, 2, 1]
-
-
-ODDS = [(1, 1), (1, 3), (3, 1), (2, 5), (1, 63), (32, 32)]
-
-
-def selection(
-    scale: int = 8,
-    neighbours: str = "replace",
-    candidates: Any = None,
-    weights: Any = (1, 2, 5),
-    odds: tuple[int, int] = (1, 1),
-) -> Selection:
-    return Selection(
-        np.array([0.25, 0.5, 2.0]),
-        np.array(weights),
-        scale,
-        neighbours,
-        Listed(np.array(PRIOR)) if candidates is None else candidates,
-        "a median",
-        odds,
-    )
-
-
-def law(people: list[tuple[int, int]], scale: int | Fraction) -> list[float]:
-    """Reference: the probabilities of four candidates, from a list of (cell, weight)."""
-    shares = []
-    for candidate, prior in enumerate(PRIOR):
-        below = sum(k for cell, k in people if cell < candidate)
-        upto = sum(k for cell, k in people if cell <= candidate)
-        total = sum(k for _, k in people)
-        shares.append(prior * math.exp(-max(0, 2 * below - total, total - 2 * upto) / scale))
-    return [share / sum(shares) for share in shares]
-
-
-def masses(people: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
-    cells = sorted({cell for cell, _ in people})
-    return np.array(cells, dtype=np.int64), np.array(
-        [sum(k for at, k in people if at == cell) for cell in cells], dtype=np.int64
-    )
-
-
-def probabilities(mechanism: Selection, people: list[tuple[int, int]]) -> list[float]:
-    """The law that the mechanism states, by its exponents."""
-    cells, sums = masses(people)
-    shares = [
-        prior * math.exp(-float(mechanism.exponent(candidate, cells, sums)))
-        for candidate, prior in enumerate(PRIOR)
-    ]
-    return [share / sum(shares) for share in shares]
+from tests.mechanisms.selections import ODDS, PRIOR, SPREADS, law, masses, probabilities, selection
 
 
 @given(st.lists(st.tuples(st.integers(-1, 4), st.integers(0, 6)), max_size=6), st.integers(1, 20))
@@ -172,157 +123,6 @@ def test_radii_ascend_from_the_least() -> None:
     assert (sizes[2:] / sizes[1:-1]).max() < 1.21
 
 
-# Other quantiles than the median.
-
-
-def law_of(people: list[tuple[int, int]], scale: int, odds: tuple[int, int]) -> list[float]:
-    """Reference: l parts of the weight to the left for r parts to the right, person by person."""
-    left, right = odds
-    shares = []
-    for candidate, prior in enumerate(PRIOR):
-        # Whoever is in the candidate may count as on either side of it, as suits it best.
-        before = sum(right * k if cell < candidate else -left * k for cell, k in people)
-        after = sum(left * k if cell > candidate else -right * k for cell, k in people)
-        shares.append(prior * math.exp(-max(0, before, after) / scale))
-    return [share / math.fsum(shares) for share in shares]
-
-
-@given(
-    st.lists(st.tuples(st.integers(-1, 4), st.integers(0, 6)), max_size=6),
-    st.integers(1, 200),
-    st.sampled_from(ODDS),
-    st.sampled_from(["replace", "add-remove"]),
-)
-def test_exponents_of_a_quantile_are_those_of_the_law(
-    people: list[tuple[int, int]], scale: int, odds: tuple[int, int], neighbours: str
-) -> None:
-    stated = probabilities(selection(scale, neighbours, odds=odds), people)
-    assert stated == pytest.approx(law_of(people, scale, odds), rel=1e-12)
-    if odds[0] == odds[1]:  # the median, in steps of as many
-        assert stated == pytest.approx(law(people, Fraction(scale, odds[0])), rel=1e-12)
-
-
-@given(
-    st.lists(st.tuples(st.integers(-1, 4), st.integers(0, 6)), max_size=6),
-    st.sampled_from(ODDS),
-)
-def test_a_quantile_of_the_mirrored_people_is_mirrored(
-    people: list[tuple[int, int]], odds: tuple[int, int]
-) -> None:
-    def exponents(people: list[tuple[int, int]], odds: tuple[int, int]) -> list[Fraction]:
-        mechanism = selection(odds=odds)
-        return [mechanism.exponent(each, *masses(people)) for each in range(4)]
-
-    mirrored = [(3 - cell, k) for cell, k in people]
-    assert exponents(mirrored, odds[::-1]) == exponents(people, odds)[::-1]
-
-
-def test_a_candidate_with_the_quantile_in_it_is_at_no_distance() -> None:
-    people = [(0, 10), (1, 10), (2, 60), (3, 20)]
-    for odds, there in (((1, 9), {0, 1}), ((1, 4), {1, 2}), ((1, 1), {2}), ((9, 1), {3})):
-        mechanism = selection(odds=odds)
-        zero = {c for c in range(4) if mechanism.exponent(c, *masses(people)) == 0}
-        assert zero == there
-
-
-WEIGHTS = (1, 2, 5)
-SPREADS = {
-    "replace": lambda odds: 2 * (odds[0] + odds[1]),
-    "add-remove": lambda odds: 2 * max(odds),
-}
-
-
-def others(people: list[tuple[int, int]], i: int, neighbours: str) -> list[list[tuple[int, int]]]:
-    """The neighbours of a data set in person i."""
-    cell, k = people[i]
-    rest = people[:i] + people[i + 1 :]
-    if neighbours == "add-remove":
-        return [rest]
-    return [[*rest, (other, k)] for other in range(-1, 5) if other != cell]
-
-
-@pytest.mark.parametrize("odds", [(1, 1), (1, 3), (3, 1), (1, 7)])
-@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
-def test_the_loss_of_a_quantile_is_that_of_the_worst_neighbours(
-    neighbours: str, odds: tuple[int, int]
-) -> None:
-    """All data sets of four people in six places: exponents move apart by the spread, and no more.
-
-    Where priors are far apart, so do probabilities, nearly.
-    """
-    scale = 64
-    prior = np.array([1, 2**40, 2**40, 1])
-    mechanism = selection(scale, neighbours, Listed(prior), odds=odds)
-    spread = SPREADS[neighbours](odds)
-    assert mechanism.spread == spread
-    assert mechanism.losses == tuple(Fraction(k * spread, scale) for k in WEIGHTS)
-    farthest = dict.fromkeys(WEIGHTS, Fraction(0))
-    for places in itertools.product(range(-1, 5), repeat=3):
-        people = [*zip(places, WEIGHTS, strict=True), (2, 6)]
-        before = [mechanism.exponent(each, *masses(people)) for each in range(4)]
-        for i in range(3):
-            for other in others(people, i, neighbours):
-                after = [mechanism.exponent(each, *masses(other)) for each in range(4)]
-                moved = [b - a for a, b in zip(before, after, strict=True)]
-                k = people[i][1]
-                farthest[k] = max(farthest[k], max(moved) - min(moved))
-    for k, loss in zip(WEIGHTS, mechanism.losses, strict=True):
-        assert farthest[k] <= loss
-    assert farthest[1] == mechanism.losses[0]  # it is attained
-
-
-def test_the_loss_of_a_quantile_is_nearly_attained_in_probabilities() -> None:
-    """One candidate has nearly all of the prior, and moves one way; another moves the other way."""
-    for neighbours in ("replace", "add-remove"):
-        mechanism = selection(4, neighbours, Listed(np.array([2**50, 1, 1, 1])), odds=(1, 3))
-        worst = 0.0
-        for places in itertools.product(range(-1, 5), repeat=3):
-            people = list(zip(places, (1, 4, 4), strict=True))
-            for other in others(people, 0, neighbours):
-                shares = []
-                for each in (people, other):
-                    weighed = [
-                        prior * math.exp(-float(mechanism.exponent(c, *masses(each))))
-                        for c, prior in enumerate((2**50, 1, 1, 1))
-                    ]
-                    shares.append([w / math.fsum(weighed) for w in weighed])
-                worst = max(worst, *(abs(math.log(a / b)) for a, b in zip(*shares, strict=True)))
-        loss = float(mechanism.losses[0])
-        assert 0.99 * loss < worst <= loss + 1e-12
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize(("odds", "seed"), [((1, 3), 1), ((7, 1), 2), ((3, 5), 3)])
-def test_draws_of_a_quantile_follow_the_law(odds: tuple[int, int], seed: int) -> None:
-    """Seeded; for a new seed a right sampler fails with probability 10⁻⁷, thrice."""
-    people = [(0, 5), (1, 2), (3, 4), (4, 1)]
-    mechanism, source = selection(12, odds=odds), ep.Seeded(seed)
-    drawn = np.bincount([mechanism.draw(source, masses(people)) for _ in range(1500)], minlength=4)
-    assert chisquare(drawn, np.array(law_of(people, 12, odds)) * 1500).pvalue > 1e-7
-    # Odds that are turned around would be noticed.
-    assert chisquare(drawn, np.array(law_of(people, 12, odds[::-1])) * 1500).pvalue < 1e-7
-
-
-@pytest.mark.parametrize("odds", [(1, 63), (63, 1), (32, 32)])
-def test_no_distance_overflows(odds: tuple[int, int]) -> None:
-    """Weights of 2¹⁷ − 1, 2³⁵ people and 64 parts: the exponents are those of whole numbers."""
-    mass = (2**17 - 1) * 2**35
-    cells, sums = np.array([100, 500, 900]), np.array([mass // 4, mass // 2, mass // 4])
-    mechanism = selection(64 << 30, candidates=CellsOf(1000), weights=(1, 2, 2**17 - 1), odds=odds)
-    left, right = odds
-    for candidate in (0, 100, 300, 500, 700, 900, 999):
-        below = sum(int(m) for c, m in zip(cells, sums, strict=True) if c < candidate)
-        inside = sum(int(m) for c, m in zip(cells, sums, strict=True) if c == candidate)
-        above = int(sums.sum()) - below - inside
-        far = max(
-            0, right * below - left * (inside + above), left * above - right * (inside + below)
-        )
-        assert mechanism.exponent(candidate, cells, sums) == Fraction(far, 64 << 30)
-    drawn = [mechanism.draw(ep.Seeded(seed), (cells, sums)) for seed in range(5)]
-    low, high = {(1, 63): (0, 100), (63, 1): (900, 999), (32, 32): (500, 500)}[odds]
-    assert all(low <= each <= high for each in drawn)
-
-
 # The checker.
 
 
@@ -340,3 +140,115 @@ def test_the_checker_finds_the_loss(neighbours: str, candidates: Any) -> None:
         expected = tuple(Fraction(k * spread, 64) for k in (1, 2, 5))
         other = replace(mechanism, odds=odds)
         assert selection_losses(other) == other.losses == expected
+
+
+@dataclass(frozen=True, eq=False)
+class Careless(Selection):
+    """Scores by |2·below − total| for the cell itself, doubled: it moves twice as far."""
+
+    def exponent(self, candidate: int, cells: Any, masses: Any) -> Fraction:
+        return 2 * super().exponent(candidate, cells, masses)
+
+
+@dataclass(frozen=True, eq=False)
+class Boastful(Selection):
+    """Says that people come and go where they are replaced."""
+
+    def exponent(self, candidate: int, cells: Any, masses: Any) -> Fraction:
+        below = int(masses[cells < candidate].sum())
+        return Fraction(below, self.scale)
+
+
+@dataclass(frozen=True, eq=False)
+class Turned(Selection):
+    """Says one quantile, and looks for the other."""
+
+    def exponent(self, candidate: int, cells: Any, masses: Any) -> Fraction:
+        return replace(as_other(Selection, self), odds=self.odds[::-1]).exponent(
+            candidate, cells, masses
+        )
+
+    def draw(self, source: Any, total: Any) -> int:
+        return replace(as_other(Selection, self), odds=self.odds[::-1]).draw(source, total)
+
+
+@dataclass(frozen=True, eq=False)
+class Outside(Selection):
+    """Forgets whoever is in the candidate itself."""
+
+    def exponent(self, candidate: int, cells: Any, masses: Any) -> Fraction:
+        left, right = self.odds
+        below, above = (int(masses[side].sum()) for side in (cells < candidate, cells > candidate))
+        return Fraction(abs(right * below - left * above), self.scale)
+
+    def draw(self, source: Any, total: Any) -> int:
+        cells, masses = total
+        alone = [Outside.exponent(self, each, cells, masses) for each in range(4)]
+        weights = [p * math.exp(-float(far)) for p, far in zip(PRIOR, alone, strict=True)]
+        chance = np.random.default_rng(list(source.bytes(8)))
+        return int(chance.choice(4, p=np.array(weights) / sum(weights)))
+
+
+@dataclass(frozen=True, eq=False)
+class Narrow(Selection):
+    """Says that nobody moves a distance by more than their own weight, and half of it."""
+
+    @property
+    def spread(self) -> int:
+        return super().spread // 2
+
+    @property
+    def losses(self) -> tuple[Fraction, ...]:
+        return tuple(Fraction(int(k) * self.spread, self.scale) for k in self.weights.tolist())
+
+
+def as_other(kind: type[Selection], mechanism: Selection) -> Selection:
+    fields = {name: getattr(mechanism, name) for name in mechanism.__dataclass_fields__}
+    return kind(**fields)
+
+
+@pytest.mark.parametrize("kind", [Careless, Boastful, Turned, Outside])
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+def test_the_checker_believes_no_other_exponents(kind: type[Selection], neighbours: str) -> None:
+    broken = as_other(kind, selection(64, neighbours, odds=(1, 3)))
+    with pytest.raises(PrivacyError, match="exponent"):
+        ep.verify.exact(broken)
+    assert ep.verify.exact(as_other(Selection, broken)).losses == selection_losses(
+        as_other(Selection, broken)
+    )
+
+
+@pytest.mark.parametrize("kind", [Turned, Outside])
+def test_draws_of_another_quantile_are_noticed(kind: type[Selection]) -> None:
+    right = selection(4, odds=(1, 3))
+    assert ep.verify.draws(right).passes
+    assert not ep.verify.draws(as_other(kind, right)).passes
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+def test_the_checker_finds_the_spread_by_itself(neighbours: str) -> None:
+    """A mechanism that would spend twice what it says is charged for what it spends."""
+    honest = selection(2 * SPREADS[neighbours]((1, 3)), neighbours, odds=(1, 3))
+    broken = as_other(Narrow, honest)
+    said = zip(broken.losses, broken.levels.tolist(), strict=True)
+    assert all(loss <= Fraction(level) for loss, level in said)
+    found = ep.verify.exact(broken)
+    assert found.losses == tuple(2 * loss for loss in broken.losses)
+    assert not found.holds
+
+
+def test_the_checker_notices_what_is_not_said_right() -> None:
+    with pytest.raises(PrivacyError, match="counts as a change"):
+        selection_losses(replace(selection(64), neighbours="swap"))
+    with pytest.raises(PrivacyError, match="whole number"):
+        selection_losses(replace(selection(64), scale=0))
+    with pytest.raises(PrivacyError, match="one weight"):
+        selection_losses(replace(selection(64), weights=np.array([1, 2])))
+    wrong: list[Any] = [(1, 1, 1), (0, 1), (0.5, 1)]
+    for odds in wrong:
+        with pytest.raises(PrivacyError, match="odds of a quantile"):
+            selection_losses(replace(selection(64), odds=odds))
+    with pytest.raises(PrivacyError, match="prior"):
+        selection_losses(selection(64, candidates=Listed(np.array([1, 0, 1, 1]))))
+    with pytest.raises(PrivacyError, match="one weight"):
+        selection_losses(replace(selection(64), weights=np.array([1, 2, -1])))

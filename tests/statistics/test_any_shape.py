@@ -198,3 +198,13 @@ def test_a_neighbour_changes_nothing_but_draws(terms: str) -> None:
     given = {**TERMS[terms], **levels}
     found = ep.verify.replay(ep.Mean("v", bounds=None), epsilon="e", data=table, seed=3, **given)
     assert found.holds, str(found)
+
+
+@pytest.mark.parametrize("terms", ["replace", "levels"])
+@pytest.mark.parametrize("engine", [each for each in FRAMES if each != "polars"])
+def test_nor_does_it_on_any_engine(engine: str, terms: str) -> None:
+    few = slice(0, 900)
+    frame = FRAMES[engine]({"v": SHIFTED[few], "e": 4.0 * EPSILON[few]})
+    given = {**TERMS[terms], **({"levels": [2.0, 4.0, 16.0]} if terms == "levels" else {})}
+    found = ep.verify.replay(ep.Mean("v", bounds=None), epsilon="e", data=frame, seed=4, **given)
+    assert found.holds, str(found)

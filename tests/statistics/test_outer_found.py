@@ -1,15 +1,15 @@
-"""The range of any data, on data of every shape: what the range that is found holds.
+"""The range of any data: what the range that is found holds, and that it is seldom lost.
 
-Seeded, so a pass stays a pass. For a new seed a right range fails with a probability below 10⁻⁶ in
-all tests together: shares of many runs are compared with exact binomial tails of 10⁻⁸.
+Seeded, so a pass stays a pass. For a new seed the ranges are as they should be but for about one in
+three thousand; how often they are lost is compared with an exact binomial tail of 10⁻⁸.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
-from statistics import NormalDist
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,23 +17,7 @@ from scipy.stats import binom
 
 import epsilons as ep
 from epsilons.errors import BudgetError
-from epsilons.mechanisms import CellsOf
-from epsilons.release import Scalar
-from epsilons.risk.assumptions import RELATED
-from epsilons.risk.goals import MeanGoal
-from epsilons.statistics.outer import (
-    _CELLS,
-    _PARTS,
-    _odds,
-    best_share,
-    outer,
-)
-from epsilons.tally import line
 from tests.statistics.add_remove_cases import Dry
-from tests.statistics.test_outer import bucket_of, nobody
-
-GOAL = MeanGoal(RELATED, "mse", 0.95)
-NEIGHBOURS = ("replace", "add-remove")
 
 N = 3000
 RNG = np.random.default_rng(5)
@@ -70,7 +54,7 @@ TERMS: dict[str, dict[str, Any]] = {
 }
 
 
-def found(values: Any, terms: str, seed: int, **more: Any) -> ep.Release:
+def found(values: Any, terms: str, seed: int, **more: Any) -> Any:
     given_ = {"epsilon": EPSILON, "bounds": None, "source": ep.Seeded(seed), **TERMS[terms], **more}
     return ep.mean(values, **given_)
 
@@ -89,10 +73,8 @@ def test_the_range_holds_the_bulk_of_the_data(name: str, terms: str) -> None:
         cut = float(np.clip(values, lo, hi).mean() / 2.0 - values.mean() / 2.0) * 2.0
         assert abs(cut) <= most * deviation
         assert release.sigma is None
-        near = (
-            name == "far off" and cast(Scalar, release.estimate).alike
-        )  # one bucket of the line is 4 wide
-        assert cast(Scalar, release.estimate).alike is near
+        near = name == "far off" and release.estimate.alike  # one bucket of the line is 4 wide
+        assert release.estimate.alike is near
         assert ("seem" in release.treats) is near
         low, high = release.interval(0.999_999)
         assert low <= np.clip(values / 2.0, lo / 2.0, hi / 2.0).mean() * 2.0 <= high
@@ -108,7 +90,7 @@ def test_data_that_are_nearly_all_the_same_are_told_of(name: str, terms: str) ->
         release = found(values, terms, seed)
         lo, hi = release.bounds
         assert lo <= usual <= hi
-        assert cast(Scalar, release.estimate).alike
+        assert release.estimate.alike
         assert "nearly all" in release.treats.lower()
         assert hi - lo <= max(1e-2 * abs(usual), 1e-200)
 
@@ -120,7 +102,7 @@ def test_with_more_people_what_is_rare_is_found(terms: str) -> None:
     values, epsilon = mostly_zero(0.95, 40_000), np.resize(EPSILON, 40_000)
     for seed in range(6):
         release = found(values, terms, seed, epsilon=epsilon)
-        assert not cast(Scalar, release.estimate).alike
+        assert not release.estimate.alike
         assert release.bounds[1] > 10.0
         assert abs(np.clip(values, *release.bounds).mean() - values.mean()) < 0.2 * values.std()
 
@@ -135,7 +117,7 @@ def test_values_close_together_and_far_off_are_told_apart(terms: str) -> None:
         assert lo <= 1e12 - 0.9
         assert hi >= 1e12 + 0.9
         assert hi - lo <= 20.0
-        assert not cast(Scalar, release.estimate).alike
+        assert not release.estimate.alike
 
 
 @pytest.mark.parametrize("terms", TERMS)
@@ -157,39 +139,26 @@ def test_few_private_people_have_a_release(terms: str, values: list[float]) -> N
         assert lo <= release.value <= hi
 
 
-@pytest.mark.parametrize(
-    ("low", "high"),
-    [(-line.TOP, line.TOP), (line.TOP, line.TOP), (0, line.TOP), (-line.TOP, -line.TOP), (5, -5)],
-)
-def test_whatever_is_drawn_the_range_is_made_of_floats(low: int, high: int) -> None:
-    """With no people at all both ends of the line may be drawn, and are widened a hundredfold."""
-    steps = outer(lambda _: nobody([1.0], [2]), GOAL, neighbours="add-remove")
-    answer, drawn = None, iter([low, high] + [0] * 4)
-    try:
-        while True:
-            steps.send(answer)
-            answer = next(drawn)
-    except StopIteration as end:
-        lo, hi = end.value.bounds
-    assert -(2.0**1021) <= lo < hi <= 2.0**1021
+def test_nobody_looks_closer_at_zero() -> None:
+    """Where both ends are 0, they are: what a closer look would take is left for the mean."""
+    for seed in range(5):
+        release = found(np.zeros(N), "replace", seed, epsilon=4.0)
+        assert len(release.mechanism.stages) == 3
+        assert release.estimate.alike
 
 
-def test_the_range_is_widened_by_the_quantiles_that_were_asked_for() -> None:
-    """A Gaussian, by its own quantiles: the range has 3.5 deviations on either side."""
-    normal = NormalDist()
-    for n in (700, 900, 1500, 3000, 9000, 40_000):
-        counted = nobody([1.0], [n])
-        share = best_share(np.array([1.0]), np.array([n]), GOAL)
-        far, _ = _odds(share.quantile)
-        end = -50.0 * normal.inv_cdf(far / _PARTS)
-        steps = outer(lambda _, same=counted: same, GOAL, neighbours="replace")  # type: ignore[misc]
-        next(steps)
-        steps.send(bucket_of(-end))
-        with pytest.raises(StopIteration) as stopped:
-            steps.send(bucket_of(end))
-        lo, hi = stopped.value.value.bounds
-        assert hi == pytest.approx(3.5 * 50.0, rel=2e-3)
-        assert lo == -hi
+@pytest.mark.statistical
+@pytest.mark.parametrize("terms", ["replace", "no levels"])
+def test_what_most_have_is_told_of_where_others_are_far_off(terms: str) -> None:
+    """Most work 40 hours; those who do not are just too few for the quantile, or just enough."""
+    silent = 0
+    for seed, share in itertools.product(range(15), (0.76, 0.9, 0.95)):
+        rng = np.random.default_rng(seed)
+        values = np.where(rng.random(N) < share, 40.0, rng.uniform(60.0, 90.0, N))
+        release = found(values, terms, seed)
+        lo, hi = release.bounds
+        silent += hi - lo < 0.5 and not release.estimate.alike
+    assert silent <= 1
 
 
 # Seldom lost.
@@ -239,10 +208,3 @@ def test_too_few_people_are_told_how_many_would_do(epsilon: Any) -> None:
     assert asked(people)().n == people
     with pytest.raises(BudgetError):
         asked(int(0.85 * people))()
-
-
-def test_a_window_has_as_many_cells_as_the_prior_counts_on() -> None:
-    """Within a window cells are alike: ln(cells) is the prior of all over that of one."""
-    for cells in _CELLS[1:]:
-        ends = CellsOf(cells).before(np.array([0, 1, cells]))
-        assert math.log((ends[2] - ends[0]) / (ends[1] - ends[0])) == pytest.approx(math.log(cells))
