@@ -218,9 +218,10 @@ def test_the_walks_are_those_that_calls_take() -> None:
     for name, text in parts.items():
         hops = re.findall(r"^\d+\. `([\w/]+\.py)` `([\w.]+)`: ", text, re.M)
         assert len(hops) == len(re.findall(r"^\d+\. ", text, re.M)) > 10
-        seen = iter(entered(calls[name]))
+        entries = entered(calls[name])
+        seen = iter(entries)
         for hop in hops:
-            assert hop in seen, f"{name}: {hop} does not come here"
+            assert hop in seen, f"{name}: {hop} does not come here, but {entries[:12]}"
 
 
 @pytest.mark.parametrize("module", ["epsilons", "epsilons.theory", "epsilons.verify"])
