@@ -25,12 +25,12 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
 }
 """The words that a parameter takes."""
 
-FORMER: Final[dict[str, str]] = {
-    "iid": 'about="population", related=False',
-    "shuffled": 'about="people", related=False',
-    "correlated": 'about="people", related=True',
+FORMER: Final[dict[str, tuple[str, bool]]] = {
+    "iid": ("population", False),
+    "shuffled": ("people", False),
+    "correlated": ("people", True),
 }
-"""What stands for the words that `assume` took before 0.2."""
+"""What `about` and `related` are for the words that `assume` took before 0.2."""
 
 LONGEST: Final[dict[str, int]] = {"title": 120, "unit": 40}
 """The most characters of a parameter that is a line of text."""
@@ -130,7 +130,8 @@ def translated(name: str, value: object) -> str:
         value: what they gave.
     """
     if isinstance(value, str) and value in FORMER:
-        return f"{name}={value!r} is now written {FORMER[value]}."
+        about, related_ = FORMER[value]
+        return f'{name}={value!r} is now written about="{about}", related={related_}.'
     return (
         f'{name} is now two arguments: about, which is "people" or "population", and related, '
         "which is True, False or a number such as 0.05."

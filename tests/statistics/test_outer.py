@@ -18,17 +18,16 @@ import epsilons as ep
 from epsilons.mechanisms import CellsOf, Selection, TheLine
 from epsilons.risk.assumptions import RELATED, SAMPLE
 from epsilons.risk.goals import MeanGoal
-from epsilons.statistics.locate import remaining, spent_on
+from epsilons.statistics.locate import ZOOM, remaining, selection, spent_on
 from epsilons.statistics.outer import (
-    _CELLS,
     _LINE,
     _NEAREST,
     _PARTS,
     _SURE,
     _TIMES,
     FARTHEST,
+    WEIGHT_BITS,
     _odds,
-    _selection,
     best_share,
     outer,
 )
@@ -85,7 +84,7 @@ def test_no_share_is_more_than_there_is(name: str, n: int, neighbours: str) -> N
     levels = np.array(BUDGETS[name])
     counts = np.full(len(levels), n)
     counted, stages = nobody(levels, counts), list[Selection]()
-    for round_, cells in enumerate(_CELLS):
+    for round_, cells in enumerate(ZOOM):
         left = remaining(levels, spent_on(None, stages, len(levels)))
         odds = math.log(cells) if round_ else _LINE
         share = best_share(left, counts, GOAL, neighbours=neighbours, odds=odds)
@@ -94,7 +93,9 @@ def test_no_share_is_more_than_there_is(name: str, n: int, neighbours: str) -> N
         assert share.quantile >= _NEAREST
         far, near = _odds(share.quantile)
         for sought in ((far, near), (near, far)):
-            stage = _selection(counted, share.each, neighbours, TheLine(), (sought, "an end"))
+            stage = selection(
+                counted, share.each, neighbours, TheLine(), "an end", sought, WEIGHT_BITS
+            )
             assert ep.verify.exact(stage).losses == stage.losses
             for taken, loss in zip(share.each.tolist(), stage.losses, strict=True):
                 assert loss <= Fraction(taken)
@@ -109,7 +110,7 @@ def test_no_share_is_more_than_there_is(name: str, n: int, neighbours: str) -> N
     st.lists(st.floats(0.0, 100.0), min_size=1, max_size=5, unique=True),
     st.integers(0, 10**7),
     st.sampled_from(NEIGHBOURS),
-    st.sampled_from([_LINE, math.log(_CELLS[1]), math.log(_CELLS[2])]),
+    st.sampled_from([_LINE, math.log(ZOOM[1]), math.log(ZOOM[2])]),
 )
 @settings(max_examples=60, deadline=None)
 def test_whatever_budgets_are_two_shares_fit_in_them(
@@ -182,7 +183,7 @@ def test_an_end_that_nobody_is_near_is_as_unlikely_as_said(
     counted = nobody(levels, counts)
     bucket = bucket_of(1e12)
     for odds, side in (((far, near), -1), ((near, far), 1)):
-        stage = _selection(counted, share.each, neighbours, TheLine(), (odds, "an end"))
+        stage = selection(counted, share.each, neighbours, TheLine(), "an end", odds, WEIGHT_BITS)
         mass = np.array([int(stage.weights @ counts)])
         at = [stage.exponent(bucket + step, np.array([bucket]), mass) for step in (-1, 0, 1)]
         assert at[1] == 0
@@ -259,6 +260,6 @@ def test_a_closer_look_asks_for_nothing_farther_out() -> None:
 
 def test_a_window_has_as_many_cells_as_the_prior_counts_on() -> None:
     """Within a window cells are alike: ln(cells) is the prior of all over that of one."""
-    for cells in _CELLS[1:]:
+    for cells in ZOOM[1:]:
         ends = CellsOf(cells).before(np.array([0, 1, cells]))
         assert math.log((ends[2] - ends[0]) / (ends[1] - ends[0])) == pytest.approx(math.log(cells))

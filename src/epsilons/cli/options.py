@@ -98,13 +98,9 @@ RELATED = click.option(
 def _translated(_context: click.Context, _option: click.Parameter, given: str | None) -> None:
     """Say what to write in place of the word of former versions."""
     if given is not None:
-        options = {
-            'about="population", related=False': "--about population --related no",
-            'about="people", related=False': "--about people --related no",
-            'about="people", related=True': "--about people --related yes",
-        }
-        words = FORMER.get(given)
-        how = options[words] if words else "--about people|population --related yes|no|DELTA"
+        about, related_ = FORMER.get(given, ("people|population", None))
+        told = {True: "yes", False: "no", None: "yes|no|DELTA"}[related_]
+        how = f"--about {about} --related {told}"
         raise click.UsageError(f"--assume {given} is now written {how}.")
 
 

@@ -26,6 +26,9 @@ _ENOUGH: Final = 1.0
 _NOTICED: Final = 3.0
 """A noisy count that is not above so many times its scale is taken for nobody."""
 
+_MOST: Final = 2**40
+"""No more people are expected anywhere."""
+
 _BITS: Final = 40
 
 
@@ -103,8 +106,15 @@ class LevelCounts:
         for cell, (count, rate) in enumerate(zip(drawn, self.rates, strict=True)):
             if count * rate > _NOTICED:
                 rungs = np.flatnonzero(self.cell_of == cell)
-                people[rungs[len(rungs) // 2]] = min(count, 2**40)
+                people[rungs[len(rungs) // 2]] = min(count, _MOST)
         return people
+
+    def heads(self, drawn: tuple[int, ...]) -> Integers:
+        """The counts as they came, where each rung has its own, and nobody in place of fewer.
+
+        Who is taken for nobody costs a bias as large as they are many, if budgets tell of values.
+        """
+        return np.clip(np.array(drawn, dtype=np.int64), 0, _MOST)
 
 
 def rounded_down(number: Fraction) -> Fraction:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Final
@@ -94,26 +95,15 @@ def _rank_error(log_odds: float, sharp: float, alike: float) -> float:
     return log_odds / rate + rate / (8.0 * alike)
 
 
-@storable
 @dataclass(frozen=True, eq=False)
-class Located(Margin):
-    """The margin of a weighted mean on a range that was found, of people whose budgets are public.
-
-    It adds up the error of the sample, of clipping and of the noise.
-
-    Guarantee:
-        For independent Gaussian values and budgets that say nothing of them, the interval misses
-        with probability at most 1 − confidence: docs/proofs/gaussian.md.
+class _Gaussian(Margin, ABC):
+    """What the margins of a Gaussian population share.
 
     Attributes:
         picture: what the selections said, and how well they could.
-        weighing: the estimator on a unit range.
-        slack: what integers may add to an error on a unit range.
     """
 
     picture: Picture
-    weighing: Weighing
-    slack: float
 
     kind: ClassVar[str | None] = FOUND
 
@@ -128,13 +118,41 @@ class Located(Margin):
         assumption: Assumption,  # noqa: ARG002
         confidence: float,
     ) -> Bounds:
-        """A range that holds the mean of the population; infinite where too little is known."""
+        """A range that holds the mean of the population.
+
+        It is infinite where too little is known of the spread, or of how many people there are.
+        """
 
         def reach_at(sigma: float, beta: float) -> float:
             return self._reach_at(bounds, sigma, beta)
 
         reach = reach_over_sigmas(self.picture, 1.0 - confidence, reach_at)
         return raw - reach, raw + reach
+
+    @abstractmethod
+    def _reach_at(self, bounds: Bounds, sigma: float, beta: float) -> float:
+        """The half-width if this is σ."""
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class Located(_Gaussian):
+    """The margin of a weighted mean on a range that was found, of people whose budgets are public.
+
+    It adds up the error of the sample, of clipping and of the noise.
+
+    Guarantee:
+        For independent Gaussian values and budgets that say nothing of them, the interval misses
+        with probability at most 1 − confidence: docs/proofs/gaussian.md.
+
+    Attributes:
+        picture: what the selections said, and how well they could.
+        weighing: the estimator on a unit range.
+        slack: what integers may add to an error on a unit range.
+    """
+
+    weighing: Weighing
+    slack: float
 
     def mse(self, bounds: Bounds, sigma: float) -> float:
         """The squared error of the mean for Gaussian data of this σ: sample and noise."""
@@ -161,7 +179,7 @@ class Located(Margin):
 
 @storable
 @dataclass(frozen=True, eq=False)
-class LocatedRatio(Margin):
+class LocatedRatio(_Gaussian):
     """The margin of a mean of an unknown number of people, on a range that was found.
 
     Guarantee:
@@ -173,33 +191,8 @@ class LocatedRatio(Margin):
         sums: the two noisy sums.
     """
 
-    picture: Picture
     scale: float
     sums: Ratio
-
-    kind: ClassVar[str | None] = FOUND
-
-    def allows(self, assumption: Assumption) -> bool:
-        """A Gaussian population, of which budgets say nothing."""
-        return assumption == SAMPLE
-
-    def interval(
-        self,
-        raw: float,
-        bounds: Bounds,
-        assumption: Assumption,  # noqa: ARG002
-        confidence: float,
-    ) -> Bounds:
-        """A range that holds the mean of the population.
-
-        It is infinite where too little is known of the spread or of how many there are.
-        """
-
-        def reach_at(sigma: float, beta: float) -> float:
-            return self._reach_at(bounds, sigma, beta)
-
-        reach = reach_over_sigmas(self.picture, 1.0 - confidence, reach_at)
-        return raw - reach, raw + reach
 
     def mse(self, bounds: Bounds, sigma: float) -> float:
         """The squared error for Gaussian data of this σ, if the noisy weight is the true one."""

@@ -153,11 +153,9 @@ def _guessed_quantile(
     if assumption.related is False:
         square = 4.0 * variance * drawn + jitter
         found = _deviation(weighing, _pull(weighing), square, beta)
-        return (
-            found
-            if assumption.sampled
-            else min(found, _deviation(weighing, anything, jitter, beta))
-        )
+        if assumption.sampled:
+            return found
+        return min(found, _deviation(weighing, anything, jitter, beta))
     far = float(_guessed_leaning(weighing, assumption.apart, spread))
     if not assumption.sampled:
         return _deviation(weighing, far, jitter, beta)

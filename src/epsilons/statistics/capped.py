@@ -25,6 +25,7 @@ from epsilons.types import Floats, Integers
 __all__ = [
     "around",
     "budgets_left",
+    "budgets_of",
     "capped_mean",
     "picture_of",
     "picture_of_spread",
@@ -53,7 +54,7 @@ def around(centre: float, reach: float) -> tuple[float, float]:
 
 def budgets_left(found: Found) -> Budgets:
     """What the people of the coarse levels have left for the mean."""
-    return _budgets(remaining(found.levels, found.losses), found.counts)
+    return budgets_of(remaining(found.levels, found.losses), found.counts)
 
 
 def capped_mean(
@@ -75,7 +76,7 @@ def capped_mean(
             population of about this standard deviation, its mean squared error.
     """
     left = remaining(levels, spent)
-    cap = _best_cap(_budgets(left, counts), bounds, aim)
+    cap = _best_cap(budgets_of(left, counts), bounds, aim)
     law: DiscreteLaplace | PointMass
     if math.isinf(cap):
         weights = np.where(np.isinf(left), 2**_WEIGHT_BITS, 0).astype(np.int64)
@@ -135,7 +136,7 @@ def picture_of_spread(spread: Spread, mechanism: Diffused) -> Picture:
     )
 
 
-def _budgets(left: Floats, counts: Integers) -> Budgets:
+def budgets_of(left: Floats, counts: Integers) -> Budgets:
     """What is left as budgets: levels that have become equal are one."""
     levels, index = np.unique(left, return_inverse=True)
     people = np.zeros(levels.size, dtype=np.int64)

@@ -13,8 +13,8 @@ from epsilons.risk.goals import MeanGoal
 from epsilons.risk.located import finite
 from epsilons.risk.margins import RatioCut, WeighedCut
 from epsilons.statistics.call import Call
-from epsilons.statistics.capped import capped_mean
-from epsilons.statistics.designs import two_sums_design
+from epsilons.statistics.capped import budgets_of, capped_mean
+from epsilons.statistics.designs import as_drawn, ratio_of, two_sums_design
 from epsilons.statistics.locate import remaining
 from epsilons.statistics.outer import FARTHEST, Share, best_share, outer
 from epsilons.statistics.steps import Answer, Draw, Steps
@@ -61,8 +61,7 @@ def public(rows: tally.Rows, call: Call, goal: MeanGoal) -> Steps:
     drawn = yield Draw(mechanism, mechanism.total(counted.sums))
     lo, hi = bounds
     raw = finite(mechanism.estimate(drawn))
-    left, same = np.unique(remaining(levels, before), return_inverse=True)
-    people = np.bincount(same, weights=counted.counts).astype(np.int64)
+    left = budgets_of(remaining(levels, before), counted.counts)
     lost = added_up((before, mechanism.losses))
     spent = np.minimum(np.array([float(loss) for loss in lost]), levels)
     return Answer(
@@ -78,7 +77,7 @@ def public(rows: tally.Rows, call: Call, goal: MeanGoal) -> Steps:
         risk=goal.in_units(goal.risk(mechanism.weighing), bounds),
         exact=goal.is_exact(mechanism.weighing),
         spent=ByLevel(levels, spent, counted.counts),
-        expected=Expected(left, people),
+        expected=Expected(left.levels, left.counts),
     )
 
 
@@ -108,21 +107,12 @@ def private(rows: tally.Rows, call: Call, goal: MeanGoal) -> Steps:
     chosen = two_sums_design(known, goal, "transformed", bounds=bounds)
     mechanism = chosen.mechanism
     pair = yield Draw(mechanism, mechanism.total(counted))
-    t, total = (float(each) for each in mechanism.sums(pair))
-    margin = RatioCut(
-        law=mechanism.law,
-        scheme=mechanism.scheme,
-        drawn=(t, total),
-        largest=int(mechanism.weights.max()),
-        equal=chosen.equal,
-        slack=1.0 / mechanism.grid,
-        counted=_level_count(people, mechanism.weights),
-    )
-    lo, hi = bounds
+    counts = _level_count(people, mechanism.weights)
+    margin = ratio_of(mechanism, pair, RatioCut, equal=chosen.equal, counted=counts)
     return Answer(
         estimate=Scalar(
             value=mechanism.estimate(pair),
-            raw=finite(lo + (hi - lo) * (t / total if total > 0.0 else 0.5)),
+            raw=finite(as_drawn(margin, bounds)),
             bounds=bounds,
             margin=margin,
             alike=found.alike,

@@ -21,11 +21,14 @@ from epsilons.mechanisms.level_counts import rounded_down
 from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.noise import Hourglass, Laplaces, PairLaw, Staircase2D, least_variance
 from epsilons.risk import Weighing, ratio
+from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import Goal
+from epsilons.risk.margins import Ratio
 from epsilons.tally import GRID
 from epsilons.types import Floats, Integers
 
 Sums = TypeVar("Sums", TwoSums, CellSums)
+Quotient = TypeVar("Quotient", bound=Ratio)
 
 METHODS: Final = ("transformed", "hourglass", "staircase2d", "shifted", "independent")
 """The methods for a mean under add/remove."""
@@ -153,6 +156,42 @@ def two_sums_design(
     )
     weighing = mechanism.weighing(known.guess)
     return Design(method, mechanism, weighing, goal.risk(weighing))
+
+
+def ratio_of(
+    mechanism: TwoSums,
+    pair: tuple[int, int],
+    kind: type[Quotient],
+    *,
+    equal: bool,
+    counted: LevelCount | None = None,
+) -> Quotient:
+    """The margin of the ratio of two sums that were drawn.
+
+    Args:
+        mechanism: that they were drawn from.
+        pair: what was drawn.
+        kind: of the margin: on a range that was given, or on one that was found.
+        equal: whether everyone surely has the same weight.
+        counted: how many people stand on each rung, if that was released.
+    """
+    t, total = (float(each) for each in mechanism.sums(pair))
+    return kind(
+        law=mechanism.law,
+        scheme=mechanism.scheme,
+        drawn=(t, total),
+        largest=int(mechanism.weights.max()),
+        equal=equal,
+        slack=1.0 / mechanism.grid,
+        counted=counted,
+    )
+
+
+def as_drawn(margin: Ratio, bounds: tuple[float, float]) -> float:
+    """The ratio as it was drawn, in data units; the middle where nobody seems to be there."""
+    lo, hi = bounds
+    t, total = margin.drawn
+    return lo + (hi - lo) * (t / total if total > 0.0 else 0.5)
 
 
 def cell_design(known: Known, goal: Goal, *, unit: int = 1) -> Design[CellSums]:

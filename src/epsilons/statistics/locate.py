@@ -17,18 +17,37 @@ import numpy as np
 
 from epsilons.allocation.split import TOO_OFTEN, Split, best_split
 from epsilons.budgets import float_down
-from epsilons.mechanisms import Candidates, CellsOf, Selection, TheLine, added_up, radii
+from epsilons.mechanisms import (
+    Candidates,
+    CellsOf,
+    Selection,
+    TheLine,
+    added_up,
+    radii,
+    spread_of,
+)
 from epsilons.risk.ranges import CENTRE_ODDS
 from epsilons.statistics.steps import Draw
 from epsilons.tally import line
 from epsilons.types import Floats, Integers
 
-__all__ = ["ROUNDS", "Found", "Payers", "locate", "remaining", "spent_on", "window_at"]
+__all__ = [
+    "ROUNDS",
+    "ZOOM",
+    "Found",
+    "Payers",
+    "left_of",
+    "locate",
+    "remaining",
+    "selection",
+    "spent_on",
+    "window_at",
+]
 
 ROUNDS: Final = 3
 """Passes over the rows that the range may take."""
 
-_ZOOM = (0, 2**14, 2**22)
+ZOOM: Final = (0, 2**14, 2**22)
 """The cells of a window in each round after the first: few while data may fill them all."""
 
 _FINE = 2.5
@@ -112,11 +131,11 @@ def locate(
         agree(counted, split)
     for step in range(ROUNDS):
         space: Candidates = TheLine() if window is None else CellsOf(window.cells)
-        first = _selection(counted, split.centre, neighbours, space, CENTRE)
+        first = selection(counted, split.centre, neighbours, space, CENTRE)
         index = yield Draw(first, counted.masses(first.weights), True, levels, place)
         middle, width = window_at(window, index)
         sizes, listed = radii(1.5 * width, line.LIMIT if window is None else window.hi - window.lo)
-        second = _selection(counted, split.deviation, neighbours, listed, DEVIATION)
+        second = selection(counted, split.deviation, neighbours, listed, DEVIATION)
         places, masses = counted.masses(second.weights)
         rings = _rings(_values(window, places), masses, middle, sizes)
         ring = yield Draw(second, rings, True, levels, place)
@@ -124,7 +143,7 @@ def locate(
         deviation = float(sizes[ring])
         if deviation >= _FINE * width or step == ROUNDS - 1:
             break
-        cells = _ZOOM[step + 1]
+        cells = ZOOM[step + 1]
         split = _split(counted, before, stages, neighbours, math.log(cells))
         if split.failure > TOO_OFTEN:
             break  # what is left would find nothing finer: it is for the mean
@@ -152,16 +171,23 @@ def _split(
     odds: float,
 ) -> Split:
     """The shares of the next round, of what is left."""
-    left = remaining(counted.levels, spent_on(before, stages, len(counted.levels)))
+    left = left_of(counted, before, stages)
     return best_split(left, counted.counts, neighbours=neighbours, odds=odds)
 
 
 def spent_on(
-    before: tuple[Fraction, ...] | None, stages: list[Selection], levels: int
+    before: tuple[Fraction, ...] | None, stages: Sequence[Selection], levels: int
 ) -> tuple[Fraction, ...]:
     """What a person of each level has spent so far, exactly."""
     parts = [before or (Fraction(0),) * levels, *(stage.losses for stage in stages)]
     return added_up(parts)
+
+
+def left_of(
+    counted: line.Line, before: tuple[Fraction, ...] | None, stages: Sequence[Selection]
+) -> Floats:
+    """What a person of each level has left after what was before, and these stages."""
+    return remaining(counted.levels, spent_on(before, stages, len(counted.levels)))
 
 
 def remaining(levels: Floats, spent: Sequence[Fraction]) -> Floats:
@@ -175,24 +201,33 @@ def remaining(levels: Floats, spent: Sequence[Fraction]) -> Floats:
     return np.array(left)
 
 
-def _selection(
-    counted: line.Line, shares: Floats, neighbours: str, candidates: Candidates, seeks: str
+def selection(
+    counted: line.Line,
+    shares: Floats,
+    neighbours: str,
+    candidates: Candidates,
+    seeks: str,
+    odds: tuple[int, int] = (1, 1),
+    bits: int = _WEIGHT_BITS,
 ) -> Selection:
-    """The mechanism that takes these shares: weights share·2^s, rounded down."""
+    """The mechanism that takes these shares: weights share·2^s, rounded down.
+
+    Args:
+        counted: whose levels are asked.
+        shares: what it takes of a person of each level.
+        neighbours: "replace" or "add-remove".
+        candidates: what is chosen from.
+        seeks: what is sought, in words.
+        odds: of the quantile; those of the median unless given.
+        bits: of the weights: their sum over all people, times the odds, must fit an integer.
+    """
     largest = float(shares.max())
-    shift = _WEIGHT_BITS - math.frexp(largest)[1] if largest > 0.0 else 0
+    shift = bits - math.frexp(largest)[1] if largest > 0.0 else 0
     weights = np.floor(np.ldexp(shares, shift)).astype(np.int64)
-    scale = {"replace": 4, "add-remove": 2}[neighbours]
     if shift < 0:
         raise ValueError("a share is larger than any stage can use")
-    return Selection(
-        counted.levels.copy(),
-        weights,
-        scale << shift,
-        neighbours,
-        candidates,
-        seeks,
-    )
+    scale = spread_of(neighbours, odds) << shift
+    return Selection(counted.levels.copy(), weights, scale, neighbours, candidates, seeks, odds)
 
 
 def window_at(window: line.Window | None, index: int) -> tuple[float, float]:

@@ -21,6 +21,8 @@ from epsilons.statistics.designs import (
     METHODS,
     Design,
     Known,
+    as_drawn,
+    ratio_of,
     require_levels,
     two_sums_design,
 )
@@ -250,22 +252,13 @@ class Mean(Question):
         chosen = choose(people.known)
         mechanism = chosen.mechanism
         drawn = yield Draw(mechanism, mechanism.total(counted))
-        t, total = (float(each) for each in mechanism.sums(drawn))
-        margin = Ratio(
-            law=mechanism.law,
-            scheme=mechanism.scheme,
-            drawn=(t, total),
-            largest=int(mechanism.weights.max()),
-            equal=chosen.equal,
-            slack=1.0 / mechanism.grid,
-            counted=people.level_count(mechanism.weights),
-        )
-        lo, hi = bounds
-        n = people.number(chosen, total)
+        counts = people.level_count(mechanism.weights)
+        margin = ratio_of(mechanism, drawn, Ratio, equal=chosen.equal, counted=counts)
+        n = people.number(chosen, margin.drawn[1])
         return Answer(
             estimate=Scalar(
                 value=mechanism.estimate(drawn),
-                raw=lo + (hi - lo) * (t / total if total > 0.0 else 0.5),
+                raw=as_drawn(margin, bounds),
                 bounds=bounds,
                 margin=margin,
             ),

@@ -20,12 +20,19 @@ from typing import Any, Final
 import numpy as np
 
 from epsilons.allocation import best_cap
-from epsilons.budgets import Budgets
-from epsilons.mechanisms import Candidates, CellsOf, Selection, TheLine, spread_of
+from epsilons.mechanisms import Candidates, CellsOf, Selection, TheLine
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.normal import quantile
-from epsilons.statistics.capped import around
-from epsilons.statistics.locate import ROUNDS, Payers, remaining, spent_on, window_at
+from epsilons.statistics.capped import around, budgets_of
+from epsilons.statistics.locate import (
+    ROUNDS,
+    ZOOM,
+    Payers,
+    left_of,
+    selection,
+    spent_on,
+    window_at,
+)
 from epsilons.statistics.steps import Draw
 from epsilons.tally import line
 from epsilons.types import Floats, Integers
@@ -65,14 +72,13 @@ _TINY: Final = 2.0**-1000
 _HALF: Final = 3.5
 """The range is widened as for Gaussian data, to so many σ on either side."""
 
-_WEIGHT_BITS: Final = 17
+WEIGHT_BITS: Final = 17
 """Bits of weights: the sum of all of them times 64 fits an integer."""
 
 _FINE: Final = 8.0
 """A range of so many buckets is found well enough."""
 
 _PARTS: Final = 64
-_CELLS: Final = (0, 2**14, 2**22)
 _WIDER: Final = 4.0
 LOW, HIGH = "a low quantile of the values", "a high quantile of the values"
 
@@ -129,11 +135,9 @@ def best_share(
         odds: the prior weight of all candidates over a right one, as a logarithm.
     """
     people = counts.astype(np.float64)
-    order = np.unique(levels, return_inverse=True)
-    there = np.bincount(order[1], weights=people).astype(np.int64)
     cap = math.inf
-    if int(there.sum()) >= 2 and order[0][-1] > 0.0:
-        cap = best_cap(Budgets.of_levels(order[0], there), goal, goal.moves)
+    if int(counts.sum()) >= 2 and float(levels.max()) > 0.0:
+        cap = best_cap(budgets_of(levels, counts), goal, goal.moves)
     finite = np.where(np.isinf(levels), 64.0, np.where(levels < _TINY, 0.0, levels))
     best = Share(np.zeros(len(levels)), math.inf)
     # Two selections share it; half is left for a closer look, if half is enough.
@@ -193,7 +197,7 @@ def outer(
     stages: list[Selection] = []
     window: line.Window | None = None
     counted = count(window)
-    left = _left(counted, before, stages)
+    left = left_of(counted, before, stages)
     share = best_share(left, counted.counts, goal, neighbours=neighbours)
     if agree is not None:
         agree(counted, share)
@@ -202,7 +206,7 @@ def outer(
         ends = []
         far, near = _odds(share.quantile)
         for odds, seeks in (((far, near), LOW), ((near, far), HIGH)):
-            stage = _selection(counted, share.each, neighbours, space, (odds, seeks))
+            stage = selection(counted, share.each, neighbours, space, seeks, odds, WEIGHT_BITS)
             index = yield Draw(stage, counted.masses(stage.weights), True, levels, place)
             stages.append(stage)
             ends.append(window_at(window, index))
@@ -210,8 +214,8 @@ def outer(
         width = max(width, other)
         if high - low >= _FINE * width or step == ROUNDS - 1:
             break
-        cells = _CELLS[step + 1]
-        left = _left(counted, before, stages)
+        cells = ZOOM[step + 1]
+        left = left_of(counted, before, stages)
         closer = best_share(left, counted.counts, goal, neighbours=neighbours, odds=math.log(cells))
         if closer.quantile > _HOPELESS or low == high == 0.0:
             break  # what is left would find nothing finer, and near 0 nothing is: it is the mean's
@@ -231,12 +235,6 @@ def outer(
     )
 
 
-def _left(
-    counted: line.Line, before: tuple[Fraction, ...] | None, stages: list[Selection]
-) -> Floats:
-    return remaining(counted.levels, spent_on(before, stages, len(counted.levels)))
-
-
 def _odds(part: float) -> tuple[int, int]:
     """The odds of a low quantile: whole numbers, and never farther in than the middle."""
     left = max(math.ceil(min(part, 0.5) * _PARTS), 1)
@@ -250,19 +248,3 @@ def _wider(part: float) -> float:
         part: the quantile that was asked for, which is no farther out than the one that could be.
     """
     return max(_HALF / quantile(1.0 - min(part, 0.49)), 1.0)
-
-
-def _selection(
-    counted: line.Line,
-    shares: Floats,
-    neighbours: str,
-    candidates: Candidates,
-    sought: tuple[tuple[int, int], str],
-) -> Selection:
-    """The mechanism that takes these shares: weights share·2^s, rounded down."""
-    odds, seeks = sought
-    largest = float(shares.max())
-    shift = max(_WEIGHT_BITS - math.frexp(largest)[1], 0) if largest > 0.0 else 0
-    weights = np.floor(np.ldexp(shares, shift)).astype(np.int64)
-    scale = spread_of(neighbours, odds) << shift
-    return Selection(counted.levels.copy(), weights, scale, neighbours, candidates, seeks, odds)

@@ -94,10 +94,8 @@ def counted_first(
     if stage is None:
         return Counted(known, None, (), terms.guess is not None and tells(terms.guess))
     drawn = yield Draw(stage, stage.total(counted.levels, counted.counts), more=True)
-    guess = stage.guess(drawn)
-    if goal.assumption.related is not False and not terms.ladder.fine:
-        # Who is taken for nobody costs a bias as large as they are many: counts as they came.
-        guess = np.clip(np.array(drawn, dtype=np.int64), 0, 2**40)
+    related = goal.assumption.related is not False and not terms.ladder.fine
+    guess = stage.heads(drawn) if related else stage.guess(drawn)
     return Counted(replace(known, guess=expected(guess)), stage, drawn, tells(guess))
 
 

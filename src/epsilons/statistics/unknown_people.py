@@ -28,7 +28,7 @@ from epsilons.statistics.capped import (
     picture_of_spread,
     range_of,
 )
-from epsilons.statistics.designs import Known, expected, tells, two_sums_design
+from epsilons.statistics.designs import Known, as_drawn, expected, ratio_of, tells, two_sums_design
 from epsilons.statistics.locate import Found, Payers, locate
 from epsilons.statistics.outer import Ends
 from epsilons.statistics.steps import Answer, Draw, Steps, Toss
@@ -89,10 +89,8 @@ def crowd(rows: tally.Rows, call: Call, *, counted: bool) -> Generator[Draw, Any
         total = stage.total(coarse, whole_line.counts)
         drawn = yield Draw(stage, total, True, payers.levels, place)
     if stage is not None and terms.guess is None:
-        guess = stage.guess(drawn)
-        if counted and not terms.ladder.fine:
-            # Who is taken for nobody costs a bias as large as they are many: counts as they came.
-            guess = np.clip(np.array(drawn, dtype=np.int64), 0, 2**40)
+        related = counted and not terms.ladder.fine
+        guess = stage.heads(drawn) if related else stage.guess(drawn)
     else:
         guess = np.zeros(len(coarse), dtype=np.int64)
         np.add.at(guess, place, 0 if terms.guess is None else terms.guess)
@@ -131,25 +129,14 @@ def weighted(rows: tally.Rows, call: Call) -> Steps:
     chosen = two_sums_design(known, _GAUSSIAN, "transformed", bounds=bounds)
     mechanism = chosen.mechanism
     pair = yield Draw(mechanism, mechanism.total(counted_sums))
-    t, total = (float(each) for each in mechanism.sums(pair))
+    sums = ratio_of(mechanism, pair, Ratio, equal=call.terms.equal)
     heaviest = int(np.argmax(mechanism.weights))
-    margin = LocatedRatio(
-        picture_of(found),
-        float(mechanism.weights[heaviest]) / float(mechanism.losses[heaviest]),
-        Ratio(
-            law=mechanism.law,
-            scheme=mechanism.scheme,
-            drawn=(t, total),
-            largest=int(mechanism.weights.max()),
-            equal=call.terms.equal,
-            slack=1.0 / mechanism.grid,
-        ),
-    )
-    lo, hi = bounds
+    scale = float(mechanism.weights[heaviest]) / float(mechanism.losses[heaviest])
+    margin = LocatedRatio(picture_of(found), scale, sums)
     return Answer(
         estimate=Scalar(
             value=mechanism.estimate(pair),
-            raw=finite(lo + (hi - lo) * (t / total if total > 0.0 else 0.5)),
+            raw=finite(as_drawn(sums, bounds)),
             bounds=bounds,
             margin=margin,
             sigma=sigma,
