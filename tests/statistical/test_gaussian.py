@@ -127,3 +127,36 @@ def test_heavy_tails_degrade_gently(law: str, mean: float, sigma: float, limit: 
         source=ep.Seeded(1),
     )
     assert abs(release.value - mean) < limit * sigma
+
+
+def private(chance: np.random.Generator, seed: int) -> ep.Release:
+    """A release of people who are private, far from 0 for their deviation."""
+    return ep.mean(
+        6600.0 + chance.standard_normal(3000),
+        bounds=None,
+        epsilon=np.exp(chance.uniform(math.log(0.1), 0.0, 3000)),
+        neighbours="add-remove",
+        shape="gaussian",
+        **asdict(SAMPLE),
+        source=ep.Seeded(seed),
+    )
+
+
+def test_noisy_counts_of_nobody_do_not_pay_for_the_range() -> None:
+    # Noise counts some at large budgets, where nobody is: if these are to pay, all is lost.
+    release = private(np.random.default_rng(1), 1_000_000)
+    assert abs(release.value - 6600.0) < 1.0
+
+
+@pytest.mark.slow
+def test_three_of_three_thousand_ranges_are_lost_at_most() -> None:
+    # With counts as they come 14 were.
+    gone = unsaid = 0
+    for seed in range(3000):
+        release = private(np.random.default_rng([31, seed]), seed)
+        if abs(release.value - 6600.0) > 5.0:
+            low, high = release.interval()
+            gone += 1
+            unsaid += not low <= 6600.0 <= high
+    assert gone <= 3
+    assert unsaid == 0

@@ -10,8 +10,9 @@ What the range is worth is a forecast for Gaussian data: `risk.ranges`.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -33,6 +34,10 @@ _COST: Final = 1.1
 but not more than 6 σ: a wider one is kinder to data that are not Gaussian."""
 
 
+Doubts: TypeAlias = Sequence[tuple[float, Integers]]
+"""Cases: the chance of each, and how many people of each level there are then."""
+
+
 @dataclass(frozen=True, eq=False)
 class Split:
     """What the two selections of a round take from a person of each level.
@@ -51,7 +56,12 @@ class Split:
 
 
 def best_split(
-    levels: Floats, counts: Integers, *, neighbours: str, odds: float = ranges.CENTRE_ODDS
+    levels: Floats,
+    counts: Integers,
+    *,
+    neighbours: str,
+    odds: float = ranges.CENTRE_ODDS,
+    doubts: Doubts = (),
 ) -> Split:
     """Choose the shares with the least forecast, and of those the smallest.
 
@@ -60,6 +70,8 @@ def best_split(
         counts: the people of each level, present or expected.
         neighbours: "replace" or "add-remove".
         odds: the prior weight of wrong centres over right ones, as a logarithm.
+        doubts: where people are expected, how few there may be at each level, and how likely that
+            is; none where they are present.
     """
     s = ranges.SHARPNESS[neighbours]
     most_centre = ranges.most_useful(ranges.CENTRE_GAP, s)
@@ -74,7 +86,11 @@ def best_split(
     total = parts * np.minimum(excess, most_centre + most_deviation)
     centre = np.minimum(shares * total, most_centre)
     deviation = np.minimum((1.0 - shares) * total, most_deviation)
-    failure = ranges.failure(centre, deviation, people, s, odds)
+    cases = [
+        chance * ranges.failure(centre, deviation, few.astype(np.float64), s, odds)
+        for chance, few in doubts or ((1.0, counts),)
+    ]
+    failure = np.sum(cases, axis=0)
     forecast = ranges.forecast(np.minimum(levels, caps), deviation, people, s, failure)
     spent = (centre + deviation) @ people
     good = forecast <= _SLACK * forecast.min()

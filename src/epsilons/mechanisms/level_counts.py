@@ -29,6 +29,9 @@ _NOTICED: Final = 3.0
 _MOST: Final = 2**40
 """No more people are expected anywhere."""
 
+_DOUBTS: Final = ((0.0, 0.9), (3.0, 0.09), (6.0, 0.009), (10.0, 0.001))
+"""How many scales the noise may have added to the people of a cell, and about how often."""
+
 _BITS: Final = 40
 
 
@@ -108,6 +111,26 @@ class LevelCounts:
                 rungs = np.flatnonzero(self.cell_of == cell)
                 people[rungs[len(rungs) // 2]] = min(count, _MOST)
         return people
+
+    def doubts(self, drawn: tuple[int, ...]) -> tuple[tuple[float, Integers], ...]:
+        """How few people there may be on each rung, each case with a part of all chances.
+
+        Where much hangs on people who pay for all others, they must be there. A count of many empty
+        cells is the largest of many noises, and the people of a cell may be on its lower rungs: so
+        a cell has the people of its count less some scales of its noise, evenly on its rungs.
+
+        Args:
+            drawn: the noisy counts.
+        """
+        sizes = np.bincount(self.cell_of[self.cell_of >= 0], minlength=len(self.rates))
+        people = np.clip(np.array(drawn, dtype=np.float64), 0.0, _MOST)
+        scales = np.array([1.0 / float(rate) for rate in self.rates])
+        cases = []
+        for less, chance in _DOUBTS:
+            fewer = np.maximum(people - less * scales, 0.0) / np.maximum(sizes, 1)
+            each = np.where(self.cell_of >= 0, fewer[self.cell_of], 0.0)
+            cases.append((chance, np.floor(each).astype(np.int64)))
+        return tuple(cases)
 
     def heads(self, drawn: tuple[int, ...]) -> Integers:
         """The counts as they came, where each rung has its own, and nobody in place of fewer.

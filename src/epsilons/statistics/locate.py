@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from epsilons.allocation.split import TOO_OFTEN, Split, best_split
+from epsilons.allocation.split import TOO_OFTEN, Doubts, Split, best_split
 from epsilons.budgets import float_down
 from epsilons.mechanisms import (
     Candidates,
@@ -26,7 +26,6 @@ from epsilons.mechanisms import (
     radii,
     spread_of,
 )
-from epsilons.risk.ranges import CENTRE_ODDS
 from epsilons.statistics.steps import Draw
 from epsilons.tally import line
 from epsilons.types import Floats, Integers
@@ -108,6 +107,7 @@ def locate(
     agree: Callable[[line.Line, Split], None] | None = None,
     before: tuple[Fraction, ...] | None = None,
     people: Payers | None = None,
+    doubts: Doubts = (),
 ) -> Generator[Draw, Any, Found]:
     """Find a centre and a deviation.
 
@@ -117,6 +117,7 @@ def locate(
         agree: is shown the levels and the first split before anything is drawn, and may refuse.
         before: what a person of each level has spent already.
         people: whom selections charge, if they speak of other levels.
+        doubts: how few people there may be, where they were counted with noise.
 
     Guarantee:
         A person of a level spends the sum of what the stages say, and no stage looks at the data
@@ -126,7 +127,9 @@ def locate(
     stages: list[Selection] = []
     window: line.Window | None = None
     counted = count(window)
-    split = _split(counted, before, stages, neighbours, CENTRE_ODDS)
+    split = best_split(
+        left_of(counted, before, stages), counted.counts, neighbours=neighbours, doubts=doubts
+    )
     if agree is not None:
         agree(counted, split)
     for step in range(ROUNDS):
@@ -144,7 +147,13 @@ def locate(
         if deviation >= _FINE * width or step == ROUNDS - 1:
             break
         cells = ZOOM[step + 1]
-        split = _split(counted, before, stages, neighbours, math.log(cells))
+        split = best_split(
+            left_of(counted, before, stages),
+            counted.counts,
+            neighbours=neighbours,
+            odds=math.log(cells),
+            doubts=doubts,
+        )
         if split.failure > TOO_OFTEN:
             break  # what is left would find nothing finer: it is for the mean
         window = line.Window.around(middle, 4.0 * deviation, cells)
@@ -161,18 +170,6 @@ def locate(
         counted.counts,
         spent_on(before, stages, len(counted.levels)),
     )
-
-
-def _split(
-    counted: line.Line,
-    before: tuple[Fraction, ...] | None,
-    stages: list[Selection],
-    neighbours: str,
-    odds: float,
-) -> Split:
-    """The shares of the next round, of what is left."""
-    left = left_of(counted, before, stages)
-    return best_split(left, counted.counts, neighbours=neighbours, odds=odds)
 
 
 def spent_on(

@@ -12,6 +12,7 @@ import numpy as np
 
 from epsilons import tally
 from epsilons.allocation.caps import square_cap
+from epsilons.allocation.split import Doubts
 from epsilons.budgets import float_down
 from epsilons.mechanisms import Composed, LevelCounts, Reduced, Seats, diffuse
 from epsilons.release import ByLevel, Expected, Scalar
@@ -54,6 +55,7 @@ class Crowd:
         count: counts them by level and bucket, on public levels and with expected numbers.
         payers: whom selections charge.
         told: whether anything is known of how many there are.
+        doubts: how few there may be, where they were counted.
     """
 
     stage: LevelCounts | None
@@ -61,6 +63,7 @@ class Crowd:
     count: Callable[[line.Window | None], line.Line]
     payers: Payers
     told: bool
+    doubts: Doubts = ()
 
     @property
     def n(self) -> int | None:
@@ -94,6 +97,7 @@ def crowd(rows: tally.Rows, call: Call, *, counted: bool) -> Generator[Draw, Any
     else:
         guess = np.zeros(len(coarse), dtype=np.int64)
         np.add.at(guess, place, 0 if terms.guess is None else terms.guess)
+    doubts = stage.doubts(drawn) if stage is not None and terms.guess is None else ()
     told, guess = tells(guess), expected(guess)
     usable = coarse if terms.cap is None else np.minimum(coarse, terms.cap)
 
@@ -101,7 +105,7 @@ def crowd(rows: tally.Rows, call: Call, *, counted: bool) -> Generator[Draw, Any
         found = whole_line if window is None else rows.line(window)
         return _as_expected(found, usable, guess)
 
-    return Crowd(stage, drawn, count, payers, told)
+    return Crowd(stage, drawn, count, payers, told, doubts)
 
 
 def weighted(rows: tally.Rows, call: Call) -> Steps:
@@ -119,7 +123,11 @@ def weighted(rows: tally.Rows, call: Call) -> Steps:
     """
     people = yield from crowd(rows, call, counted=False)
     found = yield from locate(
-        people.count, neighbours="add-remove", before=people.losses, people=people.payers
+        people.count,
+        neighbours="add-remove",
+        before=people.losses,
+        people=people.payers,
+        doubts=people.doubts,
     )
     bounds = range_of(found)
     counted_sums = call.part(rows.sums(bounds))
