@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from epsilons.risk.assumptions import Assumption
+from epsilons.risk.sampled import Sampled
 from epsilons.risk.tails import deviation, kearns_saul
 from epsilons.risk.weighing import Moments, Weighing
 from epsilons.types import Floats
@@ -202,7 +203,7 @@ def quantile(
     if spread < WIDEST:
         return _guessed_quantile(weighing, assumption, spread, jitter, beta)
     if assumption.related is False and assumption.sampled:
-        return _deviation(weighing, _pull(weighing), weighing.square + jitter, beta)
+        return _sample_quantile(weighing, jitter, beta)
     if assumption.related is False:
         related = _deviation(weighing, weighing.bias, jitter, beta)
         proxy = permutation_proxy(weighing)
@@ -219,6 +220,15 @@ def quantile(
         lambda part: sampling_reach(weighing.n, part / times),
         beta,
     )
+
+
+def _sample_quantile(weighing: Weighing, jitter: float, beta: float) -> float:
+    """The error of a sample: by Hoeffding, or nearer to the Gaussian that it nearly is."""
+    pull = _pull(weighing)
+    found = _deviation(weighing, pull, weighing.square + jitter, beta)
+    if weighing.keep is not None or weighing.stairs is not None:
+        return found
+    return min(found, pull + Sampled(weighing).deviation(beta))
 
 
 def sampling_reach(n: int, beta: float, numbers: int = 1) -> float:

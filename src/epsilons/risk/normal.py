@@ -11,6 +11,7 @@ __all__ = [
     "normal_laplace_quantile",
     "normal_laplace_tail",
     "quantile",
+    "upper_tail",
 ]
 
 _NOTHING = 38.0
@@ -24,7 +25,7 @@ def quantile(p: float) -> float:
         return math.inf
     low, high = 0.0, 40.0
     while low < (middle := 0.5 * (low + high)) < high:
-        low, high = (middle, high) if _upper(middle) > 1.0 - p else (low, middle)
+        low, high = (middle, high) if upper_tail(middle) > 1.0 - p else (low, middle)
     return high
 
 
@@ -63,24 +64,25 @@ def normal_laplace_quantile(sigma: float, scale: float, beta: float) -> float:
 def normal_laplace_tail(alpha: float, sigma: float, scale: float) -> float:
     """P(N + L > α), exactly, for α ≥ 0."""
     if scale <= 0.0 or sigma > 1e9 * scale:
-        return _upper(alpha / sigma)
+        return upper_tail(alpha / sigma)
     if sigma <= 0.0:
         return 0.5 * math.exp(-alpha / scale)
     z, ratio = alpha / sigma, sigma / scale
     near = _scaled(z, ratio - z, ratio * ratio / 2.0 - alpha / scale)
     far = _scaled(z, ratio + z, ratio * ratio / 2.0 + alpha / scale)
-    return _upper(z) + 0.5 * near - 0.5 * far
+    return upper_tail(z) + 0.5 * near - 0.5 * far
 
 
 def _scaled(z: float, y: float, exponent: float) -> float:
     """e^{y²/2 − z²/2}·P(Z > y), without overflow; the exponent is given, for squares cancel."""
     if y < 25.0:
-        return math.exp(min(max(exponent, -745.0), 700.0)) * _upper(y)
+        return math.exp(min(max(exponent, -745.0), 700.0)) * upper_tail(y)
     tail = (1.0 - 1.0 / (y * y)) / (y * math.sqrt(2.0 * math.pi))
     return math.exp(-min(z * z / 2.0, 745.0)) * tail
 
 
-def _upper(z: float) -> float:
+def upper_tail(z: float) -> float:
+    """P(Z > z)."""
     return 0.5 * math.erfc(z / math.sqrt(2.0))
 
 
@@ -88,7 +90,7 @@ def _beyond(a: float) -> float:
     """E max(Z − a, 0)."""
     if a > _NOTHING:
         return 0.0
-    return math.exp(-min(a * a / 2.0, 745.0)) / math.sqrt(2.0 * math.pi) - a * _upper(a)
+    return math.exp(-min(a * a / 2.0, 745.0)) / math.sqrt(2.0 * math.pi) - a * upper_tail(a)
 
 
 def _beyond_square(a: float) -> float:
@@ -96,4 +98,4 @@ def _beyond_square(a: float) -> float:
     if a > _NOTHING:
         return 0.0
     bell = math.exp(-min(a * a / 2.0, 745.0)) / math.sqrt(2.0 * math.pi)
-    return max((1.0 + a * a) * _upper(a) - a * bell, 0.0)
+    return max((1.0 + a * a) * upper_tail(a) - a * bell, 0.0)
