@@ -13,6 +13,7 @@ from epsilons import risk
 from epsilons.risk import Moments, Weighing
 from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.goals import MeanGoal
+from epsilons.risk.tails import deviation
 from epsilons.types import Floats
 
 ASSUMPTIONS = (SAMPLE, UNRELATED, RELATED)
@@ -239,14 +240,13 @@ def test_a_quantile_is_not_exceeded_more_often_than_it_says(
 
 @pytest.mark.parametrize("ratio", [1e-8, 1e-3, 0.1, 0.9, 3.0, 40.0, 1e3, 1e8])
 @pytest.mark.parametrize("beta", BETAS)
-def test_the_quantile_of_a_sample_integrates_hoeffdings_tail_against_the_noise(
+def test_a_deviation_integrates_hoeffdings_tail_against_the_noise(
     beta: float, ratio: float
 ) -> None:
     n = 100
     sigma = 0.5 / math.sqrt(n)  # Hoeffding: P(S > s) ≤ exp(−2s²n)
     scale = sigma / ratio
-    made = Weighing(np.array([1.0 / n]), np.array([n]), scale)
-    alpha = risk.quantile(made, SAMPLE, 1.0 - beta)
+    alpha = deviation(0.0, 1.0 / n, scale, beta)
 
     def tail(at: float) -> float:
         def inside(s: float) -> float:

@@ -155,7 +155,7 @@ def _guessed_quantile(
         square = 4.0 * variance * drawn + jitter
         found = _deviation(weighing, _pull(weighing), square, beta)
         if assumption.sampled:
-            return found
+            return min(found, _sample_quantile(weighing, jitter, beta))
         return min(found, _deviation(weighing, anything, jitter, beta))
     far = float(_guessed_leaning(weighing, assumption.apart, spread))
     if not assumption.sampled:
