@@ -123,7 +123,7 @@ def shifts(law: Any, points: int) -> Iterator[tuple[int, ...]]:
             yield first, points - first
 
 
-def exponent(law: Any, at: tuple[int, ...]) -> Fraction | float:
+def exponent(law: Any, at: tuple[int, ...]) -> Any:
     return law.exponent(at) if isinstance(law, Closed) else law.exponent(*at)
 
 

@@ -41,6 +41,14 @@ class Table(ABC):
     A person adds k·unit to one cell, or shares of it to several, k·unit in all at most. It holds no
     data: the counts come in when it is drawn.
 
+    Guarantee:
+        Replacing a person takes at most k·unit from some cells and adds at most k·unit to others: a
+        distance of `moves`·k·reach = 2·k·unit in ℓ1. What that costs is what the law of the noise
+        allows over that distance.
+
+    Reference:
+        Proofs: docs/proofs/frequencies.md and docs/proofs/closed.md.
+
     Attributes:
         levels: the budgets ε.
         counts: how many people have each.
