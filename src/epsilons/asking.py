@@ -184,7 +184,8 @@ def frequencies(
             in .csv files and a tab in .tsv files.
         person: whose row it is: an array, or the name of a column. One person's rows share one
             unit equally: each of r rows counts floor(720,720/r)/720,720, which is 1/r for up to 16
-            rows and short of it by less than 1/720,720 for more. Without it every row is a person.
+            rows and short of it by less than 1/720,720 for more; what is left is spread evenly over
+            all categories. Without it every row is a person.
         neighbours: "replace": n and the budgets are public, values are private. "add-remove": it is
             private, too, who takes part and with which budget.
         about: whose shares are wanted: of "people" or of the "population" they are a sample of.

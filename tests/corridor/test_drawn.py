@@ -16,7 +16,7 @@ from epsilons.allocation import FREQUENCY_RULES, RULES
 from epsilons.ladder import Ladder
 from epsilons.mechanisms.additive import Additive, Sampled
 from epsilons.mechanisms.composed import Composed
-from epsilons.mechanisms.histogram import Histogram
+from epsilons.mechanisms.histogram import Table
 from epsilons.mechanisms.level_counts import LevelCounts
 from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.statistics.designs import METHODS
@@ -127,12 +127,12 @@ def drawn_again(release: Any, statistic: str, epsilon: Any, seed: int = 5) -> li
         elif isinstance(stage, Sampled):
             _, level_of, grid = grid_of_each(VALUES, epsilon=epsilon, bounds=(0.0, 10.0))
             found.append(stage.draw(source, total=stage.thin(source, level_of, grid)))
-        elif isinstance(stage, Histogram) and stage.keep is not None:
+        elif isinstance(stage, Table) and stage.keep is not None:
             _, level_of, cell_of = cell_of_each(WORDS, epsilon=epsilon, categories=range(4))
             found.append(stage.draw(source, total=stage.thin(source, level_of, cell_of)))
         elif isinstance(stage, Additive):
             found.append(stage.draw(source, total=stage.total(data.sums)))
-        elif isinstance(stage, Histogram):
+        elif isinstance(stage, Table):
             found.append(stage.draw(source, total=stage.total(data.cells)))
         else:
             found.append(stage.draw(source, total=stage.total(data)))
@@ -155,7 +155,7 @@ def test_what_is_released_is_what_its_mechanism_draws(statistic: str, name: str)
         assert release.raw == last.estimate(stages[-1])
         assert release.value == min(max(release.raw, 0.0), 10.0)
         assert release.n == N
-    elif isinstance(last, Histogram):
+    elif isinstance(last, Table):
         assert release.raw.tolist() == last.estimates(stages[-1]).tolist()
         assert release.n == N
     elif isinstance(last, TwoSums):

@@ -13,8 +13,8 @@ import pytest
 import epsilons as ep
 from epsilons.allocation import FREQUENCY_RULES, allocate_for
 from epsilons.errors import PrivacyError
-from epsilons.mechanisms import Histogram, build_histogram
-from epsilons.noise import DiscreteLaplace, Seeded
+from epsilons.mechanisms import ClosedHistogram, Histogram, Table, build_histogram
+from epsilons.noise import Closed, DiscreteLaplace, PointMass, Seeded
 from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED
 from epsilons.risk.goals import CellsGoal, Goal
 from tests.profiles import ADVERSARIAL, ORDINARY
@@ -22,7 +22,7 @@ from tests.profiles import ADVERSARIAL, ORDINARY
 SHARES = 720_720
 
 
-def made(budgets: ep.Budgets, method: str, goal: Goal | None = None, unit: int = 1) -> Histogram:
+def made(budgets: ep.Budgets, method: str, goal: Goal | None = None, unit: int = 1) -> Table:
     return build_histogram(
         allocate_for(budgets, goal or CellsGoal(SAMPLE, "mse", 0.95, 3), method), unit=unit
     )
@@ -45,7 +45,7 @@ def test_every_rule_keeps_every_budget(profile: str, method: str) -> None:
 def test_a_forgotten_factor_two_is_caught() -> None:
     mechanism = made(ORDINARY["half strict"], "optimal")
     assert ep.verify.exact(mechanism).holds
-    half = DiscreteLaplace(mechanism.scale / 2)
+    half = Closed(mechanism.scale / 2, mechanism.cells)
     assert not ep.verify.exact(dataclasses.replace(mechanism, law=half)).holds
 
 
@@ -125,8 +125,10 @@ def test_draws_are_totals_plus_noise_of_the_law() -> None:
     assert one.shape == (4,)
     assert many.shape == (3000, 4)
     noise = (many - total).astype(np.float64) / float(mechanism.scale)
-    # E|X| is the scale and its standard deviation, too: 12,000 draws, six standard errors.
-    assert abs(np.abs(noise).mean() - 1.0) < 6.0 / math.sqrt(12_000)
+    assert not (one - total).sum()
+    assert not (many - total).sum(axis=1).any()
+    # |X_1| + … + |X_4| is twice a sum of three exponential variables of half the scale.
+    assert abs(np.abs(noise).sum(axis=1).mean() - 3.0) < 6.0 * math.sqrt(3.0 / 3000.0)
     shares = mechanism.estimates(total)
     assert shares.sum() == pytest.approx(1.0)
 
@@ -155,3 +157,102 @@ def test_the_weighing_is_that_of_the_allocation() -> None:
         weighing = build_histogram(allocation, unit=1).weighing
         np.testing.assert_allclose(weighing.weights, allocation.weights, rtol=1e-6, atol=1e-12)
         assert weighing.scale == pytest.approx(allocation.scale, rel=1e-6)
+
+
+# Noise that sums to zero.
+
+
+def closed(weights: list[int], scale: int, k: int) -> ClosedHistogram:
+    """A hand-made closed table of few people, whose whole law can be written down."""
+    return ClosedHistogram(
+        np.array([9.0] * len(weights)),
+        np.ones(len(weights), dtype=np.int64),
+        np.array(weights, dtype=np.int64),
+        1,
+        Closed(scale, k),
+        Fraction(sum(weights)),
+        k,
+    )
+
+
+def test_losses_of_a_closed_table_equal_those_of_brute_force() -> None:
+    """Two people, three cells: all neighbours, all outputs in a window that can occur."""
+    mechanism = closed([2, 3], 5, 3)
+    near = range(-12, 18)
+    outputs = [(a, b, 5 - a - b) for a in near for b in near]
+
+    def log_law(data: tuple[int, ...]) -> list[float]:
+        total = [0, 0, 0]
+        for weight, cell in zip(mechanism.weights.tolist(), data, strict=True):
+            total[cell] += weight
+        noises = ([y - t for y, t in zip(each, total, strict=True)] for each in outputs)
+        return [mechanism.law.log_pmf(noise) for noise in noises]
+
+    every = {data: log_law(data) for data in itertools.product(range(3), repeat=2)}
+    assert all(math.isfinite(each) for row in every.values() for each in row)
+    losses = ep.verify.exact(mechanism).losses
+    assert losses == mechanism.losses == (Fraction(4, 5), Fraction(6, 5))
+    for person in range(2):
+        worst = 0.0
+        for first, second in itertools.product(every, every):
+            if first[1 - person] == second[1 - person]:
+                pairs = zip(every[first], every[second], strict=True)
+                worst = max(worst, *(abs(a - b) for a, b in pairs))
+        assert worst == pytest.approx(float(losses[person]), abs=1e-9)
+
+
+def test_tables_are_closed_wherever_they_can_be() -> None:
+    assert type(made(ORDINARY["half strict"], "optimal")) is ClosedHistogram
+    assert type(made(ORDINARY["half strict"], "sampling")) is Histogram
+    public = made(ADVERSARIAL["zero and public"], "optimal")
+    assert type(public) is Histogram
+    assert public.law == PointMass()
+    # With ε = 10⁶ the noise has 2⁵ points or so: for more cells than that it is independent.
+    large = ep.Budgets({1e6: 100})
+    few, many = (made(large, "uniform", CellsGoal(SAMPLE, "mse", 0.95, k)) for k in (5, 10**8))
+    assert type(few) is ClosedHistogram
+    assert type(many) is Histogram
+    assert many.cells - 1 > many.scale >= 4
+    for mechanism in (few, many):
+        assert ep.verify.exact(mechanism).holds
+
+
+@pytest.mark.parametrize("wrong", [(0, 0, 1), (0, 1, -1), (1, 0, SHARES), (1, 2, -SHARES)])
+def test_a_table_that_does_not_sum_to_its_people_is_never_drawn(
+    wrong: tuple[int, int, int],
+) -> None:
+    mechanism = made(ep.Budgets({0.5: 3, 2.0: 4}), "optimal", unit=SHARES)
+    sums = np.array([[SHARES, 2 * SHARES, 0], [3 * SHARES, 0, SHARES]], dtype=np.int64)
+    assert mechanism.total(sums).sum() == int(mechanism.divisor)
+    level, cell, by = wrong
+    sums[level, cell] += by
+    with pytest.raises(PrivacyError, match="do not sum to one unit"):
+        mechanism.total(sums)
+
+
+def test_a_unit_that_moves_between_levels_is_noticed() -> None:
+    mechanism = made(ep.Budgets({0.5: 3, 2.0: 4}), "optimal")
+    sums = np.array([[1, 2, 1], [1, 1, 1]], dtype=np.int64)
+    with pytest.raises(PrivacyError):
+        mechanism.total(sums)
+
+
+def test_what_is_drawn_sums_to_what_is_public() -> None:
+    rng = np.random.default_rng(5)
+    person = np.repeat(np.arange(40), rng.integers(1, 60, 40))
+    epsilon = rng.choice([0.0, 1e-9, 0.5, 0.5, 7.0], 40)[person]
+    release = ep.frequencies(
+        rng.integers(0, 9, len(person)),
+        epsilon=epsilon,
+        categories=range(5),
+        other="else",
+        person=person,
+        source=Seeded(2),
+    )
+    assert isinstance(release.mechanism, ClosedHistogram)
+    assert release.raw.sum() == pytest.approx(1.0, abs=1e-9)
+    assert ep.verify.exact(release.mechanism).require().holds
+    again = ep.Release.from_json(release.to_json()).mechanism
+    assert isinstance(again, ClosedHistogram)
+    assert again.law == release.mechanism.law
+    assert ep.verify.exact(again).losses == ep.verify.exact(release.mechanism).losses

@@ -1,6 +1,7 @@
 """What every law promises: one contract, held by all of them, against sums of their probabilities.
 
-A new law is one file in `noise/`, and one line in `LINES` or `PAIRS` here.
+A new law is one file in `noise/`, and one line in `LINES` or `PAIRS` here, or in `TABLES` if it is
+of all cells of a table together.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import pytest
 from epsilons import Seeded
 from epsilons.errors import ArgumentError
 from epsilons.noise import (
+    Closed,
     DiscreteLaplace,
     Geometric,
     Hourglass,
@@ -44,10 +46,15 @@ PAIRS: list[PairLaw] = [
     Hourglass(Fraction(4, 3), 3, 2),
     Hourglass(Fraction(3), 2, 1),
 ]
+TABLES: list[Closed] = [
+    Closed(Fraction(3, 2), 2),
+    Closed(Fraction(3, 2), 3),
+    Closed(Fraction(4, 3), 4),
+]
 FAR, FAR_PAIRS = 400, 90
 """What lies farther out is below 1e-15 for all of these laws."""
 
-EVERY = [pytest.param(law, id=repr(law)) for law in (*LINES, *PAIRS)]
+EVERY = [pytest.param(law, id=repr(law)) for law in (*LINES, *PAIRS, *TABLES)]
 
 
 def concrete(base: type[Any]) -> Iterator[type[Any]]:
@@ -62,12 +69,27 @@ def test_no_law_is_forgotten_here() -> None:
     assert {type(law) for law in PAIRS} == set(concrete(PairLaw))
 
 
+def beside(cells: int, scale: float) -> dict[int, float]:
+    """What e^{-|z|/scale} of so many free cells adds up to, by their sum."""
+    one = np.exp(-np.abs(np.arange(-FAR, FAR + 1)) / scale)
+    found = one
+    for _ in range(cells - 1):
+        found = np.convolve(found, one)
+    middle = len(found) // 2
+    return {x: float(found[middle + x]) for x in range(-FAR, FAR + 1)}
+
+
 def chances(law: Any) -> dict[int, float]:
     """The probabilities of the (first) number."""
     if isinstance(law, Law):
         found = {x: law.log_pmf(x) for x in range(-FAR, FAR + 1)}
         return {x: math.exp(log) for x, log in found.items()}
     around = range(-FAR_PAIRS, FAR_PAIRS + 1)
+    if isinstance(law, Closed):
+        # By one cell, with all ways in which the others sum to its opposite.
+        rest = beside(law.cells - 1, float(law.scale))
+        whole = math.fsum(math.exp(-abs(x) / law.scale) * rest[-x] for x in around)
+        return {x: math.exp(-abs(x) / law.scale) * rest[-x] / whole for x in around}
     return {x: math.fsum(math.exp(law.log_pmf(x, y)) for y in around) for x in around}
 
 
@@ -92,9 +114,17 @@ def shifts(law: Any, points: int) -> Iterator[tuple[int, ...]]:
     """All ways to move by so many points, in one direction."""
     if isinstance(law, Law):
         yield (points,)
+    elif isinstance(law, Closed):
+        for shift in itertools.product(range(-points, points + 1), repeat=law.cells):
+            if sum(map(abs, shift)) == points and (sum(shift) == 0 or points % 2):
+                yield shift
     else:
         for first in range(points + 1):
             yield first, points - first
+
+
+def exponent(law: Any, at: tuple[int, ...]) -> Any:
+    return law.exponent(at) if isinstance(law, Closed) else law.exponent(*at)
 
 
 @pytest.mark.parametrize("law", EVERY)
@@ -102,12 +132,17 @@ def shifts(law: Any, points: int) -> Iterator[tuple[int, ...]]:
 def test_the_loss_is_the_largest_ratio(law: Any, points: int) -> None:
     """Exactly, over all outcomes within a few stairs: beyond them everything repeats."""
     wide = range(-16, 17)
-    outcomes = [(x,) for x in wide] if isinstance(law, Law) else list(itertools.product(wide, wide))
+    outcomes: list[tuple[int, ...]] = [(x,) for x in wide]
+    if isinstance(law, PairLaw):
+        outcomes = list(itertools.product(wide, wide))
+    if isinstance(law, Closed):
+        some = itertools.product(range(-1, 2), repeat=law.cells)
+        outcomes = [at for at in some if sum(at) == 0]
     worst: Fraction | float = Fraction(0)
     for at in outcomes:
         for shift in shifts(law, points):
             moved = tuple(x + s for x, s in zip(at, shift, strict=True))
-            here, there = law.exponent(*at), law.exponent(*moved)
+            here, there = exponent(law, at), exponent(law, moved)
             if not (math.isinf(here) and math.isinf(there)):
                 worst = max(worst, abs(here - there))
     assert law.loss(points) == worst
@@ -155,4 +190,5 @@ def test_the_declared_scale_costs_the_same(law: Any) -> None:
     if pieces.shape == "point":
         assert pieces.scale == 0
     elif pieces.shape != "half-line":
-        assert Fraction(pieces.steps) / pieces.scale == law.loss(pieces.steps)
+        points = 2 if pieces.shape == "closed" else pieces.steps
+        assert Fraction(points) / pieces.scale == law.loss(points)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from epsilons.errors import ArgumentError
 from epsilons.noise import Seeded, Source, System, below, below_many, permutation
+from epsilons.noise.uniform import below_each, permutations
 
 Fit = Callable[[Sequence[float], Sequence[float]], float]
 Tape = Callable[[Iterable[int]], Source]
@@ -123,3 +125,51 @@ def test_equal_words_are_drawn_again(tape: Tape) -> None:
     assert permutation(tape([7, 2**64 - 1, 7, 9, 0, 2**63]), 3).tolist() == [1, 0, 2]
     with pytest.raises(ArgumentError, match="size"):
         permutation(Seeded(1), -1)
+
+
+@pytest.mark.statistical
+def test_each_of_many_bounds_is_uniform(fit: Fit, alpha: float) -> None:
+    bounds = np.resize(np.array([1, 2, 3, 7, 64, 100, 3 * 2**60, 2**62 - 1, 2**62]), 90_000)
+    drawn = below_each(Seeded(3), bounds)
+    assert drawn.dtype == np.int64
+    assert ((drawn >= 0) & (drawn < bounds)).all()
+    for m in np.unique(bounds).tolist()[1:]:
+        own = drawn[bounds == m].tolist()
+        cells = min(m, 16)
+        counts = np.bincount([x * cells // m for x in own], minlength=cells)
+        shares = [(-(-(i + 1) * m // cells) - -(-i * m // cells)) / m for i in range(cells)]
+        assert fit(counts.tolist(), shares) > alpha
+        low = np.bincount([x % 2 for x in own], minlength=2)
+        assert fit(low.tolist(), [(m + 1) // 2 / m, m // 2 / m]) > alpha
+
+
+def test_each_of_many_bounds_redraws_alone(tape: Tape) -> None:
+    last = 2**64 - 1  # 2**64 = 1 (mod 3), so this word alone is beyond the cycles of 3
+    assert below_each(tape([last, last, 5, last, 7]), np.array([3, 4, 3])).tolist() == [1, 3, 2]
+    assert below_each(Seeded(1), np.zeros(0, dtype=np.int64)).tolist() == []
+
+
+@pytest.mark.parametrize(
+    "m", [[3], np.array([3.0]), np.array([[3]]), np.array([0]), np.array([-2])]
+)
+def test_many_bounds_are_whole_numbers_above_zero(m: Any) -> None:
+    with pytest.raises(ArgumentError, match="m must"):
+        below_each(Seeded(1), m)
+    with pytest.raises(ArgumentError, match=r"2\*\*62"):
+        below_each(Seeded(1), np.array([1, 2**62 + 1]))
+
+
+@pytest.mark.statistical
+def test_many_orders_are_uniform(fit: Fit, alpha: float) -> None:
+    every = list(itertools.permutations(range(3)))
+    drawn = [tuple(each) for each in permutations(Seeded(5), 3000, 3).tolist()]
+    assert fit([drawn.count(order) for order in every], [1 / 6] * 6) > alpha
+    pairs = list(zip(drawn[::2], drawn[1::2], strict=True))
+    both = list(itertools.product(every, every))
+    assert fit([pairs.count(each) for each in both], [1 / 36] * 36) > alpha
+
+
+def test_an_order_of_equal_words_is_drawn_again(tape: Tape) -> None:
+    words = [7, 2**64 - 1, 7, 3, 2, 1, 9, 0, 2**63]
+    assert permutations(tape(words), 2, 3).tolist() == [[1, 0, 2], [2, 1, 0]]
+    assert permutations(Seeded(1), 0, 3).shape == (0, 3)

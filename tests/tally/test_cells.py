@@ -79,6 +79,9 @@ def reference(rows: Rows, categories: list[Any], other: Any, *, person: bool) ->
             place = catch if place is None else place
             assert place is not None
             entry[2][place] += SHARES // len(values) if person else 1
+        # What is left of a unit goes to all cells evenly, and to the first ones what is over.
+        for unit in range(SHARES % len(values) if person else 0):
+            entry[2][unit % len(labels)] += 1
     ordered = sorted(found.values())
     return (
         [abs(e[0]) for e in ordered],
@@ -265,19 +268,31 @@ def test_more_categories_than_are_listed(
     assert found == reference(rows, categories, "rest", person=person)
 
 
-def test_a_person_never_adds_more_than_their_unit(run: Run) -> None:
+def test_a_person_adds_exactly_their_unit(run: Run) -> None:
     people = [f"{r}" for r in range(1, 40) for _ in range(r)]
     values = ["ab"[i % 2] for i in range(len(people))]
     rows = values, [1.0] * len(people), people
     found = run(rows, ["a", "b"], person=True)
     assert found == reference(rows, ["a", "b"], None, person=True)
     assert found[1] == [39]
-    assert sum(found[2][0]) == sum(r * (SHARES // r) for r in range(1, 40))
+    assert sum(found[2][0]) == 39 * SHARES
 
 
-def test_very_many_rows_of_one_person_add_nothing() -> None:
+def test_every_level_sums_to_its_people(run: Run) -> None:
+    """Few rows, many rows, levels that come in any order, and a category for what is not there."""
+    counts = {"a": 19, "b": 1, "c": 17, "d": 2000, "e": 16, "f": 23, "g": 849, "h": 1}
+    budgets = {"a": 2.0, "b": 0.1, "c": 0.1, "d": 0.5, "e": 2.0, "f": 0.0, "g": 0.5, "h": 7.0}
+    people = [who for who, r in counts.items() for _ in range(r)]
+    values = [["x", "y", "z", "?"][i % 7 % 4] for i in range(len(people))]
+    rows = values, [budgets[who] for who in people], people
+    found = run(rows, ["x", "y", "z"], "rest", person=True)
+    assert found == reference(rows, ["x", "y", "z"], "rest", person=True)
+    assert [sum(each) for each in found[2]] == [SHARES * n for n in found[1]]
+
+
+def test_very_many_rows_of_one_person_are_even_shares() -> None:
     n = SHARES + 1
     data = pl.select(v=pl.repeat("a", n + 1), p=pl.int_range(n + 1) // n)
     tally = cells_of("v", epsilon=1.0, categories=["a", "b"], data=data, person="p")
     assert tally.counts.tolist() == [2]
-    assert tally.cells.tolist() == [[SHARES, 0]]
+    assert tally.cells.tolist() == [[SHARES + SHARES // 2, SHARES // 2]]

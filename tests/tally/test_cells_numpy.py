@@ -76,7 +76,7 @@ def outcome(groups: Any, categories: Any, unit: int) -> tuple[Any, ...]:
     except EpsilonsError as error:
         return type(error), str(error)
     assert not np.signbit(tally.levels).any()
-    assert (tally.cells.sum(axis=1) <= tally.counts * unit).all()
+    assert (tally.cells.sum(axis=1) == tally.counts * unit).all()
     return tally.levels.tolist(), tally.counts.tolist(), tally.cells.tolist(), tally.unit
 
 

@@ -21,7 +21,7 @@ import pytest
 from scipy.stats import binom
 
 import epsilons as ep
-from epsilons.mechanisms import Additive, Histogram
+from epsilons.mechanisms import Additive, ClosedHistogram
 from epsilons.noise import DiscreteLaplace, Hourglass
 from epsilons.verify.auditing import Audit, audit
 from epsilons.verify.binomial import lower_log_odds
@@ -120,7 +120,7 @@ def test_frequencies_are_audited_over_all_cells_at_once() -> None:
         values, epsilon=epsilon, categories=range(5), method="proportional", source=ep.Seeded(1)
     )
     mechanism = release.mechanism
-    assert isinstance(mechanism, Histogram)
+    assert isinstance(mechanism, ClosedHistogram)
     source, sums = ep.Seeded(2), np.full((2, 5), 6) * mechanism.reach
     other = sums.copy()
     other[1, 0] -= mechanism.reach

@@ -23,6 +23,7 @@ from epsilons.errors import ArgumentError, PrivacyError
 from epsilons.local import Mean
 from epsilons.mechanisms.candidates import Listed, TheLine
 from epsilons.mechanisms.crossing import Crossing
+from epsilons.mechanisms.histogram import Histogram
 from epsilons.mechanisms.selection import Selection
 from epsilons.noise import DiscreteLaplace
 from tests.assumed import GAUSSIAN, SAMPLE
@@ -30,6 +31,12 @@ from tests.assumed import GAUSSIAN, SAMPLE
 VALUES = np.linspace(0.0, 1.0, 60)
 EPSILON = np.repeat([0.5, 1.0, 2.0], 20)
 WORDS = ["a", "b", "c"]
+
+
+def loose(mechanism: Any) -> Any:
+    """The same with independent noise in each cell."""
+    parts = {each.name: getattr(mechanism, each.name) for each in fields(mechanism)}
+    return Histogram(**{**parts, "law": DiscreteLaplace(mechanism.scale)})
 
 
 @cache
@@ -50,6 +57,8 @@ def made(name: str) -> Any:
         release = ep.mean(VALUES, bounds=(0, 1), **options)
     elif kind.endswith("cells"):
         release = ep.frequencies(["a", "b", "c"] * 20, categories=WORDS, **options)
+        if kind == "loose cells":
+            return loose(release.mechanism)
     elif kind == "public":
         release = ep.mean(VALUES, bounds=(0, 1), **{**options, "epsilon": math.inf})
     else:
@@ -80,6 +89,7 @@ CROSSING = Crossing.of(Fraction(1, 4), step=2, end=40)
         "mean, sampling",
         "public",
         "cells",
+        "loose cells",
         "cells, sampling",
         "open mean",
         "open mean, hourglass",
@@ -217,16 +227,22 @@ SAMPLED = [("mean, sampling", "coins"), ("cells, sampling", "coins")]
 BROKEN: list[tuple[str, dict[str, Any], str]] = [
     *(
         (name, {"draw": each}, "noise drawn")
-        for name in ("mean", "mean, stairs", "cells")
+        for name in ("mean", "mean, stairs", "cells", "loose cells")
         for each in (no_noise, half_when(single=True), half_when(single=False))
     ),
     ("mean", {"draw": coarse}, "even"),
     ("mean", {"total": times(1000)}, "totals"),
     ("mean", {"total": rounded_up}, "totals"),
-    ("cells", {"total": times(2)}, "totals"),
-    ("cells", {"total": rounded_up}, "totals"),
-    ("cells", {"draw": in_all_cells}, "noise drawn"),
-    ("cells", {"draw": not_in_the_last}, "noise drawn"),
+    *(
+        each
+        for name in ("cells", "loose cells")
+        for each in (
+            (name, {"total": times(2)}, "totals"),
+            (name, {"total": rounded_up}, "totals"),
+            (name, {"draw": in_all_cells}, "noise drawn"),
+            (name, {"draw": not_in_the_last}, "noise drawn"),
+        )
+    ),
     *((name, {"thin": all_stay}, words) for name, words in SAMPLED),
 ]
 

@@ -15,7 +15,7 @@ from epsilons.errors import PrivacyError
 from epsilons.mechanisms.additive import Additive
 from epsilons.mechanisms.cell_sums import CellSums
 from epsilons.mechanisms.crossing import Crossing
-from epsilons.mechanisms.histogram import Histogram
+from epsilons.mechanisms.histogram import ClosedHistogram, Histogram
 from epsilons.mechanisms.level_counts import LevelCounts
 from epsilons.mechanisms.selection import Selection, spread_of
 from epsilons.mechanisms.two_sums import TwoSums
@@ -48,6 +48,7 @@ CALLS: dict[str, dict[str, Any]] = {
 CLASSES: tuple[Any, ...] = (
     Additive,
     Histogram,
+    ClosedHistogram,
     TwoSums,
     CellSums,
     LevelCounts,

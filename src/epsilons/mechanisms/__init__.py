@@ -9,7 +9,7 @@ from epsilons.mechanisms.cell_sums import CellSums
 from epsilons.mechanisms.composed import Composed, added_up, together
 from epsilons.mechanisms.crossing import Crossing
 from epsilons.mechanisms.diffusion import Diffused, Spread, diffuse
-from epsilons.mechanisms.histogram import Histogram, build_histogram
+from epsilons.mechanisms.histogram import ClosedHistogram, Histogram, Table, build_histogram
 from epsilons.mechanisms.level_counts import LevelCounts
 from epsilons.mechanisms.reduction import Reduced, Seats
 from epsilons.mechanisms.selection import Selection, spread_of
@@ -20,6 +20,7 @@ __all__ = [
     "Candidates",
     "CellSums",
     "CellsOf",
+    "ClosedHistogram",
     "Composed",
     "Crossing",
     "Diffused",
@@ -30,6 +31,7 @@ __all__ = [
     "Seats",
     "Selection",
     "Spread",
+    "Table",
     "TheLine",
     "TwoSums",
     "added_up",

@@ -337,8 +337,13 @@ def noisy_cells(
     """Integers by cell, each with noise of its own; by draw and cell, if a size is given."""
     rows = 1 if size is None else size
     noise = law.draw(source, rows * cells).reshape(rows, cells)
+    drawn = around(total, noise)
+    return np.asarray(drawn[0] if size is None else drawn)
+
+
+def around(total: Any, noise: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The total of the data with noise, in Python integers if either is."""
     given = np.asarray(total)
     if object in (noise.dtype, given.dtype):  # Python integers on both sides, lest one wraps
         noise, given = noise.astype(object), given.astype(object)
-    drawn = noise + given
-    return np.asarray(drawn[0] if size is None else drawn)
+    return np.asarray(noise + given)

@@ -1,8 +1,9 @@
-"""The frozen mechanism of frequencies: weighted integer counts by cell, with noise in each."""
+"""The frozen mechanisms of frequencies: weighted integer counts by cell, with noise in each."""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -12,8 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilons.allocation import Allocation
+from epsilons.errors import PrivacyError
 from epsilons.frozen import storable
 from epsilons.mechanisms.additive import (
+    around,
     kept,
     lattice,
     noisy_cells,
@@ -23,7 +26,7 @@ from epsilons.mechanisms.additive import (
     weighed,
     weights_of,
 )
-from epsilons.noise import DiscreteLaplace, PointMass, Source
+from epsilons.noise import Closed, DiscreteLaplace, PointMass, Source
 from epsilons.risk import Weighing
 from epsilons.types import Floats, Integers
 
@@ -31,30 +34,27 @@ _SAFE = 2**62
 _HUGE = 1e300
 
 
-@storable
 @dataclass(frozen=True, eq=False)
-class Histogram:
-    """Weighted integer counts by cell, each plus integer noise of its own.
+class Table(ABC):
+    """Weighted integer counts by cell, before it is said how their noises go together.
 
     A person adds k·unit to one cell, or shares of it to several, k·unit in all at most. It holds no
     data: the counts come in when it is drawn.
 
     Guarantee:
-        Replacing a person takes at most k·unit from some cells and adds at most k·unit to others:
-        a distance of `moves`·k·reach = 2·k·unit in ℓ1. The noises are independent and each changes
-        by at most e^{1/scale} from one integer to the next, so the loss is at most
-        2·k·unit/scale, a rational number, which `epsilons.verify.exact` compares with ε. Nothing is
-        rounded after the counts.
+        Replacing a person takes at most k·unit from some cells and adds at most k·unit to others: a
+        distance of `moves`·k·reach = 2·k·unit in ℓ1. What that costs is what the law of the noise
+        allows over that distance.
 
     Reference:
-        Algorithm 1 (HPF) of paper *correlated*, on integers. Proof: docs/proofs/frequencies.md.
+        Proofs: docs/proofs/frequencies.md and docs/proofs/closed.md.
 
     Attributes:
         levels: the budgets ε.
         counts: how many people have each.
         weights: the integer weight k of a person of each level.
         reach: what a person of weight 1 adds in all.
-        law: the law of the noise of each cell.
+        law: the law of the noise.
         divisor: D: what counts are divided by.
         cells: how many categories there are.
         keep: the probability with which a person of each level is used; None if all surely are.
@@ -62,12 +62,11 @@ class Histogram:
         moves: 2: a person may leave one cell and enter another.
     """
 
-    kind = "cells"
     levels: Floats
     counts: Integers
     weights: Integers
     reach: int
-    law: DiscreteLaplace | PointMass
+    law: DiscreteLaplace | PointMass | Closed
     divisor: Fraction
     cells: int
     keep: tuple[Fraction, ...] | None = None
@@ -99,6 +98,12 @@ class Histogram:
         counts = np.bincount(left, minlength=self.cells).astype(np.int64)
         return self._scaled(counts, int(self.weights.max()))
 
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """What it is: a checker knows from it what one person can move."""
+
+    @abstractmethod
     def draw(self, source: Source, size: int | None = None, total: Any = 0) -> npt.NDArray[Any]:
         """Draw the noisy counts of all cells.
 
@@ -110,7 +115,6 @@ class Histogram:
         Returns:
             Integers by cell, or by draw and cell: int64 where everything fits.
         """
-        return noisy_cells(self.law, source, self.cells, size, total)
 
     def estimates(self, drawn: npt.NDArray[Any]) -> Floats:
         """The shares that noisy counts stand for; they may lie outside [0, 1]."""
@@ -129,7 +133,7 @@ class Histogram:
 
     @property
     def scale(self) -> Fraction:
-        """The scale of the noise of each cell."""
+        """The scale of the noise, in points of a cell."""
         return self.law.pieces.scale
 
     @cached_property
@@ -149,11 +153,92 @@ class Histogram:
         return np.asarray(counts.astype(object) * (weight * self.reach))
 
 
-def build_histogram(allocation: Allocation, *, unit: int) -> Histogram:
+@storable
+@dataclass(frozen=True, eq=False)
+class Histogram(Table):
+    """Weighted integer counts by cell, each plus integer noise of its own.
+
+    It serves where people are kept by coins, where public people alone are counted, and where there
+    are more cells than the noise has points. Elsewhere `ClosedHistogram` has less noise.
+
+    Guarantee:
+        Replacing a person takes at most k·unit from some cells and adds at most k·unit to others:
+        a distance of `moves`·k·reach = 2·k·unit in ℓ1. The noises are independent and each changes
+        by at most e^{1/scale} from one integer to the next, so the loss is at most
+        2·k·unit/scale, a rational number, which `epsilons.verify.exact` compares with ε. Nothing is
+        rounded after the counts.
+
+    Reference:
+        Algorithm 1 (HPF) of paper *correlated*, on integers. Proof: docs/proofs/frequencies.md.
+
+    Attributes:
+        law: of the noise of each cell.
+    """
+
+    kind = "cells"
+    law: DiscreteLaplace | PointMass
+
+    def draw(self, source: Source, size: int | None = None, total: Any = 0) -> npt.NDArray[Any]:
+        """Draw the noisy counts of all cells: see `Table.draw`."""
+        return noisy_cells(self.law, source, self.cells, size, total)
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class ClosedHistogram(Table):
+    """Weighted integer counts by cell, plus integer noise that sums to zero over the cells.
+
+    How many people there are, and what they weigh, is public, and so is what all cells sum to. The
+    noise need not hide it.
+
+    Guarantee:
+        Everyone adds exactly k·unit in all, so that replacing a person takes as much from some
+        cells as it adds to others: a vector that sums to 0, of length `moves`·k·reach = 2·k·unit at
+        most in ℓ1. The probability of noise that sums to 0 changes by at most e^{1/scale} for each
+        point of that length, so the loss is at most 2·k·unit/scale, a rational number, which
+        `epsilons.verify.exact` compares with ε. Only for replaced people, and only without coins:
+        the sum over the cells is published as it is.
+
+    Reference:
+        Hardt and Talwar (2010): the noise of the norm whose unit ball is all that one person can
+        change; here on integers and for personal weights. Proof: docs/proofs/closed.md.
+
+    Attributes:
+        law: of the noise of all cells together.
+        keep: None: everyone is surely used.
+    """
+
+    kind = "closed cells"
+    law: Closed
+
+    def total(self, sums: Integers) -> npt.NDArray[Any]:
+        """The weighted count of each cell, before noise.
+
+        Raises:
+            PrivacyError: the cells of a level do not sum to a unit for each of its people. The sum
+                over cells gets no noise, and would tell of it.
+        """
+        people = [count * self.reach for count in self.counts.tolist()]
+        if sums.sum(axis=1).tolist() != people:
+            raise PrivacyError(
+                "The cells of a level do not sum to one unit for each of its people: noise that "
+                "sums to zero would show it. Nothing was drawn."
+            )
+        return super().total(sums)
+
+    def draw(self, source: Source, size: int | None = None, total: Any = 0) -> npt.NDArray[Any]:
+        """Draw the noisy counts of all cells: see `Table.draw`."""
+        drawn = around(total, self.law.draw(source, 1 if size is None else size))
+        return np.asarray(drawn[0] if size is None else drawn)
+
+
+def build_histogram(allocation: Allocation, *, unit: int) -> Table:
     """The mechanism of an allocation for frequencies.
 
     Weights are e·2^s rounded down, and the scale of the noise is 2·unit·2^s, so that a person's
-    loss is 2·k·unit/scale = k/2^s ≤ e ≤ ε.
+    loss is 2·k·unit/scale = k/2^s ≤ e ≤ ε. The noise sums to zero, unless there are coins, or no
+    noise at all, or more cells than the noise has points: then few draws of a closed table would be
+    kept, and independent noise is about as good.
 
     Args:
         allocation: for frequencies; it knows how many cells there are.
@@ -165,6 +250,7 @@ def build_histogram(allocation: Allocation, *, unit: int) -> Histogram:
     shift = lattice(spent, most=max(min(room, 45), 24), reserved=unit.bit_length())
     scale = 2 * unit * Fraction(2) ** shift
     law: DiscreteLaplace | PointMass = DiscreteLaplace(scale)
+    closed = allocation.keep is None and not math.isinf(spent[-1]) and cells - 1 <= scale
     keep = None
     if math.isinf(spent[-1]):
         weights = np.where(np.isinf(spent), 1, 0).astype(np.int64)
@@ -178,4 +264,7 @@ def build_histogram(allocation: Allocation, *, unit: int) -> Histogram:
     shares = keep if keep is not None else (Fraction(1),) * len(weights)
     people = zip(weights.tolist(), shares, counts.tolist(), strict=True)
     divisor = unit * sum((k * p * n for k, p, n in people), Fraction())
+    if closed:
+        noise = Closed(scale, cells)
+        return ClosedHistogram(allocation.levels, counts, weights, unit, noise, divisor, cells)
     return Histogram(allocation.levels, counts, weights, unit, law, divisor, cells, keep)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from epsilons.noise.bernoulli import exp_minus, exp_minus_many
+from epsilons.noise.closed import Closed
 from epsilons.noise.hourglass import Hourglass
 from epsilons.noise.inner import best_inner, best_inner_2d
 from epsilons.noise.laplace import DiscreteLaplace, Geometric, PointMass
@@ -16,6 +17,7 @@ from epsilons.noise.staircase2d import Staircase2D
 from epsilons.noise.uniform import below, below_many, permutation
 
 __all__ = [
+    "Closed",
     "DiscreteLaplace",
     "Geometric",
     "Hourglass",

@@ -18,6 +18,7 @@ class Pieces(NamedTuple):
         shape: what the distance is. "point": only 0 can occur. "half-line": x, from 0 up. "line":
             |x|. "rings": |x| + |y|. "hourglass": with j the piece of |x| and x + y = k steps it is
             j + |k - j| pieces for x >= 0, and j + |k + j| for x < 0; other pairs cannot occur.
+            "closed": |z_1| + ... + |z_k| of a table; one that does not sum to 0 cannot occur.
         rate: by how much the logarithm of the probability falls; infinite for a point.
         steps: how many distances make a piece, at least 1.
         inner: how many make the first one, from 1 to `steps`.
@@ -37,14 +38,17 @@ class Pieces(NamedTuple):
         """The largest log-ratio of the law and itself, shifted by so many points.
 
         Args:
-            points: at least 0. Of a pair, what both coordinates move together, in one direction.
+            points: at least 0. Of a pair, what both coordinates move together, in one direction; of
+                a closed table, what some cells lose and others gain, together.
 
         Returns:
             A rational number, or infinity: where an outcome becomes possible that was not.
         """
         if points == 0:
             return Fraction(0)
-        off = self.shape == "hourglass" and points % self.steps
+        # What a closed table loses in some cells it gains in others: never an odd number in all.
+        whole = {"hourglass": self.steps, "closed": 2}.get(self.shape, 1)
+        off = points % whole
         if self.shape in ("point", "half-line") or off:
             return math.inf
         return self.rate * -(-points // self.steps)

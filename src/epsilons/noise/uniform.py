@@ -1,4 +1,4 @@
-"""Uniform integers below any bound, and uniform orders, by rejection."""
+"""Uniform integers below any bound, and uniform orders, by rejection: one, or many at once."""
 
 from __future__ import annotations
 
@@ -71,6 +71,34 @@ def below_many(source: Source, m: int, size: int) -> NDArray[np.int64]:
     return (words - (words // step) * step).view(np.int64)
 
 
+def below_each(source: Source, m: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Draw one integer below each of many bounds.
+
+    Args:
+        source: where the bits come from.
+        m: the bounds: a one-dimensional int64 array, from 1 to 2**62.
+
+    Returns:
+        For each bound an integer in 0, ..., m - 1, in the order of `m`.
+
+    Raises:
+        ArgumentError: `m` is not of that kind.
+
+    Guarantee: independent, each uniform on 0, ..., m - 1, exactly.
+    """
+    if not isinstance(m, np.ndarray) or m.dtype != np.int64 or m.ndim != 1:
+        raise ArgumentError("m must be a one-dimensional array of int64.")
+    if len(m) and not 1 <= m.min() <= m.max() <= LARGEST:
+        raise ArgumentError("m must be from 1 to 2**62 for many draws at once; use below().")
+    bounds = m.view(np.uint64)
+    # 2**64 mod m, for unsigned numbers wrap. Words above the last whole cycle of m are redrawn.
+    last = ~((np.uint64(0) - bounds) % bounds)
+    words = source.words(len(m)).copy()
+    while len(again := np.flatnonzero(words > last)):
+        words[again] = source.words(len(again))
+    return (words % bounds).view(np.int64)
+
+
 def permutation(source: Source, size: int) -> NDArray[np.int64]:
     """Draw an order of 0, ..., size - 1.
 
@@ -93,3 +121,28 @@ def permutation(source: Source, size: int) -> NDArray[np.int64]:
         # Equal words would stay in some order of their own: draw again, and all orders are alike.
         if not (np.diff(words[order]) == 0).any():
             return order.astype(np.int64, copy=False)
+
+
+def permutations(source: Source, rows: int, size: int) -> NDArray[np.int64]:
+    """Draw many orders of 0, ..., size - 1.
+
+    Args:
+        source: where the bits come from.
+        rows: how many orders.
+        size: of how many each.
+
+    Returns:
+        An order in each row.
+
+    Raises:
+        ArgumentError: `rows` or `size` is not an integer of at least 0.
+
+    Guarantee: independent, each uniform on all orders, exactly.
+    """
+    rows, size = natural("rows", rows), natural("size", size)
+    words = source.words(rows * size).reshape(rows, size)
+    order: NDArray[np.int64] = np.argsort(words, axis=1).astype(np.int64, copy=False)
+    lined = np.take_along_axis(words, order, axis=1)
+    for row in np.flatnonzero((lined[:, 1:] == lined[:, :-1]).any(axis=1)).tolist():
+        order[row] = permutation(source, size)
+    return order

@@ -12,7 +12,7 @@ from epsilons import parameters, tally, words
 from epsilons.allocation import FREQUENCY_RULES, Allocation, allocate_for
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError
-from epsilons.mechanisms import CellSums, Histogram, build_histogram
+from epsilons.mechanisms import CellSums, Table, build_histogram
 from epsilons.release import ByLevel, Cells
 from epsilons.risk.goals import CellsGoal, Words, guess_for
 from epsilons.risk.margins import RatioCells, WeighedCells
@@ -89,7 +89,7 @@ class Frequencies(Question):
         return 0.0, 1.0
 
     @classmethod
-    def mechanism_for(cls, allocation: Allocation) -> Histogram:
+    def mechanism_for(cls, allocation: Allocation) -> Table:
         """A weighted count of each cell, a row being a person."""
         return build_histogram(allocation, unit=1)
 

@@ -41,9 +41,10 @@ class CellTally:
         levels: the budget of each level, ascending and distinct: the smallest ε in its group.
         counts: the people in each level.
         cells: by level and cell, the sum over people of their share of the cell, in units of
-            1 / `unit`. One person adds at most `unit` in all.
+            1 / `unit`. One person adds exactly `unit` in all; on a ladder, at most that.
         unit: 1 if a row is a person; `SHARES` if people may have many rows, r of them adding
-            floor(SHARES / r) each, which is nothing for more than SHARES rows.
+            floor(SHARES / r) each, which is nothing for more than SHARES rows. What is left of a
+            person's unit, SHARES mod r, is spread evenly over all cells; on a ladder it is lost.
         categories: the label of each cell.
     """
 
@@ -81,6 +82,21 @@ class Parts:
 
 
 @dataclass(frozen=True, eq=False)
+class Left:
+    """What rows do not give of their people's units: an entry for each number of rows in a level.
+
+    Attributes:
+        group: the place of the level.
+        people: how many people have so many rows.
+        each: what is left of the unit of each of them.
+    """
+
+    group: Integers
+    people: Integers
+    each: Integers
+
+
+@dataclass(frozen=True, eq=False)
 class CellGroups:
     """What was counted, one entry for each level, unchecked and in any order.
 
@@ -88,6 +104,7 @@ class CellGroups:
         levels: the smallest ε of the group, or `BAD_BUDGET`.
         people: how many people.
         cells: by level and cell, the sum of shares.
+        left: what is left of people's units; None if a row is a person.
         missing: rows whose value is missing, if no cell catches them.
         undeclared: rows whose value is in no category, if no cell catches them.
         conflicts: above 0 if somebody has two budgets.
@@ -100,6 +117,7 @@ class CellGroups:
     levels: Floats
     people: Integers
     cells: Integers
+    left: Left | None
     missing: int
     undeclared: int
     conflicts: Integers
@@ -134,12 +152,13 @@ def add_up(parts: Parts, categories: Categories) -> CellGroups:
         cell = np.where(cell < 0, categories.other, cell)
     share = parts.size
     people = np.zeros(levels.size, dtype=np.int64)
+    left = None
     if parts.rows is None:
         np.add.at(people, level_of, parts.size)
     else:
         # size <= n·rows for n people, so that this is at most n·SHARES, which is checked later.
         share = share * (SHARES // parts.rows)
-        _count_people(people, level_of, parts.size, parts.rows)
+        left = _count_people(people, level_of, parts.size, parts.rows)
     cells = np.zeros(levels.size * k, dtype=np.int64)
     inside = cell >= 0
     if inside.all():
@@ -150,6 +169,7 @@ def add_up(parts: Parts, categories: Categories) -> CellGroups:
         levels=levels,
         people=people,
         cells=cells.reshape(levels.size, k),
+        left=left,
         missing=int((cell == MISSING).sum()),
         undeclared=int((cell == UNDECLARED).sum()),
         conflicts=parts.conflicts,
@@ -160,14 +180,35 @@ def add_up(parts: Parts, categories: Categories) -> CellGroups:
     )
 
 
-def _count_people(people: Integers, level_of: Integers, size: Integers, rows: Integers) -> None:
+def _count_people(people: Integers, level_of: Integers, size: Integers, rows: Integers) -> Left:
     """Add people to levels: in a level, those of r rows have r rows each together, exactly."""
     found, kind = np.unique(rows, return_inverse=True)
     pairs, pair_of = np.unique(level_of * found.size + kind, return_inverse=True)
     together = np.zeros(pairs.size, dtype=np.int64)
     np.add.at(together, pair_of, size)
     level, kind = np.divmod(pairs, max(found.size, 1))
-    np.add.at(people, level, together // found[kind])
+    own = together // found[kind]
+    np.add.at(people, level, own)
+    each = SHARES % found[kind]
+    some = each > 0
+    return Left(level[some], own[some], each[some])
+
+
+def _completed(tally: CellTally, order: Integers, left: Left) -> CellTally:
+    """Spread what is left of everyone's unit evenly over the cells; the first get what is over.
+
+    Who has r rows gives each cell a number that r alone decides: nobody else's rows matter.
+    """
+    cells, k = tally.cells, len(tally.categories)
+    place = np.argsort(order)[left.group]
+    for level in np.unique(place).tolist():
+        own = place == level
+        people, (every, over) = left.people[own], np.divmod(left.each[own], k)
+        more = np.zeros(k + 1, dtype=np.int64)
+        more[0] = people.sum()
+        np.subtract.at(more, over, people)
+        cells[level] += int(people @ every) + np.cumsum(more)[:k]
+    return tally
 
 
 def checked_cells(
@@ -201,7 +242,9 @@ def checked_cells(
             'depends on private data: it is for the curator only. Declare other="…", a category '
             "that catches such values and never refuses."
         )
-    return _sorted(groups, np.argsort(groups.levels), categories, unit)
+    order = np.argsort(groups.levels)
+    tally = _sorted(groups, order, categories, unit)
+    return tally if groups.left is None else _completed(tally, order, groups.left)
 
 
 def cells_on_rungs(
@@ -210,7 +253,8 @@ def cells_on_rungs(
     """Return the tally of budgets on a public ladder: whatever the data, it can be used.
 
     Those who stand on no rung are left out, and values that are in no category are in no cell. Of
-    two budgets of one person the smaller counts.
+    two budgets of one person the smaller counts. What rows do not give of a unit is lost: it would
+    be a share of cells for people who are in none.
     """
     check_size(groups, names, unit)
     return _sorted(groups, standing(groups, rungs), categories, unit)

@@ -167,7 +167,8 @@ class Rows:
     def cells(self) -> CellTally:
         """Count people by budget level and category, in one pass.
 
-        Each of a person's r rows adds floor(SHARES / r) to its cell: nothing if r > SHARES.
+        Each of a person's r rows adds floor(SHARES / r) to its cell: nothing if r > SHARES. Without
+        a ladder what is left, SHARES mod r, is spread evenly over all cells.
 
         Returns:
             One row of cells for each budget level: see `sums`.

@@ -16,6 +16,7 @@ from fractions import Fraction
 from typing import Any, Final, Protocol
 
 from epsilons.errors import PrivacyError
+from epsilons.verify.closed import table
 from epsilons.verify.laws import LawPieces, one_number, whole
 from epsilons.verify.verdict import Verdict, budgets_of
 
@@ -32,18 +33,21 @@ class SumsKind:
         moves: in how many places a person's whole reach can come or go.
         cells: whether there are many sums, among which a person may share what they add.
         coins: whether people are kept by coins; None if either may be.
+        closed: whether the sum over all cells never moves, and the noise sums to zero.
     """
 
     neighbours: str
     moves: int
     cells: bool
     coins: bool | None
+    closed: bool = False
 
 
 SUMS: Final = {
     "sum": SumsKind("replace", moves=1, cells=False, coins=False),
     "sampled sum": SumsKind("replace", moves=1, cells=False, coins=True),
     "cells": SumsKind("replace", moves=2, cells=True, coins=None),
+    "closed cells": SumsKind("replace", moves=2, cells=True, coins=False, closed=True),
     "report": SumsKind("local", moves=1, cells=False, coins=False),
     "open cells": SumsKind("add-remove", moves=1, cells=True, coins=False),
 }
@@ -119,7 +123,7 @@ def exact_additive(mechanism: AdditiveMechanism) -> Verdict:
             f"A person moves in {kind.moves} of the sums of such a mechanism ({mechanism.kind!r}), "
             f"and it says {mechanism.moves}."
         )
-    law = one_number(mechanism.law)
+    law = _closed(mechanism) if kind.closed else one_number(mechanism.law)
     if kind.cells:
         if grid != 1:
             raise PrivacyError(
@@ -144,6 +148,11 @@ def exact_additive(mechanism: AdditiveMechanism) -> Verdict:
         for distance, p in zip(distances, mechanism.keep, strict=True)
     )
     return Verdict(budgets, bounds, exact=False, neighbours=kind.neighbours)
+
+
+def _closed(mechanism: Any) -> LawPieces:
+    """The law of all cells together: of each alone it would say nothing."""
+    return table(mechanism.law, mechanism.cells)
 
 
 def weights_of(mechanism: Any, levels: int) -> list[int]:

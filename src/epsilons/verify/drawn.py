@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from epsilons.errors import PrivacyError
+from epsilons.verify import closed
 from epsilons.verify.fit import Stream, check_seed, even, shares, strangeness, two_sided, uniforms
 from epsilons.verify.laws import LawPieces, one_number, two_numbers
 from epsilons.verify.totals import a_total, moved_too_far
@@ -23,6 +24,7 @@ ERROR: Final = 1e-6
 
 _SINGLE, _MANY, _VALUES = 2000, 10_000, 10_000
 _COINS, _PICKS = 4000, 1000
+_TABLES, _FEWEST = 400_000, 40
 _COLUMNS: Final = 2000
 _LARGE: Final = 2**50
 
@@ -187,6 +189,28 @@ def _sums(mechanism: Any, tools: _Tools) -> Found:
         yield Comparison(f"{mechanism.kind}: even and odd noise", len(noise), chance)
 
 
+def _closed(mechanism: Any, tools: _Tools) -> Found:
+    """Weighted sums of cells with noise that sums to zero."""
+    yield _totals(mechanism, tools)
+    law = closed.table(mechanism.law, mechanism.cells)
+    total = a_total(mechanism, tools.chance)
+    centre = _row(total)
+    some = max(_FEWEST, min(_SINGLE, _TABLES // len(centre)))
+    one = [mechanism.draw(tools.source, total=total) for _ in range(some)]
+    for drawn, how in (
+        (one, "one at a time"),
+        (list(mechanism.draw(tools.source, some, total=total)), "many at once"),
+    ):
+        noise = [[int(x) - int(t) for x, t in zip(_row(row), centre, strict=True)] for row in drawn]
+        chance = strangeness(
+            np.array([closed.numbers(law, each, tools.chance) for each in noise]), tools.chance
+        )
+        yield Comparison(f"{mechanism.kind}: noise drawn {how}", len(drawn), chance)
+        heads = sum(sum(max(x, 0) for x in each) % 2 == 0 for each in noise)
+        chance = two_sided(heads, len(drawn), closed.even(law, len(centre)))
+        yield Comparison(f"{mechanism.kind}: even and odd noise {how}", len(drawn), chance)
+
+
 def _fits(
     mechanism: Any, law: LawPieces, total: Any, drawn: list[Any], how: str, tools: _Tools
 ) -> Comparison:
@@ -335,6 +359,7 @@ _KINDS: Final[dict[str, Callable[[Any, _Tools], Found]]] = {
     "sum": _sums,
     "sampled sum": _sums,
     "cells": _sums,
+    "closed cells": _closed,
     "open cells": _sums,
     "two sums": _sums,
     "counts": _counts,

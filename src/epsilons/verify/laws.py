@@ -38,7 +38,7 @@ class LawPieces:
     the next the probability falls by e^{−rate}.
 
     Attributes:
-        shape: what the distance is: "point", "line", "rings" or "hourglass".
+        shape: what the distance is: "point", "line", "rings", "hourglass" or "closed".
         rate: above 0; math.inf for a point.
         steps: at least 1.
         inner: from 1 to steps.
@@ -57,6 +57,8 @@ class LawPieces:
         """−ln P(at) + ln P(0), by the declaration."""
         if self.shape == "point":
             return math.inf if any(at) else Fraction(0)
+        if self.shape == "closed" and sum(at) != 0:
+            return math.inf
         if self.shape != "hourglass":
             return self.rate * self.stair(sum(map(abs, at)))
         x, y = at
@@ -84,12 +86,12 @@ def one_number(law: Any, near: int = NEAR) -> LawPieces:
     Raises:
         PrivacyError: it declares none, or others than its exponents have.
     """
-    return _asked(law, _declared(law, _NUMBERS), near)
+    return _asked(law, declared(law, _NUMBERS), near)
 
 
 def two_numbers(law: Any, near: int = NEAR) -> LawPieces:
     """The pieces of a law of two numbers: see `one_number`."""
-    return _asked(law, _declared(law, _PAIRS), near)
+    return _asked(law, declared(law, _PAIRS), near)
 
 
 def whole(number: Any, least: int, what: str) -> int:
@@ -107,8 +109,16 @@ def whole(number: Any, least: int, what: str) -> int:
     return found
 
 
-def _declared(law: Any, shapes: tuple[str, ...]) -> LawPieces:
-    """Read the declaration, and refuse what has no bounded loss."""
+def declared(law: Any, shapes: tuple[str, ...]) -> LawPieces:
+    """Read the declaration, and refuse what has no bounded loss.
+
+    Args:
+        law: with `pieces`.
+        shapes: those of which the loss is known where the law is used.
+
+    Raises:
+        PrivacyError: it declares no pieces, or others.
+    """
     pieces = getattr(law, "pieces", None)
     if pieces is None:
         raise PrivacyError(

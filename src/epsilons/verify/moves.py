@@ -113,6 +113,15 @@ def _cells(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bo
     return bool(change), gained <= after * reach and given <= before * reach
 
 
+def _closed_cells(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
+    """Sums of cells whose sum is public: a person leaves with one unit, and comes with one."""
+    moved_at_all, little = _cells(step, first, second, person)
+    before, after = _weights(step, person)
+    change = _differences(first, second)
+    whole = (after - before) * int(step.mechanism.reach)
+    return moved_at_all, little and sum(by for _, by in change) == whole
+
+
 def _two_sums(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
     """Both Σ k·x and Σ k·(1 − x) gain together at most what one weighs, and give the same way."""
     mechanism = step.mechanism
@@ -217,6 +226,7 @@ def _of(arrays: tuple[Any, ...], places: Any) -> list[tuple[Any, ...]]:
 
 _KINDS: Final[dict[str, Callable[[Any, Any, Any, Person], tuple[bool, bool]]]] = {
     **{kind: _cells if said.cells else _sum for kind, said in SUMS.items() if kind != "report"},
+    "closed cells": _closed_cells,
     "two sums": _two_sums,
     "counts": _counts,
     "selection": _selection,

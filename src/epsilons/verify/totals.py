@@ -83,6 +83,38 @@ def _cells(mechanism: Any, chance: Random) -> Iterator[bool]:
         yield _apart(mechanism.total(first), mechanism.total(second)) <= far
 
 
+def _closed_cells(mechanism: Any, chance: Random) -> Iterator[bool]:
+    """As `_cells`, of all people that there are: the sum over the cells stays as it is."""
+    shape = (len(mechanism.weights), int(mechanism.cells))
+    most = max(3, min(_MOST, _WORK // (shape[0] * shape[1])))
+    sums = _everyone(mechanism, chance)
+    for trial, level in enumerate(_levels(mechanism, chance, shape[0])[:most]):
+        if trial % _AGAIN == 0:
+            sums = _everyone(mechanism, chance)
+        # One person is taken out of a cell that has one, and comes back as two others.
+        there = np.flatnonzero(sums[level] >= int(mechanism.reach))
+        first, second = sums.copy(), sums.copy()
+        for each in (first, second):
+            each[level, there[0]] -= int(mechanism.reach)
+            _spread(each, level, mechanism, chance)
+        far = 2 * int(mechanism.weights[level]) * int(mechanism.reach)
+        before, after = mechanism.total(first), mechanism.total(second)
+        whole = sum(map(int, np.asarray(before).tolist()))
+        same = whole == sum(map(int, np.asarray(after).tolist()))
+        yield same and _apart(before, after) <= far
+
+
+def _everyone(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
+    """Whole people, all that there are: a hundred of a level anywhere, the others in one cell."""
+    sums = np.zeros((len(mechanism.weights), int(mechanism.cells)), dtype=np.int64)
+    for level, count in enumerate(mechanism.counts.tolist()):
+        places = chance.integers(sums.shape[1], size=min(count, _PEOPLE))
+        np.add.at(sums[level], places, int(mechanism.reach))
+        rest = count - len(places)
+        sums[level, chance.integers(sums.shape[1])] += rest * int(mechanism.reach)
+    return sums
+
+
 def _cell_sums(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
     """Whole people in random cells, as many as there are at most, but a hundred of a level."""
     cells, reach = int(mechanism.cells), int(mechanism.reach)
@@ -199,6 +231,7 @@ def _some_counts(mechanism: Any, chance: Random) -> Any:
 TOTALS: Final[dict[str, Callable[[Any, Random], Iterator[bool]]]] = {
     "sum": _sum,
     "cells": _cells,
+    "closed cells": _closed_cells,
     "open cells": _open_cells,
     "two sums": _two_sums,
     "counts": _counts,
@@ -208,6 +241,7 @@ _SOME: Final[dict[str, Callable[[Any, Random], Any]]] = {
     "sum": lambda mechanism, chance: mechanism.total(_sums(mechanism, chance)),
     "sampled sum": lambda mechanism, chance: mechanism.total(_sums(mechanism, chance)),
     "cells": lambda mechanism, chance: mechanism.total(_cell_sums(mechanism, chance)),
+    "closed cells": lambda mechanism, chance: mechanism.total(_everyone(mechanism, chance)),
     "open cells": _on_rungs(_cell_tally),
     "two sums": _on_rungs(_tally),
     "counts": _some_counts,
