@@ -17,7 +17,7 @@ _R = TypeVar("_R")
 
 CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "about": ("people", "population"),
-    "loss": ("mse", "pac"),
+    "loss": ("mse", "pac", "largest"),
     "missing": ("error", "midpoint"),
     "neighbours": ("replace", "add-remove"),
     "shape": ("any", "gaussian"),
@@ -67,6 +67,20 @@ def choice(name: str, value: object, allowed: Collection[str] | None = None) -> 
     raise ArgumentError(
         f"{name}={value!r} is not known. It can be {', '.join(map(repr, words))}.{hint}"
     )
+
+
+def loss_of_a_mean(value: str) -> str:
+    """Return a loss that a mean has.
+
+    Raises:
+        ArgumentError: it is the loss of the largest of several errors.
+    """
+    if value == "largest":
+        raise ArgumentError(
+            'loss="largest" is the largest error of any category, for frequencies: a mean has one '
+            'error. Leave loss out, or write loss="pac".'
+        )
+    return value
 
 
 def related(value: object) -> bool | float:

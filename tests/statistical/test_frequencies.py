@@ -23,7 +23,7 @@ from epsilons.mechanisms import build_histogram
 from epsilons.release import Release
 from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.goals import CellsGoal
-from epsilons.risk.margins import WeighedCells
+from epsilons.risk.weighed_cells import WeighedCells
 from tests.profiles import ORDINARY
 
 RUNS = 10_000
