@@ -25,6 +25,9 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
 }
 """The words that a parameter takes."""
 
+LOSSES_OF_A_MEAN: Final = ("mse", "pac")
+"""Those of `loss` that a mean takes, which has but one error."""
+
 FORMER: Final[dict[str, tuple[str, bool]]] = {
     "iid": ("population", False),
     "shuffled": ("people", False),
@@ -73,12 +76,12 @@ def loss_of_a_mean(value: str) -> str:
     """Return a loss that a mean has.
 
     Raises:
-        ArgumentError: it is the loss of the largest of several errors.
+        ArgumentError: it is one of several errors.
     """
-    if value == "largest":
+    if value not in LOSSES_OF_A_MEAN:
         raise ArgumentError(
-            'loss="largest" is the largest error of any category, for frequencies: a mean has one '
-            'error. Leave loss out, or write loss="pac".'
+            f"loss={value!r} is for frequencies, of which one error is the largest: a mean has but "
+            'one. Leave loss out, or write loss="pac".'
         )
     return value
 

@@ -333,7 +333,7 @@ def _union_quantile(weighing: Weighing, assumption: Assumption, cells: int, beta
     # Chernoff with a rate of at most 1/scale; without noise any rate, up to where it is useless.
     unit = min(steepest / scale if scale > 0.0 else math.inf, 50.0 / sigma, 700.0 / heaviest)
     rates = unit * _RATES
-    noise = _log_moments(rates * scale, weighing.closed)
+    noise = _log_envelope(rates * scale, weighing.closed)
     per_share = spread / heaviest**2 * (np.expm1(rates * heaviest) - rates * heaviest)
 
     def excess(a: float) -> float:
@@ -350,12 +350,10 @@ def _union_quantile(weighing: Weighing, assumption: Assumption, cells: int, beta
     return bisect(excess, 0.0, high)
 
 
-def _log_moments(rates: Floats, closed: ClosedNoise | None) -> Floats:
-    """The logarithm of E e^{rate·noise} of one cell at scale 1; ∞ where that ends."""
+def _log_envelope(rates: Floats, closed: ClosedNoise | None) -> Floats:
+    """For each rate λ an ln K with P(noise > z) ≤ K·e^{−λz} for every z, at scale 1."""
     if closed is not None:
-        ends = rates >= closed.steepest * (1.0 - 1e-12)
-        moments = np.log(closed.moment(np.where(ends, 0.0, rates)))
-        return np.where(ends, math.inf, moments)
+        return closed.log_envelope(rates)
     with np.errstate(divide="ignore"):
         noise = -np.log1p(-np.square(rates))
     # At rate 1 the tail of Laplace noise is below ½·e^{−z} for every z.

@@ -82,20 +82,19 @@ class ClosedNoise:
         """How much less than Laplace noise a cell varies: 1/(4k − 10), in a bound from below."""
         return 1.0 / (4.0 * self.cells - 10.0)
 
-    def moment(self, rates: Floats) -> Floats:
-        """E e^{rate·z} of one cell, for rates below `steepest`; beyond 64 cells a bound."""
-        if self.cells > _FEW:
-            return np.asarray(1.0 / (1.0 - np.square(rates)))
-        half = rates / 2.0
-        total = np.ones_like(half)
-        for i, each in enumerate(_coefficients(self.cells)):
-            fall = math.factorial(i) * each * half
-            total = total + fall * ((1.0 - half) ** (-i - 1) - (1.0 + half) ** (-i - 1))
-        return np.asarray(total)
+    def log_envelope(self, rates: Floats) -> Floats:
+        """For each rate λ an ln K with P(z > x) ≤ K·e^{−λx} for every x; ∞ where there is none."""
+        at, tail = _tabled(self)
+        exponents = rates[:, None] * at[1:] + tail[:-1]  # the tail falls between two points
+        best = exponents.max(axis=1)
+        # It rises and then falls, so that beyond the last point it is smaller if it falls there.
+        falls = exponents[:, -1] < exponents[:, -2]
+        falls |= (self.cells > _FEW) & (rates <= 1.0)
+        return np.where(falls, np.maximum(best, rates * at[0]), math.inf)
 
     @property
     def steepest(self) -> float:
-        """The rate at which `moment` ends."""
+        """The rate at which the tail falls in the end: beyond it there is no envelope."""
         return 2.0 if self.cells <= _FEW else 1.0
 
     def tail(self, alpha: float, sigma: float) -> float:
@@ -236,6 +235,14 @@ def _coefficients(cells: int) -> tuple[float, ...]:
         fall = Fraction(math.factorial(d - i - 1), math.factorial(d - 1))
         found.append(float(Fraction(ways, k * total) * fall))
     return tuple(found)
+
+
+@lru_cache(maxsize=64)
+def _tabled(noise: ClosedNoise) -> tuple[Floats, Floats]:
+    """Points, and the logarithm of the tail there."""
+    at = np.concatenate([np.arange(-5.0, 20.0, 0.01), np.arange(20.0, 200.0, 0.02)])
+    with np.errstate(divide="ignore"):
+        return at, np.log(noise.exceeds(at))
 
 
 @lru_cache(maxsize=64)
