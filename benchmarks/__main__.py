@@ -48,6 +48,7 @@ SECTIONS: dict[str, Callable[[bool], Section]] = {
     "speed": module("speed"),
     "peers": module("peers.section"),
     "accuracy": module("personal"),
+    "tables": module("tables"),
     "growth": module("growth"),
     "size": module("size"),
     "cluster": module("cluster"),

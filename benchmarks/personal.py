@@ -88,9 +88,8 @@ def section(*, quick: bool) -> Section:
             _guessed(real, theirs),
             f"**Frequencies** of {CATEGORIES} categories (shares ∝ 1/rank), one table for each "
             "release, measured: the sum of the squared errors of the shares, and the largest of "
-            "them, relative to ours. Theirs has weights for the sum; ours is chosen for a proven "
-            "bound on the largest error, which is not tight. Where a figure is below 1, theirs is "
-            "better.",
+            "them, relative to ours. Both are chosen for the sum in the worst case. Where a figure "
+            "is below 1, theirs is better.",
             _frequency_table(tables),
             _lost(tables),
             f"Formulas and measurements agree: of {len(every)} measured means none is further than "

@@ -191,8 +191,9 @@ def frequencies(
         about: whose shares are wanted: of "people" or of the "population" they are a sample of.
         related: whether budgets may go with categories: True, False, or a number δ: the share of
             any category differs by at most δ between people at different budgets.
-        loss: which error of the worst category to make small: "mse", or "pac", the one not
-            exceeded with probability `confidence`.
+        loss: which error to make small: "mse", the squares of the errors of all categories
+            together; "largest", the mean square of the largest error of any category; or "pac", the
+            error of the worst category that is not exceeded with probability `confidence`.
         confidence: of the PAC error, and of the intervals that are printed.
         method: "auto" takes the smallest forecast error; or a rule by name. "sampling" draws per
             person and needs data in memory.

@@ -17,13 +17,16 @@ _R = TypeVar("_R")
 
 CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "about": ("people", "population"),
-    "loss": ("mse", "pac"),
+    "loss": ("mse", "pac", "largest"),
     "missing": ("error", "midpoint"),
     "neighbours": ("replace", "add-remove"),
     "shape": ("any", "gaussian"),
     "statistic": ("mean", "frequencies"),
 }
 """The words that a parameter takes."""
+
+LOSSES_OF_A_MEAN: Final = ("mse", "pac")
+"""Those of `loss` that a mean takes, which has but one error."""
 
 FORMER: Final[dict[str, tuple[str, bool]]] = {
     "iid": ("population", False),
@@ -67,6 +70,20 @@ def choice(name: str, value: object, allowed: Collection[str] | None = None) -> 
     raise ArgumentError(
         f"{name}={value!r} is not known. It can be {', '.join(map(repr, words))}.{hint}"
     )
+
+
+def loss_of_a_mean(value: str) -> str:
+    """Return a loss that a mean has.
+
+    Raises:
+        ArgumentError: it is one of several errors.
+    """
+    if value not in LOSSES_OF_A_MEAN:
+        raise ArgumentError(
+            f"loss={value!r} is for frequencies, of which one error is the largest: a mean has but "
+            'one. Leave loss out, or write loss="pac".'
+        )
+    return value
 
 
 def related(value: object) -> bool | float:

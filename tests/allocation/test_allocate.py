@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import epsilons as ep
 from epsilons.allocation import RULES, allocate_for
 from epsilons.errors import ArgumentError, BudgetError, DataError
-from epsilons.parameters import CHOICES
+from epsilons.parameters import LOSSES_OF_A_MEAN
 from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.goals import MeanGoal
 
@@ -81,7 +81,7 @@ def test_affine_minimises_the_mean_squared_error_of_a_sample_whatever_is_asked()
     epsilon = [0.1, 0.3, 2.0, 2.0, 9.0]
     best = sampled(epsilon, "optimal")
     for assumption in (SAMPLE, UNRELATED, RELATED):
-        for loss in CHOICES["loss"]:
+        for loss in LOSSES_OF_A_MEAN:
             found = ep.allocate(epsilon, **asdict(assumption), loss=loss, method="affine")
             np.testing.assert_array_equal(found.spent, best.spent)
 

@@ -16,7 +16,8 @@ import pytest
 import epsilons as ep
 from epsilons.allocation import RULES, best_cap
 from epsilons.budgets import Budgets
-from epsilons.risk import Weighing
+from epsilons.parameters import CHOICES
+from epsilons.risk import OPEN, Weighing
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import CellsGoal, MeanGoal
 from epsilons.types import Floats
@@ -74,7 +75,7 @@ def test_no_cap_of_a_fine_scan_has_a_smaller_squared_error(
     assert mine <= float(risks.min()) * (1.0 + 1e-9)
     assert mine >= float(risks.min()) * (1.0 - 1e-4)  # the scan comes near: the same problem
     goal = MeanGoal(assumption, "mse", 0.95)
-    assert found.cap == best_cap(Budgets(PEOPLE[name]), goal, 1)
+    assert found.cap == best_cap(Budgets(PEOPLE[name]), goal, OPEN)
 
 
 @pytest.mark.parametrize("name", PEOPLE)
@@ -83,19 +84,21 @@ def test_no_cap_of_a_fine_scan_has_a_smaller_squared_error(
 def test_no_cap_of_a_scan_has_a_smaller_risk(
     assumption: Assumption, name: str, cells: int | None
 ) -> None:
-    """The PAC error, and both errors of frequencies: the search finds what a scan finds."""
+    """The PAC error, and every error of frequencies: the search finds what a scan finds."""
     levels, counts = split(PEOPLE[name])
     goals: list[Any] = [MeanGoal(assumption, "pac", 0.9)]
     if cells is not None:
-        goals = [CellsGoal(assumption, loss, 0.9, cells) for loss in ("mse", "pac")]
+        goals = [CellsGoal(assumption, loss, 0.9, cells) for loss in CHOICES["loss"]]
     for goal in goals:
-        cap = best_cap(Budgets(PEOPLE[name]), goal, goal.moves)
+        cap = best_cap(Budgets(PEOPLE[name]), goal, goal.noise)
 
         def risk(cap: float, goal: Any = goal) -> float:
             spent = np.minimum(levels, cap)
             total = float(counts @ spent)
             people = counts.astype(np.int64)
-            return float(goal.risk(Weighing(spent / total, people, goal.moves / total)))
+            noise = goal.noise
+            made = Weighing(spent / total, people, noise.moves / total, closed=noise.closed)
+            return float(goal.aim(made))
 
         least = min(risk(each) for each in np.geomspace(levels[0], levels[-1], 301).tolist())
         assert risk(cap) <= least * (1.0 + 1e-6)

@@ -19,7 +19,7 @@ import epsilons as ep
 from epsilons import Allocation, Budgets
 from epsilons.allocation import RULES
 from epsilons.allocation.stairs import MARGIN
-from epsilons.parameters import CHOICES
+from epsilons.parameters import LOSSES_OF_A_MEAN
 from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 
 Epsilon = Budgets | Mapping[float, int] | npt.ArrayLike
@@ -31,7 +31,7 @@ ASSUMPTIONS = (
     Assumption("population", True),
     Assumption("population", 0.2),
 )
-LOSSES = CHOICES["loss"]
+LOSSES = LOSSES_OF_A_MEAN
 STRANGE = (0.0, 5e-324, 1e-310, 1e-300, 1e-160, 1e-12, 0.1, 1.0, 30.0, 800.0, 1e10, 1e160, 1e300)
 
 plain = st.lists(st.floats(1e-3, 20.0), min_size=2, max_size=20)

@@ -16,13 +16,13 @@ import epsilons as ep
 from epsilons import Allocation
 from epsilons.allocation.stairs import LEAST, MARGIN, STEPS, variance
 from epsilons.noise import Staircase
-from epsilons.parameters import CHOICES
+from epsilons.parameters import LOSSES_OF_A_MEAN
 from epsilons.risk import StairNoise, Weighing
 from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.goals import MeanGoal
 from tests.profiles import ADVERSARIAL, ORDINARY
 
-ASSUMPTIONS, LOSSES = (SAMPLE, UNRELATED, RELATED), CHOICES["loss"]
+ASSUMPTIONS, LOSSES = (SAMPLE, UNRELATED, RELATED), LOSSES_OF_A_MEAN
 GOALS = list(itertools.product(ASSUMPTIONS, LOSSES))
 
 

@@ -176,14 +176,14 @@ def test_the_squared_error_of_the_worst_cell(
     expected = integrate.quad(
         lambda m: (math.sqrt(part) + scale * m) ** 2 * density(m), 0.0, 60.0, points=[math.log(k)]
     )[0]
-    assert cells.mse(made, assumption, k) == pytest.approx(expected, rel=1e-6)
-    assert CellsGoal(assumption, "mse", 0.9, k).risk(made) == pytest.approx(expected, rel=1e-6)
+    assert cells.largest_square(made, assumption, k) == pytest.approx(expected, rel=1e-6)
+    assert CellsGoal(assumption, "largest", 0.9, k).risk(made) == pytest.approx(expected, rel=1e-6)
 
 
 def test_two_cells_and_no_noise_are_a_coin() -> None:
     """Both cells err alike, and the worst mean square of a share of n people is ¼/n."""
     made = Weighing(np.array([0.02]), np.array([50]), 0.0)
-    assert cells.mse(made, SAMPLE, 2) == pytest.approx(0.25 / 50, rel=1e-12)
+    assert cells.largest_square(made, SAMPLE, 2) == pytest.approx(0.25 / 50, rel=1e-12)
 
 
 @pytest.mark.parametrize(("k", "lost"), [(3, 0.03), (30, 0.12)])

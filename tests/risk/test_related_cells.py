@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
 
-from epsilons.risk import Weighing, cells
+from epsilons.risk import Weighing, cells, largest
 from epsilons.risk.assumptions import RELATED, SAMPLE, Assumption
+from epsilons.risk.cells import largest_square as square_of
 from epsilons.risk.goals import CellsGoal
 from epsilons.types import Floats
 
@@ -53,11 +54,11 @@ def test_the_cells_that_are_said_to_be_moved_do_worst(
 ) -> None:
     every = biases_on_a_grid(k, apart, steps)
     for beta in (0.5, 0.1, 0.001):
-        a = cells._related_quantile(1.0, scale, k, beta, apart)
+        a = largest.quantile(1.0, scale, k, beta, apart)
         missed = float((1.0 - within(every, scale, a)).max())
         assert missed == pytest.approx(beta, rel=1e-6)
     worst = every[np.argmin(within(every, scale, apart + scale))]
-    found = cells._related_mse(1.0, scale, k, apart)
+    found = largest.mean_square(1.0, scale, k, apart)
     assert found == pytest.approx(mean_square(worst, scale), rel=1e-5)
 
 
@@ -83,12 +84,12 @@ def test_people_whose_shares_are_near_reach_the_error_and_none_is_worse(
             missed = float((1.0 - within(biases, scale, a)).max())
             assert missed == pytest.approx(1.0 - confidence, rel=1e-6)
     worst = biases[np.argmin(within(biases, scale, 2.0 * scale))]
-    assert cells.mse(made, assumption, k) == pytest.approx(mean_square(worst, scale), rel=1e-5)
+    assert square_of(made, assumption, k) == pytest.approx(mean_square(worst, scale), rel=1e-5)
     alone = cells.share_error(made, assumption, 0.9)
     law = stats.laplace(scale=scale)
     bias = float(np.abs(biases).max())
     assert law.sf(alone - bias) + law.cdf(-alone - bias) == pytest.approx(0.1, rel=1e-6)
-    assert not CellsGoal(assumption, "mse", 0.9, k).is_exact(made)
+    assert not CellsGoal(assumption, "largest", 0.9, k).is_exact(made)
 
 
 N = 30
@@ -129,7 +130,7 @@ def test_bounds_hold_in_populations_of_pairs(name: str, related: bool | float) -
     error = np.abs(hits + rng.laplace(0.0, scales[:, None], (runs, k)) - truth).max(axis=1)
     seen = np.unique(drawn)
     bound = np.zeros(N + 1)
-    bound[seen] = [cells.mse(lists[g], assumption, k) for g in seen]
+    bound[seen] = [square_of(lists[g], assumption, k) for g in seen]
     excess = error**2 - bound[drawn]
     assert excess.mean() <= 6.0 * excess.std() / math.sqrt(runs)
     for beta in (0.5, 0.1, 0.01):
@@ -174,7 +175,7 @@ def test_the_squared_error_of_a_population_is_what_it_is_said_to_be(
         return k * math.exp(-m) * (-math.expm1(-m)) ** (k - 1)
 
     expected = integrate.quad(lambda m: (part + scale * m) ** 2 * density(m), 0.0, 60.0)[0]
-    found = cells.mse(made, Assumption("population", related), k)
+    found = square_of(made, Assumption("population", related), k)
     assert found == pytest.approx(expected, rel=1e-6)
 
 
@@ -227,7 +228,7 @@ def test_a_little_related_is_between_not_and_in_any_way(k: int, keep: float | No
     made = Weighing(np.array([0.01, 0.03]), np.array([40, 20]), 0.01, coins)
     for about in ("people", "population"):
         asked = [Assumption(about, r) for r in (1e-9, 0.01, 0.2, 0.5, 0.9, 1.0 - 1e-9, True)]
-        squares = [cells.mse(made, each, k) for each in asked]
+        squares = [square_of(made, each, k) for each in asked]
         errors = [cells.quantile(made, each, k, 0.9) for each in asked]
         assert all(a <= b * (1.0 + 1e-9) for a, b in itertools.pairwise(squares))
         assert squares[-2] == pytest.approx(squares[-1], rel=1e-6)
@@ -235,9 +236,9 @@ def test_a_little_related_is_between_not_and_in_any_way(k: int, keep: float | No
         # Of a population two samplings hold at once where budgets tell a little, and else one.
         more = 1.0 + 1e-6 if about == "people" else 1.15
         assert errors[-1] * (1.0 - 1e-9) <= errors[-2] <= errors[-1] * more
-    assert cells.mse(made, Assumption("people", 5e-324), k) <= cells.mse(made, RELATED, k)
+    assert square_of(made, Assumption("people", 5e-324), k) <= square_of(made, RELATED, k)
     little = Assumption("population", 1e-9)
-    assert cells.mse(made, SAMPLE, k) <= cells.mse(made, little, k) * (1.0 + 1e-9)
+    assert square_of(made, SAMPLE, k) <= square_of(made, little, k) * (1.0 + 1e-9)
     if keep is None:
-        assert cells.mse(made, little, k) == pytest.approx(cells.mse(made, SAMPLE, k), rel=1e-6)
-    assert cells.mse(made, RELATED, k) <= cells.mse(made, Assumption("population", True), k)
+        assert square_of(made, little, k) == pytest.approx(square_of(made, SAMPLE, k), rel=1e-6)
+    assert square_of(made, RELATED, k) <= square_of(made, Assumption("population", True), k)

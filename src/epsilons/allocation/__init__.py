@@ -21,7 +21,7 @@ from epsilons.allocation.shrunk import minimax
 from epsilons.allocation.stairs import MARGIN, promising, staircase
 from epsilons.budgets import Budgets, as_budgets, budgets_of_people
 from epsilons.errors import BudgetError
-from epsilons.risk import StairNoise, Weighing
+from epsilons.risk import ClosedNoise, StairNoise, Weighing
 from epsilons.risk.goals import Goal, checked, goal_of, guess_for
 from epsilons.types import Floats, Integers
 
@@ -94,14 +94,16 @@ class Allocation:
         total: what the weights sum to: 1 for every rule but minimax.
         scale: the scale of the Laplace noise on a unit range; for frequencies, of each cell; for
             noise in stairs, that of Laplace noise with the same variance.
-        risk: worst-case mean squared error, or the error not exceeded, on a unit range; for
-            frequencies, of the worst cell.
+        risk: worst-case mean squared error, or the error not exceeded, on a unit range. For
+            frequencies the mean of the sum of the squared errors of all categories; or of the
+            largest of them; or the error of the worst category that is not exceeded.
         aimed: the same for data of the spread that was guessed; `risk` if none was.
         method: the rule, by name.
         cap: the number τ of a rule of the form e = min(ε, τ); None for other rules.
         keep: the probability with which a person of each level is used; None if all surely are.
         goal: what was assumed of the data, and which error was to be small.
         stairs: the noise on a unit range, if it falls in stairs; None if it is Laplace noise.
+        closed: the noise of cells, if it sums to zero; None if each has noise of its own.
     """
 
     levels: Floats
@@ -117,6 +119,7 @@ class Allocation:
     keep: Floats | None
     goal: Goal
     stairs: StairNoise | None = None
+    closed: ClosedNoise | None = None
 
     @property
     def n(self) -> int:
@@ -126,7 +129,7 @@ class Allocation:
     @cached_property
     def weighing(self) -> Weighing:
         """The estimator on a unit range, as `risk` reads it."""
-        return Weighing(self.weights, self.counts, self.scale, self.keep, self.stairs)
+        return Weighing(self.weights, self.counts, self.scale, self.keep, self.stairs, self.closed)
 
     @property
     def exact(self) -> bool:
@@ -187,7 +190,8 @@ def allocate(
         related: whether budgets may go with values: True, False, or by how much.
         spread: for a mean, a guess of the standard deviation in parts of the range: it moves the
             cap. `risk` is the worst case all the same.
-        loss: "mse", or "pac": the error not exceeded with probability `confidence`.
+        loss: "mse"; "pac": the error not exceeded with probability `confidence`; or for
+            frequencies "largest": see `epsilons.frequencies`.
         confidence: strictly between 0 and 1.
         method: "auto" for the least risk, or a rule by name.
 
@@ -232,18 +236,19 @@ def allocate_for(budgets: Budgets, goal: Goal, method: str) -> Allocation:
 def _best_laplace(budgets: Budgets, goal: Goal) -> Allocation:
     """The least risk with Laplace noise."""
     best = _allocation(budgets, goal, "optimal", optimal(budgets, goal))
-    if goal.loss == "mse" or (not goal.guessed and best.exact and goal.confidence >= 0.5):
+    if goal.loss != "pac" or (not goal.guessed and best.exact and goal.confidence >= 0.5):
         return best  # no weights on the simplex do better: docs/proofs/allocation.md
+    least = goal.aim(best.weighing)
     for name, rule in rules_for(goal).items():
         if name not in (*_BY_NAME_ONLY, "optimal", "staircase"):
             other = _allocation(budgets, goal, name, rule(budgets, goal))
-            if other.aimed < best.aimed:
-                best = other
+            if goal.aim(other.weighing) < least:
+                best, least = other, goal.aim(other.weighing)
     return best
 
 
 def _allocation(budgets: Budgets, goal: Goal, method: str, answer: Effective) -> Allocation:
-    weighing = weighing_of(budgets, answer, goal.moves)
+    weighing = weighing_of(budgets, answer, goal.noise)
     # Beside a public person who is used without noise, the others are not used at all.
     spent = answer.spent
     if math.isinf(spent[-1]):
@@ -265,4 +270,5 @@ def _allocation(budgets: Budgets, goal: Goal, method: str, answer: Effective) ->
         keep=weighing.keep,
         goal=goal,
         stairs=weighing.stairs,
+        closed=weighing.closed,
     )

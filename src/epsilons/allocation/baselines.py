@@ -68,7 +68,7 @@ def sampling(budgets: Budgets, goal: Goal) -> Effective:
     answers = [_sampling_at(budgets, float(t)) for t in levels[_spread(finite, _MOST)]]
     if math.isinf(levels[-1]):
         answers.append(Effective(np.where(np.isinf(levels), math.inf, 0.0)))
-    risks = [goal.risk(weighing_of(budgets, answer, goal.moves)) for answer in answers]
+    risks = [goal.aim(weighing_of(budgets, answer, goal.noise)) for answer in answers]
     return answers[int(np.argmin(risks))]
 
 
@@ -113,7 +113,8 @@ def _threshold_mse(n: int, at: Floats, people: Integers, goal: Goal) -> Floats:
             total=np.ones(len(at)),
             spread=1.0 / people - 1.0 / n,
             bias=1.0 - people / n,
-            scale=np.where(np.isinf(at), 0.0, 1.0 / at / people),
+            scale=np.where(np.isinf(at), 0.0, goal.noise.moves / at / people),
+            closed=goal.noise.closed,
         )
         return goal.squares(moments)
 
@@ -122,7 +123,7 @@ def _threshold_search(budgets: Budgets, candidates: Integers, goal: Goal) -> int
     """Try the candidates; where there are very many, evenly spread ones, then all near the best."""
 
     def at(index: int) -> float:
-        return goal.risk(weighing_of(budgets, _threshold_at(budgets, index), goal.moves))
+        return goal.aim(weighing_of(budgets, _threshold_at(budgets, index), goal.noise))
 
     tried = _spread(candidates, _MOST)
     risks = [at(int(index)) for index in tried]

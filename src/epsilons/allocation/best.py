@@ -17,6 +17,7 @@ from epsilons.allocation.caps import (
 )
 from epsilons.allocation.rule import Effective, weighing_of
 from epsilons.budgets import Budgets
+from epsilons.risk import SumNoise
 from epsilons.risk.assumptions import SAMPLE
 from epsilons.risk.goals import Goal
 
@@ -36,46 +37,48 @@ def affine(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
 def optimal(budgets: Budgets, goal: Goal) -> Effective:
     """The rule of least worst-case risk for the goal.
 
-    Exact over all weights on the simplex for the mean squared error of a mean, and for its PAC
-    error where budgets of these very people are related to values, at confidence ½ and more.
-    Otherwise it minimises the proven bound of `risk` over caps, which are best for every risk that
-    grows with Σw², the bias and the scale.
+    Exact over all weights on the simplex for the mean squared error of a mean, for the sum of the
+    squared errors of frequencies, and for the PAC error of a mean where budgets of these very
+    people are related to values, at confidence ½ and more. Otherwise it minimises what the goal
+    aims at over caps, which are best for every convex loss.
     """
-    return _cap(budgets, best_cap(budgets, goal, goal.moves))
+    return _cap(budgets, best_cap(budgets, goal, goal.noise))
 
 
-def best_cap(budgets: Budgets, goal: Goal, moves: int) -> float:
-    """The cap of least risk with Laplace noise.
+def best_cap(budgets: Budgets, goal: Goal, noise: SumNoise) -> float:
+    """The cap of least risk with noise that falls everywhere.
 
     Args:
         budgets: the levels, ascending, with counts.
         goal: what is assumed, and which error is to be small.
-        moves: how many sums one person can change: the noise of each grows with it.
+        noise: of the sums.
     """
-    closed = _closed_cap(budgets, goal)
+    closed = _closed_cap(budgets, goal, noise)
     if closed is not None:
         return closed
     coarse = merged(budgets, _MANY)
 
     def bound(cap: float) -> float:
-        return goal.risk(weighing_of(coarse, Effective(capped(coarse, cap)), moves))
+        return goal.aim(weighing_of(coarse, Effective(capped(coarse, cap)), noise))
 
     return searched_cap(coarse, bound)
 
 
-def _closed_cap(budgets: Budgets, goal: Goal) -> float | None:
+def _closed_cap(budgets: Budgets, goal: Goal, noise: SumNoise) -> float | None:
     """The cap, where the risk is closed: by a sort and a scan."""
     assumption = goal.assumption
     if goal.by_moments and assumption.related is False:
-        return square_cap(budgets, goal.noise_per_square(budgets.n))
+        return square_cap(budgets, goal.noise_per_square(budgets.n, noise))
     if goal.guessed:
         return None
-    if goal.by_moments and assumption.sampled:
-        if not assumption.anything:
-            return None
-        return bias_cap(budgets, squares(2.0, beside=0.5 / math.sqrt(budgets.n)))
     if goal.by_moments:
-        return bias_cap(budgets, squares(2.0, apart=assumption.apart))
+        if assumption.sampled and not assumption.anything:
+            return None
+        # Of a population, squared_bias·(bias + beside)² is what budgets tell and who is drawn.
+        square = goal.squared_bias
+        beside = goal.drawn_square(budgets.n) / square if assumption.sampled else 0.0
+        slope = squares(goal.noise_square(noise), told=square, beside=math.sqrt(beside))
+        return bias_cap(budgets, slope)
     if goal.by_bias:
         return bias_cap(budgets, laplace_quantile(1.0 - goal.confidence, assumption.apart))
     return None
@@ -86,11 +89,11 @@ def bias_cap(budgets: Budgets, slope: Slope) -> float:
     return cap_of_scale(budgets, bias_scale(budgets, slope, simplex=True))
 
 
-def squares(noise: float, *, apart: float = 1.0, beside: float = 0.0) -> Slope:
-    """The derivative of apart²·(bias + beside)² + noise·scale²."""
+def squares(noise: float, *, told: float = 1.0, beside: float = 0.0) -> Slope:
+    """The derivative of told·(bias + beside)² + noise·scale²."""
 
     def slope(bias: float, below: float, scale: float) -> float:
-        return 2.0 * (noise * scale - apart * apart * (bias + beside) * below)
+        return 2.0 * (noise * scale - told * (bias + beside) * below)
 
     return slope
 

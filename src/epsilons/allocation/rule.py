@@ -11,7 +11,7 @@ import numpy as np
 
 from epsilons.budgets import Budgets, summed
 from epsilons.noise import Staircase
-from epsilons.risk import StairNoise, Weighing
+from epsilons.risk import OPEN, StairNoise, SumNoise, Weighing
 from epsilons.risk.goals import Goal
 from epsilons.types import Floats
 
@@ -40,7 +40,7 @@ _LARGE = 1e250
 Rule: TypeAlias = Callable[[Budgets, Goal], Effective]
 
 
-def weighing_of(budgets: Budgets, answer: Effective, moves: int = 1) -> Weighing:
+def weighing_of(budgets: Budgets, answer: Effective, noise: SumNoise = OPEN) -> Weighing:
     """The estimator on a unit range that effective budgets stand for.
 
     Where somebody's effective budget is ∞, public people alone are used, and no noise is needed.
@@ -48,7 +48,8 @@ def weighing_of(budgets: Budgets, answer: Effective, moves: int = 1) -> Weighing
     Args:
         budgets: the levels, ascending, with counts.
         answer: the effective budgets.
-        moves: how many sums one person can change: the noise of each grows with it.
+        noise: of the sums. Coins leave the number of people who are used open: their noises are
+            independent.
     """
     spent, counts = answer.spent, budgets.counts
     if math.isinf(spent[-1]):
@@ -63,14 +64,15 @@ def weighing_of(budgets: Budgets, answer: Effective, moves: int = 1) -> Weighing
     if answer.keep is not None:
         expected = float(counts @ answer.keep)
         return Weighing(
-            answer.keep / expected, counts, moves * _inverse(largest, expected), answer.keep
+            answer.keep / expected, counts, noise.moves * _inverse(largest, expected), answer.keep
         )
     # Very large budgets relative to the largest, for their sum may overflow.
     unit = largest if largest > _LARGE else 1.0
     shares = spent / unit if unit != 1.0 else spent
     with np.errstate(over="ignore"):
         total = float(np.float64(summed(counts, shares, budgets.n)) / answer.total)
-    return Weighing(shares / total, counts, moves * _inverse(unit, total))
+    scale = noise.moves * _inverse(unit, total)
+    return Weighing(shares / total, counts, scale, closed=noise.closed)
 
 
 def _inverse(first: float, second: float) -> float:

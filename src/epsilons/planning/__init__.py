@@ -34,6 +34,7 @@ from epsilons.planning.private import forecasts_of_a_guess
 from epsilons.planning.questions import Need, WhatIf, need, sensitivity
 from epsilons.planning.sides import Outcome, as_rows, outcomes
 from epsilons.report.data import ChangeRow, GainsData, PlanData
+from epsilons.risk import OPEN
 from epsilons.risk.assumptions import RELATED, Assumption
 from epsilons.risk.goals import Goal, MeanGoal, checked
 from epsilons.statistics import STATISTICS
@@ -116,7 +117,7 @@ class Plan:
                 "need takes one wanted error, a number above 0 in data units: need(rmse=0.5), or "
                 "need(pac=1.0)."
             )
-        loss = next(iter(given))
+        loss = "pac" if "pac" in given else self.goal.squared.loss
         return need(self.budgets, self._error(loss), float(wanted or 0.0))
 
     @cached_property
@@ -131,15 +132,14 @@ class Plan:
         "threshold": everyone below the best threshold is left out, and the others are treated
         alike. "uniform": everyone is treated like the strictest.
         """
-        goal = replace(self.goal, loss="mse")
-        moves = goal.moves if self.neighbours == "replace" else 1
+        goal = self.goal.squared
+        noise = goal.noise if self.neighbours == "replace" else OPEN
         best = self[self.best].rmse
         width = self.bounds[1] - self.bounds[0]
 
         def gain(name: str) -> float:
             answer = rules_for(goal)[name](self.budgets, goal)
-            risk = goal.risk(weighing_of(self.budgets, answer, moves))
-            return gain_over(width * math.sqrt(risk), best)
+            return gain_over(width * goal.rmse(weighing_of(self.budgets, answer, noise)), best)
 
         return {"threshold": gain("threshold"), "uniform": gain("uniform")}
 
@@ -190,7 +190,7 @@ class Plan:
                 terms = declared_of(None, budgets, self.cap)
                 best = forecast_designs(terms, goal, ("auto",))["auto"]
                 unit = goal.risk(best.weighing)
-            return width * (math.sqrt(unit) if loss == "mse" else unit)
+            return width * goal.typical(unit)
 
         return error
 
@@ -309,7 +309,7 @@ def plan(
         related: whether budgets may go with values: True, False, or by how much.
         spread: for a mean, a guess of the standard deviation in parts of the range. Errors are then
             those of such data, and the plan says what they are in the worst case.
-        loss: "mse" or "pac": what `auto` makes small.
+        loss: "mse", "pac", or for frequencies "largest": what `auto` makes small.
         confidence: of the PAC error.
         cap: for add/remove, the most that anyone spends; chosen for the guess if None.
 

@@ -13,7 +13,7 @@ from epsilons.budgets import Budgets
 from epsilons.release import ByLevel, Spent
 from epsilons.report import ForecastData, SpentRow, number
 from epsilons.report.data import CurveData
-from epsilons.risk import Weighing
+from epsilons.risk import OPEN, Weighing
 from epsilons.risk.goals import Goal
 
 
@@ -24,7 +24,8 @@ class Forecast:
     Attributes:
         method: the rule, by name.
         rmse: the worst-case root mean squared error, in data units; for values of the spread that
-            was guessed, if one was.
+            was guessed, if one was. Of frequencies the root of the mean over all categories, or
+            with loss="largest" that of the largest error.
         pac: the error not exceeded with the plan's confidence, in data units, of the same data.
         worst: the root mean squared error in the worst case over all data.
         gain: how many times smaller the typical error is than with everyone at the strictest ε.
@@ -51,13 +52,13 @@ def forecast_of(
 ) -> Forecast:
     """The forecast of an estimator, and who pays what for it."""
     width = bounds[1] - bounds[0]
-    rmse = width * math.sqrt(replace(goal, loss="mse").risk(weighing))
+    rmse = width * goal.rmse(weighing)
     used = int(weighing.counts[weighing.weights > 0.0].sum())
     return Forecast(
         method=method,
         rmse=rmse,
         pac=width * replace(goal, loss="pac").risk(weighing),
-        worst=width * math.sqrt(replace(goal.worst, loss="mse").risk(weighing)),
+        worst=width * goal.worst.rmse(weighing),
         gain=gain_over(strictest, rmse),
         used=used / weighing.n,
         spent=spent,
@@ -75,7 +76,7 @@ def put_in_order(forecasts: list[Forecast], goal: Goal, best: str) -> None:
     """Put the best first, and the others by their error."""
 
     def rank(forecast: Forecast) -> tuple[bool, float]:
-        error = forecast.rmse if goal.loss == "mse" else forecast.pac
+        error = forecast.pac if goal.loss == "pac" else forecast.rmse
         return (forecast.method != best, error)
 
     forecasts.sort(key=rank)
@@ -108,8 +109,7 @@ def as_plain(forecast: Forecast) -> ForecastData:
 
 def rmse_of(allocation: Allocation, bounds: tuple[float, float]) -> float:
     """The typical error of an allocation, in data units."""
-    unit = replace(allocation.goal, loss="mse").risk(allocation.weighing)
-    return (bounds[1] - bounds[0]) * math.sqrt(unit)
+    return (bounds[1] - bounds[0]) * allocation.goal.rmse(allocation.weighing)
 
 
 def forecast_of_allocation(
@@ -151,11 +151,11 @@ def curve_of(
     top = max([float(finite[-1]), *(spent for spent in spenders if math.isfinite(spent))])
     caps = np.geomspace(max(float(finite[0]) / 2.0, 1e-300), max(2.0 * top, 1e-299), 120)
     lo, hi = bounds
-    moves = goal.moves if neighbours == "replace" else 1
+    noise = goal.noise if neighbours == "replace" else OPEN
     errors = []
     for cap in caps.tolist():
         spent = np.minimum(levels, cap)
         total = float(counts @ spent)
-        unit = goal.risk(Weighing(spent / total, counts, moves / total))
-        errors.append((hi - lo) * (math.sqrt(unit) if goal.loss == "mse" else unit))
+        weighing = Weighing(spent / total, counts, noise.moves / total, closed=noise.closed)
+        errors.append((hi - lo) * goal.typical(goal.risk(weighing)))
     return {"cap": caps.tolist(), "error": errors}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
 from typing import NamedTuple
 
 from epsilons.budgets import Budgets
@@ -64,9 +62,7 @@ def guess_of(
     if not goal.guessed:
         return None
     width, found = bounds[1] - bounds[0], []
-    squares = replace(goal, loss="mse")
     for asked in (goal, goal.worst):
         weighing, most = best_of(budgets, asked, neighbours, cap)
-        errors = (each.risk(weighing) for each in (squares, squares.worst))
-        found += [most, *(width * math.sqrt(error) for error in errors)]
+        found += [most, *(width * each.rmse(weighing) for each in (goal, goal.worst))]
     return Guess(*found)

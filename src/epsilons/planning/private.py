@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
-
 import numpy as np
 
 from epsilons.allocation.declared import declared_of
@@ -30,7 +27,7 @@ def forecasts_of_a_guess(
     designs = forecast_designs(terms, goal, ("auto", *OPEN_METHODS[goal.statistic]))
     best = designs.pop("auto").method
     alike = strictest_of(budgets, goal, "add-remove")
-    typical = (bounds[1] - bounds[0]) * math.sqrt(replace(goal, loss="mse").risk(alike))
+    typical = (bounds[1] - bounds[0]) * goal.rmse(alike)
     forecasts = []
     for name, each in designs.items():
         spent = np.array([float(loss) for loss in each.spent])

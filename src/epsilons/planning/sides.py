@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
@@ -60,10 +59,9 @@ def outcomes(
     found = []
     for assumption in answers(goal.assumption):
         asked = replace(goal, assumption=assumption)
-        squares = replace(asked, loss="mse")
         weighing, most = best_of(budgets, asked, neighbours, cap)
-        rmse = width * math.sqrt(squares.risk(weighing))
-        alike = width * math.sqrt(squares.risk(strictest_of(budgets, asked, neighbours)))
+        rmse = width * asked.rmse(weighing)
+        alike = width * asked.rmse(strictest_of(budgets, asked, neighbours))
         pac = width * replace(asked, loss="pac").risk(weighing)
         found.append(Outcome(assumption.related, most, rmse, pac, gain_over(alike, rmse)))
     return tuple(found)
@@ -80,7 +78,7 @@ def as_rows(sides: Iterable[Outcome]) -> list[OutcomeRow]:
 def strictest_of(budgets: Budgets, goal: Goal, neighbours: str) -> Weighing:
     """The estimator in which everyone is treated like the strictest."""
     if neighbours == "replace":
-        return weighing_of(budgets, uniform(budgets, goal), goal.moves)
+        return weighing_of(budgets, uniform(budgets, goal), goal.noise)
     lowest = float(declared_of(None, budgets, None).ladder.levels[0])
     terms = declared_of(None, budgets, lowest)
     return forecast_designs(terms, goal, ("transformed",))["transformed"].weighing

@@ -46,7 +46,9 @@ class Release:
         confidence: of the interval that is printed.
         risk: worst-case mean squared error of `raw` in squared data units, or for loss "pac" the
             error not exceeded with probability `confidence`, in data units (for frequencies, of the
-            worst category). It bounds the error of a mean's `value`, too.
+            worst category). Of frequencies it is the sum of the squares of all categories, or for
+            loss "largest" the largest of them. It bounds the error of a mean's `value`, too, and
+            the sum of squares that of projected shares.
         exact: whether `risk` is the exact worst case, or a proven bound on it.
         spent: a rule from ε to what was spent of it, with a row for each level, strictest first:
             ε, people (None where that is private), what each of them spent and kept.
@@ -285,6 +287,7 @@ class Release:
             "risk": self.risk,
             "risk_is_exact": self.exact,
             "risk_kind": self.risk_kind,
+            "risk_of": self.estimate.margin.numbers,
             "sides": [side._asdict() for side in self.sides],
             "before": words.BEFORE if self.assumption == RELATED else "",
             "spent": [row._asdict() for row in self.spent],

@@ -6,7 +6,6 @@ people could have had if that had been assumed from the start: what an assumptio
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -17,6 +16,7 @@ from epsilons.allocation.caps import capped
 from epsilons.allocation.rule import Effective, weighing_of
 from epsilons.budgets import Budgets
 from epsilons.release.estimate import Cells, Scalar, Vector
+from epsilons.risk import OPEN, SumNoise
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import Goal, Words, goal_of
 
@@ -82,7 +82,7 @@ def side_by_side(
             low, high = estimate.interval(each, confidence)
         if budgets is not None and not isinstance(estimate, Vector):
             goal = goal_of((each, loss, confidence), cells)
-            found = stakes(budgets, goal, goal.moves if neighbours == "replace" else 1)
+            found = stakes(budgets, goal, goal.noise if neighbours == "replace" else OPEN)
             cap, typical = found.cap, estimate.unit * found.typical
         error = estimate.error(each, confidence)
         sides.append(Side(each.related, low, high, error, cap, typical))
@@ -96,11 +96,10 @@ def answers(assumption: Assumption) -> tuple[Assumption, ...]:
     return tuple(replace(assumption, related=related) for related in ordered)
 
 
-def stakes(budgets: Budgets, goal: Goal, moves: int) -> Stakes:
+def stakes(budgets: Budgets, goal: Goal, noise: SumNoise) -> Stakes:
     """What people could have, for what the goal takes to be true."""
-    squares = replace(goal, loss="mse")
-    cap = best_cap(budgets, goal, moves)
+    cap = best_cap(budgets, goal, noise)
     answer = Effective(capped(budgets, cap), cap=cap)
-    typical = math.sqrt(squares.risk(weighing_of(budgets, answer, moves)))
+    typical = goal.rmse(weighing_of(budgets, answer, noise))
     highest = float(budgets.levels[-1])
     return Stakes(min(cap, highest) if np.isfinite(highest) else cap, typical)

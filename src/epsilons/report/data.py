@@ -77,6 +77,7 @@ class ReleaseData(TypedDict):
         n_is_noisy: whether noise was added to that number.
         neighbours_are: what counts as a change of one person, in words.
         risk_kind: what `risk` is, in words.
+        risk_of: how many numbers a mean squared error is summed over: categories, or 1.
         protects: what is protected, in words.
         assumes: what was assumed, in words.
         treats: what became of values that do not fit, in words, or "".
@@ -107,6 +108,7 @@ class ReleaseData(TypedDict):
     risk: float
     risk_is_exact: bool
     risk_kind: str
+    risk_of: int
     sides: list[SideRow]
     before: str
     spent: list[SpentRow]

@@ -72,9 +72,13 @@ def risk_words(data: ReleaseData, told: Callable[[float], str]) -> str:
         data: of the release.
         told: words for an error.
     """
-    kind = data["risk_kind"]
+    kind, numbers = data["risk_kind"], data["risk_of"]
     if data["loss"] == "mse":
-        return f"Typical error (root mean square) {told(math.sqrt(data['risk']))}, {kind}"
+        of = "root mean square of a category" if numbers > 1 else "root mean square"
+        return f"Typical error ({of}) {told(math.sqrt(data['risk'] / numbers))}, {kind}"
+    if data["loss"] == "largest":
+        words = "Typical error of the worst category (root mean square)"
+        return f"{words} {told(math.sqrt(data['risk']))}, {kind}"
     return (
         f"Error not exceeded with probability {percent(data['confidence'])}: "
         f"{told(data['risk'])}, {kind}"

@@ -146,7 +146,7 @@ def headline(data: PlanData) -> str:
     if data["cells"]:
         return (
             f"Plan for the shares of {data['n']:,} people in {data['cells']:,} categories: "
-            "errors of the worst category, as shares"
+            "errors as shares"
         )
     lo, hi = data["bounds"]
     values = f"values from {number(lo)} to {number(hi)}"
@@ -173,7 +173,7 @@ def _times(gain: float) -> str:
 
 def _limit(data: PlanData) -> str:
     """What no method can do better than, for the loss that a plan makes small."""
-    squares = data["loss"] == "mse"
+    squares = data["loss"] != "pac"
     error = "a typical error" if squares else f"an error at {percent(data['confidence'])}"
     least = _told(data, data["lower_bound"])
     return f"No method can have {error} below {least} in the worst case."
@@ -191,9 +191,13 @@ def _errors_are(data: PlanData) -> str:
             f"for values with a standard deviation of {number(100 * data['spread'])} % of the range"
         )
         return of if data["neighbours"] == "replace" else f"{of}, to leading order"
+    of = ""
+    if data["cells"]:
+        what = "the largest error" if data["loss"] == "largest" else "the error of a category"
+        of = f"; the typical error is the root mean square of {what}, the other is of the worst"
     if data["neighbours"] == "replace":
-        return "worst cases before any data is read"
-    return "worst cases over values, to leading order, if as many people come"
+        return f"worst cases before any data is read{of}"
+    return f"worst cases over values, to leading order, if as many people come{of}"
 
 
 def _guess(data: PlanData) -> list[str]:
@@ -214,7 +218,7 @@ def _guess(data: PlanData) -> list[str]:
 
 def _error_of(data: PlanData, row: ForecastData) -> float:
     """The error of a method for the loss that a plan makes small."""
-    return row["rmse"] if data["loss"] == "mse" else row["pac"]
+    return row["pac"] if data["loss"] == "pac" else row["rmse"]
 
 
 def _worth(data: PlanData, best: ForecastData) -> list[tuple[str, str]]:
@@ -263,7 +267,7 @@ def _curve(data: PlanData) -> Part:
     limits = []
     # A limit far below would leave no room for the curve, and with a guess it is no limit of it.
     near = data["lower_bound"] > error / 30.0 and data["guess"] is None
-    if data["loss"] == "mse" and near:
+    if data["loss"] != "pac" and near:
         caption += " No method can be below the dashed line."
         limits = [data["lower_bound"]]
     return Figure(_drawn_curve(data, limits), label, caption)
@@ -328,7 +332,7 @@ def _few(methods: list[str]) -> str:
 def _axes(data: PlanData, scale: Any) -> tuple[Any, Any]:
     """The axes of the cap and of the error, both on this scale."""
     alt = charts.altair_module()
-    words = "typical error (RMSE)" if data["loss"] == "mse" else "error not exceeded"
+    words = "error not exceeded" if data["loss"] == "pac" else "typical error (RMSE)"
     x = alt.X("cap:Q", scale=scale, title="cap τ: nobody spends more than this")
     return x, alt.Y("error:Q", scale=scale, title=words)
 

@@ -100,9 +100,11 @@ def cut_words(count: int, things: str) -> str:
 
 
 def _made(data: ReleaseData) -> Part:
-    loss = "the mean squared error"
-    if data["loss"] != "mse":
-        loss = f"the error not exceeded with probability {unbroken_percent(data['confidence'])}"
+    loss = {
+        "mse": "the mean squared error" + (" of all categories" if data["risk_of"] > 1 else ""),
+        "largest": "the mean square of the largest error",
+        "pac": f"the error not exceeded with probability {unbroken_percent(data['confidence'])}",
+    }[data["loss"]]
     facts = [("Method", data["method"]), ("Made small", loss)]
     facts.append(("Neighbours", data["neighbours_are"]))
     if data["name"] is not None:

@@ -1,22 +1,26 @@
 """How far off an estimate can be: the one place where risk is computed.
 
-An estimator on a unit range is a weight for each person, noise (Laplace, or in stairs), and perhaps
-a coin for each person that decides whether they are used at all. `Weighing` holds that; a goal
-(`goals`) gives its worst-case risk under an assumption, for a mean or for frequencies; a margin
-(`margins`, `located`, `reported`) gives the intervals of what was released. Allocation minimises
-these functions, and plans forecast with them.
+An estimator on a unit range is a weight for each person, noise (Laplace, in stairs, or of cells
+that sums to zero), and perhaps a coin for each person that decides whether they are used at all.
+`Weighing` holds that; a goal (`goals`) gives its worst-case risk under an assumption, for a mean or
+for frequencies; a margin (`margins`, `weighed_cells`, `located`, `reported`) gives the intervals of
+what was released. Allocation minimises these functions, and plans forecast with them.
 """
 
 from __future__ import annotations
 
 from epsilons.risk.cells import share_error
+from epsilons.risk.closed import ClosedNoise
 from epsilons.risk.mean import finite_population, mse, noise_per_square, permutation_proxy, quantile
 from epsilons.risk.stairs import StairNoise, stair_noise
-from epsilons.risk.weighing import Moments, Weighing
+from epsilons.risk.weighing import OPEN, Moments, SumNoise, Weighing
 
 __all__ = [
+    "OPEN",
+    "ClosedNoise",
     "Moments",
     "StairNoise",
+    "SumNoise",
     "Weighing",
     "finite_population",
     "mse",

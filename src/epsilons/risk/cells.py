@@ -1,7 +1,7 @@
-"""The risk of frequencies: the largest error over all categories at once.
+"""The risk of frequencies: the squares of all errors together, or the largest of any category.
 
-A person adds their weight to one cell, and each cell has Laplace noise of its own. The error is the
-largest error of any cell (ℓ∞). The formulas are derived in `docs/proofs/frequencies.md`.
+A person adds their weight to one cell. Each cell has noise: noises that sum to zero (`closed`), or
+Laplace noise of its own. The formulas are derived in `docs/proofs/frequencies.md`.
 """
 
 from __future__ import annotations
@@ -11,24 +11,98 @@ from functools import lru_cache
 
 import numpy as np
 
-from epsilons.risk import mean
+from epsilons.risk import largest, mean, sidak
 from epsilons.risk.assumptions import Assumption
+from epsilons.risk.closed import ClosedNoise
 from epsilons.risk.mean import keep_proxy, least_split, permutation_proxy, sampling_reach
 from epsilons.risk.tails import bisect, tail
-from epsilons.risk.weighing import Weighing
+from epsilons.risk.weighing import Moments, SumNoise, Weighing
 from epsilons.types import Floats
 
 COINS = 4.0
 """A coin moves a cell by the whole of a weight, not by half of it as around the middle: squared."""
 
-_NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(24)
 _SHARES = np.concatenate([[0.0], np.geomspace(2.0**-12, 0.5, 34)])
 _RATES = np.concatenate([np.linspace(0.05, 0.95, 19), [1.0]])
-_FAR = 45.0
 _SPLITS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
-def mse(weighing: Weighing, assumption: Assumption, cells: int) -> float:
+def squares(estimator: Weighing | Moments, assumption: Assumption, cells: int) -> Floats:
+    """The worst-case mean of the sum of all squared errors, over all cells.
+
+    Args:
+        estimator: one estimator, or the moments of many; its scale is that of the noise of a cell.
+        assumption: what is taken to be true of the data.
+        cells: the number k ≥ 2 of categories.
+
+    Returns:
+        Exact if budgets tell nothing, and for people whose budgets may tell anything; otherwise a
+        proven bound.
+    """
+    n = estimator.n
+    data: Floats | float
+    if assumption.related is False and assumption.sampled:
+        data = mixed(n, cells, sampled=True) * (estimator.spread + np.square(estimator.total) / n)
+    elif assumption.related is False:
+        data = mixed(n, cells, sampled=False) * estimator.spread
+    elif assumption.sampled:
+        data = _sampled_squares(estimator, assumption, cells)
+    else:
+        data = largest.squared_bias(cells, assumption.apart) * np.square(estimator.bias)
+    noise = noise_square(cells, estimator.closed)
+    with np.errstate(over="ignore"):
+        return np.asarray(data + estimator.jitter + noise * np.square(estimator.scale))
+
+
+def mixed(n: int, cells: int, *, sampled: bool) -> float:
+    """The f of f·Σw² (of a sample) or f·Σ(w − 1/n)² (of unrelated people): the worst shares.
+
+    1 − Σp² is largest where people are in all categories alike, as far as n people can be.
+    """
+    if sampled:
+        return 1.0 - 1.0 / cells
+    each, more = divmod(n, cells)
+    alike = more * (each + 1) ** 2 + (cells - more) * each**2
+    return (n * n - alike) / (n * (n - 1))
+
+
+def noise_square(cells: int, closed: ClosedNoise | None) -> float:
+    """E Σ_j noise_j², at scale 1."""
+    return 2.0 * cells if closed is None else closed.square
+
+
+def noise_per_square(assumption: Assumption, n: int, cells: int, noise: SumNoise) -> float:
+    """The c of sums of squares ∝ Σw² + c/(Σe)², where budgets tell nothing."""
+    square = noise.moves**2 * noise_square(cells, noise.closed)
+    return square / mixed(n, cells, sampled=assumption.sampled)
+
+
+def drawn_square(n: int, cells: int) -> float:
+    """Σ_j of the mean squared sampling errors of the plain shares of n people."""
+    return (1.0 - 1.0 / cells) / n
+
+
+def _sampled_squares(estimator: Weighing | Moments, assumption: Assumption, cells: int) -> Floats:
+    """The same of everything but noise and coins, in a population with related budgets.
+
+    Whatever budgets tell: the biases of these people, and the sampling error of their plain shares,
+    joined in ℓ2. Where the shares of people at different budgets are within δ, also the sampling
+    error of the weighted shares beside the biases and the sampling error of n draws from shares
+    that differ by δ at most.
+    """
+    plain = math.sqrt(drawn_square(estimator.n, cells))
+    anything = np.square(math.sqrt(2.0) * estimator.bias + plain)
+    if assumption.anything:
+        return anything
+    apart = assumption.apart
+    drawn = math.sqrt(min(cells * apart * apart / 4.0, 1.0 - 1.0 / cells) / estimator.n)
+    far = math.sqrt(largest.squared_bias(cells, apart)) * estimator.bias
+    square = estimator.spread + np.square(estimator.total) / estimator.n
+    own = mixed(estimator.n, cells, sampled=True) * square
+    return np.minimum(anything, own + np.square(far + drawn))
+
+
+def largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> float:
     """The worst-case mean square of the largest error of any cell.
 
     Args:
@@ -39,21 +113,21 @@ def mse(weighing: Weighing, assumption: Assumption, cells: int) -> float:
     Returns:
         Exact for people whose budgets may tell anything, if everyone is surely used (one integral,
         computed numerically). Otherwise a proven bound: the sampling error of all cells together in
-        ℓ2, and the largest of k Laplace noises, joined by the triangle inequality.
+        ℓ2, and the largest of k noises, joined by the triangle inequality.
 
     Reference:
         Theorem C.2 of paper *correlated* has the order; the constants are ours.
     """
-    scale = weighing.scale
+    scale, closed = weighing.scale, weighing.closed
     if not math.isfinite(scale):
         return math.inf
     if assumption.related is not False and assumption.sampled:
-        return _joined(_sampled_error(weighing, assumption, cells), scale, cells)
+        return _joined(_sampled_error(weighing, assumption, cells), weighing, cells)
     if assumption.related is not False:
         apart = assumption.apart
         if weighing.keep is None:
-            return _related_mse(weighing.bias, scale, cells, apart)
-        return _joined(apart * weighing.bias + math.sqrt(weighing.jitter), scale, cells)
+            return largest.mean_square(weighing.bias, scale, cells, apart, closed)
+        return _joined(apart * weighing.bias + math.sqrt(weighing.jitter), weighing, cells)
     # The errors of the cells sum to zero, so the largest has at most 1 − 1/k of the sum of all
     # squares; and Σ p(1 − p) ≤ 1 − 1/k.
     share = 1.0 - 1.0 / cells
@@ -61,9 +135,9 @@ def mse(weighing: Weighing, assumption: Assumption, cells: int) -> float:
         square = share * _square(weighing, assumption) + weighing.jitter
     else:
         square = share * share * _square(weighing, assumption)
-    bound = _joined(math.sqrt(square), scale, cells)
+    bound = _joined(math.sqrt(square), weighing, cells)
     if not assumption.sampled and weighing.keep is None:
-        return min(bound, _related_mse(weighing.bias, scale, cells))
+        return min(bound, largest.mean_square(weighing.bias, scale, cells, closed=closed))
     return bound
 
 
@@ -101,8 +175,7 @@ def quantile(weighing: Weighing, assumption: Assumption, cells: int, confidence:
     Returns:
         Exact for people whose budgets may tell anything, if everyone is surely used; otherwise a
         proven bound: a quantile of the sampling error plus one of the noise, β split between them.
-        `band` is sharper for weights that are given; this one ranks weights better, for its two
-        parts are wrong by the same factors whatever the weights are.
+        `band` is sharper.
 
     Reference:
         Theorem C.1 of paper *correlated* has the order; the constants are ours.
@@ -127,14 +200,14 @@ def quantile(weighing: Weighing, assumption: Assumption, cells: int, confidence:
         return _people_quantile(weighing, cells, beta, apart)
     error = _split_quantile(weighing, _proxy(weighing, assumption), cells, beta)
     if not assumption.sampled and weighing.keep is None:
-        return min(error, _related_quantile(weighing.bias, weighing.scale, cells, beta))
+        return min(error, _people_quantile(weighing, cells, beta))
     return error
 
 
 def _people_quantile(weighing: Weighing, cells: int, beta: float, apart: float = 1.0) -> float:
     """The error of these very people, whose shares at different budgets are within `apart`."""
     if weighing.keep is None:
-        return _related_quantile(weighing.bias, weighing.scale, cells, beta, apart)
+        return largest.quantile(weighing.bias, weighing.scale, cells, beta, apart, weighing.closed)
     return apart * weighing.bias + _split_quantile(weighing, 0.0, cells, beta)
 
 
@@ -143,9 +216,38 @@ def _split_quantile(weighing: Weighing, square: float, cells: int, beta: float) 
     sigma = math.sqrt(square + COINS * keep_proxy(weighing)) / 2.0
     return min(
         sigma * _sampling_factor(cells, share * beta)
-        + weighing.scale * _noise_factor(cells, (1.0 - share) * beta)
+        + weighing.scale * _noise_factor(cells, (1.0 - share) * beta, weighing.closed)
         for share in _SPLITS
     )
+
+
+def largest_aim(weighing: Weighing, assumption: Assumption, cells: int) -> float:
+    """What weights are chosen by, for the largest error: about `largest_square`, and no bound.
+
+    Where budgets tell nothing, the mean square of the largest error in the Gaussian limit, by
+    Šidák; for related people its law with independent noise that is as large.
+    """
+    if weighing.keep is not None or not math.isfinite(weighing.scale):
+        return largest_square(weighing, assumption, cells)
+    if assumption.related is False:
+        return sidak.mean_square(_square(weighing, assumption), weighing, cells)
+    if assumption.sampled:
+        return largest_square(weighing, assumption, cells)
+    scale = weighing.scale
+    if weighing.closed is not None:
+        mean, variance = harmonic(cells)
+        scale *= math.sqrt(weighing.closed.largest()[1] / (mean * mean + variance))
+    return largest.mean_square(weighing.bias, scale, cells, assumption.apart)
+
+
+def quantile_aim(
+    weighing: Weighing, assumption: Assumption, cells: int, confidence: float
+) -> float:
+    """What weights are chosen by, for the error not exceeded: about `band`, and no bound."""
+    chosen = weighing.keep is None and math.isfinite(weighing.scale)
+    if chosen and assumption.related is False:
+        return sidak.quantile(_square(weighing, assumption), weighing, cells, 1.0 - confidence)
+    return quantile(weighing, assumption, cells, confidence)
 
 
 def share_error(weighing: Weighing, assumption: Assumption, confidence: float) -> float:
@@ -174,8 +276,11 @@ def band(weighing: Weighing, assumption: Assumption, cells: int, confidence: flo
     return min(error, _union_quantile(weighing, assumption, cells, 1.0 - confidence))
 
 
-def _noise_factor(cells: int, beta: float) -> float:
-    """The exact quantile of the largest of k Laplace noises of scale 1."""
+@lru_cache(maxsize=256)
+def _noise_factor(cells: int, beta: float, closed: ClosedNoise | None = None) -> float:
+    """The exact quantile of the largest of k noises of scale 1."""
+    if closed is not None:
+        return largest.quantile(0.0, 1.0, cells, beta, closed=closed)
     return -math.log(-math.expm1(math.log1p(-beta) / cells))
 
 
@@ -203,80 +308,15 @@ def harmonic(cells: int) -> tuple[float, float]:
     return float(inverse.sum()), float(inverse @ inverse)
 
 
-def _joined(error: float, scale: float, cells: int) -> float:
-    """E(X + M)² for independent X, M: X of mean square error², M the largest Laplace noise."""
-    mean, variance = harmonic(cells)
-    return error * error + scale * (2.0 * error * mean + scale * (mean * mean + variance))
-
-
-def _moved(cells: int, apart: float) -> tuple[int, float]:
-    """How many cells can be off by `apart` of all that moves, and by how much two more can be.
-
-    The biases c sum to zero, none is above `apart` of the bias, and Σ|c| is at most twice the bias:
-    1/apart cells may be off to either side, rounded down, and one more by what is left. Where there
-    are fewer cells, all of them are but one of an odd number.
-    """
-    whole = int(min(1.0 / apart, float(cells)))  # δ may be next to nothing
-    left = max(1.0 - whole * apart, 0.0)
-    if cells >= 2 * whole + 2:
-        return 2 * whole, left
-    return min(2 * whole, cells - cells % 2), 0.0
-
-
-def _off(u: Floats, shift: float) -> Floats:
-    """P(|shift + L| ≤ u) for Laplace noise of scale 1."""
-    beyond = 1.0 - 0.5 * (np.exp(np.minimum(shift - u, 0.0)) + np.exp(-shift - u))
-    within = 0.5 * np.exp(np.minimum(u - shift, 0.0)) * -np.expm1(-2.0 * u)
-    return np.where(u >= shift, beyond, within)
-
-
-def _related_cdf(u: Floats, bias: float, cells: int, apart: float) -> Floats:
-    """P(largest error ≤ u), and all in units of the scale: as many cells as can be are off.
-
-    No other biases of the same sum do worse: P(|c + L| ≤ a) is log-concave in c, so the least of
-    its products is at a vertex of what the biases can be.
-    """
-    moved, left = _moved(cells, apart)
-    off = _off(u, apart * bias) ** moved
-    if left > 0.0:
-        off, moved = off * _off(u, left * bias) ** 2, moved + 2
-    with np.errstate(divide="ignore"):
-        rest = np.exp((cells - moved) * np.log1p(-np.exp(-u))) if cells > moved else 1.0
-    return np.asarray(off * rest)
-
-
-def _related_mse(bias: float, scale: float, cells: int, apart: float = 1.0) -> float:
-    unit = bias / scale if scale > 0.0 else math.inf
-    shift = apart * unit
-    if not math.isfinite(shift):
-        return (apart * bias) ** 2
-    # Below shift − 45 the error is surely exceeded, but for e^−90.
-    start = max(0.0, shift - _FAR)
-    end = max(shift, math.log(cells)) + _FAR
-    less = max(_moved(cells, apart)[1] * unit, start)
-    edges = sorted({start, less, shift, end, *np.arange(start, end, 2.0).tolist()})
-    left, right = np.array(edges[:-1]), np.array(edges[1:])  # empty where 45 is below an ulp
-    half = 0.5 * (right - left)
-    u = 0.5 * (left + right)[:, None] + half[:, None] * _NODES
-    integrand = 2.0 * u * (1.0 - _related_cdf(u, unit, cells, apart))
-    integral = float((integrand @ _NODE_WEIGHTS) @ half)
-    return (scale * start) ** 2 + scale * (scale * integral)
-
-
-def _related_quantile(
-    bias: float, scale: float, cells: int, beta: float, apart: float = 1.0
-) -> float:
-    unit = bias / scale if scale > 0.0 else math.inf
-    shift = apart * unit
-    if not math.isfinite(shift):
-        return apart * bias
-
-    def excess(u: float) -> float:
-        return 1.0 - float(_related_cdf(np.array(u), unit, cells, apart)) - beta
-
-    off = _moved(cells, apart)[0] + 2
-    high = max(shift + math.log(off), math.log(cells)) - math.log(beta) + 2.0
-    return scale * bisect(excess, 0.0, high)
+def _joined(error: float, weighing: Weighing, cells: int) -> float:
+    """E(X + M)² for independent X, M: X of mean square error², M the largest noise."""
+    scale = weighing.scale
+    if weighing.closed is not None:
+        mean, square = weighing.closed.largest()
+    else:
+        mean, variance = harmonic(cells)
+        square = mean * mean + variance
+    return error * error + scale * (2.0 * error * mean + scale * square)
 
 
 def _union_quantile(weighing: Weighing, assumption: Assumption, cells: int, beta: float) -> float:
@@ -284,32 +324,56 @@ def _union_quantile(weighing: Weighing, assumption: Assumption, cells: int, beta
     scale, spread = weighing.scale, weighing.spread
     sigma = math.sqrt(_proxy(weighing, assumption)) / 2.0
     if assumption.sampled:
-        spread, largest = weighing.square, float(weighing.weights.max())
+        spread, heaviest = weighing.square, float(weighing.weights.max())
     else:
-        largest = float(np.abs(weighing.weights - weighing.total / weighing.n).max())
+        heaviest = float(np.abs(weighing.weights - weighing.total / weighing.n).max())
     if sigma <= 0.0:
-        return scale * _noise_factor(cells, beta)
+        return scale * _noise_factor(cells, beta, weighing.closed)
+    steepest = 1.0 if weighing.closed is None else weighing.closed.steepest
     # Chernoff with a rate of at most 1/scale; without noise any rate, up to where it is useless.
-    unit = min(1.0 / scale if scale > 0.0 else math.inf, 50.0 / sigma, 700.0 / largest)
+    unit = min(steepest / scale if scale > 0.0 else math.inf, 50.0 / sigma, 700.0 / heaviest)
     rates = unit * _RATES
-    with np.errstate(divide="ignore"):
-        noise = -np.log1p(-np.square(rates * scale))
-    # At rate 1/scale the tail of Laplace noise is below ½·e^{−z/scale} for every z.
-    noise = np.where(rates * scale >= 1.0 - 1e-12, -math.log(2.0), noise)
-    per_share = spread / largest**2 * (np.expm1(rates * largest) - rates * largest)
+    noise = _log_envelope(rates * scale, weighing.closed)
+    per_share = spread / heaviest**2 * (np.expm1(rates * heaviest) - rates * heaviest)
 
     def excess(a: float) -> float:
         chernoff = np.exp(np.minimum(_SHARES[:, None] * per_share + noise - rates * a, 0.0)).min(
             axis=1
         )
-        each = np.minimum(chernoff, tail(a, sigma, scale))
-        each[0] = 0.5 * math.exp(-a / scale) if scale > 0.0 else 0.0
+        each = np.minimum(chernoff, _tail(weighing, a, sigma))
+        each[0] = _alone(weighing, a)
         return 2.0 * _worst_shares(each, cells) - beta
 
     high = sigma + scale
     while excess(high) > 0.0:
         high *= 2.0
     return bisect(excess, 0.0, high)
+
+
+def _log_envelope(rates: Floats, closed: ClosedNoise | None) -> Floats:
+    """For each rate λ an ln K with P(noise > z) ≤ K·e^{−λz} for every z, at scale 1."""
+    if closed is not None:
+        return closed.log_envelope(rates)
+    with np.errstate(divide="ignore"):
+        noise = -np.log1p(-np.square(rates))
+    # At rate 1 the tail of Laplace noise is below ½·e^{−z} for every z.
+    return np.where(rates >= 1.0 - 1e-12, -math.log(2.0), noise)
+
+
+def _tail(weighing: Weighing, a: float, sigma: float) -> float:
+    """A bound on P(S + noise > a) of one cell, by Hoeffding's tail of S."""
+    if weighing.closed is None or weighing.scale <= 0.0:
+        return tail(a, sigma, weighing.scale)
+    return weighing.closed.tail(a / weighing.scale, sigma / weighing.scale)
+
+
+def _alone(weighing: Weighing, a: float) -> float:
+    """P(noise > a) of one cell."""
+    if weighing.scale <= 0.0:
+        return 0.0
+    if weighing.closed is not None:
+        return float(weighing.closed.exceeds(a / weighing.scale))
+    return 0.5 * math.exp(-a / weighing.scale)
 
 
 def _worst_shares(each: Floats, cells: int) -> float:

@@ -12,9 +12,10 @@ from typing import ClassVar, Final, Self, TypeAlias
 
 from epsilons import parameters
 from epsilons.errors import ArgumentError
-from epsilons.risk import cells, mean
+from epsilons.risk import cells, largest, mean
 from epsilons.risk.assumptions import Assumption, assumption_of
-from epsilons.risk.weighing import Moments, Weighing
+from epsilons.risk.closed import ClosedNoise
+from epsilons.risk.weighing import OPEN, Moments, SumNoise, Weighing
 from epsilons.types import Floats
 
 Words: TypeAlias = tuple[Assumption, str, float]
@@ -31,10 +32,9 @@ class Goal(ABC):
 
     Attributes:
         assumption: what is taken to be true of the data.
-        loss: "mse" or "pac".
+        loss: "mse", "pac", or for cells also "largest".
         confidence: of the PAC error.
         statistic: what is estimated, by name: the key of every table of rules and methods.
-        moves: how many sums one person can change by their whole weight, if they are replaced.
     """
 
     assumption: Assumption
@@ -42,7 +42,6 @@ class Goal(ABC):
     confidence: float
 
     statistic: ClassVar[str]
-    moves: ClassVar[int]
 
     @property
     @abstractmethod
@@ -54,9 +53,34 @@ class Goal(ABC):
     def numbers(self) -> int:
         """How many numbers are estimated at once."""
 
+    @property
+    @abstractmethod
+    def noise(self) -> SumNoise:
+        """The noise of the sums under replace: how many one person moves, and of which kind."""
+
     @abstractmethod
     def risk(self, weighing: Weighing) -> float:
-        """The risk of an estimator: mean squared error, or the error not exceeded."""
+        """The risk of an estimator: the mean of a squared error, or the error not exceeded."""
+
+    def aim(self, weighing: Weighing) -> float:
+        """What weights are chosen by: the risk, unless that is a bound that ranks them badly."""
+        return self.risk(weighing)
+
+    def typical(self, risk: float) -> float:
+        """A risk as an error of one number: the root of a mean square, of one of the numbers."""
+        if self.loss == "pac":
+            return risk
+        return math.sqrt(risk / self.numbers if self.loss == "mse" else risk)
+
+    @property
+    def squared(self) -> Self:
+        """The same for the typical error: of one number, or of the largest if that is asked."""
+        return self if self.loss == "largest" else replace(self, loss="mse")
+
+    def rmse(self, weighing: Weighing) -> float:
+        """The typical error of an estimator: a root mean square, whatever the loss is."""
+        squared = self.squared
+        return squared.typical(squared.risk(weighing))
 
     @abstractmethod
     def is_exact(self, weighing: Weighing) -> bool:
@@ -72,13 +96,38 @@ class Goal(ABC):
     def by_bias(self) -> bool:
         """Whether `risk` is a quantile that grows in bias and scale alone, along a closed slope."""
 
+    @abstractmethod
     def squares(self, estimator: Weighing | Moments) -> Floats:
-        """The mean squared error as of a mean, of an estimator or of many at once."""
-        return mean.mse(estimator, self.assumption)
+        """The mean squared error, summed over all numbers, of an estimator or of many at once."""
 
-    def noise_per_square(self, n: int) -> float:
-        """The c of mean squared errors Σw² + c·scale², where budgets tell nothing."""
-        return mean.noise_per_square(self.assumption, n)
+    @abstractmethod
+    def noise_per_square(self, n: int, noise: SumNoise) -> float:
+        """The c of `squares` ∝ Σw² + c/(Σe)², where budgets tell nothing."""
+
+    @abstractmethod
+    def noise_square(self, noise: SumNoise) -> float:
+        """The part of the noise in `squares`, in units of 1/(Σe)²."""
+
+    @property
+    @abstractmethod
+    def squared_bias(self) -> float:
+        """The part of what budgets tell in `squares` of these people, in units of bias²."""
+
+    @abstractmethod
+    def drawn_square(self, n: int) -> float:
+        """The mean squared sampling error of n people who count alike, over all numbers."""
+
+    def told(self, bias: float) -> float:
+        """The risk of what budgets tell alone, for weights of this bias."""
+        apart = self.assumption.apart * bias
+        if self.loss == "pac" or apart == 0.0:
+            return apart
+        return self.squared_bias * bias * bias if self.loss == "mse" else apart * apart
+
+    @property
+    def most(self) -> float:
+        """The risk of knowing nothing: 1, and of the squares of all shares together 2."""
+        return 2.0 if self.loss == "mse" and self.numbers > 1 else 1.0
 
     @property
     def guessed(self) -> bool:
@@ -113,7 +162,6 @@ class MeanGoal(Goal):
     spread: float = mean.WIDEST
 
     statistic: ClassVar[str] = "mean"
-    moves: ClassVar[int] = 1
 
     @property
     def categories(self) -> None:
@@ -125,6 +173,11 @@ class MeanGoal(Goal):
         """One."""
         return 1
 
+    @property
+    def noise(self) -> SumNoise:
+        """Of one sum."""
+        return OPEN
+
     def risk(self, weighing: Weighing) -> float:
         """The risk of an estimator: mean squared error, or the error not exceeded."""
         if self.loss == "pac":
@@ -135,9 +188,22 @@ class MeanGoal(Goal):
         """The mean squared error of an estimator, or of many at once."""
         return mean.mse(estimator, self.assumption, self.spread)
 
-    def noise_per_square(self, n: int) -> float:
-        """The c of mean squared errors Σw² + c·scale², where budgets tell nothing."""
-        return mean.noise_per_square(self.assumption, n, self.spread)
+    def noise_per_square(self, n: int, noise: SumNoise) -> float:
+        """The c of mean squared errors ∝ Σw² + c/(Σe)², where budgets tell nothing."""
+        return noise.moves**2 * mean.noise_per_square(self.assumption, n, self.spread)
+
+    def noise_square(self, noise: SumNoise) -> float:
+        """The variance of Laplace noise."""
+        return 2.0 * noise.moves**2
+
+    @property
+    def squared_bias(self) -> float:
+        """How far apart means may be, squared."""
+        return self.assumption.apart**2
+
+    def drawn_square(self, n: int) -> float:
+        """The variance of the mean of n values, at most."""
+        return mean.WIDEST**2 / n
 
     @property
     def guessed(self) -> bool:
@@ -191,7 +257,7 @@ class MeanGoal(Goal):
 
 @dataclass(frozen=True)
 class CellsGoal(Goal):
-    """The largest error of any share is to be small.
+    """The errors of shares are to be small: all squares together, or the largest error.
 
     Attributes:
         cells: the number of categories, at least 2.
@@ -200,7 +266,6 @@ class CellsGoal(Goal):
     cells: int
 
     statistic: ClassVar[str] = "frequencies"
-    moves: ClassVar[int] = 2
 
     @property
     def categories(self) -> int:
@@ -212,16 +277,54 @@ class CellsGoal(Goal):
         """A share for each category."""
         return self.cells
 
+    @property
+    def noise(self) -> SumNoise:
+        """A person leaves one cell and enters another, so that noise may sum to zero."""
+        return SumNoise(2, ClosedNoise(self.cells))
+
     def risk(self, weighing: Weighing) -> float:
-        """The risk of an estimator: mean squared error, or the error not exceeded."""
+        """The mean of the sum of squares, or of the largest square; or the error not exceeded."""
         if self.loss == "pac":
-            return cells.quantile(weighing, self.assumption, self.cells, self.confidence)
-        return cells.mse(weighing, self.assumption, self.cells)
+            return cells.band(weighing, self.assumption, self.cells, self.confidence)
+        if self.loss == "largest":
+            return cells.largest_square(weighing, self.assumption, self.cells)
+        return float(self.squares(weighing))
+
+    def aim(self, weighing: Weighing) -> float:
+        """The sum of squares; of the largest error what it is in the Gaussian limit."""
+        if self.loss == "pac":
+            return cells.quantile_aim(weighing, self.assumption, self.cells, self.confidence)
+        if self.loss == "largest":
+            return cells.largest_aim(weighing, self.assumption, self.cells)
+        return float(self.squares(weighing))
+
+    def squares(self, estimator: Weighing | Moments) -> Floats:
+        """The mean of the sum of squares, of an estimator or of many at once."""
+        return cells.squares(estimator, self.assumption, self.cells)
+
+    def noise_per_square(self, n: int, noise: SumNoise) -> float:
+        """The c of sums of squares ∝ Σw² + c/(Σe)², where budgets tell nothing."""
+        return cells.noise_per_square(self.assumption, n, self.cells, noise)
+
+    def noise_square(self, noise: SumNoise) -> float:
+        """The variances of the noises of all cells."""
+        return noise.moves**2 * cells.noise_square(self.cells, noise.closed)
+
+    @property
+    def squared_bias(self) -> float:
+        """As many cells are off as can be."""
+        return largest.squared_bias(self.cells, self.assumption.apart)
+
+    def drawn_square(self, n: int) -> float:
+        """The variances of n draws, over all cells."""
+        return cells.drawn_square(n, self.cells)
 
     def is_exact(self, weighing: Weighing) -> bool:
         """Whether `risk` is the exact worst case, or a proven bound on it."""
-        assumption = self.assumption
-        return assumption.anything and not assumption.sampled and weighing.keep is None
+        assumption, people = self.assumption, not self.assumption.sampled
+        if self.loss == "mse":
+            return assumption.related is False or (assumption.anything and people)
+        return assumption.anything and people and weighing.keep is None
 
     @property
     def worst(self) -> Self:
@@ -230,8 +333,8 @@ class CellsGoal(Goal):
 
     @property
     def by_moments(self) -> bool:
-        """It never is."""
-        return False
+        """The sum of squares is."""
+        return self.loss == "mse"
 
     @property
     def by_bias(self) -> bool:
@@ -274,7 +377,12 @@ def guess_for(categories: int | None, spread: object) -> float:
 
 
 def goal_of(words: Words, categories: int | None, spread: float = mean.WIDEST) -> Goal:
-    """The goal for a mean, with a guess of its spread, or for frequencies of so many categories."""
+    """The goal for a mean, with a guess of its spread, or for frequencies of so many categories.
+
+    Raises:
+        ArgumentError: the loss is one of categories, and there are none.
+    """
     if categories is None:
+        parameters.loss_of_a_mean(words[1])
         return MeanGoal(*words, spread)
     return CellsGoal(*words, categories)

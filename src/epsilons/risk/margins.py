@@ -14,7 +14,7 @@ import numpy as np
 
 from epsilons.frozen import storable
 from epsilons.noise import PairLaw
-from epsilons.risk import cells, mean, ratio
+from epsilons.risk import mean, ratio
 from epsilons.risk.assumptions import RELATED, SAMPLE, Assumption
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import Goal
@@ -33,6 +33,11 @@ Bounds = tuple[float, float]
 class Margin:
     """What every margin has."""
 
+    @property
+    def numbers(self) -> int:
+        """How many numbers the mean squared error beside it is summed over."""
+        return 1
+
     def allows(self, assumption: Assumption) -> bool:  # noqa: ARG002
         """Whether intervals are proven if this is true of the data."""
         return True
@@ -43,6 +48,10 @@ class ScalarMargin(Protocol):
 
     def allows(self, assumption: Assumption) -> bool:
         """Whether intervals are proven if this is true of the data."""
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers the mean squared error beside it is summed over."""
 
     @property
     def kind(self) -> str | None:
@@ -59,6 +68,10 @@ class CellsMargin(Protocol):
 
     def allows(self, assumption: Assumption) -> bool:
         """Whether intervals are proven if this is true of the data."""
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers the mean squared error beside it is summed over."""
 
     @property
     def kind(self) -> str | None:
@@ -147,50 +160,6 @@ class WeighedCut(Weighed):
         return holds_on_any_range(assumption)
 
 
-@storable
-@dataclass(frozen=True, eq=False)
-class WeighedCells(Margin):
-    """The margin of the shares of people whose budgets are public.
-
-    Guarantee:
-        Over all data that the assumption allows, each interval, and the band as a whole, misses
-        with a probability of at most 1 − confidence: docs/proofs/frequencies.md.
-
-    Attributes:
-        weighing: the estimator on a unit range.
-        slack: what integers may add to an error on a unit range.
-        cells: the number of categories.
-    """
-
-    weighing: Weighing
-    slack: float
-    cells: int
-
-    kind: ClassVar[str | None] = None
-
-    def intervals(
-        self, raw: Floats, assumption: Assumption, confidence: float
-    ) -> tuple[Floats, Floats]:
-        """For each category by itself, a range that holds its share, cut to [0, 1]."""
-        return around(raw, self.error(assumption, confidence))
-
-    def band(self, raw: Floats, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        """Ranges that hold all shares at once, cut to [0, 1]."""
-        return around(raw, self.worst(assumption, confidence))
-
-    def at_once(self, raw: Floats, assumption: Assumption, confidence: float) -> float:  # noqa: ARG002
-        """The error of the worst category that is not exceeded with this probability."""
-        return min(self.worst(assumption, confidence), 1.0)
-
-    def error(self, assumption: Assumption, confidence: float) -> float:
-        """The error of one share not exceeded with this probability, integers included."""
-        return cells.share_error(self.weighing, assumption, confidence) + self.slack
-
-    def worst(self, assumption: Assumption, confidence: float) -> float:
-        """The largest error of any share not exceeded with this probability, integers included."""
-        return cells.band(self.weighing, assumption, self.cells, confidence) + self.slack
-
-
 def around(raw: Floats, reach: float) -> tuple[Floats, Floats]:
     """Ranges around shares, cut to [0, 1]."""
     return np.clip(raw - reach, 0.0, 1.0), np.clip(raw + reach, 0.0, 1.0)
@@ -260,13 +229,13 @@ class _Behind(Margin):
             far = 1.0 if self.counted is None else self.counted.bias(1.0 - goal.confidence)
             if assumption.sampled:
                 far += 0.5 / math.sqrt(people)
-            apart = assumption.apart * min(far, 1.0)
+            apart = min(far, 1.0)
             one_mean = assumption.anything or not assumption.sampled
             assumption = RELATED if one_mean else SAMPLE
         counts = np.array([max(people, 2)], dtype=np.int64)
         weighing = Weighing(1.0 / counts, counts, scale / total)
         unit = replace(goal, assumption=assumption).risk(weighing)
-        return min(unit + (apart * apart if goal.loss == "mse" else apart), 1.0)
+        return min(unit + goal.told(apart), goal.most)
 
 
 def _sample_reach(largest: float, total: float, beta: float) -> float:
@@ -358,6 +327,11 @@ class RatioCells(_Behind):
     drawn: Floats
     scale: float
 
+    @property
+    def numbers(self) -> int:
+        """All categories."""
+        return len(self.drawn)
+
     @cached_property
     def total(self) -> float:
         """The noisy sum of all counts."""
@@ -383,11 +357,13 @@ class RatioCells(_Behind):
         return float(np.maximum(share - low, high - share).max())
 
     def leading(self, goal: Goal, shares: Floats) -> float:
-        """The leading term of the risk of the worst category, if these shares are the true ones."""
+        """The leading term of the risk, if these shares are the true ones."""
         if self.total <= 0.0 or not self.largest:
-            return 1.0
+            return goal.most
+        # The noise of a share is that of its count less its part of all noises.
         spread = np.square(1.0 - shares) + (len(self.drawn) - 1) * np.square(shares)
-        return self._leading(goal, self.total, self.scale * float(spread.max()) ** 0.5)
+        each = float(spread.mean() if goal.loss == "mse" else spread.max())
+        return self._leading(goal, self.total, self.scale * each**0.5)
 
     def _intervals(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         largest, apart, rest = self._asked(assumption, confidence)

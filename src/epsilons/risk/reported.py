@@ -25,6 +25,10 @@ class VectorMargin(Protocol):
         """Whether intervals are proven if this is true of the data."""
 
     @property
+    def numbers(self) -> int:
+        """How many numbers the mean squared error beside it is summed over."""
+
+    @property
     def kind(self) -> str | None:
         """What the risk beside it is, in words; None if it is what risks are everywhere."""
 

@@ -48,7 +48,7 @@ class StairNoise:
             """Of errors beyond shift + beyond."""
             return self.tail(beyond, sigma) + self.tail(shift + beyond, sigma) - beta
 
-        return shift + _least(excess, sigma + self.scale)
+        return shift + tails.least(excess, sigma + self.scale)
 
     def tail(self, alpha: float, sigma: float) -> float:
         """A bound on P(S + X > alpha), where P(S > s) ≤ exp(−s²/2σ²) for s ≥ 0; σ is above 0."""
@@ -71,16 +71,7 @@ class StairNoise:
 
     def _alone(self, shift: float, beta: float) -> float:
         """The smallest α with P(|c + X| > α) ≤ β for every |c| ≤ shift: the worst c is an end."""
-        if self.exceeds(0.0) + self.exceeds(2.0 * shift) > beta:  # α is above the shift
-            return shift + _least(
-                lambda beyond: self.exceeds(beyond) + self.exceeds(2.0 * shift + beyond) - beta,
-                self.scale,
-            )
-        return tails.bisect(
-            lambda alpha: self.exceeds(alpha - shift) + self.exceeds(alpha + shift) - beta,
-            0.0,
-            shift,
-        )
+        return tails.quantile_of(self.exceeds, shift, self.scale, beta)
 
     @cached_property
     def _shape(self) -> Pieces:
@@ -99,13 +90,3 @@ def stair_noise(law: Law, unit: float) -> StairNoise | None:
         unit: what one unit of the law is on the unit range.
     """
     return StairNoise(law, unit) if law.pieces.steps > 1 else None
-
-
-def _least(excess: tails.Excess, start: float) -> float:
-    """The point from which `excess` is not positive, not below 0."""
-    if not excess(0.0) > 0.0:
-        return 0.0
-    low, high = 0.0, start
-    while excess(high) > 0.0:
-        low, high = high, 2.0 * high
-    return tails.bisect(excess, low, high)

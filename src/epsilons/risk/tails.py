@@ -122,6 +122,34 @@ def _crossing(
     return f1 / (f1 - f2) * f3 / (f3 - f2) + more
 
 
+def least(excess: Excess, start: float) -> float:
+    """The point from which `excess` is not positive, not below 0; `start` is of its order."""
+    if not excess(0.0) > 0.0:
+        return 0.0
+    low, high = 0.0, start
+    while excess(high) > 0.0:
+        low, high = high, 2.0 * high
+    return bisect(excess, low, high)
+
+
+def quantile_of(exceeds: Excess, shift: float, scale: float, beta: float) -> float:
+    """The α with P(|c + X| > α) ≤ β for every |c| ≤ shift, of symmetric noise X.
+
+    The worst c is an end.
+
+    Args:
+        exceeds: P(X > alpha), or a bound on it, for alpha of any sign.
+        shift: the largest |c|.
+        scale: of the order of the noise.
+        beta: the probability.
+    """
+    if exceeds(0.0) + exceeds(2.0 * shift) > beta:  # α is above the shift
+        return shift + least(
+            lambda beyond: exceeds(beyond) + exceeds(2.0 * shift + beyond) - beta, scale
+        )
+    return bisect(lambda alpha: exceeds(alpha - shift) + exceeds(alpha + shift) - beta, 0.0, shift)
+
+
 def kearns_saul(p: Floats) -> Floats:
     """The least variance of a normal law whose moments bound those of a centred coin: ¼ at most."""
     odds = np.log1p(-p) - np.log(p)

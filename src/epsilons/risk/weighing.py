@@ -4,13 +4,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 
 from epsilons.budgets import summed
 from epsilons.frozen import storable
+from epsilons.risk.closed import ClosedNoise
 from epsilons.risk.stairs import StairNoise
 from epsilons.types import Floats, Integers
+
+
+@dataclass(frozen=True)
+class SumNoise:
+    """What the noise of sums is before anyone's weight is known: how large, and of which kind.
+
+    Attributes:
+        moves: how many sums one person can change by their whole weight: the noise of each grows
+            with it.
+        closed: the noise of cells, if it sums to zero; None if each has Laplace noise of its own.
+    """
+
+    moves: int = 1
+    closed: ClosedNoise | None = None
+
+
+OPEN: Final = SumNoise()
+"""Of one sum; and of cells under add/remove, where people come and go, and no total is public."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +46,7 @@ class Moments:
         bias: ½ Σ |w_i − 1/n|.
         scale: the scale of the Laplace noise, or of Laplace noise with the same variance.
         jitter: Σ w_i²·(1 − p_i)/p_i, where person i is used with probability p_i.
+        closed: the noise of cells, if it sums to zero; None if each has Laplace noise of its own.
     """
 
     n: int
@@ -34,6 +55,7 @@ class Moments:
     bias: Floats
     scale: Floats
     jitter: float = 0.0
+    closed: ClosedNoise | None = None
 
 
 @storable
@@ -47,6 +69,7 @@ class Weighing:
         scale: the scale of the Laplace noise, or of Laplace noise with the same variance.
         keep: the probability with which a person of each level is used; None if all surely are.
         stairs: the noise, if it falls in stairs; None if it is Laplace noise.
+        closed: the noise of cells, if it sums to zero; None if each has Laplace noise of its own.
     """
 
     weights: Floats
@@ -54,6 +77,7 @@ class Weighing:
     scale: float
     keep: Floats | None = None
     stairs: StairNoise | None = None
+    closed: ClosedNoise | None = None
 
     @cached_property
     def n(self) -> int:

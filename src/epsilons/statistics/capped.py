@@ -101,7 +101,7 @@ def capped_mean(
 
 def _best_cap(budgets: Budgets, bounds: tuple[float, float], aim: MeanGoal | float) -> float:
     if isinstance(aim, MeanGoal):
-        return best_cap(budgets, aim, aim.moves)
+        return best_cap(budgets, aim, aim.noise)
     return square_cap(budgets, 2.0 * min((bounds[1] - bounds[0]) / aim, 1e9) ** 2)
 
 

@@ -20,7 +20,7 @@ from epsilons.mechanisms.cell_sums import CellSums, build_cell_sums
 from epsilons.mechanisms.level_counts import rounded_down
 from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.noise import Hourglass, Laplaces, PairLaw, Staircase2D, least_variance
-from epsilons.risk import Weighing, ratio
+from epsilons.risk import OPEN, Weighing, ratio
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import Goal
 from epsilons.risk.margins import Ratio
@@ -263,7 +263,7 @@ def _cap(known: Known, goal: Goal) -> float:
     Adding or removing a person moves one sum, of frequencies too.
     """
     left, guess = known.people()
-    return min(best_cap(Budgets.of_levels(left, guess), goal, 1), float(left[-1]))
+    return min(best_cap(Budgets.of_levels(left, guess), goal, OPEN), float(left[-1]))
 
 
 def _best_step(known: Known, goal: Goal) -> tuple[Fraction, int]:

@@ -15,8 +15,9 @@ from epsilons.errors import ArgumentError
 from epsilons.mechanisms import CellSums, Table, build_histogram
 from epsilons.release import ByLevel, Cells
 from epsilons.risk.goals import CellsGoal, Words, guess_for
-from epsilons.risk.margins import RatioCells, WeighedCells
+from epsilons.risk.margins import RatioCells
 from epsilons.risk.simplex import project as projected
+from epsilons.risk.weighed_cells import WeighedCells
 from epsilons.statistics.call import Call
 from epsilons.statistics.designs import CELL_METHODS, Design, Known, cell_design
 from epsilons.statistics.people import counted_first
@@ -74,7 +75,7 @@ class Frequencies(Question):
     def goal_for(
         cls, words: Words, categories: object, edges: object, spread: object = None
     ) -> CellsGoal:
-        """What is to be small: an error of the worst category."""
+        """What is to be small: the errors of all categories, or of the worst."""
         cells = parameters.cells("frequencies", categories, edges)
         guess_for(cells, spread)
         return CellsGoal(*words, cells or 0)

@@ -74,6 +74,7 @@ class Mean(Question):
                 "knows it."
             )
         parameters.choice("shape", self.shape)
+        parameters.loss_of_a_mean(self.loss)
         parameters.spread(self.spread)
         if self.bounds is None:
             self._refuse_other_goals()
@@ -136,6 +137,7 @@ class Mean(Question):
     ) -> MeanGoal:
         """What is to be small: an error of the mean."""
         parameters.cells("mean", categories, edges)
+        parameters.loss_of_a_mean(words[1])
         return MeanGoal(*words, parameters.spread(spread))
 
     @classmethod

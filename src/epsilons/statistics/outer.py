@@ -137,7 +137,7 @@ def best_share(
     people = counts.astype(np.float64)
     cap = math.inf
     if int(counts.sum()) >= 2 and float(levels.max()) > 0.0:
-        cap = best_cap(budgets_of(levels, counts), goal, goal.moves)
+        cap = best_cap(budgets_of(levels, counts), goal, goal.noise)
     finite = np.where(np.isinf(levels), 64.0, np.where(levels < _TINY, 0.0, levels))
     best = Share(np.zeros(len(levels)), math.inf)
     # Two selections share it; half is left for a closer look, if half is enough.

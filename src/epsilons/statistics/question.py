@@ -44,7 +44,7 @@ class Question(ABC):
         values: an array, or the name of a column of the data.
         about: "people" or "population": whose truth is wanted.
         related: whether budgets may go with values: True, False, or by how much.
-        loss: "mse" or "pac".
+        loss: "mse", "pac", or for frequencies "largest".
         confidence: of the PAC error, and of the interval that is printed.
         method: "auto", or a rule by name.
         missing: "error", "midpoint", or None for what is safe.

@@ -105,7 +105,8 @@ def local_vector_error(
 def _checked(epsilon: Any, loss: str, confidence: float) -> tuple[Crowd, float | None]:
     """The people, and the probability that may be missed; None for the mean squared error."""
     checked = parameters.confidence(confidence)
-    beta = 1.0 - checked if parameters.choice("loss", loss) == "pac" else None
+    word = parameters.loss_of_a_mean(parameters.choice("loss", loss))
+    beta = 1.0 - checked if word == "pac" else None
     return people_of(as_budgets(epsilon)), beta
 
 

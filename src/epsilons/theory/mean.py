@@ -51,12 +51,13 @@ def least_error(
             know who is there can only add to the error.
         about: "people" or "population": whose truth is wanted.
         related: whether budgets may go with values: True, False, or by how much.
-        loss: "mse" for the root of the mean squared error, "pac" for the error that is exceeded
-            with a probability of more than 1 − confidence.
+        loss: "mse" for the root of the mean squared error (of frequencies that of the mean over
+            all categories), "largest" for that of the largest error of any category, "pac" for the
+            error that is exceeded with a probability of more than 1 − confidence.
         confidence: of the PAC error.
 
     Returns:
-        The bound, in data units (for frequencies in shares, of the worst category). Whatever the
+        The bound, in data units (for frequencies in shares). Whatever the
         method, for some data (or population) its root mean squared error is at least this; or, for
         "pac", every error below this is exceeded with a probability above 1 − confidence. It is 0
         where nothing is proven. For a population in which budgets are related to values it is the
@@ -76,6 +77,8 @@ def least_error(
     parameters.choice("loss", loss)
     beta = 1.0 - parameters.confidence(confidence)
     cells = parameters.cells(statistic, categories, edges)
+    if cells is None:
+        parameters.loss_of_a_mean(loss)
     lo, hi = parameters.bounds(bounds)
     if cells is not None and (lo, hi) != (0.0, 1.0):
         raise ArgumentError("bounds is for a mean: leave it out for frequencies, which are shares.")
@@ -97,6 +100,9 @@ def least_error(
         unit = _quantile(people, assumption, beta, cells or 2, replaced)
     else:
         unit = math.sqrt(_square(people, assumption, replaced))
+        if cells is not None and loss == "mse":
+            # Of people in two categories the errors e, f have e² + f² ≥ 2·((e − f)/2)².
+            unit *= math.sqrt(2.0 / cells)
     return SAFE * (hi - lo) * factor * unit
 
 

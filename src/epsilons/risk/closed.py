@@ -1,0 +1,320 @@
+"""Noise of cells that sums to zero, as risk reads it: its squares, its tails, its largest cell.
+
+Under replace with public budgets the noises z of k cells may sum to zero, with P(z) ∝ e^{−Σ|z_j|}
+(in units of the scale): k independent Laplace noises, given that they sum to zero. The formulas are
+derived in `docs/proofs/frequencies.md`, in the limit of a fine lattice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilons.frozen import storable
+from epsilons.risk import tails
+from epsilons.types import Floats
+
+_FEW: Final = 64
+"""Cells up to which the tail of one cell is its exact polynomial; beyond, Laplace noise bounds it,
+which has 4 % more variance at most."""
+
+_NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(16)
+_FEW_NODES, _FEW_WEIGHTS = np.polynomial.legendre.leggauss(8)
+_FAR: Final = 45.0
+"""Where the tail of unit Laplace noise is nothing that a float64 tells from 0 beside 1."""
+
+_FINE: Final = 1e-13
+"""What may be missing of a probability that is a sum of waves."""
+
+_COARSE: Final = 1e-10
+"""The same of probabilities that are integrated."""
+
+Pairs: TypeAlias = Sequence[tuple[float, int]]
+"""Shifts above 0, each with how many pairs of cells are off by it, one up and one down."""
+
+
+@storable
+@dataclass(frozen=True)
+class ClosedNoise:
+    """Noise of cells that sums to zero, of scale 1: ∝ e^{−Σ|z_j|} on Σz = 0.
+
+    Attributes:
+        cells: how many cells there are, at least 2.
+    """
+
+    cells: int
+
+    @property
+    def square(self) -> float:
+        """E Σz²: independent Laplace noises of the same scale have twice the number of cells."""
+        k = self.cells
+        return (k - 1) * (2 * k - 1) / (k + 1)
+
+    @property
+    def variance(self) -> float:
+        """The variance of one cell."""
+        return self.square / self.cells
+
+    def exceeds(self, alpha: Floats | float) -> Floats:
+        """P(z > alpha) of one cell; beyond 64 cells a bound from above, for either sign."""
+        far = np.abs(np.asarray(alpha, dtype=np.float64))
+        if self.cells > _FEW:
+            tail = 0.5 * np.exp(-far)
+            # Below 0: one minus a bound from below.
+            least = tail * (1.0 - np.minimum((far * far + 2.0 * far + 2.0) * self._less, 1.0))
+            return np.where(np.asarray(alpha) < 0.0, 1.0 - least, tail)
+        at = 2.0 * np.minimum(far, 10.0 * _FAR)
+        total = np.zeros_like(at)
+        for each in reversed(_coefficients(self.cells)):
+            total = total * at + each
+        tail = np.exp(-at) * total
+        return np.where(np.asarray(alpha) < 0.0, 1.0 - tail, tail)
+
+    @property
+    def _less(self) -> float:
+        """How much less than Laplace noise a cell varies: 1/(4k − 10), in a bound from below."""
+        return 1.0 / (4.0 * self.cells - 10.0)
+
+    def log_envelope(self, rates: Floats) -> Floats:
+        """For each rate λ an ln K with P(z > x) ≤ K·e^{−λx} for every x; ∞ where there is none."""
+        at, tail = _tabled(self)
+        exponents = rates[:, None] * at[1:] + tail[:-1]  # the tail falls between two points
+        best = exponents.max(axis=1)
+        # It rises and then falls, so that beyond the last point it is smaller if it falls there.
+        falls = exponents[:, -1] < exponents[:, -2]
+        falls |= (self.cells > _FEW) & (rates <= 1.0)
+        return np.where(falls, np.maximum(best, rates * at[0]), math.inf)
+
+    @property
+    def steepest(self) -> float:
+        """The rate at which the tail falls in the end: beyond it there is no envelope."""
+        return 2.0 if self.cells <= _FEW else 1.0
+
+    def tail(self, alpha: float, sigma: float) -> float:
+        """A bound on P(S + z > alpha), where P(S > s) ≤ exp(−s²/2σ²) for s ≥ 0; σ is above 0.
+
+        S is at most a Rayleigh variable R of that tail, and P(R + z > alpha) is integrated.
+        """
+        if alpha <= 0.0:
+            return 1.0
+        if self.cells == 2:
+            return tails.tail(alpha, sigma, 0.5)
+        if self.cells > _FEW:
+            bell = math.exp(-min(0.5 * (alpha / sigma) ** 2, 745.0))
+            return tails.tail(alpha, sigma, 1.0) + self._less * bell
+        top = max(alpha + _FAR, 10.0 * sigma)
+        near = alpha + np.arange(-_FAR, _FAR + 1.0)
+        broad = sigma * np.linspace(0.0, 10.0, 21)
+        edges = np.unique(np.concatenate([near, broad]))
+        edges = edges[(edges >= 0.0) & (edges <= top)]
+        half = 0.5 * np.diff(edges)
+        u = (edges[:-1] + half)[:, None] + half[:, None] * _NODES
+        z = u / sigma
+        integrand = z / sigma * np.exp(-0.5 * z * z) * self.exceeds(alpha - u)
+        # Beyond the last edge R alone is as far as that.
+        rest = math.exp(-min(0.5 * (float(edges[-1]) / sigma) ** 2, 745.0))
+        return float((integrand @ _NODE_WEIGHTS) @ half) + rest
+
+    def deviation(self, shift: float, square: float, scale: float, beta: float) -> float:
+        """The α with P(|c + S + z| > α) ≤ β for every |c| ≤ shift; z is one cell, of this scale.
+
+        S has P(±S > s) ≤ exp(−2s²/square), and is independent of z. Without S (`square` is 0) it is
+        the smallest such α, up to 64 cells.
+        """
+        if scale <= 0.0 or self.cells == 2:
+            return tails.deviation(shift, square, 0.5 * scale, beta)
+        if square > 0.0:
+            sigma = 0.5 * math.sqrt(square) / scale
+
+            def excess(beyond: float) -> float:
+                """Of errors beyond shift + beyond."""
+                return self.tail(beyond, sigma) + self.tail(shift / scale + beyond, sigma) - beta
+
+            return shift + scale * tails.least(excess, sigma + 1.0)
+        return scale * tails.quantile_of(
+            lambda alpha: float(self.exceeds(alpha)), shift / scale, 1.0, beta
+        )
+
+    def within(self, reach: float, off: Pairs = (), fine: float = _FINE) -> float:
+        """P(|c_j + z_j| ≤ reach for all j), where some pairs of cells are off.
+
+        The density at zero of the sum of independent Laplace noises that are cut to their
+        intervals, over that of the whole ones. Of three or four cells the first is an integral; of
+        more a Fourier series, whose period is above all that the sum can be (or so wide that 1e-20
+        is left out).
+
+        Args:
+            reach: above 0.
+            off: the pairs of cells that are off; all others are not.
+            fine: by how much it may be wrong.
+        """
+        k = self.cells
+        if k == 2:
+            shift = off[0][0] if off else 0.0
+            return float(inside(np.array(2.0 * reach), 2.0 * shift))
+        if k <= 4:
+            shifts = [shift for shift, pairs in off for _ in range(pairs)]
+            return min(max(_few(k, reach, shifts) / _at_zero(k), 0.0), 1.0)
+        period = min(k * reach, 100.0 + 0.6 * k)
+        waves = math.ceil(_highest(k, reach, fine) * period / (2.0 * math.pi))
+        theta = 2.0 * math.pi / period * np.arange(waves + 1, dtype=np.float64)
+        product, left = np.ones(waves + 1), k
+        for shift, pairs in off:
+            wave = _wave(theta, reach, shift)
+            product = product * (wave.real**2 + wave.imag**2) ** pairs
+            left -= 2 * pairs
+        still = _wave(theta, reach, 0.0).real
+        product = product * np.power(still, left)
+        density = (2.0 * product.sum() - product[0]) / period
+        found = float(density) / _at_zero(k)
+        return min(max(found, 0.0), 1.0)
+
+    def largest_quantile(self, off: Pairs, beta: float) -> float:
+        """The α with P(some |c_j + z_j| > α) ≤ β: equal, but for what waves may leave out."""
+        far = off[0][0] if off else 0.0
+        fine = max(_FINE, 1e-7 * beta)
+
+        def excess(alpha: float) -> float:
+            return 1.0 - self.within(alpha, off, fine) + fine - beta
+
+        return tails.bisect(excess, 1e-9 * (1.0 + far), far + math.log(self.cells / beta) + 1.0)
+
+    def largest_square(self, off: Pairs = ()) -> float:
+        """E max_j (c_j + z_j)²."""
+        return self._largest(off)[1]
+
+    def largest(self) -> tuple[float, float]:
+        """E max|z| and E max z²."""
+        return _largest_of(self)
+
+    def _largest(self, off: Pairs) -> tuple[float, float]:
+        """E max|c + z| and its square, by quadrature of P(max > u)."""
+        shifts = [shift for shift, _ in off]
+        far = max(shifts, default=0.0)
+        start = max(0.0, far - _FAR)
+        end = far + math.log(self.cells) + 0.7 * _FAR
+        knots = {start, end, *(max(shift, start) for shift in shifts)}
+        edges = np.array(sorted({*knots, *np.arange(start, end, 2.0).tolist()}))
+        half = 0.5 * np.diff(edges)
+        u = (edges[:-1] + half)[:, None] + half[:, None] * _FEW_NODES
+        missed = 1.0 - np.array([self.within(each, off, _COARSE) for each in u.ravel().tolist()])
+        missed = missed.reshape(u.shape)
+        first = float((missed @ _FEW_WEIGHTS) @ half)
+        second = float(((2.0 * u * missed) @ _FEW_WEIGHTS) @ half)
+        return start + first, start * start + second
+
+
+def inside(u: Floats, shift: float) -> Floats:
+    """P(|shift + L| ≤ u) for Laplace noise of scale 1."""
+    beyond = 1.0 - 0.5 * (np.exp(np.minimum(shift - u, 0.0)) + np.exp(-shift - u))
+    within = 0.5 * np.exp(np.minimum(u - shift, 0.0)) * -np.expm1(-2.0 * u)
+    return np.where(u >= shift, beyond, within)
+
+
+@lru_cache(maxsize=64)
+def _coefficients(cells: int) -> tuple[float, ...]:
+    """The q_i of P(z > a) = e^{−2a}·Σ q_i·(2a)^i, all positive.
+
+    With d = k − 1, j of the cells are positive with probability ∝ C(k, j)·C(d − 1, j − 1); their
+    sum r is Gamma(d), and each has the part U of it with P(U > u) = (1 − u)^{j−1}.
+    """
+    k, d = cells, cells - 1
+    total = math.comb(2 * d, d)
+    found = []
+    for i in range(d):
+        ways = sum(
+            math.comb(k, j) * math.comb(d - 1, j - 1) * j * math.comb(d - j, i) for j in range(1, k)
+        )
+        fall = Fraction(math.factorial(d - i - 1), math.factorial(d - 1))
+        found.append(float(Fraction(ways, k * total) * fall))
+    return tuple(found)
+
+
+@lru_cache(maxsize=64)
+def _tabled(noise: ClosedNoise) -> tuple[Floats, Floats]:
+    """Points, and the logarithm of the tail there."""
+    at = np.concatenate([np.arange(-5.0, 20.0, 0.01), np.arange(20.0, 200.0, 0.02)])
+    with np.errstate(divide="ignore"):
+        return at, np.log(noise.exceeds(at))
+
+
+@lru_cache(maxsize=64)
+def _largest_of(noise: ClosedNoise) -> tuple[float, float]:
+    return noise._largest(())
+
+
+def _at_zero(cells: int) -> float:
+    """The density at 0 of the sum of k Laplace noises: C(2k − 2, k − 1)/2^{2k−1}."""
+    return math.exp(math.lgamma(cells - 0.5) - math.lgamma(cells)) / (2.0 * math.sqrt(math.pi))
+
+
+def _few(cells: int, reach: float, shifts: list[float]) -> float:
+    """The density at zero of the sum of three or four noises that are cut to their intervals.
+
+    Args:
+        cells: how many there are.
+        reach: as in `within`.
+        shifts: of each pair that is off, at most two.
+    """
+    first, second = [*shifts, 0.0, 0.0][:2]
+    end = min(2.0 * reach, _FAR)
+    knots = [0.0, reach]
+    for shift in (first, second):
+        knots += [reach - shift, reach + shift]
+    ends = {end, *np.arange(0.0, end, 2.0).tolist(), *(at for at in knots if 0.0 <= at < end)}
+    edges = np.array(sorted(ends))
+    half = 0.5 * np.diff(edges)
+    u = (edges[:-1] + half)[:, None] + half[:, None] * _NODES
+    density = _of_a_pair(u, reach, first)
+    density = density * (
+        _of_a_pair(u, reach, second) if cells == 4 else np.where(u <= reach, 0.5 * np.exp(-u), 0.0)
+    )
+    return 2.0 * float((density @ _NODE_WEIGHTS) @ half)  # it is even
+
+
+def _of_a_pair(s: Floats, reach: float, shift: float) -> Floats:
+    """The density at s ≥ 0 of X + Y, Laplace noises with |X + shift| and |Y − shift| ≤ reach.
+
+    |x| + |s − x| is the larger of s and 2|x − s/2|.
+    """
+    low, high = 0.5 * s - reach - shift, reach - shift - 0.5 * s
+    return np.where(high > low, 0.25 * (_up_to(high, s) - _up_to(low, s)), 0.0)
+
+
+def _up_to(u: Floats, s: Floats) -> Floats:
+    """∫ e^{−max(s, 2|v|)} dv from 0 to u."""
+    flat = np.minimum(2.0 * np.abs(u), s)
+    fall = np.exp(-s) - np.exp(-np.maximum(2.0 * np.abs(u), s))
+    return np.asarray(0.5 * np.sign(u) * (flat * np.exp(-s) + fall))
+
+
+def _wave(theta: Floats, reach: float, shift: float) -> npt.NDArray[np.complex128]:
+    """∫ ½e^{−|x|}·e^{iθx} over |x + shift| ≤ reach."""
+    down = 1.0 + 1j * theta
+    if reach < shift:
+        fall = np.exp(-down * (shift - reach)) - np.exp(-down * (shift + reach))
+        return np.asarray(0.5 * fall / down)
+    up = np.conj(down)
+    above = (1.0 - np.exp(-up * (reach - shift))) / up
+    return np.asarray(0.5 * (above + (1.0 - np.exp(-down * (reach + shift))) / down))
+
+
+def _highest(cells: int, reach: float, fine: float) -> float:
+    """The wave number beyond which all that is left out is `fine` of the density at zero."""
+    jump, wanted = math.exp(-reach), math.log(fine * _at_zero(cells))
+
+    def left(theta: float) -> float:
+        each = math.log1p(jump * (1.0 + theta)) - math.log1p(theta * theta)
+        return math.log(theta) - math.log1p(theta * theta) + (cells - 2) * each
+
+    high = 1.0
+    while left(high) > wanted and high < 1e5:
+        high *= 1.25
+    return high

@@ -1,0 +1,287 @@
+"""Noise of cells that sums to zero: its limit against integration, a witness and other formulas.
+
+The witness is k − 1 Laplace noises and what they lack to zero, accepted with e^{−|what they lack|}.
+Seeded, so that a pass stays a pass; for a new seed a false alarm has a chance below 1e-8 each.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from epsilons.frozen import from_plain, to_plain
+from epsilons.risk import ClosedNoise, Weighing, cells, closed, largest, mean
+from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
+from epsilons.risk.weighed_cells import WeighedCells
+from epsilons.types import Floats
+
+FEW = (2, 3, 4, 5, 9)
+
+
+def witness(k: int, size: int, seed: int) -> Floats:
+    """At least `size` draws."""
+    rng = np.random.default_rng(seed)
+    kept: list[Floats] = []
+    while sum(map(len, kept)) < size:
+        first = rng.laplace(size=(size, k - 1))
+        last = -first.sum(axis=1)
+        stays = rng.random(size) < np.exp(-np.abs(last))
+        kept.append(np.column_stack([first, last])[stays])
+    return np.concatenate(kept)
+
+
+def density(x: float, k: int) -> float:
+    """Of one cell, not normed: Laplace noise times the density of all others at what it lacks.
+
+    k − 1 Laplace noises sum to a Gaussian of a variance that is twice a Gamma variable.
+    """
+    others = integrate.quad(
+        lambda v: stats.gamma.pdf(v, k - 1) * stats.norm.pdf(x, scale=math.sqrt(2.0 * v)),
+        0.0,
+        math.inf,
+        limit=400,
+    )[0]
+    return math.exp(-abs(x)) * float(others)
+
+
+@pytest.mark.parametrize("k", [3, 4, 6])
+def test_a_cell_is_laplace_noise_times_the_density_of_what_it_lacks(k: int) -> None:
+    noise = ClosedNoise(k)
+    whole = 2.0 * integrate.quad(density, 0.0, 40.0, args=(k,), limit=400)[0]
+    square = 2.0 * integrate.quad(lambda x: x * x * density(x, k), 0.0, 40.0, limit=400)[0]
+    assert noise.variance == pytest.approx(square / whole, rel=1e-5)
+    for a in (0.1, 1.0, 4.0):
+        beyond = integrate.quad(density, a, 40.0, args=(k,), limit=400)[0] / whole
+        assert float(noise.exceeds(a)) == pytest.approx(beyond, rel=1e-5)
+        assert float(noise.exceeds(-a)) == pytest.approx(1.0 - beyond, rel=1e-5)
+
+
+def test_two_cells_are_one_laplace_noise_of_half_the_scale() -> None:
+    noise = ClosedNoise(2)
+    assert noise.square == 2 * 2 * 0.25
+    assert float(noise.exceeds(0.7)) == pytest.approx(0.5 * math.exp(-1.4), rel=1e-12)
+    assert noise.within(0.8, ((0.5, 1),)) == pytest.approx(
+        1.0 - 0.5 * math.exp(-0.6) - 0.5 * math.exp(-2.6), rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("k", [3, 5, 10, 20])
+def test_squares_are_the_known_part_of_projected_noise(k: int) -> None:
+    """(2k − 1)/(2k + 2) of independent noise on the plane: 2(k − 1) at scale 1."""
+    part = (2 * k - 1) / (2 * k + 2)
+    assert ClosedNoise(k).square == pytest.approx(part * 2.0 * (k - 1), rel=1e-12)
+
+
+@pytest.mark.parametrize("k", [*FEW, 40, 90])
+def test_the_witness_is_as_far_out_as_the_formulas_say(k: int) -> None:
+    z, noise = witness(k, 60_000, seed=k), ClosedNoise(k)
+    squares = np.square(z).sum(axis=1)
+    assert abs(squares.mean() - noise.square) <= 6.0 * squares.std() / math.sqrt(len(z))
+    far = np.abs(z).max(axis=1)
+    for alpha in (0.5, 2.0, 5.0):
+        seen, said = int((far <= alpha).sum()), noise.within(alpha)
+        assert abs(seen - said * len(z)) <= 6.0 * math.sqrt(len(z) * said * (1.0 - said)) + 6.0
+        beyond, bound = int((z[:, 0] > alpha).sum()), float(noise.exceeds(alpha))
+        room = 6.0 * math.sqrt(len(z) * bound) + 6.0
+        assert beyond - bound * len(z) <= room
+        assert k > 64 or bound * len(z) - beyond <= room
+    first, second = noise.largest()
+    assert abs(far.mean() - first) <= 6.0 * far.std() / math.sqrt(len(z))
+    assert abs(np.square(far).mean() - second) <= 6.0 * np.square(far).std() / math.sqrt(len(z))
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 5, 6, 30])
+@pytest.mark.parametrize("off", [((1.5, 1),), ((0.7, 1), (0.3, 1)), ((4.0, 1),)])
+def test_shifted_cells_of_the_witness(k: int, off: tuple[tuple[float, int], ...]) -> None:
+    if 2 * sum(pairs for _, pairs in off) > k:
+        return
+    shifts = [sign * shift for shift, pairs in off for _ in range(pairs) for sign in (1.0, -1.0)]
+    row = np.array([*shifts, *(0.0,) * (k - len(shifts))])
+    z, noise = witness(k, 60_000, seed=100 + k), ClosedNoise(k)
+    far = np.abs(z + row).max(axis=1)
+    for alpha in (0.3, 1.0, 3.0, 6.0):
+        seen, said = int((far <= alpha).sum()), noise.within(alpha, off)
+        assert abs(seen - said * len(z)) <= 6.0 * math.sqrt(len(z) * said * (1.0 - said)) + 6.0
+    square = np.square(far)
+    assert abs(square.mean() - noise.largest_square(off)) <= 6.0 * square.std() / math.sqrt(len(z))
+    alpha = noise.largest_quantile(off, 0.1)
+    assert noise.within(alpha, off) == pytest.approx(0.9, abs=1e-7)
+
+
+@pytest.mark.parametrize("k", [3, 4, 5, 7])
+def test_the_largest_cell_is_the_largest_of_two_compositions(k: int) -> None:
+    """P(max ≤ a) = E[G_j(a/r)·G_{k−j}(a/r)] over r ~ Gamma(k − 1) and j: G_j is of spacings."""
+    for alpha in (0.4, 1.3, 3.1):
+        total = 0.0
+        for j in range(1, k):
+            part = math.comb(k, j) * math.comb(k - 2, j - 1) / math.comb(2 * k - 2, k - 1)
+            total += (
+                part
+                * integrate.quad(
+                    lambda r, j=j, a=2.0 * alpha: (
+                        stats.gamma.pdf(r, k - 1) * spaced(j, a / r) * spaced(k - j, a / r)
+                    ),
+                    0.0,
+                    60.0,
+                    points=[2.0 * alpha * m for m in range(1, k + 1)],
+                    limit=400,
+                )[0]
+            )
+        assert ClosedNoise(k).within(alpha) == pytest.approx(total, abs=1e-7)
+
+
+def spaced(j: int, x: float) -> float:
+    """P(all of j parts of a uniform composition of 1 are at most x)."""
+    cut = (math.comb(j, i) * (-1) ** i * (1.0 - i * x) ** (j - 1) for i in range(j) if i * x < 1.0)
+    return sum(cut) if x * j >= 1.0 else 0.0
+
+
+@pytest.mark.parametrize("k", [2, 3, 12, 64, 65, 300])
+def test_an_envelope_lies_above_the_tail_and_touches_it(k: int) -> None:
+    noise, at = ClosedNoise(k), np.linspace(-8.0, 199.0, 40_001)
+    rates = np.array([0.1, 0.5, 0.9, 1.0, 1.3, 1.9, 2.0])
+    tail = noise.exceeds(at)
+    for rate, log in zip(rates, noise.log_envelope(rates), strict=True):
+        if rate > noise.steepest or (rate == 2.0 and k > 2):
+            assert log == math.inf
+            continue
+        ratio = tail * np.exp(rate * at - log)
+        assert ratio.max() <= 1.0
+        if k < 60 or rate <= 1.0:  # else the point where they are nearest is farther out
+            assert ratio.max() >= math.exp(-0.05)
+
+
+@pytest.mark.parametrize("k", [3, 4, 5])
+def test_no_other_biases_do_worse(k: int) -> None:
+    """All biases on a grid that sum to zero and to two on both sides, by draws of the witness."""
+    z = witness(k, 20_000, seed=7) * 0.5
+    axis = np.linspace(-1.0, 1.0, 5)
+    grid = np.array(list(itertools.product(axis, repeat=k - 1)))
+    grid = np.column_stack([grid, -grid.sum(axis=1)])
+    grid = grid[np.abs(grid).sum(axis=1) <= 2.0 + 1e-12]
+    worst = np.array([1.0, -1.0, *(0.0,) * (k - 2)])
+    for alpha in (0.8, 1.5, 2.5):
+        within = np.array([(np.abs(z + row).max(axis=1) <= alpha).mean() for row in grid])
+        least = (np.abs(z + worst).max(axis=1) <= alpha).mean()
+        assert least <= within.min() + 6.0 * 0.5 / math.sqrt(len(z))
+
+
+@pytest.mark.parametrize("k", [3, 5, 12])
+@pytest.mark.parametrize("shift", [0.0, 0.5, 3.0])
+def test_closed_noise_is_within_wherever_independent_noise_is(k: int, shift: float) -> None:
+    """Also with biases: each pair of cells given its intervals is closer than without."""
+    off = ((shift, 1),) if shift else ()
+    for alpha in (0.2, 1.0, 2.9, 6.0):
+        apart = float(largest._cdf(np.array(alpha), shift, k, 1.0))
+        assert ClosedNoise(k).within(alpha, off) >= apart - 1e-12
+
+
+@pytest.mark.parametrize("k", [3, 8, 64, 65])
+@pytest.mark.parametrize("sigma", [0.05, 0.6, 4.0])
+def test_the_tail_beside_a_sum_is_that_of_a_rayleigh_variable(k: int, sigma: float) -> None:
+    """Exact up to 64 cells; beyond, a bound that is near."""
+    noise, terms = ClosedNoise(k), closed._coefficients(k)
+
+    def beyond(a: float) -> float:
+        if a < 0.0:
+            return 1.0 - beyond(-a)
+        return math.exp(-2.0 * a) * math.fsum(q * (2.0 * a) ** i for i, q in enumerate(terms))
+
+    for alpha in (0.3, 2.0, 7.0):
+        knots = sorted({min(alpha, 12.0 * sigma), sigma, 3.0 * sigma})
+        expected = integrate.quad(
+            lambda u, alpha=alpha: stats.rayleigh.pdf(u, scale=sigma) * beyond(alpha - u),
+            0.0,
+            12.0 * sigma,
+            points=knots,
+            limit=400,
+        )[0]
+        found = noise.tail(alpha, sigma)
+        assert expected * (1.0 - 1e-6) <= found
+        assert found <= expected * (1.0 + 1e-6 if k <= 64 else 1.3)
+
+
+@pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED, RELATED, Assumption("people", 0.1)])
+def test_a_share_of_two_categories_is_the_mean_of_its_indicator(assumption: Assumption) -> None:
+    """A cell of scale 2t that sums to zero with the other is Laplace noise of scale t."""
+    weights, counts = np.array([0.01, 0.03]), np.array([40, 20])
+    table = Weighing(weights, counts, 0.02, closed=ClosedNoise(2))
+    one = Weighing(weights, counts, 0.01)
+    for confidence in (0.3, 0.9, 0.999):
+        found = cells.share_error(table, assumption, confidence)
+        assert found == mean.quantile(one, assumption, confidence)
+    squares = float(cells.squares(table, assumption, 2))
+    assert squares == pytest.approx(2.0 * float(mean.mse(one, assumption)), rel=1e-12)
+
+
+@pytest.mark.parametrize("k", [3, 5, 30, 100])
+@pytest.mark.parametrize("shift", [0.0, 0.05])
+@pytest.mark.parametrize("square", [0.0, 0.0004])
+def test_one_share_is_within_its_error(k: int, shift: float, square: float) -> None:
+    """The noise of one cell beside Gaussian data, which has the tail of Hoeffding and less."""
+    z, scale = witness(k, 60_000, seed=k), 0.02
+    data = np.random.default_rng(1).normal(0.0, math.sqrt(square) / 2.0, len(z))
+    error = np.abs(shift + data + scale * z[:, 0])
+    for beta in (0.6, 0.1, 0.01):
+        alpha = ClosedNoise(k).deviation(shift, square, scale, beta)
+        missed = int((error > alpha).sum())
+        assert missed <= beta * len(z) + 6.0 * math.sqrt(beta * len(z)) + 6.0
+        if square == 0.0 and k <= 64 and beta < 0.5:
+            assert missed >= beta * len(z) - 6.0 * math.sqrt(beta * len(z)) - 6.0
+
+
+@pytest.mark.parametrize("k", [2, 3, 6, 25])
+@pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED])
+def test_bands_hold_and_are_narrower_than_with_independent_noise(
+    k: int, assumption: Assumption
+) -> None:
+    """40 people of two weights in any cells; the noise is the witness's."""
+    rng, runs = np.random.default_rng(3), 40_000
+    made = Weighing(np.array([0.01, 0.04]), np.array([20, 20]), 0.03, closed=ClosedNoise(k))
+    people = np.repeat(made.weights, made.counts)
+    for shares in (np.full(k, 1.0 / k), np.array([0.5, 0.5, *(0.0,) * (k - 2)])):
+        data = rng.choice(k, size=(runs, 40), p=shares)
+        truth = np.broadcast_to(shares, (runs, k))
+        if assumption == UNRELATED:
+            one = np.sort(data[0])
+            data = rng.permuted(np.tile(one, (runs, 1)), axis=1)
+            truth = np.broadcast_to(np.bincount(one, minlength=k) / 40.0, (runs, k))
+        hits = np.stack([(data == j) @ people for j in range(k)], axis=1)
+        errors = hits + 0.03 * witness(k, runs, seed=9)[:runs] - truth
+        far = np.abs(errors).max(axis=1)
+        for beta in (0.3, 0.05):
+            allowed = beta * runs + 6.0 * math.sqrt(beta * runs) + 6.0
+            for bound in (cells.band, cells.quantile):
+                assert (far > bound(made, assumption, k, 1.0 - beta)).sum() <= allowed
+        squares = np.square(errors).sum(axis=1)
+        worst = float(cells.squares(made, assumption, k))
+        assert squares.mean() <= worst + 6.0 * squares.std() / math.sqrt(runs)
+        largest_ = cells.largest_square(made, assumption, k)
+        assert np.square(far).mean() <= largest_ + 6.0 * np.square(far).std() / math.sqrt(runs)
+    apart = Weighing(made.weights, made.counts, 0.03)
+    for bound in (cells.band, cells.quantile):
+        assert bound(made, assumption, k, 0.95) < bound(apart, assumption, k, 0.95)
+    assert cells.largest_square(made, assumption, k) < cells.largest_square(apart, assumption, k)
+
+
+def test_integers_take_their_part_of_the_error_probability() -> None:
+    made = Weighing(np.array([0.1]), np.array([10]), 0.02, closed=ClosedNoise(40))
+    fine, coarse = (WeighedCells(made, slack, 40) for slack in (1e-12, 1e-4))
+    beta = 0.05 * math.exp(-40 * 1e-4 / 0.02)
+    assert coarse.worst(RELATED, 0.95) == pytest.approx(
+        cells.band(made, RELATED, 40, 1.0 - beta) + 1e-4, rel=1e-9
+    )
+    assert coarse.error(RELATED, 0.95) == pytest.approx(
+        cells.share_error(made, RELATED, 1.0 - beta) + 1e-4, rel=1e-9
+    )
+    assert fine.worst(RELATED, 0.95) < coarse.worst(RELATED, 0.95) - 1e-4
+
+
+def test_it_is_written_and_read_back() -> None:
+    made = Weighing(np.array([0.5]), np.array([2]), 0.1, closed=ClosedNoise(7))
+    again = from_plain(to_plain(made))
+    assert again.closed == ClosedNoise(7)
