@@ -211,6 +211,20 @@ class ChangeRow(TypedDict):
     ratio: float
 
 
+class OptionRow(TypedDict):
+    """What could be assumed, guessed or asked for, how it is written, and what it would buy.
+
+    Attributes:
+        error: the error of the best method then.
+        times: how many times smaller that is than now.
+    """
+
+    change: str
+    write: str
+    error: float
+    times: float
+
+
 class CurveData(TypedDict):
     """The error over the cap."""
 
@@ -228,6 +242,8 @@ class PlanData(TypedDict):
         forecasts: the best method first.
         spread: a guess of the standard deviation in parts of the range; None if there is none.
         guess: what it buys and may cost.
+        options: what else could be assumed, guessed or asked for; what buys most first.
+        hint: the same in one sentence.
         lower_bound: the error that no method can stay below.
     """
 
@@ -253,6 +269,8 @@ class PlanData(TypedDict):
     before: str
     spread: float | None
     guess: GuessRow | None
+    options: list[OptionRow]
+    hint: str
     lower_bound: float
     sensitivity: list[ChangeRow]
     curve: CurveData

@@ -62,6 +62,7 @@ def text(data: PlanData) -> str:
             *warning_lines(data["warnings"]),
             wrapped("Advice: " + data["advice"]),
             *map(wrapped, _guess(data)),
+            wrapped(data["hint"]),
             "",
             table(*outcomes_table(data, lambda error: _told(data, error))),
             wrapped("The row with * is what this plan assumes. " + data["before"]),
@@ -84,7 +85,7 @@ def html(data: PlanData) -> str:
     return notebook.block(
         headline(data),
         notebook.html_table(heads, rows),
-        notebook.paragraphs(*data["warnings"], data["advice"], *_guess(data)),
+        notebook.paragraphs(*data["warnings"], data["advice"], *_guess(data), data["hint"]),
     )
 
 
@@ -116,6 +117,7 @@ def page(data: PlanData) -> str:
             *warning_parts(data["warnings"]),
             Words(data["advice"], "advice"),
             *map(Words, _guess(data)),
+            Words(data["hint"]),
             FactList(_worth(data, best)),
             Section("The budgets", [_budgets(data)]),
             Section("Error over the cap", [_curve(data)]),
