@@ -17,9 +17,13 @@ from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError
 from epsilons.planning.forecast import (
     Forecast,
+    advice_on,
     as_plain,
     curve_of,
+    forecast_of_allocation,
     gain_over,
+    put_in_order,
+    rmse_of,
 )
 from epsilons.planning.guess import Guess, guess_of
 from epsilons.planning.options import (
@@ -34,6 +38,7 @@ from epsilons.planning.options import (
     put_best_first,
     strictest_give_more,
 )
+from epsilons.planning.private import forecasts_of_a_guess
 from epsilons.planning.questions import Need, WhatIf, need, sensitivity
 from epsilons.planning.shown import Shown
 from epsilons.planning.sides import Outcome, as_rows, best_of, outcomes
@@ -273,3 +278,50 @@ class Plan(Shown):
                 self.budgets, self.goal, self.bounds, self.neighbours, self.forecasts
             ),
         }
+
+
+def central_plan(
+    statistic: str,
+    budgets: Budgets,
+    goal: Goal,
+    limits: tuple[float, float],
+    neighbours: str,
+    cap: float | None,
+) -> Plan:
+    """Forecast every method on a known range.
+
+    Args:
+        statistic: what is estimated, by name.
+        budgets: the people, or for add/remove a guess.
+        goal: what is assumed of the data, and which error is to be small.
+        limits: the range.
+        neighbours: "replace" or "add-remove".
+        cap: for add/remove, the most that anyone spends, if the caller said so.
+    """
+    if neighbours == "add-remove":
+        found = forecasts_of_a_guess(budgets, goal, limits, cap)
+        return Plan(
+            *found,
+            budgets=budgets,
+            bounds=limits,
+            goal=goal,
+            statistic=statistic,
+            neighbours="add-remove",
+            cap=cap,
+        )
+    allocations = {name: allocate_for(budgets, goal, name) for name in rules_for(goal)}
+    best = allocate_for(budgets, goal, "auto").method
+    strictest = rmse_of(allocations["uniform"], limits)
+    forecasts = [
+        forecast_of_allocation(allocation, limits, strictest) for allocation in allocations.values()
+    ]
+    put_in_order(forecasts, goal, best)
+    return Plan(
+        forecasts=tuple(forecasts),
+        best=best,
+        advice=advice_on(forecasts[0], allocations[best]),
+        budgets=budgets,
+        bounds=limits,
+        goal=goal,
+        statistic=statistic,
+    )

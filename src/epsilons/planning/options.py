@@ -29,6 +29,7 @@ __all__ = [
     "error_words",
     "hint_of",
     "in_units",
+    "option",
     "put_best_first",
     "strictest_give_more",
 ]
@@ -62,6 +63,11 @@ class Option(NamedTuple):
     times: float
 
 
+def option(change: str, write: str, now: float, then: float) -> Option:
+    """What a change would buy, from the errors now and then."""
+    return Option(change, write, then, _times(now, then))
+
+
 def by_sides(sides: Sequence[Outcome], goal: Goal) -> list[Option]:
     """What stronger answers to whether budgets go with values would buy.
 
@@ -80,7 +86,7 @@ def by_sides(sides: Sequence[Outcome], goal: Goal) -> list[Option]:
         if answer is not False:
             how = related_words(answer, cells=goal.categories is not None)
             words = f"if budgets go with values {how}"
-        found.append(Option(words, f"related={answer}", error, _times(now, error)))
+        found.append(option(words, f"related={answer}", now, error))
     return found
 
 
@@ -96,7 +102,7 @@ def by_about(goal: Goal, error: Callable[[Goal], float]) -> list[Option]:
     people = replace(goal, assumption=replace(goal.assumption, about="people"))
     then = error(people)
     words = "if these very people were asked about, and not the population that they come from"
-    return [Option(words, 'about="people"', then, _times(error(goal), then))]
+    return [option(words, 'about="people"', error(goal), then)]
 
 
 def by_guess(
@@ -122,7 +128,7 @@ def by_guess(
         f"if it were known that values have a standard deviation of about {percent(GUESS)} of the "
         "range"
     )
-    return [Option(words, f"spread={GUESS}", then, _times(now, then))]
+    return [option(words, f"spread={GUESS}", now, then)]
 
 
 def strictest_give_more(
@@ -147,7 +153,7 @@ def strictest_give_more(
     where = f"ε = {top}" if chosen.sum() == 1 else f"ε up to {top}"
     who = "everyone" if people == budgets.n else f"the {people:,} strictest people"
     words = f"if {who}, at {where}, allowed half as much again"
-    return [Option(words, "", then, _times(now, then))]
+    return [option(words, "", now, then)]
 
 
 def put_best_first(options: Iterable[Option]) -> tuple[Option, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -18,8 +18,9 @@ from epsilons.allocation.declared import declared_of
 from epsilons.budgets import Budgets
 from epsilons.ladder import Ladder, keys
 from epsilons.mechanisms import Selection, TheLine, added_up
+from epsilons.release import Scalar
 from epsilons.statistics.call import Call
-from epsilons.statistics.locate import DEVIATION
+from epsilons.statistics.locate import DEVIATION, ROUNDS
 from epsilons.statistics.mean import Mean
 from epsilons.statistics.outer import HIGH
 from epsilons.statistics.steps import Answer, Draw
@@ -86,7 +87,7 @@ class Rehearsal:
     """How a mean on a range that has to be found would go.
 
     Attributes:
-        answer: what would be returned.
+        estimate: what would be returned, whatever its value.
         looks: how often the data would be looked at to find the range.
         levels: the budgets of the people.
         counts: how many have each, or are expected to.
@@ -95,13 +96,24 @@ class Rehearsal:
         first: what the first selection was drawn from.
     """
 
-    answer: Answer
+    estimate: Scalar
     looks: int
     levels: Floats
     counts: Integers
     on_range: Floats
     on_mean: Floats
     first: Selection
+
+    @property
+    def margin(self) -> Any:
+        """How far the truth may be: of its own kind for each way."""
+        return self.estimate.margin
+
+    @property
+    def width(self) -> float:
+        """Of the range."""
+        lo, hi = self.estimate.bounds
+        return hi - lo
 
 
 def rehearse(
@@ -134,10 +146,11 @@ def rehearse(
         if not isinstance(step, Draw):
             raise TypeError("a range is found without coins")
         draws.append(step)
-        sent = _said(step, close)
+        # The finest picture is fine enough for anything.
+        sent = _said(step, close=close and _looks(draws) < ROUNDS)
 
 
-def _said(draw: Draw, close: bool) -> Any:
+def _said(draw: Draw, *, close: bool) -> Any:
     """What might have been drawn."""
     mechanism, total = draw.mechanism, draw.total
     if not isinstance(mechanism, Selection):
@@ -149,6 +162,11 @@ def _said(draw: Draw, close: bool) -> Any:
     return middle + _OCTAVE if mechanism.seeks == HIGH and not close else middle
 
 
+def _looks(draws: list[Draw]) -> int:
+    """How often the data were looked at to find a range: two selections each."""
+    return sum(isinstance(draw.mechanism, Selection) for draw in draws) // 2
+
+
 def _rehearsal(answer: Answer, draws: list[Draw], rows: _Absent) -> Rehearsal:
     """What was rehearsed, by the levels of the last draw."""
     last, before = draws[-1], draws[:-1]
@@ -157,15 +175,15 @@ def _rehearsal(answer: Answer, draws: list[Draw], rows: _Absent) -> Rehearsal:
     counts = np.zeros(len(levels), dtype=np.int64)
     np.add.at(counts, np.searchsorted(levels, counted.levels), counted.counts)
     parts = [_losses_on(draw, levels) for draw in before]
-    selections = [draw.mechanism for draw in before if isinstance(draw.mechanism, Selection)]
+    first = next(each.mechanism for each in before if isinstance(each.mechanism, Selection))
     return Rehearsal(
-        answer=answer,
-        looks=len(selections) // 2,
+        estimate=cast(Scalar, answer.estimate),
+        looks=_looks(before),
         levels=levels,
         counts=counts,
         on_range=np.array([float(loss) for loss in added_up(parts)]),
         on_mean=np.array([float(loss) for loss in last.mechanism.losses]),
-        first=selections[0],
+        first=first,
     )
 
 

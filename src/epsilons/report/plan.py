@@ -21,6 +21,7 @@ from epsilons.report.parts import (
 from epsilons.report.screen import table, warning_lines, wrapped
 from epsilons.report.sections import spending_parts, warning_parts
 from epsilons.report.sides import outcomes_table
+from epsilons.report.spending import some_places
 
 if TYPE_CHECKING:
     import altair
@@ -33,7 +34,7 @@ def text(data: PlanData) -> str:
     """A plan for the screen."""
     confidence = percent(data["confidence"])
     levels = [row["epsilon"] for row in data["forecasts"][0]["spent"]]
-    chosen = _some(len(levels))
+    chosen = some_places(len(levels), _COLUMNS)
     rows = [
         (
             row["method"] + (" *" if row["method"] == data["best"] else ""),
@@ -153,13 +154,6 @@ def headline(data: PlanData) -> str:
     lo, hi = data["bounds"]
     values = f"values from {number(lo)} to {number(hi)}"
     return f"Plan for the {data['statistic']} of {data['n']:,} people, {values}"
-
-
-def _some(count: int) -> list[int]:
-    """The places of the levels that are shown: all, or some from the strictest to the largest."""
-    if count <= _COLUMNS:
-        return list(range(count))
-    return [round(k * (count - 1) / (_COLUMNS - 1)) for k in range(_COLUMNS)]
 
 
 def _times(gain: float) -> str:
