@@ -57,7 +57,7 @@ def plan(
 def plan(
     epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
     *,
-    bounds: tuple[float, float] = ...,
+    bounds: Any = ...,
     statistic: str = ...,
     categories: Any = ...,
     edges: Any = ...,
