@@ -125,7 +125,7 @@ class LocalPlan(Shown):
         sends = self.forecasts[0].sends
         return (
             f"Take ep.local.{made[self.statistic]} with method={self.best!r}: each person sends "
-            f"{sends}, at all of their ε."
+            f"{sends}, and spends all of their ε."
         )
 
     @property

@@ -138,7 +138,7 @@ def _range(data: RangePlanData) -> str:
     return (
         f"The range: from about the {percent(round(low, 2))} to about the "
         f"{percent(round(1.0 - low, 2))} quantile of the values, as far out as these budgets "
-        f"can tell, and then {number(data['wider'] or 1.0, 3)} times as wide around its middle. "
+        f"can tell, stretched {number(data['wider'] or 1.0, 3)} times around its middle. "
         "Values outside are cut to it."
     )
 
@@ -179,8 +179,8 @@ def _errors_are(data: RangePlanData) -> str:
         f"width{people}."
     )
     return (
-        f"{first} For the range goes that part of all that people spend. Values that lie within "
-        "a hundredth of their distance from 0, such as years, are looked at more often."
+        f"{first} The third column is the part of all spending that goes into finding the range. "
+        "Values that lie close together, such as years, may take up to three looks."
     )
 
 
