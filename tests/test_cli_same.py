@@ -208,6 +208,9 @@ def test_files_with_another_separator(
 
 
 LEVELS = {0.1: 500, 1.0: 200, 4.0: 20, math.inf: 3}
+DRAWN = ["--about", "population", "--related", "no"]
+SAMPLE: dict[str, Any] = {"about": "population", "related": False}
+GAUSSIAN: dict[str, Any] = {"shape": "gaussian"} | SAMPLE
 PLANS: list[tuple[list[str], dict[str, Any]]] = [
     ([], {}),
     (["--bounds", "-3", "40"], {"bounds": (-3.0, 40.0)}),
@@ -221,6 +224,11 @@ PLANS: list[tuple[list[str], dict[str, Any]]] = [
     ([*AR, "--spread", "0.2"], PRIVATE | {"spread": 0.2}),
     (AR, PRIVATE),
     ([*AR, "--cap", "0.3"], PRIVATE | {"cap": 0.3}),
+    (["--unknown-range"], {"bounds": None}),
+    ([*AR, "--unknown-range", "--cap", "0.3"], PRIVATE | {"bounds": None, "cap": 0.3}),
+    (["--unknown-range", "--shape", "gaussian", *DRAWN], {"bounds": None} | GAUSSIAN),
+    (["--model", "local", *DRAWN], {"model": "local"} | SAMPLE),
+    (["--model", "local", "--dimension", "3", *DRAWN], {"model": "local", "dimension": 3} | SAMPLE),
 ]
 
 

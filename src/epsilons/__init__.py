@@ -17,7 +17,7 @@ from epsilons.budgets import Budgets
 from epsilons.checking import Check, check
 from epsilons.made import VERSION
 from epsilons.noise import Seeded
-from epsilons.planning import Plan, plan
+from epsilons.planning import LocalPlan, Plan, RangePlan, plan
 from epsilons.release import Release, Releases
 from epsilons.statistics import Frequencies, Mean
 
@@ -26,8 +26,10 @@ __all__ = [
     "Budgets",
     "Check",
     "Frequencies",
+    "LocalPlan",
     "Mean",
     "Plan",
+    "RangePlan",
     "Release",
     "Releases",
     "Seeded",

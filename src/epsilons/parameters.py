@@ -19,6 +19,7 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "about": ("people", "population"),
     "loss": ("mse", "pac", "largest"),
     "missing": ("error", "midpoint"),
+    "model": ("central", "local"),
     "neighbours": ("replace", "add-remove"),
     "shape": ("any", "gaussian"),
     "statistic": ("mean", "frequencies"),

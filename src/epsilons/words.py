@@ -5,6 +5,7 @@ assumed(statistic, neighbours, assumption, mean=…)         what its error assu
 ASSUMED_OF_A_GAUSSIAN                                      the same for a Gaussian population
 PROTECTED_LOCALLY, ASSUMED_LOCALLY, honest_reports(…)      the local model
 will_protect(neighbours), planned(neighbours, assumption)  plans
+planned_gaussian(neighbours)                               plans for a Gaussian population
 BEFORE                                                     what the default was in former versions
 neighbours_are(neighbours)                                 what counts as a change of one person
 clipped(…), uncounted(…), shortened(…), tossed(…)          what values that do not fit count as
@@ -103,6 +104,11 @@ _GUESSED: Final = {
     "replace": "",
     "add-remove": " Who is there is private: the numbers of people are a guess.",
 }
+
+_GAUSSIAN_WANTED: Final = (
+    "The mean of a Gaussian population is wanted. The people are a sample of it, and budgets say "
+    "nothing of values."
+)
 
 _WILL_PROTECT: Final = {
     "replace": "Each person's value: whatever it is, no result will become more or less likely by "
@@ -207,14 +213,26 @@ def will_protect(neighbours: str) -> str:
     return _WILL_PROTECT[neighbours]
 
 
-def planned(neighbours: str, assumption: Assumption) -> str:
-    """What a plan assumes."""
+def planned(neighbours: str, assumption: Assumption, *, found: bool = False) -> str:
+    """What a plan assumes.
+
+    Args:
+        neighbours: what counts as a change of one person.
+        assumption: what is taken to be true of the data.
+        found: whether values will be cut to a range that has to be found.
+    """
     whose = {
         "people": "these very people",
         "population": "the population that people are drawn from",
     }
-    wanted = f"The truth of {whose[assumption.about]} is wanted."
+    cut = ", each value cut to the range that is found" if found else ""
+    wanted = f"The truth of {whose[assumption.about]} is wanted{cut}."
     return f"{wanted} {_budgets_say(assumption.related, 'values')}{_GUESSED[neighbours]}"
+
+
+def planned_gaussian(neighbours: str) -> str:
+    """What a plan for a Gaussian population assumes."""
+    return f"{_GAUSSIAN_WANTED}{_GUESSED[neighbours]}"
 
 
 def neighbours_are(neighbours: str) -> str:

@@ -105,4 +105,4 @@ def test_the_curve_is_lowest_at_the_optimal_cap() -> None:
 )
 def test_bad_arguments_are_refused(changes: dict[str, object]) -> None:
     with pytest.raises(ep.errors.ArgumentError):
-        ep.plan(BUDGETS, **changes)  # type: ignore[arg-type]
+        ep.plan(BUDGETS, **changes)  # type: ignore[call-overload]

@@ -28,6 +28,10 @@ NAMES = [
     "plan of many",
     "plan of private people",
     "plan with a guess",
+    "range plan",
+    "range plan of too few",
+    "local plan",
+    "local plan of shares",
     "parts",
 ]
 
@@ -72,6 +76,21 @@ def data() -> dict[str, Any]:
         ).to_dict(),
         "plan with a guess": ep.plan(
             ep.Budgets({0.1: 500, 1.0: 200}), bounds=(0, 120), related=False, spread=0.05
+        ).to_dict(),
+        **_other_plans(many),
+    }
+
+
+def _other_plans(many: np.ndarray) -> dict[str, Any]:
+    """Plans of ranges that have to be found, and of the local model."""
+    sample: dict[str, Any] = {"about": "population", "related": False}
+    people = ep.Budgets({0.0: 3, 0.1: 50, 1.0: 20, math.inf: 2})
+    return {
+        "range plan": ep.plan(np.tile(many, 5), bounds=None, shape="gaussian", **sample).to_dict(),
+        "range plan of too few": ep.plan(people, bounds=None).to_dict(),
+        "local plan": ep.plan(people, model="local", bounds=(0, 24), **sample).to_dict(),
+        "local plan of shares": ep.plan(
+            many, model="local", statistic="frequencies", categories=9, loss="pac", **sample
         ).to_dict(),
     }
 

@@ -18,6 +18,7 @@ from epsilons import plan as plan_for
 from epsilons.cli import options
 from epsilons.cli.checking import CHECK
 from epsilons.cli.publishing import commands, replays
+from epsilons.parameters import CHOICES
 from epsilons.release import Release
 from epsilons.statistics import STATISTICS
 
@@ -84,10 +85,18 @@ cli.add_command(replays())
 
 @cli.command()
 @options.PEOPLE
-@click.option(
-    "--bounds", type=float, nargs=2, default=(0.0, 1.0), metavar="LO HI", show_default=True
-)
+@click.option("--bounds", type=float, nargs=2, metavar="LO HI", help="The range: 0 1 if not given.")
+@options.UNKNOWN_RANGE
+@options.SHAPE
 @click.option("--categories", type=int, help="Plan for frequencies of so many categories.")
+@click.option("--dimension", type=int, help="In the local model: vectors of so many numbers.")
+@click.option(
+    "--model",
+    type=click.Choice(CHOICES["model"]),
+    default="central",
+    show_default=True,
+    help="A curator is trusted with values, or everyone randomizes their own.",
+)
 @options.NEIGHBOURS
 @options.CAP
 @options.ABOUT
@@ -99,8 +108,12 @@ cli.add_command(replays())
 @options.JSON
 def plan(
     levels: tuple[tuple[float, int], ...],
-    bounds: tuple[float, float],
+    bounds: tuple[float, float] | None,
+    unknown_range: bool,
+    shape: str,
     categories: int | None,
+    dimension: int | None,
+    model: str,
     neighbours: str,
     cap: float | None,
     about: str,
@@ -111,19 +124,25 @@ def plan(
     as_json: bool,
 ) -> None:
     """Forecast every method without data, for instance: epsilons plan 0.1:500 1:200 inf:3."""
-    forecast = plan_for(
-        options.people_of(levels),
-        bounds=bounds,
-        statistic="mean" if categories is None else "frequencies",
-        categories=categories,
-        neighbours=neighbours,
-        about=about,
-        related=related,
-        spread=spread,
-        loss=loss,
-        confidence=confidence,
-        cap=cap,
-    )
+    if unknown_range and bounds is not None:
+        raise click.UsageError("--bounds and --unknown-range exclude each other.")
+    known = (0.0, 1.0) if bounds is None else bounds
+    asked: dict[str, Any] = {
+        "bounds": None if unknown_range else known,
+        "shape": shape,
+        "statistic": "mean" if categories is None else "frequencies",
+        "categories": categories,
+        "dimension": dimension,
+        "model": model,
+        "neighbours": neighbours,
+        "cap": cap,
+        "about": about,
+        "related": related,
+        "spread": spread,
+        "loss": loss,
+        "confidence": confidence,
+    }
+    forecast = plan_for(options.people_of(levels), **asked)
     click.echo(forecast.to_json() if as_json else str(forecast))
 
 

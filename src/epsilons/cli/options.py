@@ -23,7 +23,9 @@ __all__ = [
     "PEOPLE",
     "RELATED",
     "SEPARATOR",
+    "SHAPE",
     "SPREAD",
+    "UNKNOWN_RANGE",
     "number_or_column",
     "offered",
     "people_of",
@@ -134,6 +136,16 @@ LEVELS = click.option(
     multiple=True,
     metavar="EPSILON[:PEOPLE]",
     help="For add-remove: a budget that was offered, and how many people you expect there.",
+)
+UNKNOWN_RANGE = click.option(
+    "--unknown-range", is_flag=True, help="Nobody knows the range: find one privately first."
+)
+SHAPE = click.option(
+    "--shape",
+    type=click.Choice(CHOICES["shape"]),
+    default="any",
+    show_default=True,
+    help="With --unknown-range: any data, cut to the range that is found, or Gaussian data.",
 )
 CAP = click.option(
     "--cap", type=float, help="For add-remove: the most that anyone spends, chosen if not given."

@@ -30,16 +30,6 @@ _BOUNDS = click.option(
     metavar="LO HI",
     help="The range that values can have, whatever the data.",
 )
-_UNKNOWN_RANGE = click.option(
-    "--unknown-range", is_flag=True, help="Nobody knows the range: find one privately first."
-)
-_SHAPE = click.option(
-    "--shape",
-    type=click.Choice(CHOICES["shape"]),
-    default="any",
-    show_default=True,
-    help="With --unknown-range: any data, cut to the range that is found, or Gaussian data.",
-)
 _WHOSE = (_PERSON, options.SEPARATOR)
 _TERMS = (
     options.NEIGHBOURS,
@@ -80,11 +70,22 @@ def _method(names: Iterable[str]) -> Decorator:
     )
 
 
-RANGE = (_BOUNDS, _UNKNOWN_RANGE)
+RANGE = (_BOUNDS, options.UNKNOWN_RANGE)
 """Options of a mean alone that say what is asked; those of frequencies are `CELLS`."""
 
 EVERY = (
-    *(_FILE, _VALUE, _EPSILON, *RANGE, _SHAPE, options.SPREAD, *CELLS, *_WHOSE, _MISSING, *_TERMS),
+    *(
+        _FILE,
+        _VALUE,
+        _EPSILON,
+        *RANGE,
+        options.SHAPE,
+        options.SPREAD,
+        *CELLS,
+        *_WHOSE,
+        _MISSING,
+        *_TERMS,
+    ),
     _method(dict.fromkeys(name for each in STATISTICS.values() for name in each.every_method)),
     *(*_CALLED, options.JSON),
 )
@@ -104,7 +105,7 @@ class Publish(click.Command):
         self._question = question
         first = (_FILE, _VALUE, _EPSILON)
         if _bounded(question):
-            found = (_UNKNOWN_RANGE, _SHAPE) if question.range_may_be_found else ()
+            found = (options.UNKNOWN_RANGE, options.SHAPE) if question.range_may_be_found else ()
             guess = (options.SPREAD,) if "spread" in _fields(question) else ()
             between: tuple[Decorator, ...] = (_BOUNDS, *found, *guess, *_WHOSE, _MISSING)
         else:

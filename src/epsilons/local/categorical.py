@@ -189,10 +189,33 @@ class Frequencies(Randomizer):
             opened = int(np.count_nonzero(public))
             shown = self._shown(index[public], bits[public])
             index, bits, epsilon = index[~public], bits[~public], epsilon[~public]
+        signed, private, sums = self._weighed(epsilon, bits, opened, weights)
+        _, scale, mine = self._scales(weights)
+        if self.method == "hadamard":
+            if len(index) and not (index.min() >= 1 and index.max() < order(self.cells)):
+                raise DataError("A report is malformed: its row is not one of the matrix.")
+            rows = np.asarray(np.bincount(index, signed, order(self.cells)), dtype=np.float64)
+        else:
+            rows = self._project(index, signed)
+        return np.concatenate([scale * rows, mine * shown, [private]]), sums
+
+    def _scales(self, weights: str) -> tuple[float, float, float]:
+        """How far answers reach, what scales their weights, and the weight of an open one."""
         # Without the row of ones the answers reach (D − 1)/D as far; see docs/proofs/local.md.
         short = 1.0 - 1.0 / order(self.cells) if self.method == "hadamard" else 1.0
         scale = 1.0 / (short * short) if weights == "variance" else 1.0
-        mine = {"variance": 4.0, "paper": 1.0, "uniform": 1.0}[weights]
+        return short, scale, {"variance": 4.0, "paper": 1.0, "uniform": 1.0}[weights]
+
+    def _weighed(
+        self, epsilon: Floats, bits: NDArray[np.bool_], opened: int, weights: str
+    ) -> tuple[Floats, float, Sums]:
+        """Weigh bits of private people, beside some who were open.
+
+        Returns:
+            w·c with the sign of each bit, Σ w of these, and the sums over all, which do not depend
+            on what the bits are.
+        """
+        short, scale, mine = self._scales(weights)
         signed = np.empty(len(epsilon))
         private = heavy = reach = most = far = 0.0
         for part, weight, arm in responses(epsilon, weights):
@@ -201,21 +224,29 @@ class Frequencies(Randomizer):
             heavy += scale * scale * dot(weight, weight)
             reach += (scale * short) ** 2 * dot(arm, arm)
             np.multiply(arm, 1.0 - 2.0 * bits[part], out=signed[part])
-        sums = Sums(
-            private + mine * opened,
-            heavy + mine * mine * opened,
-            reach + mine * mine * opened / 4.0,
-            reach + mine * mine * opened / 4.0,
-            most=max(most, mine if opened else 0.0),
-            reach=max(scale * short * far, mine * (1.0 - self.middle) if opened else 0.0),
+        return (
+            signed,
+            private,
+            Sums(
+                private + mine * opened,
+                heavy + mine * mine * opened,
+                reach + mine * mine * opened / 4.0,
+                reach + mine * mine * opened / 4.0,
+                most=max(most, mine if opened else 0.0),
+                reach=max(scale * short * far, mine * (1.0 - self.middle) if opened else 0.0),
+            ),
         )
-        if self.method == "hadamard":
-            if len(index) and not (index.min() >= 1 and index.max() < order(self.cells)):
-                raise DataError("A report is malformed: its row is not one of the matrix.")
-            rows = np.asarray(np.bincount(index, signed, order(self.cells)), dtype=np.float64)
-        else:
-            rows = self._project(index, signed)
-        return np.concatenate([scale * rows, mine * shown, [private]]), sums
+
+    def _sums(self, epsilon: Floats, weights: str) -> Sums:
+        if self.method == "rappor":
+            return _rappor_sums(epsilon, weights)[1]
+        public = epsilon == math.inf
+        private = epsilon[~public]
+        blank = np.zeros(len(private), dtype=np.bool_)
+        return self._weighed(private, blank, int(np.count_nonzero(public)), weights)[2]
+
+    def _margin(self, sums: Sums, people: int) -> ReportedCells:
+        return ReportedCells(sums, self.cells, people, self.middle)
 
     def _shown(self, index: NDArray[Any], bits: NDArray[np.bool_]) -> Floats:
         """Count categories that were sent openly."""
@@ -236,21 +267,13 @@ class Frequencies(Randomizer):
 
     def _add_rappor(self, reports: Reports, weights: str) -> tuple[Floats, Sums]:
         (bits,) = reports.columns
-        weight, arm = weighing.rappor(weights, reports.epsilon)
+        arm, sums = _rappor_sums(reports.epsilon, weights)
         total = np.full(self.cells, -0.5 * float(arm.sum()))
         size = max(1, _WORK // self.cells)
         for start in range(0, len(bits), size):
             part = slice(start, start + size)
             total += arm[part] @ bits[part].astype(np.float64)
-        reach = float(arm @ arm) / 4.0
-        return total, Sums(
-            float(weight.sum()),
-            float(weight @ weight),
-            reach,
-            reach,
-            most=float(weight.max()),
-            reach=0.5 * float(arm.max()),
-        )
+        return total, sums
 
     def _shares(self, state: State) -> Floats:
         """The raw shares."""
@@ -265,7 +288,7 @@ class Frequencies(Randomizer):
 
     def _estimated(self, state: State) -> Estimated:
         raw = self._shares(state)
-        margin = ReportedCells(state.sums, self.cells, state.n, self.middle)
+        margin = self._margin(state.sums, state.n)
         return Estimated(
             "frequencies",
             Cells(value=project(raw), raw=raw, categories=self.categories, margin=margin),
@@ -273,3 +296,17 @@ class Frequencies(Randomizer):
             risk=margin.mse(),
             honesty=honesty(state, float(np.abs(raw - self.middle).max()), points),
         )
+
+
+def _rappor_sums(epsilon: Floats, weights: str) -> tuple[Floats, Sums]:
+    """The arm w·c of each, and what these reports add up to, whatever they say."""
+    weight, arm = weighing.rappor(weights, epsilon)
+    reach = float(arm @ arm) / 4.0
+    return arm, Sums(
+        float(weight.sum()),
+        float(weight @ weight),
+        reach,
+        reach,
+        most=float(weight.max()),
+        reach=0.5 * float(arm.max()),
+    )

@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epsilons import made, parameters
+from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.local import wire
 from epsilons.local.frames import state_of
@@ -26,6 +27,8 @@ from epsilons.risk.weights import WEIGHTS
 from epsilons.tally.given import same_labels
 from epsilons.types import Floats
 from epsilons.words import ASSUMED_LOCALLY, PROTECTED_LOCALLY, honest_reports
+
+ALL_NOISE: Final = "epsilon is below 2⁻²⁰ for everyone: all reports are pure noise."
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +90,41 @@ class Randomizer(ABC):
         """Check reports and add them up."""
 
     @abstractmethod
+    def _sums(self, epsilon: Floats, weights: str) -> Sums:
+        """What reports at these budgets add up to, whatever they say; who sends one bit first."""
+
+    @abstractmethod
+    def _margin(self, sums: Sums, people: int) -> Any:
+        """How far an estimate from such reports may be from the truth."""
+
+    @abstractmethod
     def _estimated(self, state: State) -> Estimated:
         """Estimate."""
+
+    def forecast(self, budgets: Budgets, *, weights: str = "variance") -> Any:
+        """How far off an estimate will be if people with these budgets report.
+
+        Args:
+            budgets: the people: a function of budgets alone, so that nobody has to report.
+            weights: "variance", "paper" or "uniform", as in `state`.
+
+        Returns:
+            The margin that a release from their reports has: see `epsilons.risk.reported`.
+
+        Raises:
+            BudgetError: reports cannot have one of these budgets, or all would be pure noise.
+            ArgumentError: `weights` is not known.
+        """
+        parameters.choice("weights", weights, WEIGHTS)
+        why = refusal(budgets.levels, self.levels)
+        if why is not None:
+            raise BudgetError(f"epsilon: a budget {why}.")
+        sums = Sums()
+        for level, people in zip(budgets.levels, budgets.counts.tolist(), strict=True):
+            sums = sums.merged(self._sums(np.array([level]), weights).times(people))
+        if not sums.weight > 0.0:
+            raise BudgetError(ALL_NOISE)
+        return self._margin(sums, budgets.n)
 
     def randomize(self, value: Any, epsilon: float, source: Source | None = None) -> Reports:
         """Randomize one person's value, where they are.
@@ -245,7 +281,7 @@ class Randomizer(ABC):
         else:
             found = self._merged(reports, weights)
         if not found.sums.weight > 0.0:
-            raise BudgetError("epsilon is below 2⁻²⁰ for everyone: all reports are pure noise.")
+            raise BudgetError(ALL_NOISE)
         return self._release(found, confidence)
 
     def _release(self, state: State, confidence: float) -> Release:

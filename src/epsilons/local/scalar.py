@@ -114,9 +114,15 @@ class Bit(Randomizer):
         (bits,) = reports.columns
         return _add_bits(reports.epsilon, bits, weights)
 
+    def _sums(self, epsilon: Floats, weights: str) -> Sums:
+        return _add_bits(epsilon, np.zeros(len(epsilon), dtype=np.bool_), weights)[1]
+
+    def _margin(self, sums: Sums, people: int) -> Reported:
+        return Reported(sums, 0.0, people)
+
     def _estimated(self, state: State) -> Estimated:
         treats = tossed(midpoint=self.missing == "midpoint")
-        return _estimated(state, "share", (0.0, 1.0), 0.0, treats)
+        return _estimated(state, "share", (0.0, 1.0), self._margin(state.sums, state.n), treats)
 
 
 @storable
@@ -216,9 +222,19 @@ class Mean(Randomizer):
         second, theirs = _add_numbers(reports.epsilon[one:], numbers, weights)
         return first + second, mine.merged(theirs)
 
+    def _sums(self, epsilon: Floats, weights: str) -> Sums:
+        number = self._as_number(epsilon)
+        bits, numbers = epsilon[~number], epsilon[number]
+        mine = _add_bits(bits, np.zeros(len(bits), dtype=np.bool_), weights)[1]
+        theirs = _add_numbers(numbers, np.zeros(len(numbers), dtype=np.int64), weights)[1]
+        return mine.merged(theirs)
+
+    def _margin(self, sums: Sums, people: int) -> Reported:
+        return Reported(sums, 0.5 / GRID, people)
+
     def _estimated(self, state: State) -> Estimated:
         treats = clipped(self.bounds, midpoint=self.missing == "midpoint", alone=True)
-        return _estimated(state, "mean", self.bounds, 0.5 / GRID, treats)
+        return _estimated(state, "mean", self.bounds, self._margin(state.sums, state.n), treats)
 
 
 def _one_bit(values: Integers, epsilon: Floats, source: Source) -> NDArray[np.bool_]:
@@ -301,12 +317,11 @@ def _reach(budgets: Floats) -> Floats:
 
 
 def _estimated(
-    state: State, statistic: str, bounds: tuple[float, float], slack: float, treats: str
+    state: State, statistic: str, bounds: tuple[float, float], margin: Reported, treats: str
 ) -> Estimated:
     lo, hi = bounds
     sums = state.sums
     raw = lo + (hi - lo) * (0.5 + float(state.total[0]) / sums.weight)
-    margin = Reported(sums, slack, state.n)
     return Estimated(
         statistic,
         Scalar(value=min(max(raw, lo), hi), raw=raw, bounds=bounds, margin=margin),

@@ -222,10 +222,7 @@ class Vector(Randomizer):
                 "A report is refused: its signs tell less than one would at its budget, so that "
                 "no honest person sends them, and they would count for many."
             )
-        rho, _ = cap.advantage(budgets)
-        weight = weighing.by_variance(weights, budgets, variance)
-        arm = np.zeros_like(rho)  # w·B
-        np.divide(weight / mean_dot(self.dimension), rho, out=arm, where=weight > 0)
+        arm, sums = self._cap_sums(cap, budgets, variance, weights)
         most = float(arm.max()) or 1.0
         each = (arm / most).astype(np.float32)
         total = np.zeros(self.dimension)
@@ -235,14 +232,23 @@ class Vector(Randomizer):
             signed = np.where(bits == 1, each[part, None], -each[part, None])
             total += signed.reshape(-1) @ sides.reshape(-1, self.dimension)
         total *= most / cap.signs
+        return total, sums
 
+    def _cap_sums(
+        self, cap: Cap, budgets: Floats, variance: Floats, weights: str
+    ) -> tuple[Floats, Sums]:
+        """The arm w·B of each, and what these reports add up to, whatever they say."""
+        rho, _ = cap.advantage(budgets)
+        weight = weighing.by_variance(weights, budgets, variance)
+        arm = np.zeros_like(rho)  # w·B
+        np.divide(weight / mean_dot(self.dimension), rho, out=arm, where=weight > 0)
         one = cap.signs == 1
         kappa = spread(rho if one else np.ones_like(rho), self.dimension)
         proxy = float((arm * arm) @ kappa) / (self.dimension * cap.signs)
         # With several signs, how many are right moves the answer along the vector itself.
         bounded = 0.0 if one else float(arm @ arm) * mean_dot(self.dimension) ** 2
         useful = weight > 0.0
-        return total, Sums(
+        return arm, Sums(
             float(weight.sum()),
             float(weight @ weight),
             float((weight[useful] ** 2) @ variance[useful]),
@@ -252,13 +258,25 @@ class Vector(Randomizer):
             reach=float(arm.max()),  # however the directions of a seed lie
         )
 
+    def _sums(self, epsilon: Floats, weights: str) -> Sums:
+        public = epsilon == math.inf
+        sums = self._add_public(np.zeros((np.count_nonzero(public), self.dimension)), weights)[1]
+        for cap, rows in self._groups(epsilon, ~public):
+            budgets = epsilon[rows]
+            variance = cap.variance(budgets, self.dimension)
+            sums = sums.merged(self._cap_sums(cap, budgets, variance, weights)[1])
+        return sums
+
+    def _margin(self, sums: Sums, people: int) -> ReportedVector:
+        return ReportedVector(sums, self.dimension, self.radius, people)
+
     def _estimated(self, state: State) -> Estimated:
         sums = state.sums
         unit = state.total / sums.weight
         raw = self.radius * unit
         length = float(np.linalg.norm(unit))
         value = raw / length if length > 1.0 else raw.copy()
-        margin = ReportedVector(sums, self.dimension, self.radius, state.n)
+        margin = self._margin(sums, state.n)
         return Estimated(
             "mean vector",
             VectorEstimate(value=value, raw=raw, ball=self.radius, margin=margin),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -28,6 +28,7 @@ from epsilons.mechanisms.additive import (
 )
 from epsilons.noise import Closed, DiscreteLaplace, PointMass, Source
 from epsilons.risk import Weighing
+from epsilons.risk.closed import ClosedNoise
 from epsilons.types import Floats, Integers
 
 _SAFE = 2**62
@@ -225,6 +226,11 @@ class ClosedHistogram(Table):
                 "sums to zero would show it. Nothing was drawn."
             )
         return super().total(sums)
+
+    @cached_property
+    def weighing(self) -> Weighing:
+        """The estimator of one share, beside others whose noises it shares."""
+        return replace(super().weighing, closed=ClosedNoise(self.cells))
 
     def draw(self, source: Source, size: int | None = None, total: Any = 0) -> npt.NDArray[Any]:
         """Draw the noisy counts of all cells: see `Table.draw`."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from epsilons.budgets import Budgets
 from epsilons.report import number
+from epsilons.statistics.capped import budgets_of
 from epsilons.types import Floats
 
 Error: TypeAlias = Callable[[Budgets], float]
@@ -133,10 +134,7 @@ def _moved(budgets: Budgets, place: int) -> Budgets:
 
 def _instead(budgets: Budgets, level: float, other: float) -> Budgets:
     levels = np.where(budgets.levels == level, other, budgets.levels)
-    found, place = np.unique(levels, return_inverse=True)
-    counts = np.zeros(len(found), dtype=np.int64)
-    np.add.at(counts, place, budgets.counts)
-    return Budgets.of_levels(found, counts)
+    return budgets_of(levels, budgets.counts)
 
 
 def _few(levels: Floats) -> list[float]:

@@ -1,9 +1,11 @@
 """What is reported: plain data of a `kind`, which JSON holds without loss.
 
-    ScalarData   a mean or a share            kind "scalar"
-    CellsData    a share for each category    kind "cells"
-    VectorData   a mean of vectors            kind "vector"
-    PlanData     every method forecast        kind "plan"
+    ScalarData     a mean or a share                      kind "scalar"
+    CellsData      a share for each category              kind "cells"
+    VectorData     a mean of vectors                      kind "vector"
+    PlanData       every method forecast                  kind "plan"
+    RangePlanData  a mean on a range that is to be found  kind "range plan"
+    LocalPlanData  every kind of local report forecast    kind "local plan"
 
 In JSON ∞ is written as "inf"; with such words turned back into numbers it is the same data.
 """
@@ -213,6 +215,20 @@ class ChangeRow(TypedDict):
     ratio: float
 
 
+class OptionRow(TypedDict):
+    """What could be assumed, guessed or asked for, how it is written, and what it would buy.
+
+    Attributes:
+        error: the error of the best method then.
+        times: how many times smaller that is than now.
+    """
+
+    change: str
+    write: str
+    error: float
+    times: float
+
+
 class CurveData(TypedDict):
     """The error over the cap."""
 
@@ -230,6 +246,8 @@ class PlanData(TypedDict):
         forecasts: the best method first.
         spread: a guess of the standard deviation in parts of the range; None if there is none.
         guess: what it buys and may cost.
+        options: what else could be assumed, guessed or asked for; what buys most first.
+        hint: the same in one sentence.
         lower_bound: the error that no method can stay below.
     """
 
@@ -255,10 +273,124 @@ class PlanData(TypedDict):
     before: str
     spread: float | None
     guess: GuessRow | None
+    options: list[OptionRow]
+    hint: str
     lower_bound: float
     sensitivity: list[ChangeRow]
     curve: CurveData
 
 
+class RangeSpentRow(SpentRow):
+    """What a person of one level spends on the range and on the mean."""
+
+    on_range: float
+    on_mean: float
+
+
+class RangeForecastData(TypedDict):
+    """What a mean on a range that has to be found would have.
+
+    Attributes:
+        looks: how often the data are looked at to find the range.
+        share: the part of all that is spent that finds it.
+    """
+
+    looks: int
+    rmse: float
+    pac: float
+    share: float
+    spent: list[RangeSpentRow]
+
+
+class RangePlanData(TypedDict):
+    """A plan of a mean on a range that has to be found.
+
+    Attributes:
+        shape: "any": errors are in parts of the range; "gaussian": in standard deviations.
+        enough: whether there are enough people.
+        people_needed: about how many there must be; None if there are enough.
+        quantile, wider: of any shape, the low quantile that is asked for, and how many times as
+            wide as it and the high one are apart the range is made.
+        width, failure: of Gaussian data, the width of the range in standard deviations at most, and
+            a bound on the probability that it is wrong.
+        forecasts: for values that are spread out, and for values that lie close together; for as
+            many people as are needed, if there are too few.
+    """
+
+    kind: Literal["range plan"]
+    statistic: str
+    n: int
+    shape: str
+    about: str
+    related: bool | float
+    neighbours: str
+    assumption: str
+    protects: str
+    loss: str
+    confidence: float
+    enough: bool
+    people_needed: int | None
+    quantile: float | None
+    wider: float | None
+    width: float | None
+    failure: float | None
+    advice: str
+    options: list[OptionRow]
+    hint: str
+    warnings: list[str]
+    forecasts: list[RangeForecastData]
+
+
+class LocalForecastRow(TypedDict):
+    """What one kind of local report would give, and what a person sends."""
+
+    method: str
+    sends: str
+    rmse: float
+    pac: float
+    gain: float
+
+
+class CuratorRow(TypedDict):
+    """What a trusted curator would have."""
+
+    rmse: float
+    pac: float
+
+
+class LocalPlanData(TypedDict):
+    """A plan of the local model.
+
+    Attributes:
+        cells: the number of categories, and 0 if there are none.
+        dimension: of vectors, whose errors are in parts of the radius of their ball; else None.
+        forecasts: the best kind of report first.
+        curator: what a trusted one would have; None for vectors.
+        times: how many times smaller their error is.
+        lower_bound: the error that no method without a trusted curator can stay below.
+    """
+
+    kind: Literal["local plan"]
+    statistic: str
+    cells: int
+    dimension: int | None
+    n: int
+    bounds: list[float]
+    assumption: str
+    protects: str
+    loss: str
+    confidence: float
+    best: str
+    advice: str
+    options: list[OptionRow]
+    hint: str
+    warnings: list[str]
+    forecasts: list[LocalForecastRow]
+    curator: CuratorRow | None
+    times: float | None
+    levels: list[LevelRow]
+    lower_bound: float
+
+
 AnyRelease = ScalarData | CellsData | VectorData
-Data = ScalarData | CellsData | VectorData | PlanData
+Data = ScalarData | CellsData | VectorData | PlanData | RangePlanData | LocalPlanData

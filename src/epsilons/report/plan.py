@@ -21,6 +21,7 @@ from epsilons.report.parts import (
 from epsilons.report.screen import table, warning_lines, wrapped
 from epsilons.report.sections import spending_parts, warning_parts
 from epsilons.report.sides import outcomes_table
+from epsilons.report.spending import some_places
 
 if TYPE_CHECKING:
     import altair
@@ -33,7 +34,7 @@ def text(data: PlanData) -> str:
     """A plan for the screen."""
     confidence = percent(data["confidence"])
     levels = [row["epsilon"] for row in data["forecasts"][0]["spent"]]
-    chosen = _some(len(levels))
+    chosen = some_places(len(levels), _COLUMNS)
     rows = [
         (
             row["method"] + (" *" if row["method"] == data["best"] else ""),
@@ -62,6 +63,7 @@ def text(data: PlanData) -> str:
             *warning_lines(data["warnings"]),
             wrapped("Advice: " + data["advice"]),
             *map(wrapped, _guess(data)),
+            wrapped(data["hint"]),
             "",
             table(*outcomes_table(data, lambda error: _told(data, error))),
             wrapped("The row with * is what this plan assumes. " + data["before"]),
@@ -84,7 +86,7 @@ def html(data: PlanData) -> str:
     return notebook.block(
         headline(data),
         notebook.html_table(heads, rows),
-        notebook.paragraphs(*data["warnings"], data["advice"], *_guess(data)),
+        notebook.paragraphs(*data["warnings"], data["advice"], *_guess(data), data["hint"]),
     )
 
 
@@ -116,6 +118,7 @@ def page(data: PlanData) -> str:
             *warning_parts(data["warnings"]),
             Words(data["advice"], "advice"),
             *map(Words, _guess(data)),
+            Words(data["hint"]),
             FactList(_worth(data, best)),
             Section("The budgets", [_budgets(data)]),
             Section("Error over the cap", [_curve(data)]),
@@ -151,13 +154,6 @@ def headline(data: PlanData) -> str:
     lo, hi = data["bounds"]
     values = f"values from {number(lo)} to {number(hi)}"
     return f"Plan for the {data['statistic']} of {data['n']:,} people, {values}"
-
-
-def _some(count: int) -> list[int]:
-    """The places of the levels that are shown: all, or some from the strictest to the largest."""
-    if count <= _COLUMNS:
-        return list(range(count))
-    return [round(k * (count - 1) / (_COLUMNS - 1)) for k in range(_COLUMNS)]
 
 
 def _times(gain: float) -> str:

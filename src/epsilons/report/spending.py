@@ -38,6 +38,13 @@ def spending_table(
     ]
 
 
+def some_places(count: int, most: int) -> list[int]:
+    """The places of the levels that are shown: all, or some from the strictest to the largest."""
+    if count <= most:
+        return list(range(count))
+    return [round(k * (count - 1) / (most - 1)) for k in range(most)]
+
+
 def merged_rows(rows: Sequence[SpentRow], most: int = _ROWS) -> list[MergedRow]:
     """At most `most` rows: neighbouring levels become one.
 

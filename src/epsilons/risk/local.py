@@ -56,6 +56,11 @@ class Sums(NamedTuple):
             reach=max(self.reach, other.reach),
         )
 
+    def times(self, people: int) -> Sums:
+        """Sums over so many people who are all like this one."""
+        many = Sums(*(people * each for each in self))
+        return many._replace(largest=self.largest, most=self.most, reach=self.reach)
+
 
 def influence(lies: int, people: int, sums: Sums, off: float) -> float:
     """How far an estimate can be from that of the others if some of its reports are lies.

@@ -21,9 +21,9 @@ from epsilons.statistics.steps import Answer, Draw, Steps
 from epsilons.statistics.unknown_people import Crowd, crowd, known_of, spending
 from epsilons.statistics.unknown_range import enough_times, place_of, two_digits
 from epsilons.tally import line
-from epsilons.types import Integers
+from epsilons.types import Floats, Integers
 
-__all__ = ["METHODS", "private", "public"]
+__all__ = ["METHODS", "people_needed", "private", "public"]
 
 METHODS = ("weighted",)
 
@@ -142,14 +142,28 @@ def _enough(counted: line.Line, share: Share, goal: MeanGoal) -> None:
     """
     if share.quantile <= FARTHEST:
         return
-
-    def quantile(factor: float) -> float:
-        people = np.ceil(factor * counted.counts).astype(np.int64)
-        return best_share(counted.levels, people, goal).quantile
-
     n = int(counted.counts.sum())
-    people = two_digits(n * enough_times(quantile, FARTHEST))
+    people = people_needed(counted.levels, counted.counts, goal)
     raise BudgetError(
         f"epsilon is too small for {n} people to find the range of the values. About {people} "
         "people with budgets like these would do, or bounds=(lo, hi). Nothing was drawn."
     )
+
+
+def people_needed(
+    levels: Floats, counts: Integers, goal: MeanGoal, *, neighbours: str = "replace"
+) -> int:
+    """About how many people with budgets like these find a range that is no guess.
+
+    Args:
+        levels: the budgets of coarse levels.
+        counts: the people of each, present or expected: too few.
+        goal: of the mean.
+        neighbours: "replace" or "add-remove".
+    """
+
+    def quantile(factor: float) -> float:
+        people = np.ceil(factor * counts).astype(np.int64)
+        return best_share(levels, people, goal, neighbours=neighbours).quantile
+
+    return two_digits(int(counts.sum()) * enough_times(quantile, FARTHEST))

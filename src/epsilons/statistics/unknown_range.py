@@ -28,7 +28,16 @@ from epsilons.statistics.steps import Answer, Draw, Losses, Steps
 from epsilons.tally import line
 from epsilons.types import Floats, Integers
 
-__all__ = ["METHODS", "answer", "diffused", "enough_times", "place_of", "two_digits", "weighted"]
+__all__ = [
+    "METHODS",
+    "answer",
+    "diffused",
+    "enough_times",
+    "people_needed",
+    "place_of",
+    "two_digits",
+    "weighted",
+]
 
 METHODS = ("weighted", "diffusion")
 
@@ -138,10 +147,10 @@ def _enough(counted: line.Line, split: Split) -> None:
         return
     n = int(counted.counts.sum())
     counts = counted.counts.astype(np.float64)
-    times = enough_times(lambda factor: _failure(counted.levels, factor * counts))
+    times = _enough_people(counted.levels, counts, "replace")
     people = two_digits(n * times)
     also = ""
-    if _failure(times * counted.levels, counts) <= TOO_OFTEN:
+    if _failure(times * counted.levels, counts, "replace") <= TOO_OFTEN:
         also = f"or budgets {times:.1f} times as large, "
     raise BudgetError(
         f"epsilon is too small for {n} people to find the range of the values: it would be wrong "
@@ -168,9 +177,26 @@ def two_digits(people: float) -> int:
     return -(-wanted // digit) * digit
 
 
-def _failure(levels: Floats, people: Floats) -> float:
+def people_needed(levels: Floats, counts: Integers, *, neighbours: str = "replace") -> int:
+    """About how many people with budgets like these find a range that is seldom wrong.
+
+    Args:
+        levels: the budgets of coarse levels.
+        counts: the people of each, present or expected: too few.
+        neighbours: "replace" or "add-remove".
+    """
+    times = _enough_people(levels, counts.astype(np.float64), neighbours)
+    return two_digits(int(counts.sum()) * times)
+
+
+def _enough_people(levels: Floats, counts: Floats, neighbours: str) -> float:
+    """About how many times as many people would find the range."""
+    return enough_times(lambda factor: _failure(levels, factor * counts, neighbours))
+
+
+def _failure(levels: Floats, people: Floats, neighbours: str) -> float:
     """The forecast probability of a wrong range."""
-    return best_split(levels, np.ceil(people).astype(np.int64), neighbours="replace").failure
+    return best_split(levels, np.ceil(people).astype(np.int64), neighbours=neighbours).failure
 
 
 def place_of(found: Found | Ends, budgets: Floats, offered: Floats) -> Integers:

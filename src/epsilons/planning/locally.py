@@ -1,0 +1,294 @@
+"""The plan of the local model: what each kind of report would give, beside a trusted curator."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from epsilons import local, parameters, report, words
+from epsilons.allocation import allocate_for
+from epsilons.allocation.best import merged
+from epsilons.budgets import Budgets
+from epsilons.errors import ArgumentError
+from epsilons.planning.forecast import gain_over
+from epsilons.planning.options import (
+    Option,
+    as_option_rows,
+    error_words,
+    hint_of,
+    option,
+    put_best_first,
+    strictest_give_more,
+)
+from epsilons.planning.shown import Shown
+from epsilons.report.data import CuratorRow, LevelRow, LocalForecastRow, LocalPlanData
+from epsilons.risk.assumptions import SAMPLE
+from epsilons.risk.goals import Goal
+from epsilons.risk.weights import LEAST
+from epsilons.theory import local_error, local_vector_error
+
+__all__ = ["LocalForecast", "LocalPlan", "local_plan"]
+
+_QUESTIONED: Final = 256
+
+_SENDS: Final = {
+    "bit": "one bit",
+    "laplace": "a number",
+    "hadamard": "a row and one bit",
+    "projection": "a seed and one bit",
+    "rappor": "a bit for each category",
+    "auto": "a seed and a few signs",
+    "duchi": "a seed and one sign",
+}
+"""What a person sends, by the method of the randomizer."""
+
+
+class LocalForecast(NamedTuple):
+    """What one kind of report would give.
+
+    Attributes:
+        method: of the randomizer, by name.
+        sends: what a person sends, in words.
+        rmse: the worst-case root mean squared error, in data units: of a share, or of a vector in
+            parts of the radius of its ball.
+        pac: the error not exceeded with the plan's confidence; of all shares at once.
+        gain: how many times smaller the typical error is than with everyone at the strictest ε.
+    """
+
+    method: str
+    sends: str
+    rmse: float
+    pac: float
+    gain: float
+
+
+class Curator(NamedTuple):
+    """What a trusted curator would have: the errors of the best method.
+
+    Attributes:
+        rmse: the typical error.
+        pac: the error not exceeded with the plan's confidence.
+    """
+
+    rmse: float
+    pac: float
+
+
+@dataclass(frozen=True, eq=False)
+class LocalPlan(Shown):
+    """Forecasts of every kind of local report for given budgets.
+
+    Attributes:
+        forecasts: one for each kind, the best first.
+        budgets: the people.
+        bounds: the range of the values; (0, 1) for shares, and for vectors.
+        goal: of a curator: an independent sample, whose budgets say nothing of values.
+        dimension: of vectors; None for numbers and categories.
+        curator: what a trusted one would have; None for vectors.
+    """
+
+    forecasts: tuple[LocalForecast, ...]
+    budgets: Budgets
+    bounds: tuple[float, float]
+    goal: Goal
+    dimension: int | None
+    curator: Curator | None
+
+    @property
+    def best(self) -> str:
+        """The kind of report with the least error."""
+        return self.forecasts[0].method
+
+    @property
+    def loss(self) -> str:
+        """Which error is to be small."""
+        return self.goal.loss
+
+    @property
+    def confidence(self) -> float:
+        """Of the PAC error."""
+        return self.goal.confidence
+
+    @property
+    def statistic(self) -> str:
+        """What is estimated, as releases call it."""
+        return self.goal.statistic if self.dimension is None else "mean vector"
+
+    @property
+    def advice(self) -> str:
+        """One sentence on what to do."""
+        made = {"mean": "Mean", "frequencies": "Frequencies", "mean vector": "Vector"}
+        sends = self.forecasts[0].sends
+        return (
+            f"Take ep.local.{made[self.statistic]} with method={self.best!r}: each person sends "
+            f"{sends}, and spends all of their ε."
+        )
+
+    @property
+    def times(self) -> float | None:
+        """How many times smaller a trusted curator's error is; None for vectors."""
+        if self.curator is None:
+            return None
+        return gain_over(self._error(self.forecasts[0]), self._error(self.curator))
+
+    @cached_property
+    def lower_bound(self) -> float:
+        """An error that no method without a trusted curator can stay below in the worst case."""
+        asked: dict[str, Any] = {"loss": self.loss, "confidence": self.confidence}
+        if self.dimension is not None:
+            return local_vector_error(self.budgets, dimension=self.dimension, **asked)
+        return local_error(self.budgets, bounds=self.bounds, **asked)
+
+    @cached_property
+    def options(self) -> tuple[Option, ...]:
+        """What could be asked for, and is not: what buys most first."""
+        now = self._error(self.forecasts[0])
+        few = merged(self.budgets, _QUESTIONED)
+
+        def error(budgets: Budgets) -> float:
+            found = _forecasts(budgets, self.goal, self.bounds, self.dimension)
+            return self._error(found[0])
+
+        found = strictest_give_more(few, error, error(few))
+        if self.curator is not None:
+            trusted = "if a curator were trusted with the values"
+            found.append(option(trusted, f"ep.{self.statistic}", now, self._error(self.curator)))
+        return put_best_first(found)
+
+    @property
+    def hint(self) -> str:
+        """One sentence on what would buy most."""
+        return hint_of(self.options, error_words(self.loss, self.confidence))
+
+    def __getitem__(self, method: str) -> LocalForecast:
+        names = [forecast.method for forecast in self.forecasts]
+        return self.forecasts[names.index(parameters.choice("method", method, names))]
+
+    def to_dict(self) -> LocalPlanData:
+        """The whole plan as plain data."""
+        levels = zip(self.budgets.levels.tolist(), self.budgets.counts.tolist(), strict=True)
+        return {
+            "kind": "local plan",
+            "statistic": self.statistic,
+            "cells": self.goal.categories or 0,
+            "dimension": self.dimension,
+            "n": self.budgets.n,
+            "bounds": list(self.bounds),
+            "assumption": words.ASSUMED_LOCALLY[self.statistic],
+            "protects": words.PROTECTED_LOCALLY,
+            "loss": self.loss,
+            "confidence": self.confidence,
+            "best": self.best,
+            "advice": self.advice,
+            "options": as_option_rows(self.options),
+            "hint": self.hint,
+            "warnings": report.weak_budgets(self.budgets.levels.tolist()),
+            "forecasts": [
+                LocalForecastRow(
+                    method=each.method,
+                    sends=each.sends,
+                    rmse=each.rmse,
+                    pac=each.pac,
+                    gain=each.gain,
+                )
+                for each in self.forecasts
+            ],
+            "curator": None
+            if self.curator is None
+            else CuratorRow(rmse=self.curator.rmse, pac=self.curator.pac),
+            "times": self.times,
+            "levels": [LevelRow(epsilon=level, people=people) for level, people in levels],
+            "lower_bound": self.lower_bound,
+        }
+
+    def _error(self, errors: LocalForecast | Curator) -> float:
+        return errors.pac if self.loss == "pac" else errors.rmse
+
+
+def local_plan(
+    budgets: Budgets, goal: Goal, bounds: tuple[float, float], dimension: int | None
+) -> LocalPlan:
+    """Forecast every kind of local report.
+
+    Args:
+        budgets: the people.
+        goal: of a mean or of frequencies.
+        bounds: the range of the values.
+        dimension: of vectors; None for numbers and categories.
+
+    Raises:
+        ArgumentError: another assumption is asked for than that of the local model.
+        BudgetError: reports cannot have such a budget, or all of them would be pure noise.
+    """
+    if goal.assumption != SAMPLE:
+        raise ArgumentError(
+            'model="local" is about a population of which people are a sample, and budgets say '
+            'nothing of values: write about="population", related=False with it.'
+        )
+    curator = None
+    if dimension is None:
+        best = allocate_for(budgets, goal, "auto").weighing
+        width = bounds[1] - bounds[0]
+        # Of one share, as the typical error of reports is.
+        typical = replace(goal, loss="mse").rmse(best)
+        curator = Curator(width * typical, width * replace(goal, loss="pac").risk(best))
+    return LocalPlan(
+        forecasts=_forecasts(budgets, goal, bounds, dimension),
+        budgets=budgets,
+        bounds=bounds,
+        goal=goal,
+        dimension=dimension,
+        curator=curator,
+    )
+
+
+def _forecasts(
+    budgets: Budgets, goal: Goal, bounds: tuple[float, float], dimension: int | None
+) -> tuple[LocalForecast, ...]:
+    """What each kind of report gives, the best first; of equals the first of its table."""
+    few = merged(budgets, _QUESTIONED)
+    found = []
+    for method, randomizer in _randomizers(goal, bounds, dimension, _menu(few)).items():
+        rmse, pac = _errors(randomizer.forecast(few), goal, bounds, dimension)
+        strict, lowest = math.inf, budgets.levels[:1]
+        if lowest[0] >= LEAST:
+            alike = Budgets.of_levels(lowest, np.array([budgets.n]))
+            strict = _errors(randomizer.forecast(alike), goal, bounds, dimension)[0]
+        found.append(LocalForecast(method, _SENDS[method], rmse, pac, gain_over(strict, rmse)))
+    return tuple(sorted(found, key=lambda each: each.pac if goal.loss == "pac" else each.rmse))
+
+
+def _menu(budgets: Budgets) -> list[float] | None:
+    """A menu of budgets, which those who send their value in the open need."""
+    return budgets.levels.tolist() if np.isinf(budgets.levels[-1]) else None
+
+
+def _randomizers(
+    goal: Goal, bounds: tuple[float, float], dimension: int | None, levels: Any
+) -> dict[str, Any]:
+    """The randomizers that are compared, by their method."""
+    if dimension is not None:
+        return {
+            name: local.Vector(dimension, 1.0, name, levels=levels) for name in ("auto", "duchi")
+        }
+    if goal.categories is None:
+        return {name: local.Mean(bounds, name, levels=levels) for name in ("bit", "laplace")}
+    return {
+        name: local.Frequencies(goal.categories, name, levels=levels)
+        for name in ("hadamard", "projection", "rappor")
+    }
+
+
+def _errors(
+    margin: Any, goal: Goal, bounds: tuple[float, float], dimension: int | None
+) -> tuple[float, float]:
+    """The typical error, and the error that is not exceeded, of what a margin speaks of."""
+    if dimension is not None:
+        return math.sqrt(margin.mse()), margin.radius(SAMPLE, goal.confidence)
+    if goal.categories is None:
+        return math.sqrt(margin.mse(bounds)), margin.reach(bounds, goal.confidence)
+    return math.sqrt(margin.mse()), min(margin.worst(SAMPLE, goal.confidence), 1.0)
