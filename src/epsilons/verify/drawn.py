@@ -334,6 +334,7 @@ def _reduced(mechanism: Any, tools: _Tools) -> Found:
 _KINDS: Final[dict[str, Callable[[Any, _Tools], Found]]] = {
     "sum": _sums,
     "sampled sum": _sums,
+    "sum and squares": _sums,
     "cells": _sums,
     "open cells": _sums,
     "two sums": _sums,
