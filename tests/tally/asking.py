@@ -16,6 +16,11 @@ def sums_of(values: Any, *, bounds: tuple[float, float], **given: Any) -> Tally:
     return tally.open(values, **given).sums(bounds)
 
 
+def moments_of(values: Any, *, bounds: tuple[float, float], **given: Any) -> Tally:
+    """The sums of rows and of their squares; the other arguments are those of `tally.open`."""
+    return tally.open(values, **given).moments(bounds)
+
+
 def cells_of(
     values: Any, *, categories: Any = None, edges: Any = None, other: Any = None, **given: Any
 ) -> CellTally:

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from epsilons.tally import Tally, columns
-from tests.tally.asking import sums_of
+from tests.tally.asking import moments_of, sums_of
 
 STEPS = 1073741824
 BACKENDS = [
@@ -36,7 +36,7 @@ SLOW_TO_ANSWER = ["dask", "ibis", SPARK]
 EVERYWHERE = [*BACKENDS, *SLOW_TO_ANSWER]
 
 Rows = tuple[list[float | None], list[float], list[str]]  # values, budgets, people
-Counted = tuple[list[float], list[int], list[int]]  # levels, counts, sums
+Counted = tuple[list[float], list[int], list[int]]  # levels, counts, sums (or squares)
 
 
 def declared_as(cells: list[Any]) -> dict[str, Any]:
@@ -46,6 +46,20 @@ def declared_as(cells: list[Any]) -> dict[str, Any]:
 
 def as_lists(tally: Tally) -> Counted:
     return tally.levels.tolist(), tally.counts.tolist(), tally.sums.tolist()
+
+
+def squares_as_lists(tally: Tally) -> Counted:
+    assert tally.squares is not None
+    return tally.levels.tolist(), tally.counts.tolist(), tally.squares.tolist()
+
+
+def itself(mean: int) -> int:
+    return mean
+
+
+def square(mean: int) -> int:
+    """The squared distance from the middle, on the grid, of the mean of a person."""
+    return (2 * mean - STEPS) ** 2 // (4 * STEPS)
 
 
 def grid(value: float, bounds: tuple[float, float]) -> int:
@@ -63,7 +77,13 @@ def nine_bits(budget: float) -> float:
     return math.ldexp(round(mantissa * 512) / 512, exponent)
 
 
-def count(rows: Rows, bounds: tuple[float, float], *, person: bool) -> Counted:
+def count(
+    rows: Rows,
+    bounds: tuple[float, float],
+    *,
+    person: bool,
+    added: Callable[[int], int] = itself,
+) -> Counted:
     """Reference: dictionaries and Python integers; missing values at the middle."""
     own: dict[Any, list[float | None]] = {}
     budget: dict[Any, float] = {}
@@ -78,7 +98,7 @@ def count(rows: Rows, bounds: tuple[float, float], *, person: bool) -> Counted:
         mean = (2 * sum(steps) + r) // (2 * r) if r else STEPS // 2
         near = nine_bits(budget[key])
         least, n, total = found.get(near, (math.inf, 0, 0))
-        found[near] = (min(least, budget[key]), n + 1, total + mean)
+        found[near] = (min(least, budget[key]), n + 1, total + added(mean))
     ordered = sorted(found.values())
     return [a for a, _, _ in ordered], [b for _, b, _ in ordered], [c for _, _, c in ordered]
 
@@ -113,11 +133,13 @@ def runner(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Coun
         person: bool = False,
         missing: str = "midpoint",
         epsilon: float | None = None,
+        squares: bool = False,
     ) -> Counted:
         values, budgets, people = rows
+        ask, lists = (moments_of, squares_as_lists) if squares else (sums_of, as_lists)
         if name == "numpy":
-            return as_lists(
-                sums_of(
+            return lists(
+                ask(
                     values,
                     epsilon=budgets if epsilon is None else epsilon,
                     bounds=bounds,
@@ -125,8 +147,8 @@ def runner(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Coun
                     missing=missing,
                 )
             )
-        return as_lists(
-            sums_of(
+        return lists(
+            ask(
                 "income",
                 epsilon="budget" if epsilon is None else epsilon,
                 bounds=bounds,

@@ -15,7 +15,7 @@ from epsilons.errors import EpsilonsError
 from epsilons.ladder import Ladder
 from epsilons.tally import CellTally, Tally, line
 from epsilons.tally import open as open_rows
-from tests.tally.asking import cells_of, sums_of
+from tests.tally.asking import cells_of, moments_of, sums_of
 
 BOUNDS = (-20.0, 70.3)
 LEVELS = [0.0, -0.0, 0.1, 0.25, 0.3, 1.0, 7.5, 1e308, 5e-324, math.inf]
@@ -64,6 +64,9 @@ def asked(given: Callable[..., dict[str, Any]]) -> dict[str, Callable[[], Any]]:
         "mean of whole data": lambda: sums_of(**given("whole", "epsilon"), bounds=BOUNDS),
         "mean, many budgets": lambda: sums_of(**many, bounds=BOUNDS, missing="midpoint"),
         "mean of people": lambda: sums_of(**people, bounds=BOUNDS, missing="midpoint"),
+        "squares, midpoint": lambda: moments_of(**one, bounds=BOUNDS, missing="midpoint"),
+        "squares, many budgets": lambda: moments_of(**many, bounds=BOUNDS, missing="midpoint"),
+        "squares of people": lambda: moments_of(**people, bounds=BOUNDS, missing="midpoint"),
         "mean of people, error": lambda: sums_of(**people, bounds=BOUNDS, missing="error"),
         "mean, NaN budgets": lambda: sums_of(**given("whole", "broken"), bounds=BOUNDS),
         "mean, add-remove": lambda: sums_of(**one, bounds=BOUNDS, ladder=declared),
@@ -93,7 +96,8 @@ def answer(question: Callable[[], Any]) -> Any:
     except EpsilonsError as refusal:
         return type(refusal).__name__
     if isinstance(found, Tally):
-        return found.levels.tolist(), found.counts.tolist(), found.sums.tolist()
+        squares = None if found.squares is None else found.squares.tolist()
+        return found.levels.tolist(), found.counts.tolist(), found.sums.tolist(), squares
     if isinstance(found, CellTally):
         return found.levels.tolist(), found.counts.tolist(), found.cells.tolist()
     # PyArrow has one group for 0.0 and one for -0.0, which are one bucket.

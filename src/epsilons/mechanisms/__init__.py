@@ -11,6 +11,7 @@ from epsilons.mechanisms.crossing import Crossing
 from epsilons.mechanisms.diffusion import Diffused, Spread, diffuse
 from epsilons.mechanisms.histogram import ClosedHistogram, Histogram, Table, build_histogram
 from epsilons.mechanisms.level_counts import LevelCounts
+from epsilons.mechanisms.moment import SumAndSquares, build_moments
 from epsilons.mechanisms.reduction import Reduced, Seats
 from epsilons.mechanisms.selection import Selection, spread_of
 from epsilons.mechanisms.two_sums import TwoSums
@@ -31,12 +32,14 @@ __all__ = [
     "Seats",
     "Selection",
     "Spread",
+    "SumAndSquares",
     "Table",
     "TheLine",
     "TwoSums",
     "added_up",
     "build",
     "build_histogram",
+    "build_moments",
     "diffuse",
     "radii",
     "spread_of",

@@ -11,6 +11,7 @@ from epsilons.risk.assumptions import Assumption
 from epsilons.risk.located import Located, LocatedRatio
 from epsilons.risk.margins import CellsMargin, ScalarMargin
 from epsilons.risk.reported import VectorMargin
+from epsilons.risk.spread import Spread, WeighedSpread
 from epsilons.types import Floats
 
 
@@ -63,8 +64,19 @@ class Scalar:
             "raw": self.raw,
             "interval": [low, high],
             "bounds": list(self.bounds),
+            **self._spread(assumption, confidence),
             **_influence(self),
         }
+
+    def spread(self, assumption: Assumption, confidence: float) -> Spread | None:
+        """The standard deviation of the data, if it was released."""
+        if not isinstance(self.margin, WeighedSpread):
+            return None
+        return self.margin.spread(self.bounds, assumption, confidence)
+
+    def _spread(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        found = self.spread(assumption, confidence)
+        return {} if found is None else {"spread": found._asdict()}
 
     def found(self) -> dict[str, float]:
         """What was found beside it, as plain data: where values are, and how far they spread."""

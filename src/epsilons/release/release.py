@@ -19,6 +19,7 @@ from epsilons.release.sides import Side, side_by_side
 from epsilons.release.spending import ByLevel, Expected, Spending
 from epsilons.report.data import Data
 from epsilons.risk.assumptions import RELATED, Assumption
+from epsilons.risk.spread import Spread
 from epsilons.types import Floats
 
 if TYPE_CHECKING:
@@ -107,8 +108,8 @@ class Release:
         """A range that holds the truth with at least this probability.
 
         Of several numbers each by itself: `band` speaks of all categories at once, `radius` of all
-        coordinates. It comes from budgets, public facts and what was drawn, never from the spread
-        of the data.
+        coordinates. It comes from budgets, public facts and what was drawn. Of a mean, a spread
+        that was drawn makes it narrower, where public facts forecast so.
 
         Args:
             confidence: strictly between 0 and 1.
@@ -232,6 +233,15 @@ class Release:
     def sigma(self) -> float | None:
         """The standard deviation that a range was made from, about right for Gaussian data."""
         return self._scalar("sigma").sigma
+
+    @property
+    def spread(self) -> Spread | None:
+        """The standard deviation of the data, with its interval; None if it was not released.
+
+        It is released beside a mean on known bounds whose people are public, at no cost to anyone,
+        if its noise is Laplace noise.
+        """
+        return self._scalar("spread").spread(self.assumption, self.confidence)
 
     @property
     def categories(self) -> tuple[Any, ...]:

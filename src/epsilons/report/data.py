@@ -122,12 +122,21 @@ class ReleaseData(TypedDict):
     influence_of_one: NotRequired[float]
 
 
+class SpreadData(TypedDict):
+    """The standard deviation of the data, with its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
 class ScalarData(ReleaseData):
     """One number.
 
     Attributes:
         interval: its two ends.
         bounds: the range of the values: its two ends.
+        spread: the standard deviation of the data, if it was released.
         sigma: where the range was found, the standard deviation that it was made from.
         centre: where the range was found, about the median.
     """
@@ -137,6 +146,7 @@ class ScalarData(ReleaseData):
     raw: float
     interval: list[float]
     bounds: list[float]
+    spread: NotRequired[SpreadData]
     sigma: NotRequired[float]
     centre: NotRequired[float]
 

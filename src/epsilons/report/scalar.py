@@ -37,6 +37,7 @@ def text(data: ScalarData) -> str:
         "",
         f"  {people_words(data)}, values from "
         f"{with_unit(data, f'{number(lo)} to {number(hi)}')}, method {data['method']}",
+        *[f"  {words}" for words in _spread(data)],
         *treats_lines(data),
         f"  {risk_words(data, told)}",
         *nothing_lines(data["interval"] == data["bounds"]),
@@ -49,7 +50,7 @@ def html(data: ScalarData) -> str:
     """One number for a notebook: its interval, who spent what, and the words."""
     return notebook.block(
         " ".join([*seeded(data), headline(data)]),
-        notebook.paragraphs(data["treats"]),
+        notebook.paragraphs(*_spread(data), data["treats"]),
         notebook.html_ending(data, functools.partial(_told, data)),
         title=data["title"],
     )
@@ -78,6 +79,7 @@ def page(data: ScalarData) -> str:
             [
                 ("People", people_words(data)),
                 ("Values", with_unit(data, f"from {number(lo)} to {number(hi)}")),
+                *[("Spread", words) for words in _spread(data)],
                 ("Error", risk_words(data, told)),
             ]
         ),
@@ -102,6 +104,19 @@ def headline(data: ScalarData) -> str:
         f"{data['statistic'].capitalize()}: {with_unit(data, aligned(data['value'], wide))}"
         f"   ({percent(data['confidence'])} interval {aligned(low, wide)} to {aligned(high, wide)})"
     )
+
+
+def _spread(data: ScalarData) -> list[str]:
+    """The standard deviation of the data in a sentence, if it was released."""
+    if "spread" not in data:
+        return []
+    found = data["spread"]
+    low, high = found["low"], found["high"]
+    shown = [aligned(each, high - low) for each in (found["value"], low, high)]
+    return [
+        f"Standard deviation {with_unit(data, shown[0])} "
+        f"({percent(data['confidence'])} interval {shown[1]} to {shown[2]})"
+    ]
 
 
 def _told(data: ScalarData, error: float) -> str:

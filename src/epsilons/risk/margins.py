@@ -1,6 +1,6 @@
 """Margins: how far the truth may be from a number, or from shares, that were released.
 
-A margin is made from budgets, public facts and what was drawn, never from the spread of the data.
+A margin is made from budgets, public facts and what was drawn, never from the data.
 """
 
 from __future__ import annotations

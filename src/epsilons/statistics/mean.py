@@ -10,11 +10,13 @@ from epsilons import parameters, tally, words
 from epsilons.allocation import RULES, Allocation, allocate_for
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError, BoundsError
-from epsilons.mechanisms import Additive, Sampled, TwoSums, build
+from epsilons.mechanisms import Additive, Sampled, SumAndSquares, TwoSums, build, build_moments
 from epsilons.release import ByLevel, Scalar
 from epsilons.risk.assumptions import SAMPLE
 from epsilons.risk.goals import MeanGoal, Words
 from epsilons.risk.margins import Ratio, Weighed, holds_on_any_range
+from epsilons.risk.moment import EXPECTED
+from epsilons.risk.spread import WeighedSpread
 from epsilons.statistics import cut_range, unknown_people, unknown_range
 from epsilons.statistics.call import Call
 from epsilons.statistics.designs import (
@@ -29,6 +31,7 @@ from epsilons.statistics.designs import (
 from epsilons.statistics.people import counted_first
 from epsilons.statistics.question import Question, Sentences
 from epsilons.statistics.steps import Answer, Draw, Steps, Toss
+from epsilons.types import Integers
 
 __all__ = ["NOT_GIVEN", "Mean"]
 
@@ -146,9 +149,9 @@ class Mean(Question):
         return parameters.bounds(bounds)
 
     @classmethod
-    def mechanism_for(cls, allocation: Allocation) -> Additive:
-        """A weighted sum, on a unit range."""
-        return build(allocation, grid=tally.GRID, bounds=(0.0, 1.0))
+    def mechanism_for(cls, allocation: Allocation) -> SumAndSquares | Additive:
+        """A weighted sum, with squares where they are free, on a unit range."""
+        return build_moments(allocation, grid=tally.GRID, bounds=(0.0, 1.0))
 
     @property
     def rule(self) -> tally.Rule | None:
@@ -209,32 +212,40 @@ class Mean(Question):
         return (unknown_people.weighted if private else unknown_range.weighted)(rows, call)
 
     def _closed(self, rows: tally.Rows, call: Call) -> Steps:
-        """People and budgets are public: one weighted sum."""
+        """People and budgets are public: one weighted sum, and that of squares where it is free."""
         people: tuple[Any, ...] = ()
         if self.method == "sampling":
             counted, level_of, own = rows.each().on_grid(self.bounds, self.rule)
             people = (level_of, own)
-        else:
+        elif self.method == "staircase":
             counted = rows.sums(self.bounds, self.rule)
+        else:
+            counted = rows.moments(self.bounds, self.rule)
         counted = call.part(counted)
         budgets = Budgets.of_levels(counted.levels, counted.counts)
         goal, bounds = self.goal, self.range_for(self.bounds)
         allocation = allocate_for(budgets, goal, self.method)
-        mechanism = build(allocation, grid=tally.GRID, bounds=bounds)
-        if isinstance(mechanism, Sampled):
-            total = yield Toss(mechanism, people)
+        made = build if counted.squares is None else build_moments
+        mechanism = made(allocation, grid=tally.GRID, bounds=bounds)
+        margin: Weighed
+        if isinstance(mechanism, SumAndSquares):
+            squares = cast(Integers, counted.squares)
+            pair = yield Draw(mechanism, mechanism.total(counted.sums, squares))
+            raw = mechanism.estimate(pair)
+            seen = mechanism.moments(pair)
+            expected = EXPECTED if self.spread is None else goal.spread
+            margin = WeighedSpread(mechanism.weighing, mechanism.slack, *seen, expected)
         else:
-            total = mechanism.total(counted.sums)
-        drawn = yield Draw(mechanism, total)
+            if isinstance(mechanism, Sampled):
+                total = yield Toss(mechanism, people)
+            else:
+                total = mechanism.total(counted.sums)
+            drawn = yield Draw(mechanism, total)
+            raw = mechanism.estimate(drawn)
+            margin = Weighed(mechanism.weighing, mechanism.slack)
         lo, hi = bounds
-        raw = mechanism.estimate(drawn)
         return Answer(
-            estimate=Scalar(
-                value=min(max(raw, lo), hi),
-                raw=raw,
-                bounds=bounds,
-                margin=Weighed(mechanism.weighing, mechanism.slack),
-            ),
+            estimate=Scalar(value=min(max(raw, lo), hi), raw=raw, bounds=bounds, margin=margin),
             method=allocation.method,
             n=allocation.n,
             risk=goal.in_units(goal.worst.risk(mechanism.weighing), bounds),

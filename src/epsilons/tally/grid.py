@@ -13,7 +13,7 @@ import numpy as np
 
 from epsilons.types import Booleans, Floats, Integers
 
-__all__ = ["GRID", "HALF", "LARGEST", "Rule", "to_grid"]
+__all__ = ["GRID", "HALF", "LARGEST", "Rule", "squares", "to_grid"]
 
 GRID: Final = 2**30
 """The steps between the lower and the upper bound: a value is an integer in [0, GRID]."""
@@ -55,3 +55,13 @@ def to_grid(
     grid = np.floor(steps, out=steps).astype(np.int64)
     grid[~valid] = 0
     return grid, valid
+
+
+def squares(grid: Integers) -> Integers:
+    """Return floor((g − GRID/2)² / GRID) of integers g from 0 to GRID: the squares, on the grid.
+
+    They are from 0 to GRID/4, and two of them and their g differ by GRID at most, taken together:
+    docs/proofs/moment.md. `sums_engine.py` writes the same without a quotient of integers.
+    """
+    off = grid - HALF
+    return off * off // GRID

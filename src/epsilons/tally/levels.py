@@ -41,11 +41,13 @@ class Tally:
         levels: the budget of each level, ascending and distinct: the smallest ε in its group.
         counts: the people in each level.
         sums: the sum, over the people of each level, of their integer in [0, GRID].
+        squares: the same of `grid.squares` of their integer, if that was asked for.
     """
 
     levels: Floats
     counts: Integers
     sums: Integers
+    squares: Integers | None = None
 
     @property
     def n(self) -> int:
@@ -93,6 +95,7 @@ class SumGroups:
         conflicts: people with two budgets.
         nobody: groups of rows that belong to no one, because the person is null.
         most: the most rows that one person has.
+        squares: the sum of the squares of their integers, if that was asked for.
     """
 
     levels: Floats
@@ -102,6 +105,7 @@ class SumGroups:
     conflicts: Integers
     nobody: Integers
     most: Integers
+    squares: Integers | None = None
 
 
 class Groups(Protocol):
@@ -152,7 +156,8 @@ def checked(groups: SumGroups, names: Names, missing: str) -> Tally:
         )
     order = np.argsort(groups.levels)
     # Polars drops the + 0.0 that makes -0.0 an ordinary zero; it groups them together all the same.
-    return Tally(groups.levels[order] + 0.0, groups.people[order], groups.sums[order])
+    squares = None if groups.squares is None else groups.squares[order]
+    return Tally(groups.levels[order] + 0.0, groups.people[order], groups.sums[order], squares)
 
 
 def on_rungs(groups: SumGroups, names: Names, rungs: Floats) -> Tally:

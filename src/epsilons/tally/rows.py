@@ -32,7 +32,7 @@ from epsilons.tally.cells_numpy import CellArrays
 from epsilons.tally.columns import Columns
 from epsilons.tally.frames import Asked, asked
 from epsilons.tally.grid import Rule
-from epsilons.tally.levels import Names, Tally, checked, on_rungs
+from epsilons.tally.levels import Names, SumGroups, Tally, checked, on_rungs
 from epsilons.tally.line import Line, Window, checked_line, line_on_rungs
 from epsilons.tally.line_numpy import Folded
 from epsilons.types import Integers
@@ -152,17 +152,36 @@ class Rows:
                 two budgets). These may depend on private data and are for the curator only.
             FileError: the file cannot be read to its end.
         """
-        match self._held:
-            case Arrays():
-                groups = sums_numpy.count(self._held, bounds, rule).groups
-            case Columns():
-                groups = sums_engine.count(self._held, bounds, rule)
-            case CellArrays():
-                raise TypeError(NO_NUMBERS)
+        groups = self._added_up(bounds, rule, 1)
         ladder = self._rules.ladder
         if ladder is None:
             return checked(groups, self._names, self._rules.missing)
         return on_rungs(groups, self._names, ladder.levels)
+
+    def moments(self, bounds: tuple[float, float], rule: Rule | None = None) -> Tally:
+        """The same as `sums`, and the sums of squares: `grid.squares` of everyone's one integer.
+
+        Args:
+            bounds: as in `sums`.
+            rule: as in `sums`.
+
+        Raises:
+            TypeError: budgets are private; nobody asks for squares then.
+            EpsilonsError: as `sums`.
+        """
+        if self._rules.ladder is not None:
+            raise TypeError("squares are added up where budgets are public")
+        groups = self._added_up(bounds, rule, 2)
+        return checked(groups, self._names, self._rules.missing)
+
+    def _added_up(self, bounds: tuple[float, float], rule: Rule | None, moments: int) -> SumGroups:
+        match self._held:
+            case Arrays():
+                return sums_numpy.count(self._held, bounds, rule, moments).groups
+            case Columns():
+                return sums_engine.count(self._held, bounds, rule, moments)
+            case CellArrays():
+                raise TypeError(NO_NUMBERS)
 
     def cells(self) -> CellTally:
         """Count people by budget level and category, in one pass.

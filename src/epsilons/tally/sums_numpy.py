@@ -8,7 +8,7 @@ import numpy as np
 
 from epsilons.ladder import keys
 from epsilons.tally.arrays import Arrays
-from epsilons.tally.grid import HALF, Rule, to_grid
+from epsilons.tally.grid import HALF, Rule, squares, to_grid
 from epsilons.tally.levels import BAD_BUDGET, SumGroups
 from epsilons.types import Floats, Integers
 
@@ -24,8 +24,17 @@ class OnGrid:
     grid: Integers
 
 
-def count(arrays: Arrays, bounds: tuple[float, float], rule: Rule | None = None) -> OnGrid:
-    """Count people and add up their integers by budget level, missing values at the middle."""
+def count(
+    arrays: Arrays, bounds: tuple[float, float], rule: Rule | None = None, moments: int = 1
+) -> OnGrid:
+    """Count people and add up their integers by budget level, missing values at the middle.
+
+    Args:
+        arrays: checked.
+        bounds: the lower and the upper end of the grid.
+        rule: what is put on the grid in place of a value's share of the range.
+        moments: 1 for sums alone, 2 for sums of squares, too.
+    """
     grid, valid = to_grid(arrays.values, bounds, rule)
     epsilon = arrays.epsilon
     if not isinstance(epsilon, float):
@@ -63,6 +72,7 @@ def count(arrays: Arrays, bounds: tuple[float, float], rule: Rule | None = None)
             conflicts=_sum(group_of, conflicts.astype(np.int64), levels.size),
             nobody=np.zeros(levels.size, dtype=np.int64),
             most=rows.max(initial=0, keepdims=True),
+            squares=_sum(group_of, squares(grid), levels.size) if moments > 1 else None,
         ),
         group_of,
         grid,

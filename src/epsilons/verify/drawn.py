@@ -358,6 +358,7 @@ def _reduced(mechanism: Any, tools: _Tools) -> Found:
 _KINDS: Final[dict[str, Callable[[Any, _Tools], Found]]] = {
     "sum": _sums,
     "sampled sum": _sums,
+    "sum and squares": _sums,
     "cells": _sums,
     "closed cells": _closed,
     "open cells": _sums,

@@ -12,6 +12,7 @@ from epsilons.verify.additive import SUMS, exact_additive
 from epsilons.verify.laws import NEAR, one_number
 from epsilons.verify.pairs import pair_losses
 from epsilons.verify.selection import diffused_losses, selection_losses
+from epsilons.verify.squares import squares_losses
 from epsilons.verify.verdict import Verdict, budgets_of
 
 _MANY: Final = 128
@@ -128,6 +129,11 @@ def _paired(mechanism: Any) -> Verdict:
     return Verdict(budgets, pair_losses(mechanism), exact=True, neighbours="add-remove")
 
 
+def _squared(mechanism: Any) -> Verdict:
+    budgets = budgets_of(mechanism.levels)
+    return Verdict(budgets, squares_losses(mechanism), exact=True, neighbours="replace")
+
+
 def _selected(mechanism: Any) -> Verdict:
     budgets = budgets_of(mechanism.levels)
     losses = selection_losses(mechanism)
@@ -141,6 +147,7 @@ def _diffused(mechanism: Any) -> Verdict:
 
 KINDS: Final[dict[str, Callable[[Any], Verdict]]] = {
     **dict.fromkeys(SUMS, exact_additive),
+    "sum and squares": _squared,
     "two sums": _paired,
     "counts": _counted,
     "selection": _selected,

@@ -101,6 +101,15 @@ def _sum(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool
     return by != 0, abs(by) <= -(-heaviest * int(mechanism.reach) // int(mechanism.grid))
 
 
+def _squares(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
+    """Two sums of one person, each rounded down: k·reach/grid together, and one more."""
+    mechanism = step.mechanism
+    heaviest = max(_weights(step, person))
+    by = sum(abs(b - a) for a, b in zip(map(int, first), map(int, second), strict=True))
+    most = -(-heaviest * int(mechanism.reach) // int(mechanism.grid)) + 1
+    return by != 0, by <= (most if heaviest else 0)
+
+
 def _cells(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
     """Sums of cells: a person leaves with one unit at most, and comes with one."""
     mechanism = step.mechanism
@@ -227,6 +236,7 @@ def _of(arrays: tuple[Any, ...], places: Any) -> list[tuple[Any, ...]]:
 _KINDS: Final[dict[str, Callable[[Any, Any, Any, Person], tuple[bool, bool]]]] = {
     **{kind: _cells if said.cells else _sum for kind, said in SUMS.items() if kind != "report"},
     "closed cells": _closed_cells,
+    "sum and squares": _squares,
     "two sums": _two_sums,
     "counts": _counts,
     "selection": _selection,

@@ -69,6 +69,31 @@ def _sums(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
     return np.choose(chance.integers(3, size=len(most)), [np.zeros_like(most), most, some])
 
 
+def _squares(mechanism: Any, chance: Random) -> Iterator[bool]:
+    """A person and another in their place, who need not be at an end: there squares are alike."""
+    grid, reach = int(mechanism.grid), int(mechanism.reach)
+    for level in _levels(mechanism, chance, len(mechanism.weights)):
+        rest = _people(mechanism, chance)
+        pairs = []
+        for _ in range(2):
+            at = (_share(chance, grid), int(chance.integers(grid + 1)))[chance.integers(2)]
+            moments = [each.copy() for each in rest]
+            moments[0][level] += at
+            moments[1][level] += (2 * at - grid) ** 2 // (4 * grid)
+            pairs.append(mechanism.total(*moments))
+        weight = int(mechanism.weights[level])
+        yield _apart(*pairs) <= (-(-weight * reach // grid) + 1 if weight else 0)
+
+
+def _people(mechanism: Any, chance: Random) -> list[npt.NDArray[np.int64]]:
+    """Sums of all levels, and of squares that such people could have: everyone in one place."""
+    grid = int(mechanism.grid)
+    counts = np.maximum(np.asarray(mechanism.counts, dtype=np.int64) - 1, 0)
+    places = [_share(chance, grid) for _ in counts]
+    squares = [(2 * at - grid) ** 2 // (4 * grid) for at in places]
+    return [counts * np.array(each, dtype=np.int64) for each in (places, squares)]
+
+
 def _cells(mechanism: Any, chance: Random) -> Iterator[bool]:
     shape = (len(mechanism.weights), int(mechanism.cells))
     most = max(3, min(_MOST, _WORK // (shape[0] * shape[1])))
@@ -230,6 +255,7 @@ def _some_counts(mechanism: Any, chance: Random) -> Any:
 
 TOTALS: Final[dict[str, Callable[[Any, Random], Iterator[bool]]]] = {
     "sum": _sum,
+    "sum and squares": _squares,
     "cells": _cells,
     "closed cells": _closed_cells,
     "open cells": _open_cells,
@@ -240,6 +266,7 @@ TOTALS: Final[dict[str, Callable[[Any, Random], Iterator[bool]]]] = {
 _SOME: Final[dict[str, Callable[[Any, Random], Any]]] = {
     "sum": lambda mechanism, chance: mechanism.total(_sums(mechanism, chance)),
     "sampled sum": lambda mechanism, chance: mechanism.total(_sums(mechanism, chance)),
+    "sum and squares": lambda mechanism, chance: mechanism.total(*_people(mechanism, chance)),
     "cells": lambda mechanism, chance: mechanism.total(_cell_sums(mechanism, chance)),
     "closed cells": lambda mechanism, chance: mechanism.total(_everyone(mechanism, chance)),
     "open cells": _on_rungs(_cell_tally),

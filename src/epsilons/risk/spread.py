@@ -1,0 +1,96 @@
+"""The margin of a mean that was released with its spread."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import ClassVar, NamedTuple
+
+from epsilons.frozen import storable
+from epsilons.risk.assumptions import Assumption
+from epsilons.risk.margins import Bounds, Weighed
+from epsilons.risk.moment import EXPECTED, Seen, Spreading
+from epsilons.risk.weighing import Weighing
+
+
+class Spread(NamedTuple):
+    """The standard deviation of the data, in data units.
+
+    Attributes:
+        value: an estimate, of people as they are weighted.
+        low: the lower end of its interval.
+        high: the upper end.
+    """
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """A range that holds the standard deviation with the confidence of the release."""
+        return self.low, self.high
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class WeighedSpread(Weighed):
+    """The margin of a weighted mean of people whose budgets are public, with their spread.
+
+    Guarantee:
+        Over all data that the assumption allows, the interval misses with a probability of at most
+        1 − confidence, and so does that of the standard deviation. Whether the spread is used for
+        the first follows from weights and noise alone: docs/proofs/moment.md.
+
+    Attributes:
+        offset: Σ w·(x − ½) on a unit range as it was drawn, of weights that add up to one.
+        square: Σ w·(x − ½)² of the same.
+        expected: the standard deviation, in parts of the range, at which intervals are forecast.
+    """
+
+    offset: float
+    square: float
+    expected: float = EXPECTED
+
+    kind: ClassVar[str | None] = None
+
+    def error(self, assumption: Assumption, confidence: float) -> float:
+        """The error on a unit range not exceeded with this probability, integers included."""
+        if not self.uses_spread(assumption):
+            return super().error(assumption, confidence)
+        found = Spreading(self.weighing, assumption).error(self._seen, 1.0 - confidence)
+        return found + self.slack
+
+    def uses_spread(self, assumption: Assumption) -> bool:
+        """Whether intervals come from the spread that was drawn: public facts alone decide."""
+        return _helps(self.weighing, assumption, self.expected)
+
+    def spread(self, bounds: Bounds, assumption: Assumption, confidence: float) -> Spread:
+        """The standard deviation, with a range that holds it with at least this probability."""
+        spreading = Spreading(self._alike, assumption)
+        low, high = spreading.deviation(self._seen, 1.0 - confidence)
+        # The square of a noisy mean is larger than that of the mean, by the variance of the noise.
+        noise = 2.0 * self._alike.scale**2
+        variance = min(max(self.square - self.offset**2 + noise, 0.0), 0.25)
+        unit = bounds[1] - bounds[0]
+        found = (min(max(math.sqrt(variance), low), high), low, high)
+        return Spread(*(unit * each for each in found))
+
+    @cached_property
+    def _alike(self) -> Weighing:
+        """The weights that add up to one: those of a mean may be smaller."""
+        whole = self.weighing
+        if abs(whole.total - 1.0) < 1e-9:
+            return whole
+        return Weighing(whole.weights / whole.total, whole.counts, whole.scale / whole.total)
+
+    @property
+    def _seen(self) -> Seen:
+        return Seen(self.offset, self.square, self.slack / min(self.weighing.total, 1.0))
+
+
+@lru_cache(maxsize=64)
+def _helps(weighing: Weighing, assumption: Assumption, expected: float) -> bool:
+    """See `Spreading.helps`, which a release asks again and again."""
+    return Spreading(weighing, assumption).helps(expected)

@@ -1,0 +1,85 @@
+"""Sums of squares: the same integers from every engine, and how far one person moves them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from epsilons import tally
+from epsilons.ladder import Ladder
+from epsilons.tally import GRID
+from epsilons.tally.grid import squares
+from tests.tally.asking import moments_of, sums_of
+from tests.tally.conftest import square
+from tests.tally.test_backends import BOUNDS, some_rows
+
+Count = Callable[..., Any]
+
+
+@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
+@pytest.mark.parametrize("gaps", [False, True], ids=["whole", "gaps"])
+def test_squares_are_those_of_python(
+    run_everywhere: Count, reference: Count, person: bool, gaps: bool
+) -> None:
+    rows = some_rows(gaps=gaps)
+    found = run_everywhere(rows, BOUNDS, person=person, squares=True)
+    assert found == reference(rows, BOUNDS, person=person, added=square)
+
+
+def test_one_budget_for_all(run: Count, reference: Count) -> None:
+    values, _, people = some_rows(gaps=True)
+    rows = values, [0.7] * len(values), people
+    found = run(rows, BOUNDS, epsilon=0.7, squares=True)
+    assert found == reference(rows, BOUNDS, person=False, added=square)
+
+
+def test_every_rounding_on_an_engine() -> None:
+    # Squares just below, at and just above whole numbers, where h² is far beyond 2⁵³; and halves
+    # whose lower parts are 0, 1 and 2¹⁵ − 1.
+    rng = np.random.default_rng(5)
+    roots = np.sqrt(rng.integers(0, GRID // 4, 3000).astype(np.float64) * GRID)
+    near = np.concatenate([np.floor(roots), np.ceil(roots), np.floor(roots) + 1])
+    split = (np.arange(2**14)[:, None] * 2**15 + np.array([0, 1, 2**15 - 1])).ravel()
+    h = np.unique(np.concatenate([near, split, [2**29 - 1, 2**29]])).astype(np.int64)
+    h = h[h <= 2**29]
+    places = np.concatenate([2**29 - h, 2**29 + h])
+    exact = np.array([square(int(g)) for g in places])
+    np.testing.assert_array_equal(squares(places), exact)
+    # A budget of everyone's own would be merged: twenty parts, so that one wrong square shows.
+    part = np.arange(len(places)) % 20
+    frame = pl.DataFrame({"x": places.astype(np.float64), "e": 2.0**part})
+    for data in (frame, frame.to_pandas(), frame.to_arrow(), frame.lazy()):
+        found = moments_of("x", epsilon="e", bounds=(0.0, float(GRID)), data=data)
+        expected = [int(exact[part == j].sum()) for j in range(20)]
+        assert found.squares is not None
+        assert found.squares.tolist() == expected
+
+
+@pytest.mark.parametrize("grid", [1, 2, 3, 4, 5, 6, 7, 10, 36, 63, 64, 99, 100])
+def test_a_person_moves_both_together_by_the_grid(grid: int) -> None:
+    # All pairs of places on small grids; squares that are twice as large take a person farther.
+    def farthest(v: Callable[[int], int]) -> int:
+        return max(abs(g - h) + abs(v(g) - v(h)) for g in range(grid + 1) for h in range(grid + 1))
+
+    assert farthest(lambda g: (2 * g - grid) ** 2 // (4 * grid)) == grid
+    if grid > 7:
+        assert farthest(lambda g: 2 * (2 * g - grid) ** 2 // (4 * grid)) > grid
+
+
+def test_the_grid_itself_is_even_and_its_squares_fit() -> None:
+    assert GRID % 2 == 0
+    assert squares(np.array([0, GRID // 2, GRID])).tolist() == [GRID // 4, 0, GRID // 4]
+
+
+def test_nobody_pays_for_squares_who_does_not_ask() -> None:
+    assert sums_of([1.0, 2.0], epsilon=1.0, bounds=(0.0, 4.0)).squares is None
+    found = moments_of([1.0, 2.0], epsilon=1.0, bounds=(0.0, 4.0)).squares
+    assert found is not None
+    assert found.tolist() == [GRID // 16]
+    rows = tally.open([1.0, 2.0], epsilon=[1.0, 1.0], ladder=Ladder.up_to(1.0), missing="midpoint")
+    with pytest.raises(TypeError, match="public"):
+        rows.moments((0.0, 4.0))
