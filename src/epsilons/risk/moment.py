@@ -14,6 +14,7 @@ import numpy as np
 
 from epsilons.risk import mean
 from epsilons.risk.assumptions import SAMPLE, Assumption
+from epsilons.risk.sampled import Sampled
 from epsilons.risk.sums import Terms
 from epsilons.risk.tails import bisect, laplace_quantile
 from epsilons.risk.weighing import Weighing
@@ -169,11 +170,9 @@ class Spreading:
             self._terms.reach(deviation, scale, rest),
             mean.quantile(self.weighing, self.assumption, 1.0 - rest),
         )
-        return (
-            found
-            if self.assumption.sampled
-            else min(found, laplace_quantile(lean, scale, beta - spent))
-        )
+        if self.assumption.sampled:
+            return min(found, Sampled(self.weighing, deviation * deviation).deviation(rest))
+        return min(found, laplace_quantile(lean, scale, beta - spent))
 
     def _leaning(self, variance: float) -> float:
         """The largest bias among these people, if their weighted variance is at most this.

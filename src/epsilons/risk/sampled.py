@@ -9,7 +9,7 @@ Bennett's bound is small. So the worst population is sought over its variance: d
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -31,7 +31,7 @@ _PARTS: Final = np.append(
 """Ends of pieces of variances, in parts of the largest: what varies less is Bennett's alone."""
 
 _CELLS: Final = np.arange(-400.0, 400.0) / 50.0
-"""Where cells of errors begin, in units of Hoeffding's deviation: beyond the last is one more."""
+"""Where cells of errors begin, in units of the largest deviation: beyond the last is one more."""
 
 _LARGEST_RATIO: Final = 1e9
 
@@ -54,7 +54,7 @@ class Sampled:
         cube = float(weighing.counts @ weights**3)
         square = weighing.square
         self._scale, self._closed = weighing.scale, weighing.closed
-        self._sigma = math.sqrt(square) / 2.0
+        self._sigma = math.sqrt(variance * square)
         self._from = _CELLS * self._sigma
         ends = variance * _PARTS
         # In a piece of variances the lower end is worst for how far from Gaussian a sum may be:
@@ -62,11 +62,11 @@ class Sampled:
         lower = ends[1:]
         skew = (1.0 + np.sqrt(np.maximum(1.0 - 4.0 * lower, 0.0))) / (2.0 * np.sqrt(lower))
         off = BERRY_ESSEEN * skew * (cube / square**1.5)
-        gaussian = _gaussian(variance) + off[:, None]
         tails = _bennett(self._from, ends[:, None] * square, float(weights.max()))
-        tails[:-1] = np.minimum(tails[:-1], gaussian)
+        tails[:-1] = np.minimum(tails[:-1], _gaussian() + off[:, None])
         # In each piece, a bound on P(S > x) at the start of each cell of x.
-        self._tails = np.minimum(tails, np.exp(-0.5 * np.maximum(_CELLS, 0.0) ** 2))
+        hoeffding = np.exp(-2.0 * variance * np.maximum(_CELLS, 0.0) ** 2)
+        self._tails = np.minimum(tails, hoeffding)
 
     def beyond(self, a: float) -> float:
         """A bound on the probability of an error of more than `a`, which is at least 0."""
@@ -93,10 +93,10 @@ class Sampled:
         return bisect(lambda a: self.beyond(a) - beta, 0.0, high)
 
 
-@lru_cache(maxsize=8)
-def _gaussian(variance: float) -> Floats:
+@cache
+def _gaussian() -> Floats:
     """The largest P(G > x) for Gaussian sums of a variance in each piece, at the start of cells."""
-    factors = 1.0 / (2.0 * np.sqrt(variance * _PARTS[:, None]))
+    factors = 1.0 / np.sqrt(_PARTS[:, None])
     # Above 0 the upper end of a piece has the larger tail, and below 0 the lower one.
     at = np.where(_CELLS > 0.0, factors[:-1] * _CELLS, factors[1:] * _CELLS)
     return np.array([[upper_tail(z) for z in row] for row in at.tolist()])
