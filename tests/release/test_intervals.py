@@ -116,8 +116,9 @@ def test_a_band_under_add_remove_speaks_of_all_categories() -> None:
     assert isinstance(sums, RatioCells)
     assert sums.counted is not None
     apart = sums.counted.bias(BETA / 2.0)
+    noises = ratio.OwnTotal(sums.scale, len(sums.drawn))
     low, high = ratio.share_intervals(
-        sums.drawn, sums.scale, largest=0.0, confidence=1.0 - BETA / 2.0
+        sums.drawn, sums.total, noises, largest=0.0, confidence=1.0 - BETA / 2.0
     )
     found_low, found_high = release.interval(1.0 - BETA)
     assert found_low.tolist() == np.maximum(low - apart, 0.0).tolist()

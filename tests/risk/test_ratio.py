@@ -329,8 +329,10 @@ def test_intervals_of_shares_hold_the_truth(cells: int, n: int) -> None:
         for run in range(runs):
             counts = rng.multinomial(n, shares).astype(float) if largest else fixed
             noise = law.draw(ep.Seeded(run), cells) / 2**20
+            noisy = counts + noise
+            noises = ratio.OwnTotal(scale, cells)
             low, high = ratio.share_intervals(
-                counts + noise, scale, largest=largest, confidence=confidence
+                noisy, float(noisy.sum()), noises, largest=largest, confidence=confidence
             )
             misses += (truth < low) | (truth > high)
             if n == 2000:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import ClassVar, Final, Protocol
 
 import numpy as np
@@ -327,14 +326,17 @@ class RatioCells(_Behind):
     drawn: Floats
     scale: float
 
+    def __post_init__(self) -> None:
+        self.drawn.flags.writeable = False
+
     @property
     def numbers(self) -> int:
         """All categories."""
         return len(self.drawn)
 
-    @cached_property
+    @property
     def total(self) -> float:
-        """The noisy sum of all counts."""
+        """The noisy total: the sum of all counts."""
         return math.fsum(self.drawn.tolist())
 
     def intervals(
@@ -360,14 +362,25 @@ class RatioCells(_Behind):
         """The leading term of the risk, if these shares are the true ones."""
         if self.total <= 0.0 or not self.largest:
             return goal.most
-        # The noise of a share is that of its count less its part of all noises.
-        spread = np.square(1.0 - shares) + (len(self.drawn) - 1) * np.square(shares)
+        spread = self._spread(shares)
         each = float(spread.mean() if goal.loss == "mse" else spread.max())
         return self._leading(goal, self.total, self.scale * each**0.5)
 
+    def _spread(self, shares: Floats) -> Floats:
+        """The variance of the noise of each share, in units of that of a count.
+
+        It is the noise of its count less its part of the noise of the total.
+        """
+        return np.asarray(np.square(1.0 - shares) + (len(self.drawn) - 1) * np.square(shares))
+
+    @property
+    def _noises(self) -> ratio.OwnTotal | ratio.ApartTotal:
+        return ratio.OwnTotal(self.scale, len(self.drawn))
+
     def _intervals(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         largest, apart, rest = self._asked(assumption, confidence)
-        low, high = ratio.share_intervals(self.drawn, self.scale, largest=largest, confidence=rest)
+        given = (self.drawn, self.total, self._noises)
+        low, high = ratio.share_intervals(*given, largest=largest, confidence=rest)
         return np.maximum(low - apart, 0.0), np.minimum(high + apart, 1.0)
 
     def _each(self, confidence: float) -> float:

@@ -274,14 +274,64 @@ class _Sum:
         return math.exp(min(best, 0.0))
 
 
+@dataclass(frozen=True)
+class OwnTotal:
+    """The total of noisy counts is their sum: all their noises are in it.
+
+    Attributes:
+        scale: of the discrete Laplace noise of each count.
+        cells: how many there are.
+    """
+
+    scale: float
+    cells: int
+
+    @property
+    def noise(self) -> Tail:
+        """Of the total."""
+        return _Sum(self.scale, self.scale, self.cells - 1, 0.0)
+
+    def beside(self, p: float) -> Tail:
+        """The noise of a count less p times that of the total."""
+        return _Sum((1.0 - p) * self.scale, p * self.scale, self.cells - 1, 0.0)
+
+
+@dataclass(frozen=True)
+class ApartTotal:
+    """The total of noisy counts was counted apart, and has a noise of its own.
+
+    Attributes:
+        scale: of the discrete Laplace noise of each count.
+        total_scale: of that of the total.
+    """
+
+    scale: float
+    total_scale: float
+
+    @property
+    def noise(self) -> Tail:
+        """Of the total."""
+        return _Sum(self.total_scale, 0.0, 0, 0.0)
+
+    def beside(self, p: float) -> Tail:
+        """The noise of a count less p times that of the total."""
+        return _Sum(self.scale, p * self.total_scale, 1, 0.0)
+
+
 def share_intervals(
-    counts: Floats, scale: float, *, largest: float, confidence: float
+    counts: Floats,
+    total: float,
+    noises: OwnTotal | ApartTotal,
+    *,
+    largest: float,
+    confidence: float,
 ) -> tuple[Floats, Floats]:
-    """For each of several noisy counts, a range that holds its share of their sum.
+    """For each of several noisy counts, a range that holds its share of their total.
 
     Args:
         counts: weighted counts with independent discrete Laplace noise, in units of weight.
-        scale: of the noise, in the same units.
+        total: the noisy total, in the same units.
+        noises: of the counts and of the total.
         largest: the largest weight that anyone can have, if the counts are a sample; 0 if not.
         confidence: of each range by itself.
 
@@ -292,12 +342,10 @@ def share_intervals(
         For every number of people and all weights up to `largest`, each range misses its share with
         a probability of at most 1 − confidence.
     """
-    cells = len(counts)
-    total = math.fsum(counts.tolist())
     if total <= 0.0:
-        return np.zeros(cells), np.ones(cells)
+        return np.zeros(len(counts)), np.ones(len(counts))
     beta = 1.0 - confidence
-    about_total = quantile(_Sum(scale, scale, cells - 1, 0.0), beta * _TOTAL_SHARE / 2.0)
+    about_total = quantile(noises.noise, beta * _TOTAL_SHARE / 2.0)
     sigma = math.sqrt(largest * max(total + about_total, 0.0)) / 2.0
     side = beta * (1.0 - _TOTAL_SHARE) / 2.0
     # Cells of one count have one range: large tables have few counts that differ much.
@@ -308,8 +356,7 @@ def share_intervals(
 
         def refutes(p: float, far: float, count: float = count) -> bool:
             reach = abs(count - far * total) - abs(far - p) * about_total
-            noise = _Sum((1.0 - p) * scale, p * scale, cells - 1, 0.0)
-            return reach > 0.0 and noise.tail(reach, sigma) <= side
+            return reach > 0.0 and noises.beside(p).tail(reach, sigma) <= side
 
         ends[row] = _march(0.0, estimate, refutes), _march(1.0, estimate, refutes)
     return ends[place, 0], ends[place, 1]

@@ -33,7 +33,7 @@ Quotient = TypeVar("Quotient", bound=Ratio)
 METHODS: Final = ("transformed", "hourglass", "staircase2d", "shifted", "independent")
 """The methods for a mean under add/remove."""
 
-CELL_METHODS: Final = ("transformed",)
+CELL_METHODS: Final = ("transformed", "total")
 """The methods for frequencies under add/remove."""
 
 _SCHEMES: Final[Mapping[str, ratio.Scheme]] = MappingProxyType(
@@ -194,18 +194,45 @@ def as_drawn(margin: Ratio, bounds: tuple[float, float]) -> float:
     return lo + (hi - lo) * (t / total if total > 0.0 else 0.5)
 
 
-def cell_design(known: Known, goal: Goal, *, unit: int = 1) -> Design[CellSums]:
+def cell_design(
+    known: Known, goal: Goal, method: str = "transformed", *, unit: int = 1
+) -> Design[CellSums]:
     """The best mechanism for frequencies.
 
     Args:
         known: what is known.
         goal: with the number of cells.
-        unit: what a person of weight 1 adds in all.
+        method: whether people are also counted apart ("total").
+        unit: what a person of weight 1 adds in all, to the count of all too.
     """
     cap = _cap(known, goal) if known.cap is None else known.cap
-    mechanism = build_cell_sums(known.ladder, known.left, cap, cells=goal.numbers, unit=unit)
+    apart = method == "total"
+    cells = goal.numbers + int(apart)
+    mechanism = build_cell_sums(known.ladder, known.left, cap, cells=cells, unit=unit)
     weighing = mechanism.weighing(known.guess)
-    return Design("transformed", mechanism, weighing, goal.risk(weighing))
+    if apart:
+        # Forecast for even shares, which have next to nothing of the noise of the total.
+        own, shared = parts_of(goal.numbers)
+        scale = math.hypot(1.0 / own, 1.0 / (shared * goal.numbers)) * (own + shared)
+        total = float(mechanism.weights.astype(np.float64) @ known.guess)
+        if total > 0.0:
+            weighing = replace(weighing, scale=mechanism.scale * scale / total)
+    return Design("total" if apart else "transformed", mechanism, weighing, goal.risk(weighing))
+
+
+def parts_of(cells: int) -> tuple[int, int]:
+    """How a person divides what they give, if people are also counted apart.
+
+    Shares p have a sum of squared errors of k/own² + Σp²/shared², for parts that sum to one: this
+    is the least if one share is nearly all.
+
+    Args:
+        cells: how many categories there are.
+
+    Returns:
+        The part of their own cell, and that of the count of all.
+    """
+    return round(16.0 * cells ** (1.0 / 3.0)), 16
 
 
 def design(known: Known, goal: Goal, method: str) -> Design[Any]:
@@ -216,7 +243,7 @@ def design(known: Known, goal: Goal, method: str) -> Design[Any]:
 _DESIGNS: Final[Mapping[str, Callable[[Known, Goal, str], Design[Any]]]] = MappingProxyType(
     {
         "mean": lambda known, goal, method: two_sums_design(known, goal, method, bounds=(0.0, 1.0)),
-        "frequencies": lambda known, goal, _: cell_design(known, goal),
+        "frequencies": cell_design,
     }
 )
 

@@ -17,10 +17,11 @@ from epsilons.release import ByLevel, Cells
 from epsilons.risk.goals import CellsGoal, Words, guess_for
 from epsilons.risk.margins import RatioCells
 from epsilons.risk.simplex import project as projected
+from epsilons.risk.totalled import TotalledCells
 from epsilons.risk.weighed_cells import WeighedCells
 from epsilons.statistics.call import Call
-from epsilons.statistics.designs import CELL_METHODS, Design, Known, cell_design
-from epsilons.statistics.people import counted_first
+from epsilons.statistics.designs import CELL_METHODS, Design, Known, cell_design, parts_of
+from epsilons.statistics.people import Counted, counted_first
 from epsilons.statistics.question import Question, Sentences
 from epsilons.statistics.steps import Answer, Draw, Steps, Toss
 from epsilons.types import Floats
@@ -176,24 +177,19 @@ class Frequencies(Question):
         """People are private: perhaps they are counted, then a weighted count of each cell."""
         goal = self.goal
         counted = call.part(rows.cells())
+        if self.method == "total":
+            counted = counted.with_total(*parts_of(goal.cells))
 
         def choose(known: Known) -> Design[CellSums]:
-            return cell_design(known, goal, unit=counted.unit)
+            return cell_design(known, goal, self.method, unit=counted.unit)
 
         people = yield from counted_first(call.terms, goal, choose, counted)
         chosen = choose(people.known)
         mechanism = chosen.mechanism
         drawn = mechanism.counts((yield Draw(mechanism, mechanism.total(counted))))
-        drawn.flags.writeable = False
-        margin = RatioCells(
-            drawn=drawn,
-            scale=mechanism.scale,
-            largest=float(mechanism.weights.max()),
-            equal=chosen.equal,
-            counted=people.level_count(mechanism.weights),
-        )
+        margin = self._ratio(drawn, chosen, people)
         total = margin.total
-        raw = drawn / total if total > 0.0 else np.full(goal.cells, 1.0 / goal.cells)
+        raw = margin.drawn / total if total > 0.0 else np.full(goal.cells, 1.0 / goal.cells)
         value = self._value(raw)
         n = people.number(chosen, total)
         return Answer(
@@ -211,6 +207,26 @@ class Frequencies(Question):
             exact=False,
             spent=people.spending(mechanism.losses),
             expected=people.expected(n),
+        )
+
+    def _ratio(self, drawn: Floats, chosen: Design[CellSums], people: Counted) -> RatioCells:
+        """The margin of noisy counts, with the last of them if that is the count of all."""
+        mechanism = chosen.mechanism
+        behind: dict[str, Any] = {
+            "largest": float(mechanism.weights.max()),
+            "equal": chosen.equal,
+            "counted": people.level_count(mechanism.weights),
+        }
+        if chosen.method != "total":
+            return RatioCells(drawn=drawn, scale=mechanism.scale, **behind)
+        own, shared = parts_of(self.goal.cells)
+        part, rest = own / (own + shared), shared / (own + shared)
+        return TotalledCells(
+            drawn=drawn[:-1] / part,
+            scale=mechanism.scale / part,
+            whole=float(drawn[-1] / rest),
+            whole_scale=mechanism.scale / rest,
+            **behind,
         )
 
     def _value(self, raw: Floats) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -58,6 +58,17 @@ class CellTally:
     def n(self) -> int:
         """The number of people."""
         return int(self.counts.sum())
+
+    def with_total(self, own: int, shared: int) -> CellTally:
+        """The same with one more cell, to which everyone gives a part of what they give.
+
+        Args:
+            own: the part that goes to a person's own cells.
+            shared: the part that goes to the cell of all.
+        """
+        total = self.cells.sum(axis=1, keepdims=True)
+        cells = np.concatenate([own * self.cells, shared * total], axis=1)
+        return replace(self, cells=cells, unit=self.unit * (own + shared))
 
 
 @dataclass(frozen=True, eq=False)
