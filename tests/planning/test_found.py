@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 import epsilons as ep
 from epsilons.errors import ArgumentError, BudgetError
+from tests.assumed import GAUSSIAN, SAMPLE
 from tests.planning.test_sides import rmse
 
 PEOPLE = {0.1: 1500, 0.5: 1000, 1.0: 500}
 MANY = {0.1: 15000, 0.5: 10000, 1.0: 5000}
-SAMPLE: dict[str, Any] = {"about": "population", "related": False}
-GAUSSIAN: dict[str, Any] = {"shape": "gaussian"} | SAMPLE
 
 
 def everyone(people: dict[float, int]) -> NDArray[np.float64]:

@@ -12,11 +12,11 @@ from scipy.stats import chi2
 import epsilons as ep
 from epsilons.errors import ArgumentError, BudgetError
 from epsilons.risk.assumptions import SAMPLE as SAMPLED
+from tests.assumed import SAMPLE
 
 PEOPLE = {0.1: 600, 0.5: 400, 1.0: 200, 3.0: 50}
 N = sum(PEOPLE.values())
 BUDGETS = np.repeat(np.array(list(PEOPLE)), list(PEOPLE.values()))
-SAMPLE: dict[str, Any] = {"about": "population", "related": False}
 TAIL = 1e-10
 
 

@@ -15,9 +15,7 @@ import epsilons as ep
 from epsilons import report
 from epsilons.report import KINDS, CellsData, Data, PlanData, ScalarData, VectorData
 from epsilons.report.data import LocalPlanData, RangePlanData
-from tests.assumed import GAUSSIAN
-
-DRAWN: dict[str, Any] = {"about": "population", "related": False}
+from tests.assumed import GAUSSIAN, SAMPLE
 
 TYPES: dict[str, Any] = {
     "scalar": ScalarData,
@@ -78,8 +76,8 @@ def shown() -> dict[str, Any]:
         "plan with a guess": ep.plan({0.1: 50, 1.0: 20}, spread=0.1),
         "plan of a range": ep.plan({0.1: 900, 1.0: 500, math.inf: 3}, bounds=None),
         "plan of a Gaussian": ep.plan({0.1: 9, 1.0: 5}, bounds=None, **GAUSSIAN),
-        "plan of reports": ep.plan({0.1: 50, math.inf: 20}, model="local", **DRAWN),
-        "plan of vectors": ep.plan({0.1: 50, 1.0: 20}, model="local", dimension=3, **DRAWN),
+        "plan of reports": ep.plan({0.1: 50, math.inf: 20}, model="local", **SAMPLE),
+        "plan of vectors": ep.plan({0.1: 50, 1.0: 20}, model="local", dimension=3, **SAMPLE),
     }
 
 
