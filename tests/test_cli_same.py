@@ -23,6 +23,7 @@ from epsilons.__main__ import cli, main
 from epsilons.cli.checking import Checking
 from epsilons.cli.publishing import Publish
 from epsilons.noise import Seeded, System
+from tests.assumed import GAUSSIAN, SAMPLE
 
 PEOPLE = 600
 ROWS = 3 * PEOPLE
@@ -209,8 +210,6 @@ def test_files_with_another_separator(
 
 LEVELS = {0.1: 500, 1.0: 200, 4.0: 20, math.inf: 3}
 DRAWN = ["--about", "population", "--related", "no"]
-SAMPLE: dict[str, Any] = {"about": "population", "related": False}
-GAUSSIAN: dict[str, Any] = {"shape": "gaussian"} | SAMPLE
 PLANS: list[tuple[list[str], dict[str, Any]]] = [
     ([], {}),
     (["--bounds", "-3", "40"], {"bounds": (-3.0, 40.0)}),

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 import epsilons as ep
 from epsilons.errors import ArgumentError, BudgetError
+from tests.assumed import GAUSSIAN, SAMPLE
 from tests.planning.test_sides import rmse
 
 PEOPLE = {0.1: 1500, 0.5: 1000, 1.0: 500}
 MANY = {0.1: 15000, 0.5: 10000, 1.0: 5000}
-SAMPLE: dict[str, Any] = {"about": "population", "related": False}
-GAUSSIAN: dict[str, Any] = {"shape": "gaussian"} | SAMPLE
 
 
 def everyone(people: dict[float, int]) -> NDArray[np.float64]:
@@ -128,6 +127,12 @@ def test_too_few_people_are_refused_and_the_plan_says_how_many_would_do(said: An
     private = planned(few, neighbours="add-remove", **said)
     assert private.people_needed is not None
     assert "would be a guess" in private.advice
+
+
+def test_budgets_that_no_number_of_people_makes_up_for() -> None:
+    for said in ({}, GAUSSIAN):
+        with pytest.raises(BudgetError, match="too small for any number of people"):
+            planned({1e-200: 200}, **said)
 
 
 def test_what_would_buy_most_beside_other_plans() -> None:

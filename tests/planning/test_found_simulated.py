@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from scipy.stats import gamma, norm
 
 from epsilons.release import Scalar
-from tests.planning.test_found import GAUSSIAN, PEOPLE, planned, published
+from tests.assumed import GAUSSIAN
+from tests.planning.test_found import PEOPLE, planned, published
 
 pytestmark = pytest.mark.statistical
 

@@ -85,6 +85,11 @@ CALLS: Calls = {
     "plan": said("plan", *PEOPLE, *SAMPLE),
     "plan, json": said("plan", *PEOPLE, "--json", "--bounds", "0", "120", *SAMPLE),
     "plan, frequencies": said("plan", *PEOPLE, "--categories", "4", *SAMPLE),
+    "plan, unknown range": said("plan", "0.1:2000", "1:500", "--unknown-range"),
+    "plan, unknown range and bounds": said(
+        "plan", "1:500", "--unknown-range", "--bounds", "0", "1"
+    ),
+    "plan, local": said("plan", *PEOPLE, "--model", "local", *SAMPLE),
     "plan, private": said("plan", *GUESS, *PRIVATE, "--cap", "2", *SAMPLE),
     "plan, wrong level": said("plan", "0.1"),
     "verify": said("verify", *PEOPLE),

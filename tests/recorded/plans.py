@@ -14,6 +14,8 @@ from tests.recorded.place import SAMPLE, Calls, Run
 
 ORDINARY = {0.1: 500, 1.0: 200, 5.0: 40}
 FEW = {0.5: 40, 2.0: 10}
+LARGE = {0.1: 2000, 0.5: 1000, 2.0: 300}
+PEOPLE: dict[str, Any] = {"about": "people", "related": True}
 PUBLIC = {0.0: 10, 0.1: 500, 1.0: 200, math.inf: 3}
 
 
@@ -92,6 +94,18 @@ CALLS: Calls = {
     "plan, need rmse": asked(FEW, need={"rmse": 6.0}, bounds=(0, 120)),
     "plan, need pac": asked(FEW, need={"pac": 20.0}, bounds=(0, 120), loss="pac"),
     "plan, private, need": asked(FEW, need={"rmse": 7.0}, bounds=(0, 120), neighbours="add-remove"),
+    "plan, range": plan(LARGE, bounds=None, **PEOPLE),
+    "plan, range, too few, pac": plan(FEW, bounds=None, loss="pac", **PEOPLE),
+    "plan, range, private": plan(LARGE, bounds=None, neighbours="add-remove", **PEOPLE),
+    "plan, range, gaussian": plan(LARGE, bounds=None, shape="gaussian"),
+    "plan, range, private, gaussian": plan(
+        LARGE, bounds=None, shape="gaussian", neighbours="add-remove"
+    ),
+    "plan, local": plan(PUBLIC, bounds=(0, 120), model="local"),
+    "plan, local, frequencies, pac": plan(
+        ORDINARY, model="local", statistic="frequencies", categories=4, loss="pac"
+    ),
+    "plan, local, vectors": plan(ORDINARY, model="local", dimension=5),
     **_allocations(),
     "allocate, pac": allocate(p.MIXED, loss="pac", confidence=0.8),
     "allocate, 500 budgets": allocate(p.DISTINCT, about="people", related=True),

@@ -245,7 +245,10 @@ CALLS: Calls = {
     "plan, need nothing": simply(lambda: ep.plan({1.0: 9}).need()),
     "plan, need both": simply(lambda: ep.plan({1.0: 9}).need(rmse=1, pac=1)),
     "plan, no such method": simply(lambda: ep.plan({1.0: 9})["best"]),
-    "plan, unknown range": simply(lambda: ep.plan({1.0: 9}, bounds=None)),
+    "plan, unknown range, unrelated": simply(lambda: ep.plan({1.0: 9}, bounds=None, related=False)),
+    "plan, unknown range, next to nothing": simply(lambda: ep.plan({1e-99: 9}, bounds=None)),
+    "plan, local, related": simply(lambda: ep.plan({1.0: 9}, model="local")),
+    "plan, dimension": simply(lambda: ep.plan({1.0: 9}, dimension=3)),  # type: ignore[call-overload]
     "allocate, zeros": simply(lambda: ep.allocate([0.0, 0.0])),
     "allocate, NaN": simply(lambda: ep.allocate([1.0, math.nan])),
     "allocate, text": simply(lambda: ep.allocate(["a", "b"])),

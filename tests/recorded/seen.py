@@ -268,7 +268,7 @@ def _verdict(verdict: ep.verify.Verdict) -> Fields:
     }
 
 
-def _plan(plan: ep.Plan) -> Fields:
+def _plan(plan: ep.Plan | ep.RangePlan | ep.LocalPlan) -> Fields:
     return _as_dict(dict(plan.to_dict())) | {
         "str": str(plan),
         "html": _text(plan._repr_html_()),
@@ -307,6 +307,8 @@ def _refusal(error: Exception) -> Fields:
 _LOOKS: Final[tuple[tuple[type, Callable[[Any], Fields]], ...]] = (
     (ep.Release, _release),
     (ep.Plan, _plan),
+    (ep.RangePlan, _plan),
+    (ep.LocalPlan, _plan),
     (ep.Allocation, _allocation),
     (ep.local.Reports, _reports),
     (ep.verify.Verdict, _verdict),

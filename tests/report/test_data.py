@@ -14,13 +14,16 @@ import pytest
 import epsilons as ep
 from epsilons import report
 from epsilons.report import KINDS, CellsData, Data, PlanData, ScalarData, VectorData
-from tests.assumed import GAUSSIAN
+from epsilons.report.data import LocalPlanData, RangePlanData
+from tests.assumed import GAUSSIAN, SAMPLE
 
 TYPES: dict[str, Any] = {
     "scalar": ScalarData,
     "cells": CellsData,
     "vector": VectorData,
     "plan": PlanData,
+    "range plan": RangePlanData,
+    "local plan": LocalPlanData,
 }
 
 
@@ -71,6 +74,10 @@ def shown() -> dict[str, Any]:
         "plan of shares": ep.plan({0.1: 50, 1.0: 20}, statistic="frequencies", categories=3),
         "plan of private people": ep.plan({0.1: 50, 1.0: 20}, neighbours="add-remove"),
         "plan with a guess": ep.plan({0.1: 50, 1.0: 20}, spread=0.1),
+        "plan of a range": ep.plan({0.1: 900, 1.0: 500, math.inf: 3}, bounds=None),
+        "plan of a Gaussian": ep.plan({0.1: 9, 1.0: 5}, bounds=None, **GAUSSIAN),
+        "plan of reports": ep.plan({0.1: 50, math.inf: 20}, model="local", **SAMPLE),
+        "plan of vectors": ep.plan({0.1: 50, 1.0: 20}, model="local", dimension=3, **SAMPLE),
     }
 
 
@@ -78,7 +85,8 @@ NAMES = [
     "mean", "private mean", "counted mean", "shares", "private shares", "bins", "found range",
     "diffusion", "found range of private people", "diffusion of private people", "gaussian",
     "local bit", "local mean", "local frequencies", "local vector", "plan", "plan of shares",
-    "plan of private people", "plan with a guess",
+    "plan of private people", "plan with a guess", "plan of a range", "plan of a Gaussian",
+    "plan of reports", "plan of vectors",
 ]  # fmt: skip
 
 
@@ -158,7 +166,7 @@ def test_what_is_loaded_from_json_is_the_same_data_and_prints_the_same(name: str
 @pytest.mark.parametrize("name", NAMES)
 def test_every_number_of_people_says_whether_it_is_noisy(name: str) -> None:
     data = shown()[name].to_dict()
-    if data["kind"] != "plan":
+    if not data["kind"].endswith("plan"):
         noisy = name in ("counted mean", "private shares") or "of private people" in name
         assert data["n_is_noisy"] == (noisy and data["n"] is not None)
 

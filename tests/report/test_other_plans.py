@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from epsilons import report
+from epsilons.report import number
 from tests.report.forms import Reader
 from tests.report.page_samples import NAMES, data, pages
 
@@ -69,3 +70,11 @@ def test_errors_are_in_the_units_of_what_is_asked() -> None:
     assert "in percent of its width" in " ".join(
         report.text(data()["range plan of too few"]).split()
     )
+
+
+def test_errors_are_printed_as_they_are() -> None:
+    shares, few = data()["local plan of shares"], data()["range plan of too few"]
+    first = shares["forecasts"][0]
+    assert f" {number(100 * first['rmse'], 3)}   " in report.text(shares)
+    spread_out = few["forecasts"][0]
+    assert f" {number(100 * spread_out['rmse'], 3)} % " in report.text(few)

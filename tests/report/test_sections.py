@@ -12,7 +12,7 @@ from epsilons import report
 from tests.report.forms import Reader, forms, many
 from tests.report.page_samples import NAMES, data, pages
 
-RELEASES = [name for name in NAMES if not name.startswith(("plan", "parts"))]
+RELEASES = [name for name in NAMES if "plan" not in name and name != "parts"]
 
 
 @pytest.mark.parametrize("release", RELEASES)

@@ -14,6 +14,7 @@ from epsilons.allocation.best import merged
 from epsilons.allocation.declared import declared_of
 from epsilons.allocation.split import TOO_OFTEN, best_split
 from epsilons.budgets import Budgets
+from epsilons.errors import BudgetError
 from epsilons.planning.options import (
     Option,
     as_option_rows,
@@ -52,6 +53,8 @@ __all__ = ["RangePlan", "range_plan"]
 
 _LITTLE: Final = 0.05
 _QUESTIONED: Final = 256
+_MOST: Final = 2**32
+"""People that are never expected: twice as many can be tallied."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,6 +222,7 @@ def range_plan(budgets: Budgets, asked: Mean, neighbours: str, cap: float | None
 
     Raises:
         ArgumentError: that is not proven for such data.
+        BudgetError: not even as many people as can be tallied would find a range.
     """
     asked.check(neighbours)
     goal = asked.goal
@@ -227,6 +231,11 @@ def range_plan(budgets: Budgets, asked: Mean, neighbours: str, cap: float | None
     needed = (_needed_gaussian if gaussian else _needed_any)(levels, counts, goal, neighbours)
     people = budgets
     if needed is not None:
+        if needed > _MOST:
+            raise BudgetError(
+                "epsilon is too small for any number of people to find the range of the values: "
+                "give bounds=(lo, hi)."
+            )
         more = np.ceil(budgets.counts * (needed / budgets.n)).astype(np.int64)
         people = Budgets.of_levels(budgets.levels, more)
         levels, counts = _coarse(people, neighbours, cap)

@@ -51,7 +51,7 @@ def text(data: PlanData) -> str:
     return "\n".join(
         [
             headline(data),
-            f"  {data['assumption']}",
+            wrapped("  " + data["assumption"]),
             "",
             table((*heads, *(f"ε {budget(levels[k], 2)}" for k in chosen)), rows),
             "",
