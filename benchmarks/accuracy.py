@@ -120,7 +120,7 @@ def cells(*, trials: int, draws: int) -> Iterator[Cell]:
 def page(found: list[Cell]) -> str:
     heads = [
         f"{'related' if c.assumption == RELATED else 'unrelated'}, k = {c.categories}, "
-        f"{'E' if c.loss == 'mse' else 'P'}"
+        f"{'E' if c.loss == 'largest' else 'P'}"
         for c in found
     ]
     lines = [

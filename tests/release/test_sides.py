@@ -70,13 +70,13 @@ def test_a_side_is_what_a_release_of_that_answer_would_be(
             assert side.error == same.error_at_once
         other = ASKED[statistic](related=side.related, **words)
         assert side.cap == pytest.approx(max(row.spent for row in other.spent), rel=1e-9)
-        squares = other.estimate.margin.weighing
+        squares, numbers = other.estimate.margin.weighing, other.estimate.margin.numbers
         assert side.typical is not None
         if loss == "mse":
-            assert side.typical == pytest.approx(math.sqrt(other.risk), rel=1e-6)
+            assert side.typical == pytest.approx(math.sqrt(other.risk / numbers), rel=1e-6)
         else:  # the cap of the other error, and its mean squared error all the same
             plain_risk = ASKED[statistic](related=side.related, about=about, method="optimal").risk
-            assert side.typical >= math.sqrt(plain_risk) * (1.0 - 1e-9)
+            assert side.typical >= math.sqrt(plain_risk / numbers) * (1.0 - 1e-9)
             assert squares.scale > 0.0
 
 

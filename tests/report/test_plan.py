@@ -91,8 +91,8 @@ def test_where_no_change_was_asked_about_nothing_is_said_of_any() -> None:
 def test_text_and_notebook_have_one_headline() -> None:
     mean, shares = data()["plan"], data()["plan of private people"]
     assert headline(mean) == "Plan for the mean of 1,705 people, values from 0 to 1"
-    words = "Plan for the shares of 700 people in 9 categories: errors of the worst category, "
-    assert headline(shares) == words + "as shares"
+    words = "Plan for the shares of 700 people in 9 categories: errors as shares"
+    assert headline(shares) == words
     for each in (mean, shares):
         assert report.text(each).split("\n")[0] == headline(each)
         assert f"<strong>{headline(each)}</strong>" in report.html(each)

@@ -225,7 +225,7 @@ def test_a_plan_forecasts_the_release() -> None:
     release = ep.frequencies(
         ABC * 166 + ["a", "b"], epsilon=[0.1] * 300 + [1.0] * 200, categories=ABC
     )
-    assert plan[plan.best].rmse == pytest.approx(math.sqrt(release.risk), rel=1e-6)
+    assert plan[plan.best].rmse == pytest.approx(math.sqrt(release.risk / 3), rel=1e-6)
     assert "3 categories" in str(plan)
     assert plan.plot().to_dict()
     with pytest.raises(ArgumentError, match="bounds"):

@@ -44,6 +44,10 @@ class Wanted:
         """The two letters of the paper's algorithm for this goal."""
         return ("c" if self.assume == "correlated" else "u") + ("e" if self.loss == "mse" else "p")
 
+    def loss_of(self, people: People) -> str:
+        """The same in our words: the mean square of the paper is of the largest error of cells."""
+        return "largest" if people.cells and self.loss == "mse" else self.loss
+
     def summary(self, errors: Floats) -> tuple[float, float]:
         """The mean square, or the quantile, of errors; and its standard error."""
         if self.loss == "mse":
@@ -74,7 +78,7 @@ def release_of(people: People, goal: Wanted, method: str) -> Any:
     words: dict[str, Any] = {
         "epsilon": people.epsilon,
         **REGIMES[goal.assume],
-        "loss": goal.loss,
+        "loss": goal.loss_of(people),
         "confidence": CONFIDENCE,
         "method": method,
         "source": ep.Seeded(0),
@@ -91,7 +95,7 @@ def least(people: People, goal: Wanted) -> float:
         statistic="frequencies" if people.cells else "mean",
         categories=people.cells or None,
         **REGIMES[goal.assume],
-        loss=goal.loss,
+        loss=goal.loss_of(people),
         confidence=CONFIDENCE,
     )
     return found**2 if goal.loss == "mse" else found

@@ -163,7 +163,7 @@ class ClosedNoise:
             shifts = [shift for shift, pairs in off for _ in range(pairs)]
             return min(max(_few(k, reach, shifts) / _at_zero(k), 0.0), 1.0)
         period = min(k * reach, 100.0 + 0.6 * k)
-        waves = math.ceil(_highest(k, reach, fine) * period / (2.0 * math.pi))
+        waves = math.ceil(_highest(k, reach, off, fine) * period / (2.0 * math.pi))
         theta = 2.0 * math.pi / period * np.arange(waves + 1, dtype=np.float64)
         product, left = np.ones(waves + 1), k
         for shift, pairs in off:
@@ -306,15 +306,23 @@ def _wave(theta: Floats, reach: float, shift: float) -> npt.NDArray[np.complex12
     return np.asarray(0.5 * (above + (1.0 - np.exp(-down * (reach + shift))) / down))
 
 
-def _highest(cells: int, reach: float, fine: float) -> float:
-    """The wave number beyond which all that is left out is `fine` of the density at zero."""
-    jump, wanted = math.exp(-reach), math.log(fine * _at_zero(cells))
+def _highest(cells: int, reach: float, off: Pairs, fine: float) -> float:
+    """The wave number beyond which all that is left out is `fine` of the density at zero.
+
+    A wave of one cell is at most 1/(1 + θ²) for the kink at zero and e^{−|reach − shift|}/√(1 + θ²)
+    for the two ends.
+    """
+    wanted = math.log(fine * _at_zero(cells))
+    still = cells - 2 * sum(pairs for _, pairs in off)
+    ends = [(math.exp(-abs(reach - shift)), 2 * pairs) for shift, pairs in off]
+    ends.append((math.exp(-reach), still))
 
     def left(theta: float) -> float:
-        each = math.log1p(jump * (1.0 + theta)) - math.log1p(theta * theta)
-        return math.log(theta) - math.log1p(theta * theta) + (cells - 2) * each
+        far = 1.0 + theta * theta
+        each = (count * math.log(1.0 / far + end / math.sqrt(far)) for end, count in ends)
+        return math.log(theta) + math.fsum(each)
 
     high = 1.0
-    while left(high) > wanted and high < 1e5:
+    while left(high) > wanted:
         high *= 1.25
     return high
