@@ -37,6 +37,9 @@ _NOISE, _OFFSET, _SQUARES, _CENTRE = 0.03, 0.02, 0.08, 0.02
 sample, and on the mean of a sample."""
 
 
+_DROWNED: Final = 1e100
+"""Numbers on a unit range of which nothing can be read."""
+
 _OF_SPREAD: Final = (0.3, 0.2, 0.4, 0.1)
 """The same parts, of the interval of the spread itself: of one half of its error for each end."""
 
@@ -106,7 +109,8 @@ class Spreading:
         """Whether anything is proven: not where budgets are random, and go with values."""
         pulled = abs(self.weighing.total - 1.0) > 1e-9
         random = self.assumption.sampled and self.assumption.related is not False
-        return not (pulled or random or self.weighing.jitter > 0.0)
+        drowned = not math.isfinite(self.weighing.scale)
+        return not (pulled or random or drowned)
 
     def deviation(self, seen: Seen, beta: float) -> tuple[float, float]:
         """A range that holds the standard deviation but with this probability.
@@ -137,6 +141,8 @@ class Spreading:
 
     def least(self, seen: Seen, noise: float, offset: float) -> float:
         """The smallest weighted variance of these people that noise allows: see `most`."""
+        if not self._readable(seen):
+            return 0.0
         scale = self.weighing.scale
         square = seen.square - seen.slack + scale * math.log(2.0 * noise)
         far = abs(seen.offset) + seen.slack - scale * math.log(offset)
@@ -150,10 +156,17 @@ class Spreading:
             noise: the probability with which the noise of the squares may be farther below 0.
             offset: that with which the noise of the mean may be farther from 0.
         """
+        if not self._readable(seen):
+            return 0.25
         scale = self.weighing.scale
         square = seen.square + seen.slack - scale * math.log(2.0 * noise)
         far = max(abs(seen.offset) - seen.slack + scale * math.log(offset), 0.0)
         return min(max(square - far * far, 0.0), 0.25)
+
+    def _readable(self, seen: Seen) -> bool:
+        """Whether anything is left beside the noise, which may be beyond all floats."""
+        numbers = (self.weighing.scale, seen.offset, seen.square)
+        return all(math.isfinite(number) and abs(number) < _DROWNED for number in numbers)
 
     def _reach(self, variance: float, parts: Parts, beta: float) -> float:
         """How far the mean may be off, of people of at most this weighted variance."""

@@ -71,11 +71,12 @@ class WeighedSpread(Weighed):
         spreading = Spreading(self._alike, assumption)
         low, high = spreading.deviation(self._seen, 1.0 - confidence)
         # The square of a noisy mean is larger than that of the mean, by the variance of the noise.
-        noise = 2.0 * self._alike.scale**2
-        variance = min(max(self.square - self.offset**2 + noise, 0.0), 0.25)
+        noise = 2.0 * self._alike.scale * self._alike.scale
+        found = self.square - self.offset * self.offset + noise
+        variance = min(max(found, 0.0), 0.25) if math.isfinite(found) else 0.25
         unit = bounds[1] - bounds[0]
-        found = (min(max(math.sqrt(variance), low), high), low, high)
-        return Spread(*(unit * each for each in found))
+        value = min(max(math.sqrt(variance), low), high)
+        return Spread(unit * value, unit * low, unit * high)
 
     @cached_property
     def _alike(self) -> Weighing:
