@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import itertools
 import math
 from fractions import Fraction
@@ -123,7 +124,7 @@ def test_what_is_not_of_its_kind_is_refused() -> None:
         ({"law": Staircase(Fraction(1), 8, 4)}, "stair of its own"),
     ):
         with pytest.raises(PrivacyError, match=words):
-            ep.verify.exact(dataclasses.replace(mechanism, **wrong))  # type: ignore[arg-type]
+            ep.verify.exact(dataclasses.replace(mechanism, **wrong))
 
 
 def test_estimates_are_those_of_fractions() -> None:
@@ -199,8 +200,7 @@ def test_a_total_with_squares_twice_as_large_is_noticed() -> None:
 def test_squares_of_the_tally_that_move_too_far_show_in_a_replay(
     fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from epsilons.tally import sums_numpy
-
+    sums_numpy: Any = importlib.import_module("epsilons.tally.sums_numpy")
     # People a quarter into the range, who go to the upper end: there squares move, too.
     values = np.full(90, 0.25)
     question = ep.Mean(values, bounds=(0, 1), about="population", related=False)
