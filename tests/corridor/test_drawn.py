@@ -18,9 +18,10 @@ from epsilons.mechanisms.additive import Additive, Sampled
 from epsilons.mechanisms.composed import Composed
 from epsilons.mechanisms.histogram import Table
 from epsilons.mechanisms.level_counts import LevelCounts
+from epsilons.mechanisms.moment import SumAndSquares
 from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.statistics.designs import METHODS
-from tests.tally.asking import cell_of_each, cells_of, grid_of_each, sums_of
+from tests.tally.asking import cell_of_each, cells_of, grid_of_each, moments_of, sums_of
 
 N = 240
 _rng = np.random.default_rng(11)
@@ -130,6 +131,10 @@ def drawn_again(release: Any, statistic: str, epsilon: Any, seed: int = 5) -> li
         elif isinstance(stage, Table) and stage.keep is not None:
             _, level_of, cell_of = cell_of_each(WORDS, epsilon=epsilon, categories=range(4))
             found.append(stage.draw(source, total=stage.thin(source, level_of, cell_of)))
+        elif isinstance(stage, SumAndSquares):
+            counted = moments_of(VALUES, epsilon=epsilon, bounds=(0.0, 10.0))
+            total = stage.total(counted.sums, np.asarray(counted.squares))
+            found.append(stage.draw(source, total=total))
         elif isinstance(stage, Additive):
             found.append(stage.draw(source, total=stage.total(data.sums)))
         elif isinstance(stage, Table):
@@ -151,8 +156,11 @@ def test_what_is_released_is_what_its_mechanism_draws(statistic: str, name: str)
         assert counted.rates == tuple(map(float, last.stages[0].rates))
         assert counted.weights.tolist() == last.last.weights.tolist()
         last = last.last
-    if isinstance(last, Additive):
+    if isinstance(last, (Additive, SumAndSquares)):
         assert release.raw == last.estimate(stages[-1])
+        if isinstance(last, SumAndSquares):
+            margin = release.estimate.margin
+            assert (margin.offset, margin.square) == last.moments(stages[-1])
         assert release.value == min(max(release.raw, 0.0), 10.0)
         assert release.n == N
     elif isinstance(last, Table):

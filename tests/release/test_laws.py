@@ -79,13 +79,19 @@ def gaussian_and_laplace(sigma: float, scale: float, beta: float) -> float:
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_an_interval_for_a_population(confidence: float) -> None:
-    """The sample has at most σ = range/(2√n), beside the noise: no coins are off by more."""
-    release = mean(SAMPLE)
-    given = 50.0 / math.sqrt(N), 100.0 / (N * EPSILON), 1.0 - confidence
+    """The sample has at most σ = range/(2√n), beside the noise: no coins are off by more.
+
+    People are so few that the spread, which is drawn along, is forecast to be of no use.
+    """
+    few = 60
+    values = np.tile([40.0, 60.0], few // 2)
+    kind: dict[str, Any] = {"bounds": (0, 100), "source": ep.Seeded(1), **asdict(SAMPLE)}
+    release = ep.mean(values, epsilon=3.0, method="optimal", **kind)
+    given = 50.0 / math.sqrt(few), 100.0 / (few * 3.0), 1.0 - confidence
     found = halves(release.interval(confidence), release.raw)
     least, most = gaussian_and_laplace(*given), hoeffding_and_laplace(*given)
     assert (least <= found).all()
-    assert (found <= min(1.2 * least, most)).all()
+    assert (found <= most * (1.0 + 1e-4)).all()
 
 
 def shares(assumption: Assumption, **given: Any) -> Any:

@@ -21,7 +21,7 @@ import pytest
 from scipy.stats import binom
 
 import epsilons as ep
-from epsilons.mechanisms import Additive
+from epsilons.mechanisms import SumAndSquares
 from epsilons.types import Floats
 from tests.statistical.people import budgets, column
 
@@ -173,12 +173,13 @@ def errors(values: Floats, seed: int, **said: Any) -> tuple[Floats, ep.Release]:
     epsilon = commute()[1]
     release = ep.mean(values, epsilon=epsilon, bounds=MINUTES, source=ep.Seeded(seed), **said)
     mechanism = release.mechanism
-    assert isinstance(mechanism, Additive)
-    noise = mechanism.estimates(mechanism.draw(ep.Seeded(seed), DRAWS)) - mechanism.estimate(0)
+    assert isinstance(mechanism, SumAndSquares)
+    nothing = mechanism.estimate((0, 0))
+    noise = mechanism.estimates(mechanism.draw(ep.Seeded(seed), DRAWS)) - nothing
     weights = np.repeat(mechanism.weighing.weights, mechanism.counts)
     exact = float(weights @ values[np.argsort(epsilon, kind="stable")])
     # The call itself: the same weighted mean, and the noise of its seed.
-    drawn = mechanism.estimate(mechanism.draw(ep.Seeded(seed))) - mechanism.estimate(0)
+    drawn = mechanism.estimate(mechanism.draw(ep.Seeded(seed))) - nothing
     assert release.raw == pytest.approx(exact + drawn, abs=1e-6)
     return exact + noise - float(values.mean()), release
 

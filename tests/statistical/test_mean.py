@@ -18,9 +18,10 @@ from scipy.stats import binom
 
 import epsilons as ep
 from epsilons.allocation import RULES
-from epsilons.mechanisms import Additive
+from epsilons.mechanisms import Additive, SumAndSquares
 from epsilons.release import Scalar
 from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
+from epsilons.risk.margins import Weighed
 from tests.profiles import ORDINARY
 
 ASSUMPTIONS = (SAMPLE, UNRELATED, RELATED)
@@ -56,6 +57,8 @@ def errors_of(
 ) -> np.ndarray:
     """Errors over many runs, on two-point data: the worst there are. Tests share them by seed."""
     mechanism = release.mechanism
+    if isinstance(mechanism, SumAndSquares):
+        mechanism = mechanism.alone
     assert isinstance(mechanism, Additive)
     rng = np.random.default_rng(seed)
     counts, weights = mechanism.counts, mechanism.weights.astype(np.float64)
@@ -81,9 +84,15 @@ def test_a_staircase_is_among_what_is_tested_here(assumption: Assumption) -> Non
 
 
 def half_width(release: ep.Release, confidence: float) -> float:
-    """Half the interval; infinite where it is cut, for then it holds every mean there is."""
+    """Half the interval of any data; infinite where it is cut, for then it holds every mean.
+
+    `test_moment.py` looks at intervals that come from the spread of the data.
+    """
     assert isinstance(release.estimate, Scalar)
-    centred = dataclasses.replace(release.estimate, raw=0.0, value=0.0)
+    margin = release.estimate.margin
+    assert isinstance(margin, Weighed)
+    plain = Weighed(margin.weighing, margin.slack)
+    centred = dataclasses.replace(release.estimate, raw=0.0, value=0.0, margin=plain)
     low, high = dataclasses.replace(release, estimate=centred).interval(confidence)
     return high if low == 0.0 and high < 1.0 else math.inf
 

@@ -10,6 +10,8 @@ import pytest
 import epsilons as ep
 from epsilons import risk
 from epsilons.errors import ArgumentError
+from epsilons.risk.margins import Weighed
+from epsilons.risk.spread import WeighedSpread
 
 RNG = np.random.default_rng(8)
 EPSILON = np.repeat([0.1, 1.0], 2000)
@@ -37,12 +39,21 @@ def test_the_cap_moves_and_promises_stay(terms: str) -> None:
 
 
 def test_the_interval_is_that_of_the_mechanism() -> None:
-    """A cap that is found without a guess gives the same interval around the same draw."""
+    """A cap that is found without a guess gives the same interval around the same draw.
+
+    What the data's own spread buys is beside it.
+    """
     guessed = released(spread=0.05)
     same = ep.allocate(dict.fromkeys([0.1, 1.0], 2000), related=False, spread=0.05)
     assert guessed.spent(1.0) == pytest.approx(same.cap)
     low, high = guessed.interval()
     reach = 100 * risk.quantile(guessed.mechanism.weighing, guessed.assumption, 0.95)
+    margin = guessed.estimate.margin
+    assert isinstance(margin, WeighedSpread)
+    assert margin.uses_spread(guessed.assumption)
+    assert (high - low) / 2 < 0.6 * reach
+    plain = Weighed(margin.weighing, margin.slack)
+    low, high = plain.interval(guessed.raw, guessed.bounds, guessed.assumption, 0.95)
     assert (high - low) / 2 == pytest.approx(reach, rel=1e-6)
 
 

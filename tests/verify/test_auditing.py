@@ -21,7 +21,7 @@ import pytest
 from scipy.stats import binom
 
 import epsilons as ep
-from epsilons.mechanisms import Additive, ClosedHistogram
+from epsilons.mechanisms import ClosedHistogram, SumAndSquares
 from epsilons.noise import DiscreteLaplace, Hourglass
 from epsilons.verify.auditing import Audit, audit
 from epsilons.verify.binomial import lower_log_odds
@@ -68,21 +68,25 @@ def test_a_million_samples_flag_a_quarter_too_much(epsilon: float) -> None:
 LEVELS = (0.3, 1.0, 3.0)
 
 
-def mean_mechanism(method: str) -> tuple[ep.Release, Additive]:
+def mean_mechanism(method: str) -> tuple[ep.Release, SumAndSquares]:
     epsilon = np.repeat(LEVELS, 40)
     release = ep.mean(
         np.linspace(0, 1, 120), epsilon=epsilon, bounds=(0, 1), method=method, source=ep.Seeded(1)
     )
-    assert isinstance(release.mechanism, Additive)
+    assert isinstance(release.mechanism, SumAndSquares)
     return release, release.mechanism
 
 
-def neighbours(mechanism: Additive, level: int, seed: int) -> tuple[Sampler, Sampler]:
-    """The mechanism on two data sets: a person of one level goes from one bound to the other."""
+def neighbours(mechanism: SumAndSquares, level: int, seed: int) -> tuple[Sampler, Sampler]:
+    """The mechanism on two data sets: a person of one level goes from one bound to the other.
+
+    Their square is the same at both.
+    """
     source, sums = ep.Seeded(seed), mechanism.counts * (mechanism.grid // 3)
     other = sums.copy()
     other[level] += mechanism.grid
-    one, two = mechanism.total(sums), mechanism.total(other)
+    squares = mechanism.counts * (mechanism.grid // 9)
+    one, two = mechanism.total(sums, squares), mechanism.total(other, squares)
     return (
         lambda size: mechanism.draw(source, size, total=one),
         lambda size: mechanism.draw(source, size, total=two),

@@ -17,6 +17,7 @@ from epsilons.mechanisms.cell_sums import CellSums
 from epsilons.mechanisms.crossing import Crossing
 from epsilons.mechanisms.histogram import ClosedHistogram, Histogram
 from epsilons.mechanisms.level_counts import LevelCounts
+from epsilons.mechanisms.moment import SumAndSquares
 from epsilons.mechanisms.selection import Selection, spread_of
 from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.verify import selection
@@ -47,6 +48,7 @@ CALLS: dict[str, dict[str, Any]] = {
 }
 CLASSES: tuple[Any, ...] = (
     Additive,
+    SumAndSquares,
     Histogram,
     ClosedHistogram,
     TwoSums,

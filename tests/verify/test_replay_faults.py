@@ -120,7 +120,7 @@ def test_a_mechanism_that_moves_too_far_shows(monkeypatch: pytest.MonkeyPatch) -
 
 def test_weights_that_depend_on_who_is_there_show(monkeypatch: pytest.MonkeyPatch) -> None:
     mean: Any = importlib.import_module("epsilons.statistics.mean")
-    build = mean.build
+    build = mean.build_moments
 
     def leaning(allocation: Any, *, grid: int, bounds: Any) -> Any:
         made = build(allocation, grid=grid, bounds=bounds)
@@ -128,18 +128,18 @@ def test_weights_that_depend_on_who_is_there_show(monkeypatch: pytest.MonkeyPatc
         return dataclasses.replace(made, weights=weights)
 
     seen: list[int] = []
-    sums = tally.Rows.sums
+    sums = tally.Rows.moments
 
     def watched(self: Any, *given: Any) -> Any:
         found = sums(self, *given)
         seen.append(int(found.sums.sum()))
         return found
 
-    monkeypatch.setattr(tally.Rows, "sums", watched)
-    monkeypatch.setattr(mean, "build", leaning)
+    monkeypatch.setattr(tally.Rows, "moments", watched)
+    monkeypatch.setattr(mean, "build_moments", leaning)
     found = asked("mean", "replace", frame())
     shows(found, "value")
-    assert "draw 1 (sum): mechanism.weights" in str(found)
+    assert "draw 1 (sum and squares): mechanism.weights" in str(found)
 
 
 def test_a_refusal_that_depends_on_a_value_shows(monkeypatch: pytest.MonkeyPatch) -> None:

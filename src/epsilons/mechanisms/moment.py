@@ -48,9 +48,11 @@ class SumAndSquares:
         law: the law of each noise.
         divisor: D, in lattice points: what a mean is divided by.
         bounds: the range of the values, to which lattice points are mapped back.
+        keep: None: everyone is surely used.
     """
 
     kind = "sum and squares"
+    keep = None
     levels: Floats
     counts: Integers
     weights: Integers
@@ -71,7 +73,7 @@ class SumAndSquares:
             sums: Σ g of the people of each level.
             squares: Σ v of the same.
         """
-        return self._alone.total(sums), self._alone.total(squares)
+        return self.alone.total(sums), self.alone.total(squares)
 
     @overload
     def draw(
@@ -101,11 +103,11 @@ class SumAndSquares:
 
     def estimate(self, drawn: tuple[int, int]) -> float:
         """The mean, in data units, that a pair stands for; perhaps outside the bounds."""
-        return self._alone.estimate(drawn[0])
+        return self.alone.estimate(drawn[0])
 
     def estimates(self, drawn: npt.NDArray[Any]) -> Floats:
         """`estimate`, for many at once."""
-        return self._alone.estimates(drawn[:, 0])
+        return self.alone.estimates(drawn[:, 0])
 
     def moments(self, drawn: tuple[int, int]) -> tuple[float, float]:
         """How far from the middle, and how far squared, weighted people are on a unit range.
@@ -128,17 +130,17 @@ class SumAndSquares:
     @property
     def scale(self) -> Fraction:
         """The scale of each noise, in lattice points."""
-        return self._alone.scale
+        return self.alone.scale
 
     @property
     def weighing(self) -> Weighing:
         """The estimator of the mean on a unit range, with the weights that are really used."""
-        return self._alone.weighing
+        return self.alone.weighing
 
     @property
     def slack(self) -> float:
         """What integers may add to an error on a unit range: grid, fold, floor and lattice."""
-        return self._alone.slack
+        return self.alone.slack
 
     @cached_property
     def all_weights(self) -> int:
@@ -147,7 +149,7 @@ class SumAndSquares:
         return sum(k * n for k, n in people)
 
     @cached_property
-    def _alone(self) -> Additive:
+    def alone(self) -> Additive:
         """The first sum by itself, which knows what a mean is."""
         return Additive(
             self.levels,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -38,8 +38,15 @@ _NOISE, _OFFSET, _SQUARES, _CENTRE = 0.03, 0.02, 0.08, 0.02
 sample, and on the mean of a sample."""
 
 
+_DROWNED: Final = 1e100
+"""Numbers on a unit range of which nothing can be read."""
+
 _OF_SPREAD: Final = (0.3, 0.2, 0.4, 0.1)
 """The same parts, of the interval of the spread itself: of one half of its error for each end."""
+
+
+Way = Literal["chance", "bias"]
+"""What a spread bounds: how far chance takes a weighted mean, or how far its people lean."""
 
 
 class Seen(NamedTuple):
@@ -82,32 +89,45 @@ class Spreading:
     weighing: Weighing
     assumption: Assumption
 
-    def error(self, seen: Seen, beta: float) -> float:
-        """The error not exceeded but with this probability, integers not counted."""
-        parts = Parts.of(beta)
-        return self._reach(self.most(seen, parts.noise, parts.offset), parts, beta)
+    def error(self, way: Way, seen: Seen, beta: float) -> float:
+        """The error not exceeded but with this probability, integers not counted.
 
-    def helps(self, expected: float) -> bool:
-        """Whether the spread is forecast to make intervals narrower, from public facts alone.
+        Args:
+            way: what the spread is used for.
+            seen: what was released.
+            beta: the probability.
+        """
+        parts = Parts.of(beta)
+        return self._reach(way, self.most(seen, parts.noise, parts.offset), parts, beta)
+
+    def way(self, expected: float) -> Way | None:
+        """What the spread is used for, from public facts alone; None if it is not.
+
+        The way whose interval is forecast to be the narrowest is taken, if it is narrower than that
+        of any data, and not much wider where the forecast is as wrong as can be. It must not follow
+        what was drawn: who takes the shorter of two intervals misses as often as both.
 
         Args:
             expected: the standard deviation at which it is forecast, of data around the middle.
         """
-        if not self._proven:
-            return False
         beta = 1.0 - DECIDED_AT
         parts = Parts.of(beta)
         usual = mean.quantile(self.weighing, self.assumption, DECIDED_AT)
-        seen = Seen(0.0, expected * expected, 0.0)
-        likely = self._reach(self.most(seen, parts.noise, parts.offset), parts, beta)
-        return likely < usual and self._reach(0.25, parts, beta) <= MOST_LOST * usual
+        variance = self.most(Seen(0.0, expected * expected, 0.0), parts.noise, parts.offset)
+        found = [(self._reach(way, variance, parts, beta), way) for way in self._ways]
+        likely, best = min(found, default=(math.inf, None))
+        if best is None or likely >= usual:
+            return None
+        return best if self._reach(best, 0.25, parts, beta) <= MOST_LOST * usual else None
 
     @property
-    def _proven(self) -> bool:
-        """Whether anything is proven: not where budgets are random, and go with values."""
-        pulled = abs(self.weighing.total - 1.0) > 1e-9
-        random = self.assumption.sampled and self.assumption.related is not False
-        return not (pulled or random or self.weighing.jitter > 0.0)
+    def _ways(self) -> tuple[Way, ...]:
+        """What is proven: nothing, where budgets are random, and go with values."""
+        if abs(self.weighing.total - 1.0) > 1e-9 or not math.isfinite(self.weighing.scale):
+            return ()
+        if self.assumption.related is False:
+            return ("chance",) if self.assumption.sampled else ("chance", "bias")
+        return () if self.assumption.sampled else ("bias",)
 
     def deviation(self, seen: Seen, beta: float) -> tuple[float, float]:
         """A range that holds the standard deviation but with this probability.
@@ -138,6 +158,8 @@ class Spreading:
 
     def least(self, seen: Seen, noise: float, offset: float) -> float:
         """The smallest weighted variance of these people that noise allows: see `most`."""
+        if not self._readable(seen):
+            return 0.0
         scale = self.weighing.scale
         square = seen.square - seen.slack + scale * math.log(2.0 * noise)
         far = abs(seen.offset) + seen.slack - scale * math.log(offset)
@@ -151,28 +173,32 @@ class Spreading:
             noise: the probability with which the noise of the squares may be farther below 0.
             offset: that with which the noise of the mean may be farther from 0.
         """
+        if not self._readable(seen):
+            return 0.25
         scale = self.weighing.scale
         square = seen.square + seen.slack - scale * math.log(2.0 * noise)
         far = max(abs(seen.offset) - seen.slack + scale * math.log(offset), 0.0)
         return min(max(square - far * far, 0.0), 0.25)
 
-    def _reach(self, variance: float, parts: Parts, beta: float) -> float:
+    def _readable(self, seen: Seen) -> bool:
+        """Whether anything is left beside the noise, which may be beyond all floats."""
+        numbers = (self.weighing.scale, seen.offset, seen.square)
+        return all(math.isfinite(number) and abs(number) < _DROWNED for number in numbers)
+
+    def _reach(self, way: Way, variance: float, parts: Parts, beta: float) -> float:
         """How far the mean may be off, of people of at most this weighted variance."""
-        spent = parts.noise + parts.offset
         scale = self.weighing.scale
-        lean = self._leaning(variance)
-        if self.assumption.related is not False:
-            known = float(mean.leaning(self.weighing, self.assumption.apart))
-            return laplace_quantile(min(known, lean), scale, beta - spent)
-        rest = beta - spent - parts.squares - parts.centre
+        rest = beta - parts.noise - parts.offset
+        if way == "bias":
+            known = float(mean.leaning(self.weighing, self.assumption.apart or 1.0))
+            return laplace_quantile(min(known, self._leaning(variance)), scale, rest)
+        rest -= parts.squares + parts.centre
         deviation = self._deviation(variance, parts.squares, parts.centre)
-        found = min(
-            self._terms.reach(deviation, scale, rest),
-            mean.quantile(self.weighing, self.assumption, 1.0 - rest),
-        )
-        if self.assumption.sampled:
-            return min(found, Sampled(self.weighing, deviation * deviation).deviation(rest))
-        return min(found, laplace_quantile(lean, scale, beta - spent))
+        usual = mean.quantile(self.weighing, self.assumption, 1.0 - rest)
+        found = min(self._terms.reach(deviation, scale, rest), usual)
+        if not self.assumption.sampled:
+            return found
+        return min(found, Sampled(self.weighing, deviation * deviation).deviation(rest))
 
     def _leaning(self, variance: float) -> float:
         """The largest bias among these people, if their weighted variance is at most this.

@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 from epsilons.frozen import storable
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.margins import Bounds, Weighed
-from epsilons.risk.moment import EXPECTED, Seen, Spreading
+from epsilons.risk.moment import EXPECTED, Seen, Spreading, Way
 from epsilons.risk.weighing import Weighing
 
 
@@ -57,25 +57,27 @@ class WeighedSpread(Weighed):
 
     def error(self, assumption: Assumption, confidence: float) -> float:
         """The error on a unit range not exceeded with this probability, integers included."""
-        if not self.uses_spread(assumption):
+        way = _way(self.weighing, assumption, self.expected)
+        if way is None:
             return super().error(assumption, confidence)
-        found = Spreading(self.weighing, assumption).error(self._seen, 1.0 - confidence)
+        found = Spreading(self.weighing, assumption).error(way, self._seen, 1.0 - confidence)
         return found + self.slack
 
     def uses_spread(self, assumption: Assumption) -> bool:
         """Whether intervals come from the spread that was drawn: public facts alone decide."""
-        return _helps(self.weighing, assumption, self.expected)
+        return _way(self.weighing, assumption, self.expected) is not None
 
     def spread(self, bounds: Bounds, assumption: Assumption, confidence: float) -> Spread:
         """The standard deviation, with a range that holds it with at least this probability."""
         spreading = Spreading(self._alike, assumption)
         low, high = spreading.deviation(self._seen, 1.0 - confidence)
         # The square of a noisy mean is larger than that of the mean, by the variance of the noise.
-        noise = 2.0 * self._alike.scale**2
-        variance = min(max(self.square - self.offset**2 + noise, 0.0), 0.25)
+        noise = 2.0 * self._alike.scale * self._alike.scale
+        found = self.square - self.offset * self.offset + noise
+        variance = min(max(found, 0.0), 0.25) if math.isfinite(found) else 0.25
         unit = bounds[1] - bounds[0]
-        found = (min(max(math.sqrt(variance), low), high), low, high)
-        return Spread(*(unit * each for each in found))
+        value = min(max(math.sqrt(variance), low), high)
+        return Spread(unit * value, unit * low, unit * high)
 
     @cached_property
     def _alike(self) -> Weighing:
@@ -91,6 +93,6 @@ class WeighedSpread(Weighed):
 
 
 @lru_cache(maxsize=64)
-def _helps(weighing: Weighing, assumption: Assumption, expected: float) -> bool:
-    """See `Spreading.helps`, which a release asks again and again."""
-    return Spreading(weighing, assumption).helps(expected)
+def _way(weighing: Weighing, assumption: Assumption, expected: float) -> Way | None:
+    """See `Spreading.way`, which a release asks again and again."""
+    return Spreading(weighing, assumption).way(expected)

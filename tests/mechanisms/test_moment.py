@@ -1,0 +1,231 @@
+"""A mean with its squares: exactly private for each person, at the price of the mean alone."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+from epsilons import frozen
+from epsilons.allocation import RULES, allocate_for
+from epsilons.errors import PrivacyError
+from epsilons.mechanisms import Additive, SumAndSquares, build, build_moments
+from epsilons.noise import DiscreteLaplace, PointMass, Staircase
+from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED
+from epsilons.risk.goals import MeanGoal
+from tests.profiles import ADVERSARIAL, ORDINARY
+
+GRID = 2**30
+LAPLACE = [name for name in RULES if name not in ("sampling", "staircase")]
+
+
+def allocated(budgets: ep.Budgets, method: str = "proportional") -> Any:
+    return allocate_for(budgets, MeanGoal(SAMPLE, "mse", 0.95), method)
+
+
+def made(
+    budgets: ep.Budgets, method: str = "proportional", bounds: tuple[float, float] = (0.0, 1.0)
+) -> SumAndSquares:
+    found = build_moments(allocated(budgets, method), grid=GRID, bounds=bounds)
+    assert isinstance(found, SumAndSquares)
+    return found
+
+
+@pytest.mark.parametrize("method", LAPLACE)
+@pytest.mark.parametrize("profile", [*ADVERSARIAL, *ORDINARY])
+def test_every_method_keeps_every_budget(profile: str, method: str) -> None:
+    budgets = (ADVERSARIAL | ORDINARY)[profile]
+    allocation = allocated(budgets, method)
+    if allocation.stairs is not None:
+        pytest.skip("a staircase is for the mean alone")
+    mechanism = build_moments(allocation, grid=GRID, bounds=(0.0, 1.0))
+    verdict = ep.verify.exact(mechanism).require()
+    for loss, said, spent in zip(
+        verdict.losses, mechanism.losses, allocation.spent.tolist(), strict=True
+    ):
+        assert loss == said
+        assert loss <= (spent if math.isinf(spent) else Fraction(spent))
+    # The one unit that is left to the second rounding is nothing that anyone can measure.
+    alone = build(allocation, grid=GRID, bounds=(0.0, 1.0))
+    assert mechanism.law == alone.law
+    assert float(mechanism.divisor / alone.divisor) == pytest.approx(1.0, rel=1e-9)
+
+
+def test_coins_and_stairs_are_for_the_mean_alone() -> None:
+    budgets = ep.Budgets({2.0: 12, 4.0: 20, 8.0: 8})
+    for method in ("sampling", "staircase"):
+        found = build_moments(allocated(budgets, method), grid=GRID, bounds=(0.0, 1.0))
+        assert isinstance(found, Additive)
+
+
+@pytest.mark.parametrize("epsilon", [(0.5, 1.0), (0.25, 2.0), (1.0, 1.0, 3.0)])
+def test_losses_are_those_of_brute_force(epsilon: tuple[float, ...]) -> None:
+    """All data and all neighbours on a tiny grid: the farthest that two sums move together."""
+    grid, scale = 4, 4
+    levels = np.array(sorted(set(epsilon)))
+    counts = np.array([epsilon.count(level) for level in levels])
+    weights = np.maximum(np.floor(levels * scale).astype(np.int64) - 1, 0)
+    mechanism = SumAndSquares(
+        levels, counts, weights, grid, grid, DiscreteLaplace(scale),
+        Fraction(int(weights @ counts)), (0.0, 1.0),
+    )  # fmt: skip
+    level_of = np.repeat(np.arange(len(levels)), counts)
+
+    def total(data: tuple[int, ...]) -> tuple[int, int]:
+        sums, squares = np.zeros(len(levels), dtype=np.int64), np.zeros(len(levels), dtype=np.int64)
+        for level, g in zip(level_of, data, strict=True):
+            sums[level] += g
+            squares[level] += math.floor(Fraction((2 * g - grid) ** 2, 4 * grid))
+        return mechanism.total(sums, squares)
+
+    farthest = [0] * len(levels)
+    for data in itertools.product(range(grid + 1), repeat=len(epsilon)):
+        here = total(data)
+        for person, level in enumerate(level_of.tolist()):
+            for other in range(grid + 1):
+                there = total((*data[:person], other, *data[person + 1 :]))
+                far = sum(abs(a - b) for a, b in zip(here, there, strict=True))
+                farthest[level] = max(farthest[level], far)
+    for far, loss, level in zip(farthest, mechanism.losses, levels.tolist(), strict=True):
+        assert Fraction(far, scale) <= loss <= Fraction(level)
+    ep.verify.exact(mechanism).require()
+
+
+def test_two_roundings_can_move_by_one_more_than_the_weight() -> None:
+    """So weights that are not one less would break the promise, and the checker says so."""
+    grid, weight = 8, 3
+    places = [(g, (2 * g - grid) ** 2 // (4 * grid)) for g in range(grid + 1)]
+    far = 0
+    for (g, v), (h, w) in itertools.product(places, places):
+        for rest, other in itertools.product(range(grid), repeat=2):
+            sums = abs((rest + weight * g) // grid - (rest + weight * h) // grid)
+            far = max(far, sums + abs((other + weight * v) // grid - (other + weight * w) // grid))
+    assert far == weight + 1
+    for budgets in (ADVERSARIAL["dyadic"], ADVERSARIAL["equal"], ORDINARY["half strict"]):
+        mechanism = made(budgets)
+        broken = dataclasses.replace(mechanism, weights=mechanism.weights + 1)
+        assert not ep.verify.exact(broken).holds
+        with pytest.raises(PrivacyError):
+            ep.verify.exact(broken).require()
+
+
+def test_what_is_not_of_its_kind_is_refused() -> None:
+    mechanism = made(ORDINARY["half strict"])
+    assert not ep.verify.exact(dataclasses.replace(mechanism, reach=GRID + 1)).holds
+    for wrong, words in (
+        ({"reach": GRID - 1}, "by less"),
+        ({"law": Staircase(Fraction(1), 8, 4)}, "stair of its own"),
+    ):
+        with pytest.raises(PrivacyError, match=words):
+            ep.verify.exact(dataclasses.replace(mechanism, **wrong))
+
+
+def test_estimates_are_those_of_fractions() -> None:
+    budgets = ep.Budgets({0.25: 3, 1.0: 5})
+    mechanism = made(budgets, bounds=(-10.0, 30.0))
+    g = np.array([0, GRID // 4, GRID, GRID // 3, 7, GRID // 2, GRID - 1, 123_456_789])
+    level = np.repeat([0, 1], [3, 5])
+    v = [math.floor(Fraction((2 * int(each) - GRID) ** 2, 4 * GRID)) for each in g]
+    sums = np.array([int(g[level == each].sum()) for each in (0, 1)])
+    squares = np.array([sum(v[i] for i in np.flatnonzero(level == each)) for each in (0, 1)])
+    total = mechanism.total(sums, squares)
+    weights = [Fraction(int(mechanism.weights[each])) for each in level]
+    whole = sum(weights)
+    x = [Fraction(int(each), GRID) for each in g]
+    mean = sum(w * each for w, each in zip(weights, x, strict=True)) / whole
+    second = (
+        sum(w * (each - Fraction(1, 2)) ** 2 for w, each in zip(weights, x, strict=True)) / whole
+    )
+    assert mechanism.estimate(total) == pytest.approx(float(-10 + 40 * mean), rel=1e-9)
+    offset, square = mechanism.moments(total)
+    assert offset == pytest.approx(float(mean - Fraction(1, 2)), rel=1e-8)
+    assert square == pytest.approx(float(second), rel=1e-8)
+    pairs = np.array([total, total])
+    assert mechanism.estimates(pairs).tolist() == [mechanism.estimate(total)] * 2
+
+
+def test_the_mean_is_drawn_as_if_it_were_alone() -> None:
+    mechanism = made(ORDINARY["half strict"])
+    first, _ = mechanism.draw(ep.Seeded(3), total=(5, 9))
+    assert first == mechanism.alone.draw(ep.Seeded(3), total=5)
+    drawn = mechanism.draw(ep.Seeded(4), 1000, total=(5, 2**70))
+    assert drawn.dtype == object
+    assert drawn.shape == (1000, 2)
+    assert ep.verify.draws(mechanism).passes
+
+
+def test_public_people_are_as_they_are() -> None:
+    mechanism = made(ep.Budgets({0.5: 10, math.inf: 4}))
+    assert isinstance(mechanism.law, PointMass)
+    assert mechanism.losses == (Fraction(0), math.inf)
+    assert ep.verify.exact(mechanism).holds
+    values = np.array([0.0] * 10 + [0.2, 0.4, 0.6, 0.8])
+    given: dict[str, Any] = {"method": "proportional", "source": ep.Seeded(1)}
+    release = ep.mean(values, epsilon=[0.5] * 10 + [math.inf] * 4, bounds=(0, 1), **given)
+    assert release.raw == pytest.approx(0.5)
+    assert release.spread is not None
+    assert release.spread.value == pytest.approx(np.std([0.2, 0.4, 0.6, 0.8]))
+
+
+def test_it_is_written_and_read_back() -> None:
+    mechanism = made(ORDINARY["wide"])
+    again = frozen.from_plain(frozen.to_plain(mechanism))
+    assert isinstance(again, SumAndSquares)
+    assert again.losses == mechanism.losses
+    drawn = [each.draw(ep.Seeded(2), total=(7, 8)) for each in (mechanism, again)]
+    assert drawn[0] == drawn[1]
+
+
+def test_a_total_with_squares_twice_as_large_is_noticed() -> None:
+    class Doubled(SumAndSquares):
+        def total(self, sums: Any, squares: Any) -> tuple[int, int]:
+            return super().total(sums, 2 * squares)
+
+    mechanism = made(ORDINARY["half strict"])
+    fields = {each.name: getattr(mechanism, each.name) for each in dataclasses.fields(mechanism)}
+    broken = Doubled(**fields)
+    assert ep.verify.exact(broken).holds
+    with pytest.raises(PrivacyError, match="totals"):
+        ep.verify.draws(broken).require()
+
+
+@pytest.mark.parametrize("fault", ["twice", "rows"])
+def test_squares_of_the_tally_that_move_too_far_show_in_a_replay(
+    fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sums_numpy: Any = importlib.import_module("epsilons.tally.sums_numpy")
+    # People a quarter into the range, who go to the upper end: there squares move, too.
+    values = np.full(90, 0.25)
+    question = ep.Mean(values, bounds=(0, 1), about="population", related=False)
+    person = np.repeat(np.arange(30), 3)
+    given: dict[str, Any] = {"epsilon": np.repeat([0.5, 2.0], 45), "person": person}
+    assert ep.verify.replay(question, **given).holds
+    real = sums_numpy.squares
+
+    def wrong(grid: Any) -> Any:
+        # As if each of three rows counted by itself, and not the person.
+        return 2 * real(grid) if fault == "twice" else 3 * real(grid)
+
+    monkeypatch.setattr(sums_numpy, "squares", wrong)
+    assert not ep.verify.replay(question, **given).holds
+
+
+def test_every_assumption_draws_both() -> None:
+    for assumption in (SAMPLE, UNRELATED, RELATED):
+        release = ep.mean(
+            np.linspace(0.0, 1.0, 200),
+            epsilon=np.repeat([0.5, 2.0], 100),
+            bounds=(0, 1),
+            **dataclasses.asdict(assumption),
+            method="optimal",
+            source=ep.Seeded(1),
+        )
+        assert release.mechanism.kind == "sum and squares"
+        ep.verify.exact(release.mechanism).require()
