@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -18,7 +19,9 @@ from epsilons.errors import (
     DataError,
     MissingValueError,
 )
-from epsilons.tally import SHARES, CellTally, columns
+from epsilons.tally import SHARES, CellTally, columns, declare
+from epsilons.tally.cells import CellGroups, Left, checked_cells
+from epsilons.tally.levels import Names
 from tests.tally.asking import cells_of
 from tests.tally.conftest import BACKENDS, declared_as, nine_bits, on_engine
 
@@ -280,8 +283,8 @@ def test_a_person_adds_exactly_their_unit(run: Run) -> None:
 
 def test_every_level_sums_to_its_people(run: Run) -> None:
     """Few rows, many rows, levels that come in any order, and a category for what is not there."""
-    counts = {"a": 19, "b": 1, "c": 17, "d": 2000, "e": 16, "f": 23, "g": 849, "h": 1}
-    budgets = {"a": 2.0, "b": 0.1, "c": 0.1, "d": 0.5, "e": 2.0, "f": 0.0, "g": 0.5, "h": 7.0}
+    counts = {"a": 19, "b": 1, "c": 17, "d": 2000, "e": 16, "f": 23, "g": 849, "h": 1, "i": 849}
+    budgets = dict(zip(counts, [2.0, 0.1, 0.1, 0.5, 2.0, 0.0, 0.5, 7.0, 0.5], strict=True))
     people = [who for who, r in counts.items() for _ in range(r)]
     values = [["x", "y", "z", "?"][i % 7 % 4] for i in range(len(people))]
     rows = values, [budgets[who] for who in people], people
@@ -296,3 +299,26 @@ def test_very_many_rows_of_one_person_are_even_shares() -> None:
     tally = cells_of("v", epsilon=1.0, categories=["a", "b"], data=data, person="p")
     assert tally.counts.tolist() == [2]
     assert tally.cells.tolist() == [[SHARES + SHARES // 2, SHARES // 2]]
+
+
+def test_what_is_left_goes_to_the_level_of_its_people() -> None:
+    """Whatever order groups come in: here three levels that are not sorted."""
+    nothing = np.zeros(1, dtype=np.int64)
+    groups = CellGroups(
+        levels=np.array([2.0, 0.1, 0.5]),
+        people=np.array([1, 2, 3]),
+        cells=np.array([[SHARES, 0], [SHARES - 4, SHARES - 3], [SHARES, 2 * SHARES]]),
+        left=Left(np.array([1]), np.array([1]), np.array([7])),
+        missing=0,
+        undeclared=0,
+        conflicts=nothing,
+        nobody=nothing,
+        most=np.array([19]),
+        level_of=nothing,
+        cell_of=nothing,
+    )
+    categories = declare(["a", "b"], None, None)
+    tally = checked_cells(groups, Names(), categories, unit=SHARES)
+    assert tally.levels.tolist() == [0.1, 0.5, 2.0]
+    assert tally.cells.tolist() == [[SHARES, SHARES], [SHARES, 2 * SHARES], [SHARES, 0]]
+    assert groups.cells[1].tolist() == [SHARES - 4, SHARES - 3]  # groups stay as they were

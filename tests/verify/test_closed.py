@@ -211,7 +211,36 @@ def test_broken_tables_are_noticed(name: str, method: Any, words: str) -> None:
         ep.verify.draws(broken).require()
 
 
-SMALL = [(2, "3/2"), (3, "3/2"), (3, "1/2"), (4, "1"), (5, "1/2"), (5, "3"), (7, "20"), (40, "30")]
+def test_one_point_too_many_among_many_cells_is_noticed() -> None:
+    release = ep.frequencies(
+        np.arange(80) % 40, epsilon=1.0, categories=range(40), source=ep.Seeded(1)
+    )
+    assert ep.verify.draws(release.mechanism).passes
+    with pytest.raises(PrivacyError, match="noise drawn"):
+        ep.verify.draws(turned(release.mechanism, draw=one_more)).require()
+
+
+def test_a_total_that_loses_a_point_is_noticed() -> None:
+    """Half of each cell, rounded down: nobody moves it far, but the sum over the cells moves."""
+
+    def half(self: Any, sums: Any) -> Any:
+        return right(self).total(self, sums) // 2
+
+    with pytest.raises(PrivacyError, match="totals"):
+        ep.verify.draws(turned(made("cells"), total=half)).require()
+
+
+SMALL = [
+    (2, "3/2"),
+    (3, "3/2"),
+    (3, "1/2"),
+    (4, "1"),
+    (5, "1/2"),
+    (5, "3"),
+    (7, "20"),
+    (40, "30"),
+    (5, f"{10**400}/3"),
+]
 
 
 @pytest.mark.statistical

@@ -27,7 +27,7 @@ from epsilons.verify.laws import LawPieces, declared, whole
 _ASKED: Final = 600
 _WORK: Final = 1_000_000
 _FAR: Final = 300
-_HUGE: Final = 1e300
+_HUGE: Final = 10**300
 _NUMBERS: Final = 5
 
 
@@ -97,7 +97,7 @@ def numbers(law: LawPieces, noise: list[int], chance: np.random.Generator) -> li
     others = [place for place, each in enumerate(noise) if each <= 0]
     one = noise[up[chance.integers(j)]]
     other = 1 - noise[others[chance.integers(k - j)]]
-    before = _positives(min(float(r), _HUGE), k)
+    before = _positives(float(min(r, _HUGE)), k)
     count = before[j - 1] + chance.random() * (before[j] - before[j - 1])
     found = [
         size,
