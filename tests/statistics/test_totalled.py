@@ -68,8 +68,8 @@ def test_one_large_share_has_less_noise_by_as_much_as_is_forecast() -> None:
         for seed in range(runs):
             # The lowest rung for all: nothing but noise is random.
             release = asked(values, seed, method=method, cap=0.5)
-            found.append(float(release.estimate.raw[0] - truth[0]))
-        margin = release.estimate.margin
+            found.append(float(np.asarray(release.estimate.raw)[0] - truth[0]))
+        margin: Any = release.estimate.margin
         spread = float(margin._spread(truth)[0])
         weight = PEOPLE * margin.largest
         promised[method] = 2.0 * spread * (margin.scale / weight) ** 2
