@@ -13,11 +13,14 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+from epsilons.allocation import allocate_for
 from epsilons.frozen import from_plain, to_plain
 from epsilons.risk import ClosedNoise, Weighing, cells, closed, largest, mean
 from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
+from epsilons.risk.goals import CellsGoal, MeanGoal
 from epsilons.risk.weighed_cells import WeighedCells
 from epsilons.types import Floats
+from tests.profiles import ORDINARY
 
 FEW = (2, 3, 4, 5, 9)
 
@@ -285,3 +288,31 @@ def test_it_is_written_and_read_back() -> None:
     made = Weighing(np.array([0.5]), np.array([2]), 0.1, closed=ClosedNoise(7))
     again = from_plain(to_plain(made))
     assert again.closed == ClosedNoise(7)
+
+
+@pytest.mark.parametrize(
+    "assumption",
+    [Assumption(a, r) for a in ("people", "population") for r in (True, 0.1, False)],
+    ids=str,
+)
+def test_two_categories_have_one_error(assumption: Assumption) -> None:
+    """The largest error is that of either share, and so are its cap and its band."""
+    made = Weighing(np.array([0.01, 0.03]), np.array([40, 20]), 0.02, closed=ClosedNoise(2))
+    one = Weighing(made.weights, made.counts, 0.01)
+    exact = float(mean.mse(one, assumption))
+    assert cells.largest_square(made, assumption, 2) == pytest.approx(exact, rel=1e-6)
+    assert cells.band(made, assumption, 2, 0.9) == mean.quantile(one, assumption, 0.9)
+    budgets = ORDINARY["half strict"]
+    for loss, word in (("pac", "pac"), ("largest", "mse")):
+        table = allocate_for(budgets, CellsGoal(assumption, loss, 0.95, 2), "optimal")
+        single = allocate_for(budgets, MeanGoal(assumption, word, 0.95), "optimal")
+        assert table.risk == pytest.approx(single.risk, rel=1e-6)
+
+
+@pytest.mark.parametrize(("k", "joined"), [(3, False), (8, False), (400, True)])
+def test_the_largest_square_is_a_part_of_the_sum(k: int, joined: bool) -> None:
+    """Or less, where there are so many noises that the triangle inequality does better."""
+    made = Weighing(np.array([0.01, 0.03]), np.array([40, 20]), 0.02, closed=ClosedNoise(k))
+    part = (1.0 - 1.0 / k) * float(cells.squares(made, SAMPLE, k))
+    found = cells.largest_square(made, SAMPLE, k)
+    assert found < part if joined else found == part

@@ -77,20 +77,12 @@ def noise_per_square(assumption: Assumption, n: int, cells: int, noise: SumNoise
     return square / mixed(n, cells, sampled=assumption.sampled)
 
 
-def drawn_square(n: int, cells: int) -> float:
-    """Σ_j of the mean squared sampling errors of the plain shares of n people."""
-    return (1.0 - 1.0 / cells) / n
-
-
 def _sampled_squares(estimator: Weighing | Moments, assumption: Assumption, cells: int) -> Floats:
     """The same of everything but noise and coins, in a population with related budgets.
 
-    Whatever budgets tell: the biases of these people, and the sampling error of their plain shares,
-    joined in ℓ2. Where the shares of people at different budgets are within δ, also the sampling
-    error of the weighted shares beside the biases and the sampling error of n draws from shares
-    that differ by δ at most.
+    As in `_sampled_error`, in ℓ2.
     """
-    plain = math.sqrt(drawn_square(estimator.n, cells))
+    plain = math.sqrt(mixed(estimator.n, cells, sampled=True) / estimator.n)
     anything = np.square(math.sqrt(2.0) * estimator.bias + plain)
     if assumption.anything:
         return anything
@@ -113,14 +105,24 @@ def largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> fl
     Returns:
         Exact for people whose budgets may tell anything, if everyone is surely used (one integral,
         computed numerically). Otherwise a proven bound: the sampling error of all cells together in
-        ℓ2, and the largest of k noises, joined by the triangle inequality.
+        ℓ2, and the largest of k noises, joined by the triangle inequality; or, if noise sums to
+        zero, 1 − 1/k of the sum of squares.
 
     Reference:
         Theorem C.2 of paper *correlated* has the order; the constants are ours.
     """
-    scale, closed = weighing.scale, weighing.closed
-    if not math.isfinite(scale):
+    if not math.isfinite(weighing.scale):
         return math.inf
+    bound = _largest_square(weighing, assumption, cells)
+    if weighing.closed is None:
+        return bound
+    # Of errors that sum to zero the largest has at most 1 − 1/k of the sum of all squares.
+    return min(bound, (1.0 - 1.0 / cells) * float(squares(weighing, assumption, cells)))
+
+
+def _largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> float:
+    """The same by the triangle inequality; or exactly, for related people."""
+    scale, closed = weighing.scale, weighing.closed
     if assumption.related is not False and assumption.sampled:
         return _joined(_sampled_error(weighing, assumption, cells), weighing, cells)
     if assumption.related is not False:
@@ -128,8 +130,7 @@ def largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> fl
         if weighing.keep is None:
             return largest.mean_square(weighing.bias, scale, cells, apart, closed)
         return _joined(apart * weighing.bias + math.sqrt(weighing.jitter), weighing, cells)
-    # The errors of the cells sum to zero, so the largest has at most 1 − 1/k of the sum of all
-    # squares; and Σ p(1 − p) ≤ 1 − 1/k.
+    # Sampling errors sum to zero; and Σ p(1 − p) ≤ 1 − 1/k.
     share = 1.0 - 1.0 / cells
     if weighing.keep is not None:
         square = share * _square(weighing, assumption) + weighing.jitter
@@ -224,10 +225,10 @@ def _split_quantile(weighing: Weighing, square: float, cells: int, beta: float) 
 def largest_aim(weighing: Weighing, assumption: Assumption, cells: int) -> float:
     """What weights are chosen by, for the largest error: about `largest_square`, and no bound.
 
-    Where budgets tell nothing, the mean square of the largest error in the Gaussian limit, by
-    Šidák; for related people its law with independent noise that is as large.
+    Where budgets tell nothing it is that of the Gaussian limit; for related people that of
+    independent noise that is as large.
     """
-    if weighing.keep is not None or not math.isfinite(weighing.scale):
+    if weighing.keep is not None or not math.isfinite(weighing.scale) or _one(weighing, cells):
         return largest_square(weighing, assumption, cells)
     if assumption.related is False:
         return sidak.mean_square(_square(weighing, assumption), weighing, cells)
@@ -244,10 +245,17 @@ def quantile_aim(
     weighing: Weighing, assumption: Assumption, cells: int, confidence: float
 ) -> float:
     """What weights are chosen by, for the error not exceeded: about `band`, and no bound."""
+    if _one(weighing, cells):
+        return share_error(weighing, assumption, confidence)
     chosen = weighing.keep is None and math.isfinite(weighing.scale)
     if chosen and assumption.related is False:
         return sidak.quantile(_square(weighing, assumption), weighing, cells, 1.0 - confidence)
     return quantile(weighing, assumption, cells, confidence)
+
+
+def _one(weighing: Weighing, cells: int) -> bool:
+    """Whether all errors are one error and its opposite: of two cells whose noise sums to zero."""
+    return cells == 2 and weighing.closed is not None
 
 
 def share_error(weighing: Weighing, assumption: Assumption, confidence: float) -> float:
@@ -266,10 +274,11 @@ def band(weighing: Weighing, assumption: Assumption, cells: int, confidence: flo
 
     Returns:
         Exact for people whose budgets may tell anything, if everyone is surely used; otherwise the
-        least of proven bounds: where budgets tell nothing, a union over cells of tails integrated
-        against the noise, for the worst shares that the categories can have; and that of
-        `quantile`.
+        least of proven bounds: that of `quantile` and, where budgets tell nothing, a union over
+        cells of tails integrated against the noise, for the worst shares.
     """
+    if _one(weighing, cells):
+        return share_error(weighing, assumption, confidence)
     error = quantile(weighing, assumption, cells, confidence)
     if assumption.related is not False or weighing.keep is not None or not math.isfinite(error):
         return error
