@@ -212,12 +212,13 @@ def test_a_wrong_forecast_costs_a_twentieth_at_most(n: int, assumption: Assumpti
 
 
 def test_a_bias_that_could_be_far_larger_is_not_bet_on() -> None:
-    """Of people whose weights differ and who are many, nearly all of the error is chance."""
-    one = Weighing(np.array([0.0008, 0.0012]), np.array([500, 500]), 1e-5)
+    """Of data that spread as far as they can, chance takes less than a bias could."""
+    one = Weighing(np.array([0.98, 1.02]) / 40.0, np.array([20, 20]), 1e-5)
     spreading, parts = Spreading(one, UNRELATED), Parts.of(0.05)
     usual = mean.quantile(one, UNRELATED, 0.95)
-    assert spreading._reach("bias", 0.0004, parts, 0.05) < 0.7 * usual
-    assert spreading._reach("bias", 0.25, parts, 0.05) > 10.0 * usual
+    ways = [spreading._reach(way, 0.0006, parts, 0.05) for way in ("bias", "chance")]
+    assert ways[0] < ways[1] < usual
+    assert spreading._reach("bias", 0.25, parts, 0.05) > 2.0 * usual
     worst = WeighedSpread(one, 0.0, 0.0, 0.25, 0.02)
     assert worst.error(UNRELATED, 0.95) <= 1.05 * usual
 
