@@ -90,3 +90,9 @@ def test_minimax_has_one_though_its_mean_is_drawn_to_the_middle() -> None:
     found = release.spread
     assert found is not None
     assert found.value == pytest.approx(10.0, abs=1.5)
+
+
+def test_a_guess_is_what_is_expected() -> None:
+    """It decides whether the spread is used, and nothing else of it."""
+    margins = [mean(spread=guess).estimate.margin for guess in (None, 0.05)]
+    assert [getattr(margin, "expected", None) for margin in margins] == [0.2, 0.05]

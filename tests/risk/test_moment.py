@@ -21,6 +21,7 @@ from epsilons.risk.goals import MeanGoal
 from epsilons.risk.moment import Parts, Seen, Spreading
 from epsilons.risk.spread import WeighedSpread
 from epsilons.risk.sums import Terms, log_moment
+from epsilons.risk.tails import laplace_quantile
 from epsilons.risk.weighing import Weighing
 from epsilons.types import Floats
 
@@ -210,6 +211,32 @@ def test_a_wrong_forecast_costs_a_twentieth_at_most(n: int, assumption: Assumpti
                 assert worst.error(assumption, confidence) <= 1.055 * usual
 
 
+def test_a_bias_that_could_be_far_larger_is_not_bet_on() -> None:
+    """Of data that spread as far as they can, chance takes less than a bias could."""
+    one = Weighing(np.array([0.98, 1.02]) / 40.0, np.array([20, 20]), 1e-5)
+    spreading, parts = Spreading(one, UNRELATED), Parts.of(0.05)
+    usual = mean.quantile(one, UNRELATED, 0.95)
+    ways = [spreading._reach(way, 0.0006, parts, 0.05) for way in ("bias", "chance")]
+    assert ways[0] < ways[1] < usual
+    assert spreading._reach("bias", 0.25, parts, 0.05) > 2.0 * usual
+    worst = WeighedSpread(one, 0.0, 0.0, 0.25, 0.02)
+    assert worst.error(UNRELATED, 0.95) <= 1.05 * usual
+
+
+def test_what_is_spent_on_the_spread_is_not_spent_again() -> None:
+    one = weighing("halves", 3000)
+    margin, beta = WeighedSpread(one, 0.0, 0.05, 0.03), 0.05
+    spreading = Spreading(one, SAMPLE)
+    variance = spreading.most(Seen(0.05, 0.03, 0.0), 0.03 * beta, 0.02 * beta)
+    sigma = spreading._deviation(variance, 0.08 * beta, 0.02 * beta)
+    terms = Terms(one.weights, one.counts.astype(np.float64))
+    assert margin.error(SAMPLE, 0.95) == pytest.approx(terms.reach(sigma, one.scale, 0.85 * beta))
+    # Of budgets that may go with values, the noise alone may miss.
+    lean = Spreading(one, RELATED)._leaning(variance)
+    found = Spreading(one, RELATED).error("bias", Seen(0.05, 0.03, 0.0), beta)
+    assert found == pytest.approx(laplace_quantile(min(lean, one.bias), one.scale, 0.95 * beta))
+
+
 @pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED, RELATED])
 def test_intervals_grow_with_the_square_and_with_confidence(assumption: Assumption) -> None:
     one = weighing("halves", 1000, assumption, 0.05)
@@ -262,3 +289,10 @@ def test_intervals_are_fast() -> None:
     for square in np.linspace(0.01, 0.2, 10):
         WeighedSpread(one, 0.0, 0.0, float(square)).error(SAMPLE, 0.95)
     assert time.perf_counter() - start < 0.4
+
+
+def test_the_square_of_the_noise_is_taken_away() -> None:
+    """E(M − ½)² is larger than (m − ½)² by the variance of the noise, 2t²."""
+    one = Weighing(np.array([0.01]), np.array([100]), 0.05)
+    found = WeighedSpread(one, 0.0, 0.3, 0.1).spread((0.0, 1.0), RELATED, 0.95)
+    assert found.value == pytest.approx(math.sqrt(0.1 - 0.09 + 2.0 * 0.05**2))

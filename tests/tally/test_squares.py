@@ -37,6 +37,16 @@ def test_one_budget_for_all(run: Count, reference: Count) -> None:
     assert found == reference(rows, BOUNDS, person=False, added=square)
 
 
+def just_below_the_grid(short: int) -> list[int]:
+    """All h up to GRID/2 whose square is so much short of a multiple of GRID: a float64 of h² may
+    be that multiple."""
+    roots = [1, 3, 5, 7]
+    for bits in range(4, 31):
+        both = {h + extra for h in roots for extra in (0, 1 << (bits - 1))}
+        roots = sorted(h for h in both if (h * h + short) % (1 << bits) == 0)
+    return [h for h in roots if h <= GRID // 2]
+
+
 def test_every_rounding_on_an_engine() -> None:
     # Squares just below, at and just above whole numbers, where h² is far beyond 2⁵³; and halves
     # whose lower parts are 0, 1 and 2¹⁵ − 1.
@@ -44,7 +54,8 @@ def test_every_rounding_on_an_engine() -> None:
     roots = np.sqrt(rng.integers(0, GRID // 4, 3000).astype(np.float64) * GRID)
     near = np.concatenate([np.floor(roots), np.ceil(roots), np.floor(roots) + 1])
     split = (np.arange(2**14)[:, None] * 2**15 + np.array([0, 1, 2**15 - 1])).ravel()
-    h = np.unique(np.concatenate([near, split, [2**29 - 1, 2**29]])).astype(np.int64)
+    ends = [*just_below_the_grid(7), *just_below_the_grid(15), 2**29 - 1, 2**29]
+    h = np.unique(np.concatenate([near, split, ends])).astype(np.int64)
     h = h[h <= 2**29]
     places = np.concatenate([2**29 - h, 2**29 + h])
     exact = np.array([square(int(g)) for g in places])

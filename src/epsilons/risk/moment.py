@@ -103,9 +103,10 @@ class Spreading:
     def way(self, expected: float) -> Way | None:
         """What the spread is used for, from public facts alone; None if it is not.
 
-        The way whose interval is forecast to be the narrowest is taken, if it is narrower than that
-        of any data, and not much wider where the forecast is as wrong as can be. It must not follow
-        what was drawn: who takes the shorter of two intervals misses as often as both.
+        Of the ways whose interval is not much wider than that of any data, where the forecast is as
+        wrong as can be, the one is taken that is forecast to be the narrowest, if it is narrower
+        than that. It must not follow what was drawn: who takes the shorter of two intervals may
+        miss as often as both.
 
         Args:
             expected: the standard deviation at which it is forecast, of data around the middle.
@@ -114,11 +115,13 @@ class Spreading:
         parts = Parts.of(beta)
         usual = mean.quantile(self.weighing, self.assumption, DECIDED_AT)
         variance = self.most(Seen(0.0, expected * expected, 0.0), parts.noise, parts.offset)
-        found = [(self._reach(way, variance, parts, beta), way) for way in self._ways]
+        found = [
+            (self._reach(way, variance, parts, beta), way)
+            for way in self._ways
+            if self._reach(way, 0.25, parts, beta) <= MOST_LOST * usual
+        ]
         likely, best = min(found, default=(math.inf, None))
-        if best is None or likely >= usual:
-            return None
-        return best if self._reach(best, 0.25, parts, beta) <= MOST_LOST * usual else None
+        return best if likely < usual else None
 
     @property
     def _ways(self) -> tuple[Way, ...]:
