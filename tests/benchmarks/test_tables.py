@@ -52,7 +52,10 @@ def test_theirs_is_never_below_ours_where_it_is_proven(name: str, k: int) -> Non
         "uniform", "threshold", "groups", "groups by noise", "composition", "sampling"
     }  # fmt: skip
     assert min(found.values()) > ours
-    assert table.nearest("all alike") == (min(found.values()) / ours, min(found, key=found.__getitem__))
+    assert table.nearest("all alike") == (
+        min(found.values()) / ours,
+        min(found, key=found.__getitem__),
+    )
 
 
 def test_twenty_categories_half_strict() -> None:
