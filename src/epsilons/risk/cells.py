@@ -235,7 +235,7 @@ def largest_aim(weighing: Weighing, assumption: Assumption, cells: int) -> float
     if assumption.sampled:
         return largest_square(weighing, assumption, cells)
     scale = weighing.scale
-    if weighing.closed is not None:
+    if weighing.closed is not None and cells <= largest.MANY:
         mean, variance = harmonic(cells)
         scale *= math.sqrt(weighing.closed.largest()[1] / (mean * mean + variance))
     return largest.mean_square(weighing.bias, scale, cells, assumption.apart)
@@ -288,7 +288,7 @@ def band(weighing: Weighing, assumption: Assumption, cells: int, confidence: flo
 @lru_cache(maxsize=256)
 def _noise_factor(cells: int, beta: float, closed: ClosedNoise | None = None) -> float:
     """The exact quantile of the largest of k noises of scale 1."""
-    if closed is not None:
+    if closed is not None and cells <= largest.MANY:
         return largest.quantile(0.0, 1.0, cells, beta, closed=closed)
     return -math.log(-math.expm1(math.log1p(-beta) / cells))
 
@@ -320,7 +320,7 @@ def harmonic(cells: int) -> tuple[float, float]:
 def _joined(error: float, weighing: Weighing, cells: int) -> float:
     """E(X + M)² for independent X, M: X of mean square error², M the largest noise."""
     scale = weighing.scale
-    if weighing.closed is not None:
+    if weighing.closed is not None and cells <= largest.MANY:
         mean, square = weighing.closed.largest()
     else:
         mean, variance = harmonic(cells)

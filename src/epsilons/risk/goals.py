@@ -324,7 +324,8 @@ class CellsGoal(Goal):
         assumption, people = self.assumption, not self.assumption.sampled
         if self.loss == "mse":
             return assumption.related is False or (assumption.anything and people)
-        return assumption.anything and people and weighing.keep is None
+        few = weighing.closed is None or self.cells <= largest.MANY
+        return assumption.anything and people and few and weighing.keep is None
 
     @property
     def worst(self) -> Self:
