@@ -166,10 +166,10 @@ def test_a_trusted_curator_stands_beside() -> None:
 def test_of_a_share_a_curator_has_the_error_of_one_share() -> None:
     plan = planned(statistic="frequencies", categories=5)
     assert plan.curator is not None
-    # Half of the people in a cell, noise of twice the scale, at the cap that is best for five.
+    # Shares of a fifth, and noise of twice the scale that sums to zero, at the cap that is best.
     cap = ep.allocate(PEOPLE, statistic="frequencies", categories=5, **SAMPLE)
-    square = 0.25 * float(cap.counts @ cap.weights**2) + 2.0 * cap.scale**2
-    assert plan.curator.rmse == pytest.approx(math.sqrt(square), rel=1e-9)
+    square = 0.8 * float(cap.counts @ cap.weights**2) + 4.0 * 9.0 / 6.0 * cap.scale**2
+    assert plan.curator.rmse == pytest.approx(math.sqrt(square / 5.0), rel=1e-9)
 
 
 def test_limits_are_those_of_theory_and_below_all() -> None:

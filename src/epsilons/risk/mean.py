@@ -24,6 +24,9 @@ SAMPLING: Final = 0.3
 """The part of an error probability that the sampling of people takes. It must not follow budgets:
 these are drawn with the values, and a part that they choose could go with what went wrong."""
 
+_TINY: Final = 1e-150
+"""Sums of squared weights below this are nothing that floats can divide by."""
+
 ON_ANY_RANGE: Final = 6.0
 """How many times likelier the mean of a sample is off on some range of all than on a given one:
 people may have several rows, or none that is valid."""
@@ -226,7 +229,8 @@ def _sample_quantile(weighing: Weighing, jitter: float, beta: float) -> float:
     """The error of a sample: by Hoeffding, or nearer to the Gaussian that it nearly is."""
     pull = _pull(weighing)
     found = _deviation(weighing, pull, weighing.square + jitter, beta)
-    if weighing.keep is not None or weighing.stairs is not None:
+    alone = weighing.keep is None and weighing.stairs is None
+    if not alone or weighing.square < _TINY:
         return found
     return min(found, pull + Sampled(weighing).deviation(beta))
 

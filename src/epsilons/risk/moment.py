@@ -33,7 +33,7 @@ _NUISANCE: Final = 0.05
 """Probabilities of errors of which parts are spent on the spread: those of a larger one are not
 larger."""
 
-_NOISE, _OFFSET, _SQUARES, _CENTRE = 0.03, 0.02, 0.08, 0.02
+_NOISE, _OFFSET, _SQUARES, _CENTRE = 0.02, 0.01, 0.04, 0.01
 """The parts that are spent: on the noise of squares, on that of the mean, on the squares of a
 sample, and on the mean of a sample."""
 
