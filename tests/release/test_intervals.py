@@ -34,19 +34,25 @@ def test_the_interval_of_a_mean_is_the_quantile_of_its_noise() -> None:
 
 
 def test_the_intervals_of_shares_are_quantiles_of_their_noise() -> None:
-    """Two cells move, so the scale is 2/(ε·n); a band holds k of them at once."""
+    """Two cells move, so the scale is 2/(ε·n); and all noises sum to zero.
+
+    One of four such cells has P(|z| > a) = e^{−2a}·(5 + 4a + a²)/5, in units of the scale.
+    """
     release = ep.frequencies(
         [0, 1, 2, 3] * (N // 4), epsilon=EPSILON, categories=range(4), about="people", related=True
     )
     scale = 2.0 / (EPSILON * N)
     low, high = release.interval(1.0 - BETA)
     for reach in (high - release.raw, release.raw - low):
-        assert reach.tolist() == pytest.approx([scale * math.log(1.0 / BETA)] * 4, rel=1e-6)
+        a = reach / scale
+        missed = np.exp(-2.0 * a) * (5.0 + 4.0 * a + a * a) / 5.0
+        assert missed.tolist() == pytest.approx([BETA] * 4, rel=1e-5)
+    inner = high - low
     low, high = release.band(1.0 - BETA)
+    # All at once: wider than each alone, and no wider than four that are independent.
     at_once = -math.log(1.0 - (1.0 - BETA) ** (1 / 4))
-    for reach in (high - release.raw, release.raw - low):
-        assert reach.tolist() == pytest.approx([scale * at_once] * 4, rel=1e-2)
-        assert (reach > scale * math.log(1.0 / BETA)).all()
+    assert (high - low > inner).all()
+    assert (high - low < 2.0 * scale * at_once).all()
 
 
 @pytest.mark.parametrize("weights", [(1, 4), (1, 2, 8), (0, 1, 1), (3, 3)])

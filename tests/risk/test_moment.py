@@ -266,9 +266,9 @@ def test_public_facts_alone_decide() -> None:
 
 
 def test_parts_of_a_large_error_are_those_of_a_small_one() -> None:
-    assert sum(Parts.of(0.05)) == pytest.approx(0.15 * 0.05)
+    assert sum(Parts.of(0.05)) == pytest.approx(0.08 * 0.05)
     assert Parts.of(0.5) == Parts.of(0.05)
-    assert sum(Parts.of(0.001)) == pytest.approx(0.15 * 0.001)
+    assert sum(Parts.of(0.001)) == pytest.approx(0.08 * 0.001)
 
 
 @pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED, RELATED, LOCKED])
