@@ -71,7 +71,7 @@ def measure(
             columns.append(np.repeat(one.weights, one.counts))
             expected.append(factor * one.spread + 2.0 * one.scale**2)
             if name in case.own:
-                drawn = case.own[name].draw(ep.Seeded(seed + place), trials)
+                drawn = case.own[name].draw(ep.Seeded(seed + place), trials)[:, 0]
                 noises.append(drawn.astype(np.float64) / float(case.own[name].divisor))
             else:
                 scales = case.theirs[name].scales

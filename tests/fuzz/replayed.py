@@ -21,10 +21,13 @@ from epsilons.mechanisms.additive import Additive
 from epsilons.mechanisms.cell_sums import CellSums
 from epsilons.mechanisms.histogram import ClosedHistogram, Histogram
 from epsilons.mechanisms.level_counts import LevelCounts
+from epsilons.mechanisms.moment import SumAndSquares
 from epsilons.mechanisms.two_sums import TwoSums
 from tests.plain import plain
 
-DRAWN = (Additive, Histogram, ClosedHistogram, CellSums, TwoSums, LevelCounts)
+DRAWN = (
+    Additive, SumAndSquares, Histogram, ClosedHistogram, CellSums, TwoSums, LevelCounts,
+)  # fmt: skip
 
 Drawn = tuple[Any, Any, Any]  # the mechanism, the total, what was drawn
 

@@ -64,7 +64,8 @@ def as_tuple(tally: Tally) -> tuple[Any, ...]:
     assert tally.levels.dtype == np.float64
     assert tally.counts.dtype == tally.sums.dtype == np.int64
     assert not np.signbit(tally.levels).any()
-    return tally.levels.tolist(), tally.counts.tolist(), tally.sums.tolist()
+    squares = None if tally.squares is None else tally.squares.tolist()
+    return tally.levels.tolist(), tally.counts.tolist(), tally.sums.tolist(), squares
 
 
 @SETTINGS
@@ -74,9 +75,10 @@ def test_numpy_is_the_engine(
 ) -> None:
     values, epsilon, who = table
     rows = arrays.read(values, epsilon, who, Names(), lenient=False)
-    small = outcome(sums_numpy.count(rows, bounds).groups, missing)
-    large = outcome(sums_engine.count(columns.of_arrays(rows), bounds), missing)
-    assert small == large
+    for moments in (1, 2):
+        small = outcome(sums_numpy.count(rows, bounds, None, moments).groups, missing)
+        large = outcome(sums_engine.count(columns.of_arrays(rows), bounds, None, moments), missing)
+        assert small == large
 
 
 @SETTINGS

@@ -21,7 +21,8 @@ from epsilons.risk.weighing import Weighing
 
 EXPECTED: Final = 0.2
 """The standard deviation of the data, in parts of the range, at which intervals are forecast if
-nobody guessed another: less than a third of what a uniform column has would be a rare one."""
+nobody guessed another: between 0.29 of a uniform column and 0.17 of a Gaussian one whose range is
+six of its deviations."""
 
 DECIDED_AT: Final = 0.95
 """The confidence at which it is decided whether the spread is used, for all confidences."""
@@ -37,13 +38,11 @@ _NOISE, _OFFSET, _SQUARES, _CENTRE = 0.02, 0.01, 0.04, 0.01
 """The parts that are spent: on the noise of squares, on that of the mean, on the squares of a
 sample, and on the mean of a sample."""
 
-
 _DROWNED: Final = 1e100
 """Numbers on a unit range of which nothing can be read."""
 
 _OF_SPREAD: Final = (0.3, 0.2, 0.4, 0.1)
 """The same parts, of the interval of the spread itself: of one half of its error for each end."""
-
 
 Way = Literal["chance", "bias"]
 """What a spread bounds: how far chance takes a weighted mean, or how far its people lean."""
