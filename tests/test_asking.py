@@ -182,6 +182,9 @@ def test_no_argument_of_a_forecast_is_dropped(make: Callable[..., Any], call: st
         "confidence": 0.5,
         "cap": 0.05,
         "method": "uniform",
+        "shape": "gaussian",
+        "model": "local",
+        "dimension": 3,
     }
     given = {"epsilon": {0.1: 60, 1.0: 60}} | PLANS[call]
     if "neighbours" not in names:

@@ -14,7 +14,7 @@ import pytest
 import epsilons as ep
 from epsilons import report
 from epsilons.report import KINDS, CellsData, Data, PlanData, ScalarData, VectorData
-from epsilons.report.data import LocalPlanData, RangePlanData
+from epsilons.report.plan_data import LocalPlanData, RangePlanData
 from tests.assumed import GAUSSIAN, SAMPLE
 
 TYPES: dict[str, Any] = {

@@ -42,7 +42,7 @@ from epsilons.planning.private import forecasts_of_a_guess
 from epsilons.planning.questions import Need, WhatIf, need, sensitivity
 from epsilons.planning.shown import Shown
 from epsilons.planning.sides import Outcome, as_rows, best_of, outcomes
-from epsilons.report.data import ChangeRow, GainsData, PlanData
+from epsilons.report.plan_data import ChangeRow, GainsData, PlanData
 from epsilons.risk import OPEN
 from epsilons.risk.assumptions import RELATED, Assumption
 from epsilons.risk.goals import Goal, MeanGoal

@@ -12,7 +12,7 @@ from epsilons.allocation import Allocation
 from epsilons.budgets import Budgets
 from epsilons.release import ByLevel, Spent
 from epsilons.report import ForecastData, SpentRow, number
-from epsilons.report.data import CurveData
+from epsilons.report.plan_data import CurveData
 from epsilons.risk import OPEN, Weighing
 from epsilons.risk.goals import Goal
 

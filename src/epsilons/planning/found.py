@@ -36,8 +36,8 @@ from epsilons.planning.range_forecast import (
 from epsilons.planning.rehearsal import rehearse
 from epsilons.planning.shown import Shown
 from epsilons.planning.sides import best_of
-from epsilons.report.data import RangePlanData
 from epsilons.report.numbers import percent
+from epsilons.report.plan_data import RangePlanData
 from epsilons.report.sides import related_words
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import Goal, MeanGoal

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from epsilons.budgets import Budgets
 from epsilons.planning.sides import best_of
-from epsilons.report.data import GuessRow
+from epsilons.report.plan_data import GuessRow
 from epsilons.risk.goals import Goal
 
 __all__ = ["Guess", "guess_of"]

@@ -25,7 +25,7 @@ from epsilons.planning.options import (
     strictest_give_more,
 )
 from epsilons.planning.shown import Shown
-from epsilons.report.data import CuratorRow, LevelRow, LocalForecastRow, LocalPlanData
+from epsilons.report.plan_data import CuratorRow, LevelRow, LocalForecastRow, LocalPlanData
 from epsilons.risk.assumptions import SAMPLE
 from epsilons.risk.goals import Goal
 from epsilons.risk.weights import LEAST

@@ -12,8 +12,8 @@ import numpy as np
 from epsilons.budgets import Budgets
 from epsilons.planning.sides import Outcome, best_of
 from epsilons.report import number
-from epsilons.report.data import OptionRow
 from epsilons.report.numbers import percent
+from epsilons.report.plan_data import OptionRow
 from epsilons.report.sides import related_words
 from epsilons.risk import Weighing
 from epsilons.risk.goals import Goal, MeanGoal

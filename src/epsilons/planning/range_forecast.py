@@ -13,7 +13,7 @@ import numpy as np
 from epsilons.planning.rehearsal import Rehearsal
 from epsilons.release import shown_levels
 from epsilons.release.spending import left
-from epsilons.report.data import RangeForecastData, RangeSpentRow
+from epsilons.report.plan_data import RangeForecastData, RangeSpentRow
 from epsilons.risk.goals import MeanGoal
 from epsilons.statistics.mean import Mean
 

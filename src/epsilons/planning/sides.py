@@ -13,7 +13,7 @@ from epsilons.allocation.rule import weighing_of
 from epsilons.budgets import Budgets
 from epsilons.planning.forecast import gain_over
 from epsilons.release.sides import answers
-from epsilons.report.data import OutcomeRow
+from epsilons.report.plan_data import OutcomeRow
 from epsilons.risk import Weighing
 from epsilons.risk.goals import Goal
 from epsilons.statistics.people import forecast_designs

@@ -17,7 +17,7 @@ from epsilons.errors import ArgumentError, KindError
 from epsilons.release.estimate import Cells, Scalar, Vector
 from epsilons.release.sides import Side, side_by_side
 from epsilons.release.spending import ByLevel, Expected, Spending
-from epsilons.report.data import Data
+from epsilons.report.plan_data import Data
 from epsilons.risk.assumptions import RELATED, Assumption
 from epsilons.risk.spread import Spread
 from epsilons.types import Floats

@@ -11,20 +11,12 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from epsilons.report import cells, local_plan, plan, range_plan, scalar, vector
-from epsilons.report.data import (
-    CellsData,
-    Data,
-    ForecastData,
-    PlanData,
-    ReleaseData,
-    ScalarData,
-    SpentRow,
-    VectorData,
-)
+from epsilons.report.data import CellsData, ReleaseData, ScalarData, SpentRow, VectorData
 from epsilons.report.numbers import number, points
 from epsilons.report.parts import write_page
 from epsilons.report.phrases import few_at_each, weak_budgets
 from epsilons.report.plain import to_json
+from epsilons.report.plan_data import Data, ForecastData, PlanData
 from epsilons.report.screen import table
 
 __all__ = [

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from epsilons.report import charts, notebook
-from epsilons.report.data import LocalPlanData
 from epsilons.report.numbers import number, percent, points
 from epsilons.report.parts import FactList, Figure, PageTable, Section, Words, whole
+from epsilons.report.plan_data import LocalPlanData
 from epsilons.report.screen import table, warning_lines, wrapped
 from epsilons.report.sections import warning_parts
 

@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from epsilons.report import charts, notebook
-from epsilons.report.data import ForecastData, PlanData
 from epsilons.report.numbers import budget, number, percent, points
 from epsilons.report.parts import (
     FactList,
@@ -18,6 +17,7 @@ from epsilons.report.parts import (
     unbroken_percent,
     whole,
 )
+from epsilons.report.plan_data import ForecastData, PlanData
 from epsilons.report.screen import table, warning_lines, wrapped
 from epsilons.report.sections import spending_parts, warning_parts
 from epsilons.report.sides import outcomes_table

@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from epsilons.report import charts, notebook
-from epsilons.report.data import RangeForecastData, RangePlanData
 from epsilons.report.numbers import budget, kept_words, number, percent
 from epsilons.report.parts import FactList, Figure, PageTable, Section, Words, whole
+from epsilons.report.plan_data import RangeForecastData, RangePlanData
 from epsilons.report.screen import table, warning_lines, wrapped
 from epsilons.report.sections import warning_parts
 from epsilons.report.spending import some_places

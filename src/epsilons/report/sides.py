@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from epsilons.report.data import OutcomeRow, PlanData, ReleaseData, SideRow
+from epsilons.report.data import ReleaseData, SideRow
 from epsilons.report.numbers import aligned, budget, percent
+from epsilons.report.plan_data import OutcomeRow, PlanData
 
 __all__ = ["bought", "outcomes_table", "related_words", "sides_table"]
 
