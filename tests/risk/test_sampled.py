@@ -138,8 +138,8 @@ def test_it_is_never_wider_than_hoeffding() -> None:
 
 def test_a_population_that_varies_less_is_off_less() -> None:
     weighing = equal(10_000, 0.5)
-    reaches = [Sampled(weighing, v).deviation(0.05) for v in (0.01, 0.05, 0.1, 0.25)]
-    assert reaches == sorted(reaches)
+    reaches = [Sampled(weighing, v).deviation(0.05) for v in np.linspace(0.01, 0.25, 60).tolist()]
+    assert all(x <= y * (1.0 + 1e-9) for x, y in itertools.pairwise(reaches))
     truth = normal_laplace_quantile(0.1 / math.sqrt(10_000), weighing.scale, 0.05)
     assert truth <= reaches[0] <= 1.15 * truth
     p = 0.5 - math.sqrt(0.25 - 0.01)  # coins of this variance

@@ -25,13 +25,16 @@ BERRY_ESSEEN: Final = 0.56
 WIDEST_VARIANCE: Final = 0.25
 """The largest variance of values in a unit range."""
 
-_PARTS: Final = np.append(
-    1.0 - (np.arange(19.0) / 20.0) ** 2, 0.19 * 2.0 ** (-np.arange(1.0, 30.0) / 5.0)
-)
-"""Ends of pieces of variances, in parts of the largest: what varies less is Bennett's alone."""
+_NEAR: Final = 0.25 * (1.0 - (np.arange(13.0) / 20.0) ** 2)
+_FINE: Final = np.append(_NEAR, 0.16 * 2.0 ** (-np.arange(1.0, 97.0) / 16.0))
+_COARSE: Final = np.append(_NEAR, _FINE[len(_NEAR) + 3 :: 4])
+"""Ends of pieces of variances, falling: what varies less than the last is Bennett's alone. They are
+fixed, so that a bound for a larger variance is never smaller."""
 
-_CELLS: Final = np.arange(-400.0, 400.0) / 50.0
-"""Where cells of errors begin, in units of the largest deviation: beyond the last is one more."""
+_STEPS: Final = 0.1 * np.sinh(np.arange(407.0) / 80.0)
+_CELLS: Final = np.concatenate([-_STEPS[:0:-1], _STEPS])
+"""Where cells of errors begin, in units of Hoeffding's deviation, finer near 0: beyond the last is
+one more."""
 
 _LARGEST_RATIO: Final = 1e9
 
@@ -54,19 +57,20 @@ class Sampled:
         cube = float(weighing.counts @ weights**3)
         square = weighing.square
         self._scale, self._closed = weighing.scale, weighing.closed
-        self._sigma = math.sqrt(variance * square)
+        self._sigma = math.sqrt(square) / 2.0
         self._from = _CELLS * self._sigma
-        ends = variance * _PARTS
+        ends, gaussian = _coarse() if variance >= WIDEST_VARIANCE else _fine()
+        first = max(int(np.searchsorted(-ends, -variance, side="right")) - 1, 0)
+        ends = ends[first:]
+        tails = _bennett(self._from, ends[:, None] * square, float(weights.max()))
         # In a piece of variances the lower end is worst for how far from Gaussian a sum may be:
         # E|X − μ|³ ≤ v·max(μ, 1 − μ), and μ(1 − μ) ≥ v.
         lower = ends[1:]
         skew = (1.0 + np.sqrt(np.maximum(1.0 - 4.0 * lower, 0.0))) / (2.0 * np.sqrt(lower))
         off = BERRY_ESSEEN * skew * (cube / square**1.5)
-        tails = _bennett(self._from, ends[:, None] * square, float(weights.max()))
-        tails[:-1] = np.minimum(tails[:-1], _gaussian() + off[:, None])
+        tails[:-1] = np.minimum(tails[:-1], gaussian[first:] + off[:, None])
         # In each piece, a bound on P(S > x) at the start of each cell of x.
-        hoeffding = np.exp(-2.0 * variance * np.maximum(_CELLS, 0.0) ** 2)
-        self._tails = np.minimum(tails, hoeffding)
+        self._tails = np.minimum(tails, np.exp(-0.5 * np.maximum(_CELLS, 0.0) ** 2))
 
     def beyond(self, a: float) -> float:
         """A bound on the probability of an error of more than `a`, which is at least 0."""
@@ -94,9 +98,18 @@ class Sampled:
 
 
 @cache
-def _gaussian() -> Floats:
+def _coarse() -> tuple[Floats, Floats]:
+    return _COARSE, _gaussian(_COARSE)
+
+
+@cache
+def _fine() -> tuple[Floats, Floats]:
+    return _FINE, _gaussian(_FINE)
+
+
+def _gaussian(ends: Floats) -> Floats:
     """The largest P(G > x) for Gaussian sums of a variance in each piece, at the start of cells."""
-    factors = 1.0 / np.sqrt(_PARTS[:, None])
+    factors = 0.5 / np.sqrt(ends[:, None])
     # Above 0 the upper end of a piece has the larger tail, and below 0 the lower one.
     at = np.where(_CELLS > 0.0, factors[:-1] * _CELLS, factors[1:] * _CELLS)
     return np.array([[upper_tail(z) for z in row] for row in at.tolist()])
