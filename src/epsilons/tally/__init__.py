@@ -9,6 +9,7 @@ from epsilons.tally.files import source
 from epsilons.tally.grid import GRID, Rule
 from epsilons.tally.levels import Tally
 from epsilons.tally.offers import Offers, People, tag
+from epsilons.tally.parquet import write_parquet
 from epsilons.tally.registry import Enrolled, enrolled, people
 from epsilons.tally.rows import Rows, open
 
@@ -32,4 +33,5 @@ __all__ = [
     "refuse_midpoint",
     "source",
     "tag",
+    "write_parquet",
 ]

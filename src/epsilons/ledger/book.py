@@ -1,0 +1,167 @@
+"""What every part of a ledger works on: its database, its secret, and what is private in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from epsilons.errors import ArgumentError, LedgerError
+from epsilons.ledger import chain, units
+from epsilons.ledger.store import CHUNK, Row, Store
+from epsilons.types import Integers
+
+__all__ = ["Book", "Rule", "charge", "checked_name", "chunks", "tidy"]
+
+LONGEST: Final = 200
+"""Characters of the name of a release."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How much a release asks of everyone: a share of their whole budget, and at most so much.
+
+    Attributes:
+        at_most: in nano-ε.
+        part: of
+        whole: of everyone's budget.
+    """
+
+    at_most: int = units.MOST
+    part: int = 1
+    whole: int = 1
+
+    def of(self, budgets: Integers) -> Integers:
+        """What it may ask of people of these budgets."""
+        return np.minimum(self.at_most, units.of_share(budgets, self.part, self.whole))
+
+    def __str__(self) -> str:
+        told = []
+        if self.at_most < units.MOST:
+            told.append(f"at_most={units.as_float(self.at_most):g}")
+        if self.part < self.whole:
+            told.append(f"share={self.part}/{self.whole}")
+        return ", ".join(told) or "share=1"
+
+
+@dataclass(frozen=True, eq=False)
+class Book:
+    """A ledger that is open.
+
+    Attributes:
+        store: its database.
+        neighbours: "replace" or "add-remove", for life.
+        secret: the key of ids, and of what would tell who is a member.
+    """
+
+    store: Store
+    neighbours: str
+    secret: bytes
+
+    @property
+    def private(self) -> bool:
+        """Whether it is private who has an account."""
+        return self.neighbours == "add-remove"
+
+    @property
+    def salt(self) -> bytes:
+        """What hashes of charges are salted with."""
+        return self.secret if self.private else b""
+
+    def refuse_private(self, what: str) -> None:
+        """Refuse what would tell who is a member.
+
+        Raises:
+            LedgerError: that is private here.
+        """
+        if self.private:
+            raise LedgerError(
+                f'{what} is for neighbours="replace": under add/remove balances tell who takes '
+                "part, and are shown to nobody but the person they are of."
+            )
+
+    def release(self, name: str) -> Row | None:
+        """A release by its name: number, question, state, at_most, part, whole, result."""
+        return self.store.one(
+            "SELECT number, question, state, at_most, part, whole, result FROM releases "
+            "WHERE name = ?",
+            name,
+        )
+
+    def seal(self, kind: str, number: int, at: str) -> tuple[int, bytes]:
+        """Add to the chain what became of a release; the number and the hash of the event."""
+        row = self.store.rows(
+            "SELECT name, question, state, at_most, part, whole, result, opened, closed "
+            "FROM releases WHERE number = ?",
+            number,
+        )[0]
+        content = chain.release_digest(self.salt, row, self.charges(number))
+        chain.append(self.store, kind, number, content, at)
+        return chain.last_of(self.store)
+
+    def charges(self, number: int) -> Iterator[Integers]:
+        """Accounts and amounts of a release, in the order of accounts, some at a time."""
+        batches = self.store.batches(
+            "SELECT account, amount FROM charges WHERE release = ? ORDER BY account", number
+        )
+        for batch in batches:
+            yield np.array(batch, dtype=np.int64)
+
+    def open_rules(self, before: int | None = None) -> list[Rule]:
+        """What releases that are open may ask: all of them, or those opened before another."""
+        found = self.store.rows(
+            "SELECT number, at_most, part, whole FROM releases WHERE state = 'open'"
+        )
+        return [Rule(*rule) for number, *rule in found if before is None or number < before]
+
+
+def charge(store: Store, number: int, accounts: Integers, amounts: Integers) -> None:
+    """Charge people for a release, within a write.
+
+    Args:
+        store: the database.
+        number: of the release.
+        accounts: ascending.
+        amounts: nano-ε; nothing is written of those who pay nothing.
+    """
+    pays = amounts > 0
+    pairs = np.column_stack([accounts[pays], amounts[pays]])
+    rows = ((number, *pair) for pair in chunks(pairs))
+    store.insert("charges", ("release", "account", "amount"), rows)
+    store.run(
+        "UPDATE accounts SET spent = spent + charges.amount FROM charges "
+        "WHERE charges.release = ? AND charges.account = accounts.number",
+        number,
+    )
+
+
+def chunks(rows: Integers) -> Iterator[list[int]]:
+    """Rows of an array as lists, of which few are there at a time."""
+    for start in range(0, len(rows), CHUNK):
+        yield from rows[start : start + CHUNK].tolist()
+
+
+def tidy(store: Store) -> None:
+    """After a release was closed: once nothing is open, nothing more can go beyond a budget."""
+    if store.rows("SELECT count(*) FROM releases WHERE state = 'open'")[0][0] == 0:
+        store.run(
+            "UPDATE accounts SET most = CASE WHEN spent > budget THEN spent ELSE budget END "
+            "WHERE most > budget"
+        )
+
+
+def checked_name(name: Any) -> str:
+    """The name of a release.
+
+    Raises:
+        ArgumentError: it is not one line of text.
+    """
+    line = isinstance(name, str) and name.strip() and name.isprintable()
+    if not line or len(name) > LONGEST:
+        raise ArgumentError(
+            f"name must be one line of text, of at most {LONGEST} characters: what this release is "
+            'called in the ledger, such as "wages 2026".'
+        )
+    return str(name)
