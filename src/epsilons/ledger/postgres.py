@@ -40,6 +40,7 @@ class PostgreSQL(Store):
 
     def __init__(self, address: str) -> None:
         self._address = address
+        self._streams = 0
         with self._told():
             self._connection = self._connected()
         if self._connection.info.server_version < OLDEST:
@@ -87,7 +88,9 @@ class PostgreSQL(Store):
 
     def _stream(self, sql: str, values: Row) -> Any:
         text: Any = sql.replace("?", "%s")
-        return self._connection.cursor(name="many").execute(text, values or None)
+        self._streams += 1
+        cursor = self._connection.cursor(name=f"stream {self._streams}")
+        return cursor.execute(text, values or None)
 
     def _many(self, table: str, columns: tuple[str, ...], rows: Iterable[Row]) -> None:
         sql: Any = f"COPY {table} ({', '.join(columns)}) FROM STDIN"

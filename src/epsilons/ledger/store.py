@@ -135,8 +135,9 @@ class Store(ABC):
         while True:
             with self._told():
                 found = list(cursor.fetchmany(CHUNK))
-            if not found:
-                return
+                if not found:
+                    cursor.close()
+                    return
             yield found
 
     def integers(self, width: int, sql: str, *values: Any) -> Integers:
