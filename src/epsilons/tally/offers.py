@@ -314,8 +314,8 @@ def as_ids(column: pl.Series, person: str) -> pl.Series:
     import polars as pl
 
     found = column.drop_nulls()
-    if found.dtype in (pl.Categorical, pl.Enum):
-        found = found.cast(pl.String)
-    if not (found.dtype.is_integer() or found.dtype in (pl.String, pl.Binary)):
+    # What is a category stays one: so it is joined to its like.
+    text = (pl.String, pl.Binary, pl.Categorical, pl.Enum)
+    if not (found.dtype.is_integer() or found.dtype in text):
         raise DataError(f"person={person!r}: its engine returned ids of another type.")
     return found

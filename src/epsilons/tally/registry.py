@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["Enrolled", "enrolled", "people"]
+
+NOBODY: Final = "person has rows without a person (null or NaN). Drop these rows."
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +63,14 @@ def people(data: Any, person: Any, *, lenient: bool) -> People:
     """
     wanted = asked(person, 1.0, data, person)
     if wanted.data is None:
-        return in_rows(wanted.person, wanted.names.person, lenient=lenient)
+        rows = in_rows(wanted.person, wanted.names.person, lenient=lenient)
+        if not lenient:
+            _refuse_nobody(rows)
+        return rows
     table = _read(wanted)
     found = _distinct(table, [table.values])
+    if not lenient and found[table.values].null_count():
+        raise DataError(NOBODY)
     return People(as_ids(found[table.values], str(person)), table.spelling)
 
 
@@ -85,7 +92,6 @@ def enrolled(data: Any, person: Any, epsilon: Any) -> Enrolled:
     """
     if is_number(epsilon):
         who = people(data, person, lenient=False)
-        _refuse_nobody(who)
         return Enrolled(who, _budgets(np.full(len(who), epsilon, dtype=_kind_of(epsilon))))
     wanted = asked(person, epsilon, data, person)
     if wanted.data is None:
@@ -96,7 +102,7 @@ def enrolled(data: Any, person: Any, epsilon: Any) -> Enrolled:
     pairs = _distinct(table, [table.values, table.epsilon])
     ids = pairs[table.values]
     if ids.null_count():
-        raise DataError("person has rows without a person (null). Drop these rows.")
+        raise DataError(NOBODY)
     if ids.n_unique() != len(ids):
         raise ConflictingBudgetsError("epsilon: somebody has two budgets. Give one for everyone.")
     budgets = pairs[table.epsilon]
@@ -152,7 +158,7 @@ def _ends(array: npt.NDArray[Any]) -> list[Any]:
 
 def _refuse_nobody(who: People) -> None:
     if who.rows is not None and (who.rows < 0).any():
-        raise DataError("person has rows without a person (null or NaN). Drop these rows.")
+        raise DataError(NOBODY)
 
 
 def _read(wanted: Asked) -> Columns:
