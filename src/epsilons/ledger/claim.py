@@ -201,7 +201,7 @@ class Claim:
                     return before
                 charge(self._store, self._number, self._accounts, amounts)
                 began = True
-                settled = released()
+                settled = self._drawn(released)
                 if (self._amounts(settled.charge) != amounts).any():
                     raise PrivacyError("A release was charged for another mechanism than drawn.")
                 return self._keep(settled)
@@ -222,7 +222,7 @@ class Claim:
             self._store.run("UPDATE releases SET state = 'drawing' WHERE number = ?", self._number)
             self._book.seal("drawing", self._number, made.now())
         try:
-            settled = released()
+            settled = self._drawn(released)
             amounts = self._amounts(settled.charge)
             with self._store.write():
                 before = self._still("drawing")
@@ -236,6 +236,13 @@ class Claim:
         except BaseException:
             self._fail("drawing")
             raise
+
+    def _drawn(self, released: Callable[[], Settled]) -> Settled:
+        """What the corridor draws: between two steps that are watched as statements are."""
+        self._store.watch("before the draw")
+        settled = released()
+        self._store.watch("after the draw")
+        return settled
 
     def _pay_back(self) -> None:
         """Take back what was prepaid, within the write that charges what was lost."""
