@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from epsilons.errors import LedgerError, MissingExtraError
 from epsilons.ledger.schema import TABLES
-from epsilons.ledger.store import PATIENCE, Row, Store
+from epsilons.ledger.store import PATIENCE, Row, Store, T
 
 if TYPE_CHECKING:
     import psycopg
@@ -41,8 +40,7 @@ class PostgreSQL(Store):
     def __init__(self, address: str) -> None:
         self._address = address
         self._streams = 0
-        with self._told():
-            self._connection = self._connected()
+        self._connection = self._told(self._connected)
         if self._connection.info.server_version < OLDEST:
             self.close()
             raise LedgerError("where: a ledger needs PostgreSQL 15 or newer.")
@@ -106,12 +104,10 @@ class PostgreSQL(Store):
         )
         self._connection.execute("DELETE FROM wanted")
 
-    @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _told(self, run: Callable[[], T]) -> T:
         psycopg = _driver()
         try:
-            yield
-            return
+            return run()
         except psycopg.IntegrityError:
             failure: Exception = self._broken()
         except psycopg.Error as problem:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from epsilons.errors import LedgerError
 from epsilons.ledger.schema import TABLES
-from epsilons.ledger.store import PATIENCE, Row, Store
+from epsilons.ledger.store import PATIENCE, Row, Store, T
 
 __all__ = ["SQLite"]
 
@@ -37,8 +36,8 @@ class SQLite(Store):
             )
         self._path = path
         self._closed = False
-        with self._told():
-            self._connection = self._connected("rwc" if fresh else "rw")
+        mode = "rwc" if fresh else "rw"
+        self._connection = self._told(lambda: self._connected(mode))
 
     def _connected(self, mode: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -91,11 +90,9 @@ class SQLite(Store):
         )
         self._connection.execute("DELETE FROM wanted")
 
-    @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _told(self, run: Callable[[], T]) -> T:
         try:
-            yield
-            return
+            return run()
         except sqlite3.IntegrityError:
             failure: Exception = self._broken()
         except sqlite3.Error as problem:

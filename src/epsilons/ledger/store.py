@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from epsilons.errors import PrivacyError, StorageError
 from epsilons.types import Integers
 
 __all__ = ["Row", "Store"]
+
+T = TypeVar("T")
 
 Row: TypeAlias = tuple[Any, ...]
 
@@ -74,8 +76,11 @@ class Store(ABC):
         """Make the temporary table of this connection that ids are looked up from, and empty it."""
 
     @abstractmethod
-    def _told(self) -> AbstractContextManager[None]:
-        """Catch what the database says: `_lost` and `_broken` are raised instead."""
+    def _told(self, run: Callable[[], T]) -> T:
+        """Run, and catch what the database says: `_lost` and `_broken` are raised instead.
+
+        They have neither a cause nor a context.
+        """
 
     def write(self) -> AbstractContextManager[None]:
         """A transaction, alone in this ledger: all of it, or nothing."""
@@ -102,15 +107,13 @@ class Store(ABC):
     def _give_up(self) -> None:
         """Undo what a transaction did; a database that is gone undoes it by itself."""
         try:
-            with self._told():
-                self._end("ROLLBACK")
+            self._told(lambda: self._end("ROLLBACK"))
         except StorageError:
             self.close()
 
     def _step(self, name: str, run: Callable[[], Any]) -> Any:
         self.watch(f"before {name}")
-        with self._told():
-            found = run()
+        found = self._told(run)
         self.watch(f"after {name}")
         return found
 
@@ -133,11 +136,10 @@ class Store(ABC):
         """The rows of a large query, some at a time."""
         cursor = self._step("select many", lambda: self._stream(sql, values))
         while True:
-            with self._told():
-                found = list(cursor.fetchmany(CHUNK))
-                if not found:
-                    cursor.close()
-                    return
+            found = self._told(lambda: list(cursor.fetchmany(CHUNK)))
+            if not found:
+                self._told(cursor.close)
+                return
             yield found
 
     def integers(self, width: int, sql: str, *values: Any) -> Integers:
