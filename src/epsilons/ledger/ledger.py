@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
@@ -22,9 +23,11 @@ from epsilons.ledger.enrolment import Enrolment
 from epsilons.ledger.history import Past, Status
 from epsilons.ledger.postgres import PostgreSQL, is_address
 from epsilons.ledger.schema import VERSION
+from epsilons.ledger.series import People, Series, series
 from epsilons.ledger.sqlite import SQLite
 from epsilons.ledger.statement import Statement, statement_of
 from epsilons.ledger.store import Store
+from epsilons.statistics import Question
 
 __all__ = ["Ledger"]
 
@@ -207,6 +210,44 @@ class Ledger:
         if not left.any():
             raise LedgerError("ledger: nobody has anything left.")
         return Budgets(units.floats(left))
+
+    def plan(
+        self,
+        questions: Iterable[Question],
+        *,
+        names: Iterable[str] | None = None,
+        tolerances: Any = None,
+    ) -> Series:
+        """Forecast a series of releases under one ε for life.
+
+        Args:
+            questions: a list such as `[ep.Mean("wage", bounds=(0, 100))] * 12`, in the order in
+                which they will be asked. Of their data nothing is looked at.
+            names: of the releases; numbers, if they are not given.
+            tolerances: which error of each is tolerated, in the units of its data; its whole range,
+                if they are not given. Shares make all errors the same part of it.
+
+        Returns:
+            The share of everyone's budget that each release should claim, the error of each, what
+            is left at the end, and what a uniform `at_most` would cost.
+
+        Raises:
+            ArgumentError: a question cannot be forecast.
+            LedgerError: under add/remove, or nobody has anything left.
+        """
+        self._book.refuse_private("plan")
+        asked = tuple(questions)
+        called = [str(number + 1) for number in range(len(asked))]
+        if names is not None:
+            called = [checked_name(name) for name in names]
+        if not asked or len(called) != len(asked):
+            raise ArgumentError("questions must not be empty, and names must be one for each.")
+        with self._book.store.read():
+            found = self._book.store.integers(2, "SELECT budget, spent FROM accounts")
+        people = People.of(*found.T)
+        if not people.left.any():
+            raise LedgerError("ledger: nobody has anything left.")
+        return series(people, asked, called, tolerances)
 
     def abandon(self, name: str) -> None:
         """Give up a release that was opened and never drawn: it holds nothing back any more.
