@@ -40,8 +40,10 @@ POINTS: Final = 48
 TRIED: Final = 48
 """Uniform limits that are compared."""
 
-PARTS: Final = tuple(Fraction(part, 20) for part in range(20, 0, -1))
-"""Parts of whole budgets that a series may be planned with, where some of them are spent."""
+COARSE: Final = 20
+FINE: Final = 240
+"""Parts of whole budgets that a series may be planned with, where some of them are spent: first in
+twentieths, and then between the best and its neighbours."""
 
 Errors: TypeAlias = list[float]
 
@@ -246,12 +248,17 @@ def _shares(
     parts = _parts(people, asked, wanted)
     if not (people.left < people.budgets * (1.0 - 2.0**-20)).any():
         return parts
-    tried = (tuple(whole * part for part in parts) for whole in PARTS)
 
-    def worst(shares: tuple[Fraction, ...]) -> float:
+    def worst(whole: Fraction) -> float:
+        shares = [whole * part for part in parts]
         return _worst(_carried_out(people, asked, _by_shares(people, shares))[0], wanted)
 
-    return min(tried, key=worst)
+    best = min((Fraction(place, COARSE) for place in range(COARSE, 0, -1)), key=worst)
+    near = int(best * FINE)
+    step = FINE // COARSE
+    places = range(min(near + step - 1, FINE), max(near - step, 0), -1)
+    best = min((Fraction(place, FINE) for place in places), key=worst)
+    return tuple(best * part for part in parts)
 
 
 def _parts(

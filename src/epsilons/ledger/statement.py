@@ -5,6 +5,7 @@ It is for that person. Under add/remove it is for nobody else.
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -97,10 +98,10 @@ class Statement:
         return "\n".join([*lines, "", wrapped(MEANS)])
 
     def _facts(self) -> list[tuple[str, str]]:
+        named = {"Given for life": self.budget, "Spent": self.spent, "Left": self.left}
         return [
-            ("Given for life", f"ε = {shown(self.budget, 10)}"),
-            ("Spent", f"ε = {shown(self.spent, 10)}"),
-            ("Left", f"ε = {shown(self.left, 10)}"),
+            (name, "without a limit" if math.isinf(each) else f"ε = {shown(each, 10)}")
+            for name, each in named.items()
         ]
 
     def _rows(self) -> list[tuple[str, str, str, str]]:
