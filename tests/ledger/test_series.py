@@ -16,7 +16,7 @@ from epsilons.ledger import series as s
 from epsilons.types import Floats
 
 N = 2000
-EPSILON: Floats = np.round(np.exp(np.random.default_rng(5).uniform(-3, 1, N)), 4)
+EPSILON: Floats = np.exp(np.random.default_rng(5).uniform(-3, 1, N)).round(4)
 MEAN = ep.Mean("x", bounds=(0, 10), related=False)
 
 

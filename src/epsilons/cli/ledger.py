@@ -225,6 +225,9 @@ def export(where: str, folder: str, as_json: bool) -> None:
 @click.option("--bounds", type=float, nargs=2, default=(0.0, 1.0), metavar="LO HI")
 @options.ABOUT
 @options.RELATED
+@options.ASSUME
+@options.LOSS
+@options.CONFIDENCE
 @options.JSON
 def plan(
     where: str,
@@ -232,10 +235,13 @@ def plan(
     bounds: tuple[float, float],
     about: str,
     related: bool | float,
+    loss: str,
+    confidence: float,
     as_json: bool,
 ) -> None:
     """Forecast a series of equal means under one epsilon for life."""
-    question = Mean("", bounds=bounds, about=about, related=related)
+    error: dict[str, Any] = {"loss": loss, "confidence": confidence}
+    question = Mean("", bounds=bounds, about=about, related=related, **error)
     with Ledger(where) as ledger:
         told = ledger.plan([question] * times)
     _echo(told.to_dict(), str(told), as_json)

@@ -94,12 +94,12 @@ def _events(book: Book, head: str | None) -> Iterator[str]:
         if number != place:
             yield f"Event {place} is missing."
             return
-        before = chain.link(before, (number, kind, release, bytes(content), at))
-        if before != bytes(hashed):
+        before = chain.link(before, (number, kind, release, content, at))
+        if before != hashed:
             yield f"Event {number}: its hash is not that of what it says and of the one before."
             return
         met = met or wanted == (str(number), ":", before.hex())
-        if _done(book, number, kind, release, last) != bytes(content):
+        if _done(book, number, kind, release, last) != content:
             yield f"Event {number} ({kind}): what it did is not what stands in the tables."
     if not met:
         yield "The chain does not hold the given head: its end was removed, or it was made anew."
@@ -131,7 +131,8 @@ def _done(book: Book, number: int, kind: str, release: int | None, last: dict[An
     name, question, _, *rule, _, opened, _ = row
     if kind == "drawing":
         found = store.rows("SELECT content FROM events WHERE number = ?", number)
-        return bytes(found[0][0])
+        told: bytes = found[0][0]
+        return told
     then = (name, question, "open", *rule, None, opened, None)
     return chain.release_digest(book.salt, then, iter(()))
 
@@ -160,7 +161,7 @@ def _accounts(book: Book) -> Iterator[str]:
     store = book.store
     marks = "SELECT person, mark FROM accounts WHERE person IS NOT NULL"
     for batch in store.batches(marks):
-        if any(chain.mark(book.secret, bytes(who)) != bytes(mark) for who, mark in batch):
+        if any(chain.mark(book.secret, who) != mark for who, mark in batch):
             yield "The id of an account was changed."
             break
     erased = store.rows(

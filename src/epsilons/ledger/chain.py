@@ -18,7 +18,7 @@ from epsilons.types import Integers
 
 __all__ = ["START", "Digest", "append", "head_of", "link", "mark", "release_digest"]
 
-START: Final = bytes(32)
+START: Final = b"\0" * 32
 """What the first event is chained to."""
 
 
@@ -81,7 +81,7 @@ def append(store: Store, kind: str, release: int | None, content: bytes, at: str
 def last_of(store: Store) -> tuple[int, bytes]:
     """The number and the hash of the last event."""
     found = store.one("SELECT number, hash FROM events ORDER BY number DESC LIMIT 1")
-    return (0, START) if found is None else (int(found[0]), bytes(found[1]))
+    return (0, START) if found is None else (int(found[0]), found[1])
 
 
 def head_of(number: int, hashed: bytes) -> str:
@@ -98,7 +98,7 @@ def release_digest(salt: bytes, release: Row, charges: Iterator[Integers]) -> by
         charges: account and amount, in the order of accounts.
     """
     *facts, result, opened, closed = release
-    hashed = None if result is None else hashlib.sha256(bytes(result)).hexdigest()
+    hashed = None if result is None else hashlib.sha256(result).hexdigest()
     digest = Digest(salt, *facts, hashed, opened, closed)
     for rows in charges:
         digest.rows(rows)

@@ -296,7 +296,7 @@ class Claim:
         event = self._store.rows(
             "SELECT number, hash FROM events WHERE release = ? AND kind = 'settled'", number
         )[0]
-        return read_back(bytes(result), Entry(self._name, head_of(event[0], bytes(event[1]))))
+        return read_back(result, Entry(self._name, head_of(event[0], event[1])))
 
     def _fail(self, state: str) -> None:
         """Drawing began, and there is no result: what was offered is paid, and the name used up."""

@@ -108,7 +108,7 @@ def _known(book: Book, ids: list[bytes]) -> Integers:
     )
     gone = store.rows("SELECT mark, number, budget FROM accounts WHERE person IS NULL")
     if gone:
-        erased = {bytes(each): rest for each, *rest in gone}
+        erased = {each: rest for each, *rest in gone}
         others = np.setdiff1d(np.arange(len(ids)), known[:, 0])
         back = []
         for at in others.tolist():
@@ -170,7 +170,7 @@ def changes_digest(book: Book, event: int) -> bytes:
         event,
     ):
         digest.rows(np.array([row[:3] for row in batch], dtype=np.int64))
-        digest.many(row[3].encode() + bytes(row[4] or b"") for row in batch)
+        digest.many(row[3].encode() + (row[4] or b"") for row in batch)
     return digest.value
 
 

@@ -53,7 +53,7 @@ def past(book: Book) -> tuple[Past, ...]:
             "ORDER BY number"
         )
         heads = {
-            (release, kind): chain.head_of(event, bytes(hashed))
+            (release, kind): chain.head_of(event, hashed)
             for event, release, kind, hashed in store.rows(
                 "SELECT number, release, kind, hash FROM events WHERE release IS NOT NULL"
             )

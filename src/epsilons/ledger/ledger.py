@@ -57,7 +57,7 @@ class Ledger:
             store.close()
             held = "no ledger" if row is None else "a ledger of another version of epsilons"
             raise LedgerError(f"where={_shown(where)!r} holds {held}.")
-        self._book = Book(store, str(row[1]), bytes(row[2]))
+        self._book = Book(store, str(row[1]), row[2])
 
     @classmethod
     def create(cls, where: str | os.PathLike[str], neighbours: str = "replace") -> Ledger:
