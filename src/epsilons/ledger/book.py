@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, Final
 
 import numpy as np
@@ -90,14 +91,24 @@ class Book:
             name,
         )
 
-    def seal(self, kind: str, number: int, at: str) -> tuple[int, bytes]:
-        """Add to the chain what became of a release; the number and the hash of the event."""
+    def seal(
+        self, kind: str, number: int, at: str, charged: Integers | None = None
+    ) -> tuple[int, bytes]:
+        """Add to the chain what became of a release; the number and the hash of the event.
+
+        Args:
+            kind: of the event.
+            number: of the release.
+            at: when.
+            charged: what `charge` just wrote; None to read it.
+        """
         row = self.store.rows(
             "SELECT name, question, state, at_most, part, whole, result, opened, closed "
             "FROM releases WHERE number = ?",
             number,
         )[0]
-        content = chain.release_digest(self.salt, row, self.charges(number))
+        charges = self.charges(number) if charged is None else iter([charged])
+        content = chain.release_digest(self.salt, row, charges)
         chain.append(self.store, kind, number, content, at)
         return chain.last_of(self.store)
 
@@ -117,7 +128,7 @@ class Book:
         return [Rule(*rule) for number, *rule in found if before is None or number < before]
 
 
-def charge(store: Store, number: int, accounts: Integers, amounts: Integers) -> None:
+def charge(store: Store, number: int, accounts: Integers, amounts: Integers) -> Integers:
     """Charge people for a release, within a write.
 
     Args:
@@ -125,22 +136,26 @@ def charge(store: Store, number: int, accounts: Integers, amounts: Integers) -> 
         number: of the release.
         accounts: ascending.
         amounts: nano-ε; nothing is written of those who pay nothing.
+
+    Returns:
+        What was written: account and amount.
     """
     pays = amounts > 0
     pairs = np.column_stack([accounts[pays], amounts[pays]])
-    rows = ((number, *pair) for pair in chunks(pairs))
-    store.insert("charges", ("release", "account", "amount"), rows)
+    store.insert("charges", ("release", "account", "amount"), chunks(pairs, number))
     store.run(
         "UPDATE accounts SET spent = spent + charges.amount FROM charges "
         "WHERE charges.release = ? AND charges.account = accounts.number",
         number,
     )
+    return pairs
 
 
-def chunks(rows: Integers) -> Iterator[list[int]]:
-    """Rows of an array as lists, of which few are there at a time."""
+def chunks(rows: Integers, *first: Any) -> Iterator[Row]:
+    """Rows of an array, after what all of them begin with; few are there at a time."""
     for start in range(0, len(rows), CHUNK):
-        yield from rows[start : start + CHUNK].tolist()
+        columns = rows[start : start + CHUNK].T.tolist()
+        yield from zip(*map(repeat, first), *columns, strict=False)
 
 
 def tidy(store: Store) -> None:

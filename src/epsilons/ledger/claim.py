@@ -199,12 +199,12 @@ class Claim:
                 before = self._still("open")
                 if before is not None:
                     return before
-                charge(self._store, self._number, self._accounts, amounts)
+                charged = charge(self._store, self._number, self._accounts, amounts)
                 began = True
                 settled = self._drawn(released)
                 if (self._amounts(settled.charge) != amounts).any():
                     raise PrivacyError("A release was charged for another mechanism than drawn.")
-                return self._keep(settled)
+                return self._keep(settled, charged)
         except StorageError:
             raise
         except BaseException:
@@ -218,9 +218,9 @@ class Claim:
             before = self._still("open")
             if before is not None:
                 return before
-            charge(self._store, self._number, self._accounts, self._offered)
+            charged = charge(self._store, self._number, self._accounts, self._offered)
             self._store.run("UPDATE releases SET state = 'drawing' WHERE number = ?", self._number)
-            self._book.seal("drawing", self._number, made.now())
+            self._book.seal("drawing", self._number, made.now(), charged)
         try:
             settled = self._drawn(released)
             amounts = self._amounts(settled.charge)
@@ -229,8 +229,8 @@ class Claim:
                 if before is not None:
                     return before
                 self._pay_back()
-                charge(self._store, self._number, self._accounts, amounts)
-                return self._keep(settled)
+                charged = charge(self._store, self._number, self._accounts, amounts)
+                return self._keep(settled, charged)
         except StorageError:
             raise
         except BaseException:
@@ -279,7 +279,7 @@ class Claim:
             raise ClaimError(f"name={self._name!r}: this release is not open any more.")
         return Settled(self._kept(self._number, found[-1]), Charge(np.empty(0), ()))
 
-    def _keep(self, settled: Settled) -> Settled:
+    def _keep(self, settled: Settled, charged: Integers) -> Settled:
         """Write down what was drawn, within the write that charged it."""
         result = written(settled.releases)
         at = made.now()
@@ -288,7 +288,7 @@ class Claim:
             *(result, at, self._number),
         )
         tidy(self._store)
-        event = self._book.seal("settled", self._number, at)
+        event = self._book.seal("settled", self._number, at, charged)
         return Settled(read_back(result, Entry(self._name, head_of(*event))), settled.charge)
 
     def _kept(self, number: int, result: bytes) -> Releases:

@@ -85,11 +85,11 @@ def give(
         added = np.flatnonzero(fresh)
         first = int(store.rows("SELECT coalesce(max(number), 0) FROM accounts")[0][0]) + 1
         rows = np.column_stack([first + np.arange(len(added)), budgets[added]])
-        _insert(book, [ids[at] for at in added.tolist()], rows)
+        marks = _insert(book, [ids[at] for at in added.tolist()], rows)
         changed = now != was
         changes = np.column_stack([account[changed], was[changed], now[changed]])
         new = np.column_stack([rows[:, 0], np.full(len(rows), NEW), rows[:, 1]])
-        _write(book, np.concatenate([changes, new]), consent, "changed")
+        _write(book, np.concatenate([changes, new]), consent, "changed", marks)
     told = (len(added), int((now > was).sum()), int((now < was).sum()))
     return Enrolment(len(ids), *((None, None, None) if book.private else told))
 
@@ -120,19 +120,21 @@ def _known(book: Book, ids: list[bytes]) -> Integers:
     return known[np.argsort(known[:, 1])]
 
 
-def _insert(book: Book, ids: list[bytes], rows: Integers) -> None:
-    """Write new accounts."""
+def _insert(book: Book, ids: list[bytes], rows: Integers) -> bytes:
+    """Write new accounts; the marks of all of them."""
     secret = book.secret
+    marks = [chain.mark(secret, person) for person in ids]
 
     def accounts() -> Iterator[Row]:
-        for person, (number, budget) in zip(ids, chunks(rows), strict=True):
-            yield number, person, chain.mark(secret, person), budget, budget, 0
+        for person, mark, (number, budget) in zip(ids, marks, chunks(rows), strict=True):
+            yield number, person, mark, budget, budget, 0
 
     columns = ("number", "person", "mark", "budget", "most", "spent")
     book.store.insert("accounts", columns, accounts())
+    return b"".join(marks)
 
 
-def _write(book: Book, changes: Integers, consent: str, kind: str) -> None:
+def _write(book: Book, changes: Integers, consent: str, kind: str, marks: bytes = b"") -> None:
     """Write down changes of budgets, chain them, and carry them out, within a write.
 
     Args:
@@ -140,14 +142,15 @@ def _write(book: Book, changes: Integers, consent: str, kind: str) -> None:
         changes: account, what was, what is now.
         consent: why.
         kind: of the event.
+        marks: of new accounts.
     """
     if not len(changes):
         return
     store, at = book.store, made.now()
     event = chain.last_of(store)[0] + 1
     changes = changes[np.argsort(changes[:, 0])]
-    rows = ((event, *row, consent) for row in chunks(changes))
-    store.insert("changes", ("event", "account", "was", "now", "consent"), rows)
+    rows = chunks(changes, event, consent)
+    store.insert("changes", ("event", "consent", "account", "was", "now"), rows)
     held = int(store.rows("SELECT count(*) FROM releases WHERE state = 'open'")[0][0]) > 0
     store.run(
         "UPDATE accounts SET budget = changes.now, most = CASE "
@@ -157,20 +160,30 @@ def _write(book: Book, changes: Integers, consent: str, kind: str) -> None:
         "AND changes.was >= 0",
         *(int(held), event),
     )
-    chain.append(store, kind, None, changes_digest(book, event), at)
+    chain.append(store, kind, None, _digest(book, changes, marks, [consent]), at)
 
 
 def changes_digest(book: Book, event: int) -> bytes:
-    """What an event did to accounts: the changes, and who the new ones are."""
-    digest = chain.Digest(book.salt, "changes")
-    for batch in book.store.batches(
-        "SELECT changes.account, changes.was, changes.now, changes.consent, accounts.mark "
-        "FROM changes LEFT JOIN accounts ON accounts.number = changes.account "
-        "WHERE changes.event = ? ORDER BY changes.account",
-        event,
-    ):
-        digest.rows(np.array([row[:3] for row in batch], dtype=np.int64))
-        digest.many(row[3].encode() + (row[4] or b"") for row in batch)
+    """What an event did to accounts, as it stands in the tables."""
+    store = book.store
+    told = store.rows("SELECT DISTINCT consent FROM changes WHERE event = ?", event)
+    changes = store.integers(
+        3, "SELECT account, was, now FROM changes WHERE event = ? ORDER BY account", event
+    )
+    marks = store.batches(
+        "SELECT accounts.mark FROM changes JOIN accounts ON accounts.number = changes.account "
+        "WHERE changes.event = ? AND changes.was = ? ORDER BY changes.account",
+        *(event, NEW),
+    )
+    new = b"".join(mark for batch in marks for (mark,) in batch)
+    return _digest(book, changes, new, [consent for (consent,) in told])
+
+
+def _digest(book: Book, changes: Integers, marks: bytes, consents: list[str]) -> bytes:
+    """A hash of changes, of who the new accounts are of, and of why."""
+    digest = chain.Digest(book.salt, "changes", sorted(consents))
+    digest.rows(changes)
+    digest.many([marks])
     return digest.value
 
 

@@ -39,7 +39,7 @@ TABLES: Final = (
     CREATE TABLE accounts (
         number {integer} PRIMARY KEY,
         person {bytes} UNIQUE,
-        mark {bytes} NOT NULL UNIQUE,
+        mark {bytes} NOT NULL,
         budget {integer} NOT NULL,
         most {integer} NOT NULL,
         spent {integer} NOT NULL,

@@ -5,13 +5,16 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from epsilons.errors import LedgerError
 from epsilons.ledger.schema import TABLES
 from epsilons.ledger.store import PATIENCE, Row, Store, T
 
 __all__ = ["SQLite"]
+
+CACHE: Final = 200_000
+"""Kibibytes of the file that are held in memory."""
 
 
 class SQLite(Store):
@@ -47,6 +50,7 @@ class SQLite(Store):
             isolation_level=None,
         )
         connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA cache_size = -{CACHE}")
         return connection
 
     def make(self) -> None:

@@ -21,7 +21,7 @@ from epsilons.tally.collect import collected
 from epsilons.tally.columns import Columns
 from epsilons.tally.failures import guarded
 from epsilons.tally.frames import Asked, asked
-from epsilons.tally.offers import People, as_ids, checked, in_rows
+from epsilons.tally.offers import People, as_ids, checked, in_rows, order_of
 from epsilons.tally.storage import as_declared
 
 if TYPE_CHECKING:
@@ -105,7 +105,8 @@ def enrolled(data: Any, person: Any, epsilon: Any) -> Enrolled:
         raise DataError(NOBODY)
     if ids.n_unique() != len(ids):
         raise ConflictingBudgetsError("epsilon: somebody has two budgets. Give one for everyone.")
-    budgets = pairs[table.epsilon]
+    pairs = pairs[order_of(ids)]
+    ids, budgets = pairs[table.values], pairs[table.epsilon]
     if budgets.null_count():
         raise BudgetError("epsilon is missing for somebody. Leave these people out, or ask them.")
     plain = budgets.dtype.is_float()
