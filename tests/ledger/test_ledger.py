@@ -380,3 +380,15 @@ def test_a_ledger_is_made_once_and_where_it_is(where: str, tmp_path: Any) -> Non
     (tmp_path / "other.db").write_bytes(b"")
     with pytest.raises(LedgerError, match="holds no ledger"):
         ep.Ledger(tmp_path / "other.db")
+
+
+@pytest.mark.parametrize("few", [7, N])
+def test_few_are_looked_up_and_many_are_found_among_all(ledger: ep.Ledger, few: int) -> None:
+    """Two ways to the same balances: fewer than one of four accounts, and all of them."""
+    ledger.enrol(person=WHO, epsilon=EPSILON)
+    some = WHO[-few:]
+    claim = ledger.claim("a", share=1 / 2)
+    ep.mean(X[-few:], bounds=(0, 1), person=some, method="proportional", ledger=claim)
+    for who, budget in zip(WHO, EPSILON, strict=True):
+        spent = budget / 2 if who in some else 0.0
+        assert ledger.account(who).spent == pytest.approx(spent, abs=1e-6)

@@ -325,6 +325,7 @@ def test_an_account_is_never_overdrawn_even_by_a_sheet_that_is_wrong(
     enrolled(ledger)
     claim = claimed(ledger, "a", at_most=0.5)
     claim._offered = claim._offered * 4
+    claim._budgets = claim._budgets * 4
     drawn: list[int] = []
 
     def released() -> Settled:

@@ -9,12 +9,16 @@ from typing import Any, Final
 
 import numpy as np
 
+from epsilons import tally
 from epsilons.errors import ArgumentError, LedgerError
 from epsilons.ledger import chain, units
 from epsilons.ledger.store import CHUNK, Row, Store
 from epsilons.types import Integers
 
 __all__ = ["Book", "Rule", "charge", "checked_name", "chunks", "tidy"]
+
+FEW: Final = 4
+"""Of how many accounts one must be wanted for all of them to be read."""
 
 LONGEST: Final = 200
 """Characters of the name of a release."""
@@ -119,6 +123,30 @@ class Book:
         )
         for batch in batches:
             yield np.array(batch, dtype=np.int64)
+
+    def balances(self, who: tally.People) -> Integers:
+        """Place, account, budget and spending of people who have an account, by account.
+
+        Few people are looked up in the database; for many all accounts are read, and looked up
+        among the people.
+        """
+        store = self.store
+        if len(who) * FEW < store.rows("SELECT coalesce(max(number), 0) FROM accounts")[0][0]:
+            store.look_up(who.tagged())
+            found = store.integers(
+                4,
+                "SELECT wanted.place, accounts.number, accounts.budget, accounts.spent "
+                "FROM wanted JOIN accounts ON accounts.person = wanted.person",
+            )
+            return found[np.argsort(found[:, 1])]
+        ids, rows = [], [np.empty((0, 3), dtype=np.int64)]
+        sql = "SELECT person, number, budget, spent FROM accounts ORDER BY number"
+        for batch in store.batches(sql):
+            person, *numbers = zip(*batch, strict=True)
+            ids.append(list(person))
+            rows.append(np.array(numbers, dtype=np.int64).T)
+        place = who.places(ids)
+        return np.column_stack([place, np.concatenate(rows)])[place >= 0]
 
     def open_rules(self, before: int | None = None) -> list[Rule]:
         """What releases that are open may ask: all of them, or those opened before another."""

@@ -23,7 +23,7 @@ from epsilons.ledger import units
 from epsilons.ledger.book import Book, Rule, charge, checked_name, tidy
 from epsilons.ledger.chain import head_of
 from epsilons.release import Entry, Releases
-from epsilons.types import Integers
+from epsilons.types import Floats, Integers
 
 __all__ = ["Claim"]
 
@@ -63,6 +63,7 @@ class Claim:
         self._number = 0
         self._accounts: Integers = np.empty(0, dtype=np.int64)
         self._offered: Integers = np.empty(0, dtype=np.int64)
+        self._budgets: Floats = np.empty(0)
 
     def __repr__(self) -> str:
         return f"Claim({self._name!r}, {self._rule})"
@@ -149,19 +150,13 @@ class Claim:
         who = tally.people(data, person, lenient=private)
         with self._store.read():
             earlier = self._book.open_rules(before=self._number)
-            self._store.look_up(who.tagged())
-            found = self._store.integers(
-                4,
-                "SELECT wanted.place, accounts.number, accounts.budget, accounts.spent "
-                "FROM wanted JOIN accounts ON accounts.person = wanted.person",
-            )
+            found = self._book.balances(who)
         if not private and len(found) < len(who):
             raise LedgerError(
                 f"person: {len(who) - len(found):,} people of the data have no account in the "
                 "ledger. Enrol them with ledger.enrol(…), or leave them out. (17 and '17' are two "
                 "people; ids in CSV files are text.)"
             )
-        found = found[np.argsort(found[:, 1])]
         place, self._accounts, budgets, spent = found.T
         held = sum((rule.of(budgets) for rule in earlier), np.zeros_like(budgets))
         left = np.maximum(budgets - spent - held, 0)
@@ -172,7 +167,7 @@ class Claim:
                 "earlier releases that are still open may take."
             )
         offers = np.full(len(who), np.nan)
-        offers[place] = units.floats(self._offered)
+        offers[place] = self._budgets = units.floats(self._offered)
         return Sheet(data, who.offered(offers))
 
     def settle(self, charge: Charge | None, released: Callable[[], Settled], /) -> Settled:
@@ -202,7 +197,7 @@ class Claim:
                 charged = charge(self._store, self._number, self._accounts, amounts)
                 began = True
                 settled = self._drawn(released)
-                if (self._amounts(settled.charge) != amounts).any():
+                if not _same(settled.charge, known):
                     raise PrivacyError("A release was charged for another mechanism than drawn.")
                 return self._keep(settled, charged)
         except StorageError:
@@ -260,7 +255,7 @@ class Claim:
             PrivacyError: somebody would pay more than they were offered.
         """
         every = [0, *map(units.charged, charge.losses)]
-        reached = np.searchsorted(charge.levels, units.floats(self._offered), side="right")
+        reached = np.searchsorted(charge.levels, self._budgets, side="right")
         amounts = np.array(every, dtype=np.int64)[reached]
         if (amounts > self._offered).any():
             raise PrivacyError("A mechanism spends more than was offered to it.")
@@ -313,6 +308,11 @@ class Claim:
             )
             tidy(self._store)
             self._book.seal("failed", self._number, at)
+
+
+def _same(one: Charge, other: Charge) -> bool:
+    """Whether two charges take the same of everyone."""
+    return np.array_equal(one.levels, other.levels) and one.losses == other.losses
 
 
 def written(releases: Releases) -> bytes:

@@ -9,7 +9,7 @@ Distinct ids are found by the engine that holds the rows, and budgets are joined
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -78,6 +78,22 @@ class People:
         """The ids as a ledger knows them, in their order, batch by batch."""
         for start in range(0, len(self.ids), BATCH):
             yield tagged(self.ids[start : start + BATCH], self.spelling)
+
+    def places(self, batches: Iterable[list[bytes | None]]) -> Integers:
+        """The place of each of many ids among these people, −1 for those who are not among them.
+
+        Args:
+            batches: ids as a ledger knows them.
+        """
+        import polars as pl
+
+        mine = [pl.Series(batch, dtype=pl.Binary) for batch in self.tagged()]
+        others = [pl.Series(batch, dtype=pl.Binary) for batch in batches]
+        none = pl.Series(dtype=pl.Binary)
+        people = pl.DataFrame({"who": pl.concat([none, *mine])}).with_row_index("place")
+        accounts = pl.DataFrame({"who": pl.concat([none, *others])})
+        found = accounts.join(people, on="who", how="left", maintain_order="left")["place"]
+        return found.cast(pl.Int64).fill_null(-1).to_numpy()
 
     def offered(self, budgets: Floats) -> Offers:
         """The same people with their budgets, in the order of the ids.
@@ -306,9 +322,7 @@ def _on_dask(frame: nw.LazyFrame[Any], sheet: pl.DataFrame) -> Any:
 
 
 def as_ids(column: pl.Series, person: str) -> pl.Series:
-    """Distinct ids that an engine found, without the one of nobody, in the order of their bytes.
-
-    So the index of a ledger is walked through once, and not here and there.
+    """Distinct ids that an engine found, without the one of nobody.
 
     Raises:
         DataError: the engine returned an id of another type than its column has.
@@ -320,11 +334,11 @@ def as_ids(column: pl.Series, person: str) -> pl.Series:
     text = (pl.String, pl.Binary, pl.Categorical, pl.Enum)
     if not (found.dtype.is_integer() or found.dtype in text):
         raise DataError(f"person={person!r}: its engine returned ids of another type.")
-    return found.gather(order_of(found))
+    return found
 
 
 def order_of(ids: pl.Series) -> pl.Series:
-    """The order of ids by their bytes."""
+    """The order of ids by their bytes, in which an index of them is walked through once."""
     import polars as pl
 
     return (ids if ids.dtype == pl.Binary else ids.cast(pl.String)).arg_sort()
