@@ -62,8 +62,8 @@ class Sheet:
     """The budgets of a release.
 
     Attributes:
-        data: the table, with a column of budgets; None if they are an array.
-        epsilon: the name of that column, or the array.
+        data: the table; None if there are arrays.
+        epsilon: budgets by person, the name of a column of the table, or an array.
     """
 
     data: Any

@@ -223,13 +223,14 @@ def _carried_out(
     people: People, asked: Sequence[_Asked], offer: Callable[[int], Floats]
 ) -> tuple[Errors, list[float]]:
     """The error of each release, and what is left after it, if they are made one after another."""
-    left, whole = people.left, float(people.counts @ people.budgets)
+    left, own = people.left, people.counts * (people.budgets < units.MOST // units.ONE)
+    whole = float(own @ people.budgets) or 1.0  # of those who are not public
     errors, after = [], []
     for place, each in enumerate(asked):
         error, spent = each.asked(np.minimum(offer(place), left), people.counts)
         left = np.maximum(left - spent, 0.0)
         errors.append(error)
-        after.append(float(people.counts @ left) / whole)
+        after.append(float(own @ left) / whole)
     return errors, after
 
 
