@@ -72,7 +72,7 @@ def some(kind: str, steps: int, few: int) -> list[int]:
 def test_killed_at_some_steps(place: Callable[[], str], kind: str) -> None:
     steps = steps_of(place(), kind)
     assert any("commit" in step for step in steps)
-    for step in some(kind, len(steps), 4):
+    for step in some(kind, len(steps), 3):
         killed(place(), kind, step=step)
 
 
@@ -114,7 +114,7 @@ def enrolment_killed(where: str, step: int) -> None:
 
 def test_an_enrolment_is_all_of_it_or_nothing(place: Callable[[], str]) -> None:
     steps = steps_of(place(), "enrol")
-    for step in some("enrol", len(steps), 4):
+    for step in some("enrol", len(steps), 3):
         enrolment_killed(place(), step)
 
 
