@@ -52,6 +52,7 @@ SECTIONS: dict[str, Callable[[bool], Section]] = {
     "growth": module("growth"),
     "size": module("size"),
     "cluster": module("cluster"),
+    "ledger": module("ledger"),
     "rooms": lambda quick: rooms(quick=quick),
 }
 

@@ -30,6 +30,7 @@ PROVEN = (
     "src/epsilons/allocation/*.py",
     "src/epsilons/ladder.py",
     "src/epsilons/tally/*.py",
+    "src/epsilons/ledger/[!_]*.py",
     "src/epsilons/local/*.py",
     "src/epsilons/local/layouts/*.py",
     "src/epsilons/theory/*.py",

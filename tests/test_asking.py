@@ -52,6 +52,7 @@ OTHERS: dict[str, list[Any]] = {
     "missing": ["error", "midpoint"],
     "levels": [[2.0, 8.0], {1.0: 600}],
     "cap": [0.7],
+    "ledger": [7],
     "title": ["What was measured"],
     "unit": ["minutes"],
     "source": [ep.Seeded(8)],

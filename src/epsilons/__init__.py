@@ -15,6 +15,7 @@ from epsilons.allocation import Allocation, allocate
 from epsilons.asking import frequencies, mean, publish
 from epsilons.budgets import Budgets
 from epsilons.checking import Check, check
+from epsilons.ledger import Ledger
 from epsilons.made import VERSION
 from epsilons.noise import Seeded
 from epsilons.planning import LocalPlan, Plan, RangePlan, plan
@@ -26,6 +27,7 @@ __all__ = [
     "Budgets",
     "Check",
     "Frequencies",
+    "Ledger",
     "LocalPlan",
     "Mean",
     "Plan",

@@ -62,8 +62,8 @@ class Sheet:
     """The budgets of a release.
 
     Attributes:
-        data: the table, with a column of budgets; None if they are an array.
-        epsilon: the name of that column, or the array.
+        data: the table; None if there are arrays.
+        epsilon: budgets by person, the name of a column of the table, or an array.
     """
 
     data: Any
@@ -86,6 +86,10 @@ class Settled:
 class Account(Protocol):
     """One release of a ledger."""
 
+    @property
+    def neighbours(self) -> str:
+        """What counts as a change of one person, in all releases of the ledger."""
+
     def open(self, question: str) -> Releases | None:
         """Begin a release.
 
@@ -104,7 +108,7 @@ class Account(Protocol):
             person: whose row it is.
         """
 
-    def settle(self, charge: Charge | None, draw: Callable[[], Settled]) -> Settled:
+    def settle(self, charge: Charge | None, draw: Callable[[], Settled], /) -> Settled:
         """Charge and draw in one transaction.
 
         Args:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sized
 from typing import Any
 
 from epsilons import corridor, parameters
+from epsilons.accounts import Account
 from epsilons.errors import ArgumentError
 from epsilons.noise import Source
 from epsilons.release import Release, Releases
@@ -19,7 +20,7 @@ __all__ = ["frequencies", "mean", "publish"]
 def mean(
     values: Any,
     *,
-    epsilon: Any,
+    epsilon: Any = None,
     bounds: Any = NOT_GIVEN,
     shape: str = "any",
     data: Any = None,
@@ -35,6 +36,7 @@ def mean(
     missing: str | None = None,
     levels: Any = None,
     cap: float | None = None,
+    ledger: Account | None = None,
     title: str | None = None,
     unit: str | None = None,
     source: Source | None = None,
@@ -86,6 +88,8 @@ def mean(
             that spends an eighth of everyone's budget. If budgets may be related to values, people
             are counted wherever levels are declared and weights differ, for no interval could be
             given else; without levels none is.
+        ledger: in place of epsilon, a claim on what people have left in a ledger, such as
+            `ledger.claim("wages 2026", at_most=0.2)`. It needs `person`.
         title: what was measured, in a line of at most 120 characters, for prints, JSON and pages.
         unit: of the values, such as "minutes", at most 40 characters.
         source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
@@ -135,6 +139,7 @@ def mean(
         neighbours=neighbours,
         levels=levels,
         cap=cap,
+        ledger=ledger,
         source=source,
     )[0]
 
@@ -143,7 +148,7 @@ def mean(
 def frequencies(
     values: Any,
     *,
-    epsilon: Any,
+    epsilon: Any = None,
     categories: Any = None,
     edges: Any = None,
     other: Any = None,
@@ -160,6 +165,7 @@ def frequencies(
     missing: str | None = None,
     levels: Any = None,
     cap: float | None = None,
+    ledger: Account | None = None,
     title: str | None = None,
     unit: str | None = None,
     source: Source | None = None,
@@ -202,6 +208,8 @@ def frequencies(
             tell: such a value is in `other`, or in no category.
         levels: for add/remove, as for `epsilons.mean`.
         cap: for add/remove, as for `epsilons.mean`.
+        ledger: in place of epsilon, a claim on what people have left in a ledger, such as
+            `ledger.claim("wages 2026", at_most=0.2)`. It needs `person`.
         title: what was measured, in a line of at most 120 characters, for prints, JSON and pages.
         unit: of the numbers that bins or integers stand for, such as "years".
         source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
@@ -249,6 +257,7 @@ def frequencies(
         neighbours=neighbours,
         levels=levels,
         cap=cap,
+        ledger=ledger,
         source=source,
     )[0]
 
@@ -256,13 +265,14 @@ def frequencies(
 def publish(
     questions: Iterable[Question],
     *,
-    epsilon: Any,
+    epsilon: Any = None,
     data: Any = None,
     separator: str | None = None,
     person: Any = None,
     neighbours: str = "replace",
     levels: Any = None,
     cap: float | None = None,
+    ledger: Account | None = None,
     source: Source | None = None,
 ) -> Releases:
     """Publish the answers to several questions about the same people.
@@ -279,6 +289,8 @@ def publish(
         neighbours: "replace" or "add-remove".
         levels: for add/remove, the budgets that people were offered: see `epsilons.mean`.
         cap: for add/remove, the most that anyone spends on all questions together.
+        ledger: in place of epsilon, a claim on what people have left in a ledger; they are charged
+            once for all questions.
         source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
 
     Returns:
@@ -297,6 +309,7 @@ def publish(
         all questions are passed. Proof: docs/proofs/additive.md, docs/proofs/add-remove.md.
     """
     asked = _questions(questions)
+    _one_of(epsilon, ledger, neighbours, source)
     for question in asked:
         question.check(neighbours)
     if data is None:
@@ -311,7 +324,39 @@ def publish(
         cap=cap,
         parts=len(asked),
     )
-    return corridor.through(asked, call, source)
+    return corridor.through(asked, call, source, ledger)
+
+
+def _one_of(
+    epsilon: object, ledger: Account | None, neighbours: str, source: Source | None
+) -> None:
+    """Refuse budgets from two places, or from none.
+
+    Raises:
+        ArgumentError: there are such, or the ledger is of other neighbours, or there is a seed.
+    """
+    if ledger is None:
+        return
+    if epsilon is not None:
+        raise ArgumentError(
+            "epsilon and ledger exclude each other: with ledger=, what everyone may spend is what "
+            "they have left there."
+        )
+    if not all(hasattr(ledger, name) for name in ("open", "sheet", "settle", "neighbours")):
+        raise ArgumentError(
+            f"ledger is of type {type(ledger).__name__}: give a claim, such as "
+            "ledger.claim('wages 2026', at_most=0.2)."
+        )
+    if ledger.neighbours != neighbours:
+        raise ArgumentError(
+            f"neighbours={neighbours!r}: this ledger is for {ledger.neighbours!r}, and has one "
+            "model for life."
+        )
+    if source is not None:
+        raise ArgumentError(
+            "source: a ledger is charged for what is private, and nothing that is drawn from a "
+            "seed is. Leave source out."
+        )
 
 
 def _questions(questions: Iterable[Question]) -> tuple[Question, ...]:

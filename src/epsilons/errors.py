@@ -11,6 +11,9 @@
     │   └── ConflictingBudgetsError     one person appears with two budgets
     ├── FileError (ValueError)          a file is missing, or is not what its name says
     ├── MissingExtraError (ImportError) a part of epsilons that is installed by an extra
+    ├── LedgerError                     a ledger refuses what is asked of it
+    │   ├── ClaimError                  a name in a ledger stands for something else, or is used up
+    │   └── StorageError                the database of a ledger failed
     └── PrivacyError                    a mechanism spends more than somebody's budget
 
 A message names the parameter, says what was wrong and what to do, and never shows anyone's value.
@@ -25,15 +28,18 @@ __all__ = [
     "ArgumentError",
     "BoundsError",
     "BudgetError",
+    "ClaimError",
     "ColumnError",
     "ConflictingBudgetsError",
     "DataError",
     "EpsilonsError",
     "FileError",
     "KindError",
+    "LedgerError",
     "MissingExtraError",
     "MissingValueError",
     "PrivacyError",
+    "StorageError",
 ]
 
 
@@ -83,3 +89,15 @@ class MissingExtraError(EpsilonsError, ImportError):
 
 class PrivacyError(EpsilonsError):
     """A mechanism spends more than somebody's budget."""
+
+
+class LedgerError(EpsilonsError):
+    """A ledger refuses what is asked of it."""
+
+
+class ClaimError(LedgerError):
+    """A name in a ledger stands for another question, or can be used no more."""
+
+
+class StorageError(LedgerError):
+    """The database of a ledger failed: nothing was released, and nothing is half charged."""

@@ -12,6 +12,8 @@ from epsilons.release import Releases
 class Recording:
     """Writes down every call; offers what it is given as budgets; keeps what was settled."""
 
+    neighbours = "replace"
+
     def __init__(self, epsilon: Any) -> None:
         self.epsilon = epsilon
         self.calls: list[str] = []
@@ -29,7 +31,7 @@ class Recording:
         self.asked = (data, person)
         return Sheet(data, self.epsilon)
 
-    def settle(self, charge: Charge | None, draw: Callable[[], Settled]) -> Settled:
+    def settle(self, charge: Charge | None, draw: Callable[[], Settled], /) -> Settled:
         self.calls.append("settle")
         self.charge = charge
         self.settled = draw()
@@ -57,7 +59,7 @@ class Failing(Recording):
         self._fail("sheet")
         return super().sheet(data, person)
 
-    def settle(self, charge: Charge | None, draw: Callable[[], Settled]) -> Settled:
+    def settle(self, charge: Charge | None, draw: Callable[[], Settled], /) -> Settled:
         self._fail("settle")
         settled = super().settle(charge, draw)
         self._fail("commit")

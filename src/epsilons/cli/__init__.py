@@ -17,6 +17,7 @@ from epsilons import mean as mean_of
 from epsilons import plan as plan_for
 from epsilons.cli import options
 from epsilons.cli.checking import CHECK
+from epsilons.cli.ledger import LEDGER
 from epsilons.cli.publishing import commands, replays
 from epsilons.parameters import CHOICES
 from epsilons.release import Release
@@ -81,6 +82,7 @@ for _each in commands():
     cli.add_command(_each)
 cli.add_command(CHECK)
 cli.add_command(replays())
+cli.add_command(LEDGER)
 
 
 @cli.command()

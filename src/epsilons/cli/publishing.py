@@ -13,12 +13,24 @@ from epsilons.cli import options
 from epsilons.parameters import CHOICES
 from epsilons.statistics import STATISTICS, Question
 
-__all__ = ["CELLS", "EVERY", "RANGE", "asked", "commands", "parameters", "replays", "terms"]
+__all__ = [
+    "CELLS",
+    "EVERY",
+    "FILE",
+    "RANGE",
+    "VALUE",
+    "Publish",
+    "asked",
+    "commands",
+    "parameters",
+    "replays",
+    "terms",
+]
 
 Decorator: TypeAlias = Callable[[Any], Any]
 
-_FILE = click.argument("file", type=click.Path(dir_okay=False))
-_VALUE = click.option("--value", required=True, help="The column of the values.")
+FILE = click.argument("file", type=click.Path(dir_okay=False))
+VALUE = click.option("--value", required=True, help="The column of the values.")
 _EPSILON = click.option(
     "--epsilon", required=True, help="The column of the budgets, or one number for all."
 )
@@ -75,8 +87,8 @@ RANGE = (_BOUNDS, options.UNKNOWN_RANGE)
 
 EVERY = (
     *(
-        _FILE,
-        _VALUE,
+        FILE,
+        VALUE,
         _EPSILON,
         *RANGE,
         options.SHAPE,
@@ -100,10 +112,10 @@ class Publish(click.Command):
     """
 
     does: ClassVar[str] = "Publish {}."
+    first: ClassVar[tuple[Decorator, ...]] = (FILE, VALUE, _EPSILON)
 
     def __init__(self, question: type[Question]) -> None:
         self._question = question
-        first = (_FILE, _VALUE, _EPSILON)
         if _bounded(question):
             found = (options.UNKNOWN_RANGE, options.SHAPE) if question.range_may_be_found else ()
             guess = (options.SPREAD,) if "spread" in _fields(question) else ()
@@ -113,7 +125,7 @@ class Publish(click.Command):
         method = _method(question.every_method)
         super().__init__(
             question.statistic.replace(" ", "-"),
-            params=parameters(*first, *between, *_TERMS, method, *_CALLED, options.JSON),
+            params=parameters(*self.first, *between, *_TERMS, method, *_CALLED, options.JSON),
             help=self.does.format(question.describes.format(file="FILE (Parquet, CSV or TSV)")),
         )
 
@@ -191,8 +203,9 @@ def parameters(*decorators: Decorator) -> list[click.Parameter]:
 
 def terms(given: dict[str, Any]) -> dict[str, Any]:
     """Whom is asked, and on which terms."""
+    epsilon = given.get("epsilon")  # None where a ledger says it
     return {
-        "epsilon": options.number_or_column(given["epsilon"]),
+        "epsilon": None if epsilon is None else options.number_or_column(epsilon),
         "data": given["file"],
         "separator": given["separator"],
         "person": given["person"],

@@ -1,5 +1,6 @@
 """Release: what is published, with everything that may be published beside it."""
 
+from epsilons.release.entry import Entry
 from epsilons.release.estimate import Cells, Scalar, Vector
 from epsilons.release.release import Release
 from epsilons.release.releases import Releases
@@ -10,6 +11,7 @@ __all__ = [
     "AllOfIt",
     "ByLevel",
     "Cells",
+    "Entry",
     "Expected",
     "Release",
     "Releases",

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from epsilons import frozen, parameters, report, words
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError, KindError
+from epsilons.release.entry import Entry
 from epsilons.release.estimate import Cells, Scalar, Vector
 from epsilons.release.sides import Side, side_by_side
 from epsilons.release.spending import ByLevel, Expected, Spending
@@ -66,6 +67,7 @@ class Release:
         name: of the column that was measured; None if an array was given.
         date: the day of the release in UTC, as YYYY-MM-DD.
         version: of epsilons that made it.
+        ledger: under which name it stands in a ledger, if it was charged to one.
     """
 
     statistic: str
@@ -93,6 +95,7 @@ class Release:
     name: str | None = None
     date: str = ""
     version: str = ""
+    ledger: Entry | None = None
 
     @property
     def value(self) -> Any:
@@ -307,6 +310,7 @@ class Release:
             "warnings": self.warnings,
             "private": self.private,
             **self.estimate.found(),
+            **({} if self.ledger is None else {"ledger": self.ledger.to_dict()}),
         }
 
     def to_json(self) -> str:

@@ -8,11 +8,13 @@ from typing import Any, overload
 
 import numpy.typing as npt
 
+from epsilons.frozen import storable
 from epsilons.release.release import Release
 from epsilons.release.spending import Spending
 from epsilons.types import Floats
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class Releases(Sequence[Release]):
     """What was published together, in the order of the questions.

@@ -8,6 +8,9 @@ from epsilons.tally.curator import Look, look
 from epsilons.tally.files import source
 from epsilons.tally.grid import GRID, Rule
 from epsilons.tally.levels import Tally
+from epsilons.tally.offers import Offers, People, tag
+from epsilons.tally.parquet import write_parquet
+from epsilons.tally.registry import Enrolled, enrolled, people
 from epsilons.tally.rows import Rows, open
 
 __all__ = [
@@ -15,13 +18,20 @@ __all__ = [
     "SHARES",
     "Categories",
     "CellTally",
+    "Enrolled",
     "Look",
+    "Offers",
+    "People",
     "Rows",
     "Rule",
     "Tally",
     "declare",
+    "enrolled",
     "look",
     "open",
+    "people",
     "refuse_midpoint",
     "source",
+    "tag",
+    "write_parquet",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -26,10 +25,11 @@ from epsilons.tally.categories import Kind, wrong_type
 from epsilons.tally.cells_numpy import check_declared
 from epsilons.tally.csv_files import Role, TextFile
 from epsilons.tally.engines import engine_of
-from epsilons.tally.failures import UNUSABLE, guarded
+from epsilons.tally.failures import UNUSABLE, guarded, unknown_column
 from epsilons.tally.files import Separated, is_file, open_file
 from epsilons.tally.identity import numbered
 from epsilons.tally.levels import Names
+from epsilons.tally.offers import Offers, joined
 from epsilons.tally.progress import Passed, on_terminal
 from epsilons.tally.spellings import NOTES
 from epsilons.tally.storage import as_declared
@@ -40,7 +40,16 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
 
-__all__ = ["Columns", "as_arrays", "is_in_memory", "of_arrays", "of_values", "read"]
+__all__ = [
+    "Columns",
+    "as_arrays",
+    "is_in_memory",
+    "moved",
+    "of_arrays",
+    "of_values",
+    "opened",
+    "read",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +107,7 @@ def read(
 
     Args:
         values: the name of a column, of the type that `kind` needs.
-        epsilon: the name of a column of numbers, or one number.
+        epsilon: the name of a column of numbers, one number, or budgets by person.
         data: a frame, or the path of a file.
         person: the name of a column, or None.
         kind: what values must be.
@@ -112,6 +121,9 @@ def read(
     """
     if not isinstance(values, str):
         raise ArgumentError("values must be the name of a column of data, since data is given.")
+    offers = epsilon if isinstance(epsilon, Offers) else None
+    if offers is not None:
+        epsilon = 1.0  # until budgets are joined
     budget = epsilon if isinstance(epsilon, str) else arrays.one_budget(epsilon)
     if budget is None:
         raise ArgumentError(
@@ -121,10 +133,7 @@ def read(
     if not (person is None or isinstance(person, str)):
         raise ArgumentError("person must be the name of a column of data, since data is given.")
     table = _open(data, values, budget, person, kind)
-    table = _typed(table, kind)
-    moved = _into_polars(table)
-    if moved is not table.frame:
-        table = replace(table, frame=moved, types=guarded(moved.collect_schema, *table.failure))
+    table = moved(_typed(table, kind))
     if kind == "text":
         _check_dictionary(table)
     text = values if kind == "text" else None
@@ -135,8 +144,24 @@ def read(
         return bytewise(frame, text, table.person, table.types)
 
     frame, spelling = guarded(written, *table.failure)
-    table = rounded_down(replace(table, frame=frame, spelling=spelling), ladder)
+    table = replace(table, frame=frame, spelling=spelling)
+    if offers is not None:
+        table = guarded(lambda: joined(table, offers), *table.failure)
+    table = rounded_down(table, ladder)
     return table if ladder is None else on_ladder(table, ladder)
+
+
+def opened(data: object, person: str, epsilon: str | float) -> Columns:
+    """Open a table for its people, whatever type they are of: they are its values."""
+    return _typed(_open(data, person, epsilon, None, "text"), None)
+
+
+def moved(table: Columns) -> Columns:
+    """Hand a table to Polars, if its engine is one that frames are moved from."""
+    frame = _into_polars(table)
+    if frame is table.frame:
+        return table
+    return replace(table, frame=frame, types=guarded(frame.collect_schema, *table.failure))
 
 
 def _open(
@@ -199,7 +224,7 @@ def _open_text(
     return Columns(frame, "values", epsilon, person, failure=file.failure, called=called)
 
 
-def _typed(table: Columns, kind: Kind) -> Columns:
+def _typed(table: Columns, kind: Kind | None) -> Columns:
     """Refuse columns that are not there or not of their type. No row is read, nothing is cast.
 
     Returns:
@@ -215,7 +240,7 @@ def _typed(table: Columns, kind: Kind) -> Columns:
         named["person"] = table.person
     for parameter, column in named.items():
         if column not in schema:
-            raise ColumnError(_unknown(parameter, column, list(schema)))
+            raise ColumnError(unknown_column(parameter, column, list(schema)))
         dtype = schema[column]
         number = dtype.is_numeric()
         if parameter == "epsilon" and not number:
@@ -227,7 +252,7 @@ def _typed(table: Columns, kind: Kind) -> Columns:
             "integers": dtype.is_integer(),
             "booleans": dtype == nw.Boolean,
         }
-        if parameter == "values" and not fits[kind]:
+        if parameter == "values" and kind is not None and not fits[kind]:
             raise wrong_type(kind, f"values={column!r} must be a column of", dtype)
     return replace(table, types={column: schema[column] for column in named.values()})
 
@@ -266,15 +291,6 @@ def _into_polars(table: Columns) -> nw.LazyFrame[Any]:
         return guarded(convert, *table.failure)
     except EpsilonsError:  # without PyArrow, or with people of mixed types: it stays where it is
         return frame
-
-
-def _unknown(parameter: str, column: str, columns: list[str]) -> str:
-    """Say that a column is not there, and which are: those of a schema, never of a CSV file."""
-    close = difflib.get_close_matches(column, columns, n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    more = ", …" if len(columns) > 20 else ""
-    hint += f" The columns are {', '.join(map(repr, columns[:20]))}{more}."
-    return f"{parameter}={column!r} is not a column of data.{hint}"
 
 
 def is_in_memory(data: object) -> bool:

@@ -1,13 +1,17 @@
-"""What an engine says when it fails may show a value: here it is caught and never passed on."""
+"""What an engine says when it fails may show a value: here it is caught and never passed on.
+
+And what is said of a column that is not there.
+"""
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable
 from typing import TypeVar
 
 from epsilons.errors import EpsilonsError, MissingExtraError
 
-__all__ = ["UNUSABLE", "guarded"]
+__all__ = ["UNUSABLE", "guarded", "unknown_column"]
 
 T = TypeVar("T")
 
@@ -43,3 +47,12 @@ def guarded(run: Callable[[], T], error: type[EpsilonsError], message: str) -> T
         failure = error(message.format(kind=type(problem).__name__))
     # Raised out here, so that the engine's exception is neither its cause nor its context.
     raise failure
+
+
+def unknown_column(parameter: str, column: str, columns: list[str]) -> str:
+    """Say that a column is not there, and which are: those of a schema, never of a CSV file."""
+    close = difflib.get_close_matches(column, columns, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    more = ", …" if len(columns) > 20 else ""
+    hint += f" The columns are {', '.join(map(repr, columns[:20]))}{more}."
+    return f"{parameter}={column!r} is not a column of data.{hint}"

@@ -19,6 +19,7 @@ from epsilons.tally.arrays import unnamed
 from epsilons.tally.engines import kind_of_data
 from epsilons.tally.failures import UNUSABLE, guarded
 from epsilons.tally.levels import Names
+from epsilons.tally.offers import Offers
 
 __all__ = ["Asked", "asked"]
 
@@ -57,7 +58,7 @@ def asked(values: Any, epsilon: Any, data: Any, person: Any) -> Asked:
     """
     if data is None:
         unnamed(values, epsilon, person)
-        return Asked(values, epsilon, None, person, Names())
+        return Asked(values, _of_rows(epsilon, person), None, person, Names())
     names = Names.of_columns(values, epsilon, person)
     given = Asked(values, epsilon, data, person, names)
     kind = kind_of_data(data)
@@ -71,6 +72,11 @@ def asked(values: Any, epsilon: Any, data: Any, person: Any) -> Asked:
     if kind in ("duckdb", "spark"):
         _wanted(given, guarded(lambda: list(data.columns), DataError, UNUSABLE))
     return given
+
+
+def _of_rows(epsilon: Any, person: Any) -> Any:
+    """Budgets by person as those of each row, where rows are arrays."""
+    return epsilon.for_rows(person) if isinstance(epsilon, Offers) else epsilon
 
 
 def _refuse_objects(given: Asked) -> None:
@@ -108,12 +114,13 @@ def _of_pandas(given: Asked, columns: list[Any]) -> Asked:
         # Narwhals refuses a frame in which any name comes twice: the others are left behind.
         return replace(given, data=data[wanted])
     named = _named(given)
+    person = data[given.person] if "person" in named else None
     return replace(
         given,
         values=data[given.values],
-        epsilon=data[epsilon] if "epsilon" in named else epsilon,
+        epsilon=data[epsilon] if "epsilon" in named else _of_rows(epsilon, person),
         data=None,
-        person=data[given.person] if "person" in named else None,
+        person=person,
     )
 
 

@@ -1,0 +1,7 @@
+"""Accounts for life: what everyone gave, what is left of it, and what was released for it."""
+
+from epsilons.ledger.claim import Claim
+from epsilons.ledger.enrolment import Enrolment
+from epsilons.ledger.ledger import Ledger
+
+__all__ = ["Claim", "Enrolment", "Ledger"]

@@ -1,0 +1,210 @@
+"""What every part of a ledger works on: its database, its secret, and what is private in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import repeat
+from typing import Any, Final
+
+import numpy as np
+
+from epsilons import tally
+from epsilons.errors import ArgumentError, LedgerError
+from epsilons.ledger import chain, units
+from epsilons.ledger.store import CHUNK, Row, Store
+from epsilons.types import Integers
+
+__all__ = ["Book", "Rule", "charge", "checked_name", "chunks", "tidy"]
+
+FEW: Final = 4
+"""Of how many accounts one must be wanted for all of them to be read."""
+
+LONGEST: Final = 200
+"""Characters of the name of a release."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How much a release asks of everyone: a share of their whole budget, and at most so much.
+
+    Attributes:
+        at_most: in nano-ε.
+        part: of
+        whole: of everyone's budget.
+    """
+
+    at_most: int = units.MOST
+    part: int = 1
+    whole: int = 1
+
+    def of(self, budgets: Integers) -> Integers:
+        """What it may ask of people of these budgets."""
+        return np.minimum(self.at_most, units.of_share(budgets, self.part, self.whole))
+
+    def __str__(self) -> str:
+        told = []
+        if self.at_most < units.MOST:
+            told.append(f"at_most={units.as_float(self.at_most):g}")
+        if self.part < self.whole:
+            told.append(f"share={self.part}/{self.whole}")
+        return ", ".join(told) or "share=1"
+
+
+@dataclass(frozen=True, eq=False)
+class Book:
+    """A ledger that is open.
+
+    Attributes:
+        store: its database.
+        neighbours: "replace" or "add-remove", for life.
+        secret: the key of ids, and of what would tell who is a member.
+    """
+
+    store: Store
+    neighbours: str
+    secret: bytes
+
+    @property
+    def private(self) -> bool:
+        """Whether it is private who has an account."""
+        return self.neighbours == "add-remove"
+
+    @property
+    def salt(self) -> bytes:
+        """What hashes of charges are salted with."""
+        return self.secret if self.private else b""
+
+    def refuse_private(self, what: str) -> None:
+        """Refuse what would tell who is a member.
+
+        Raises:
+            LedgerError: that is private here.
+        """
+        if self.private:
+            raise LedgerError(
+                f'{what} is for neighbours="replace": under add/remove balances tell who takes '
+                "part, and are shown to nobody but the person they are of."
+            )
+
+    def release(self, name: str) -> Row | None:
+        """A release by its name: number, question, state, at_most, part, whole, result."""
+        return self.store.one(
+            "SELECT number, question, state, at_most, part, whole, result FROM releases "
+            "WHERE name = ?",
+            name,
+        )
+
+    def seal(
+        self, kind: str, number: int, at: str, charged: Integers | None = None
+    ) -> tuple[int, bytes]:
+        """Add to the chain what became of a release; the number and the hash of the event.
+
+        Args:
+            kind: of the event.
+            number: of the release.
+            at: when.
+            charged: what `charge` just wrote; None to read it.
+        """
+        row = self.store.rows(
+            "SELECT name, question, state, at_most, part, whole, result, opened, closed "
+            "FROM releases WHERE number = ?",
+            number,
+        )[0]
+        charges = self.charges(number) if charged is None else iter([charged])
+        content = chain.release_digest(self.salt, row, charges)
+        chain.append(self.store, kind, number, content, at)
+        return chain.last_of(self.store)
+
+    def charges(self, number: int) -> Iterator[Integers]:
+        """Accounts and amounts of a release, in the order of accounts, some at a time."""
+        batches = self.store.batches(
+            "SELECT account, amount FROM charges WHERE release = ? ORDER BY account", number
+        )
+        for batch in batches:
+            yield np.array(batch, dtype=np.int64)
+
+    def balances(self, who: tally.People) -> Integers:
+        """Place, account, budget and spending of people who have an account, by account.
+
+        Few people are looked up in the database; for many all accounts are read, and looked up
+        among the people.
+        """
+        store = self.store
+        if len(who) * FEW < store.rows("SELECT coalesce(max(number), 0) FROM accounts")[0][0]:
+            store.look_up(who.tagged())
+            found = store.integers(
+                4,
+                "SELECT wanted.place, accounts.number, accounts.budget, accounts.spent "
+                "FROM wanted JOIN accounts ON accounts.person = wanted.person",
+            )
+            return found[np.argsort(found[:, 1])]
+        ids, rows = [], [np.empty((0, 3), dtype=np.int64)]
+        sql = "SELECT person, number, budget, spent FROM accounts ORDER BY number"
+        for batch in store.batches(sql):
+            person, *numbers = zip(*batch, strict=True)
+            ids.append(list(person))
+            rows.append(np.array(numbers, dtype=np.int64).T)
+        place = who.places(ids)
+        return np.column_stack([place, np.concatenate(rows)])[place >= 0]
+
+    def open_rules(self, before: int | None = None) -> list[Rule]:
+        """What releases that are open may ask: all of them, or those opened before another."""
+        found = self.store.rows(
+            "SELECT number, at_most, part, whole FROM releases WHERE state = 'open'"
+        )
+        return [Rule(*rule) for number, *rule in found if before is None or number < before]
+
+
+def charge(store: Store, number: int, accounts: Integers, amounts: Integers) -> Integers:
+    """Charge people for a release, within a write.
+
+    Args:
+        store: the database.
+        number: of the release.
+        accounts: ascending.
+        amounts: nano-ε; nothing is written of those who pay nothing.
+
+    Returns:
+        What was written: account and amount.
+    """
+    pays = amounts > 0
+    pairs = np.column_stack([accounts[pays], amounts[pays]])
+    store.insert("charges", ("release", "account", "amount"), chunks(pairs, number))
+    store.run(
+        "UPDATE accounts SET spent = spent + charges.amount FROM charges "
+        "WHERE charges.release = ? AND charges.account = accounts.number",
+        number,
+    )
+    return pairs
+
+
+def chunks(rows: Integers, *first: Any) -> Iterator[Row]:
+    """Rows of an array, after what all of them begin with; few are there at a time."""
+    for start in range(0, len(rows), CHUNK):
+        columns = rows[start : start + CHUNK].T.tolist()
+        yield from zip(*map(repeat, first), *columns, strict=False)
+
+
+def tidy(store: Store) -> None:
+    """After a release was closed: once nothing is open, nothing more can go beyond a budget."""
+    if store.rows("SELECT count(*) FROM releases WHERE state = 'open'")[0][0] == 0:
+        store.run(
+            "UPDATE accounts SET most = CASE WHEN spent > budget THEN spent ELSE budget END "
+            "WHERE most > budget"
+        )
+
+
+def checked_name(name: Any) -> str:
+    """The name of a release.
+
+    Raises:
+        ArgumentError: it is not one line of text.
+    """
+    line = isinstance(name, str) and name.strip() and name.isprintable()
+    if not line or len(name) > LONGEST:
+        raise ArgumentError(
+            f"name must be one line of text, of at most {LONGEST} characters: what this release is "
+            'called in the ledger, such as "wages 2026".'
+        )
+    return str(name)

@@ -1,0 +1,207 @@
+"""Who gives how much: new accounts, budgets that are raised or lowered, ids that are erased.
+
+A budget can be lowered at any time; what is spent stays spent. It is raised by the person's consent
+alone, which is written down. Lowering counts from the next sheet on; a release that is open may
+still charge what it offered before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from epsilons import made
+from epsilons.errors import LedgerError
+from epsilons.ledger import chain
+from epsilons.ledger.book import Book, chunks
+from epsilons.ledger.store import Row
+from epsilons.types import Integers
+
+__all__ = ["Enrolment", "erase", "give"]
+
+NEW: Final = -1
+"""What a new account had before."""
+
+
+@dataclass(frozen=True)
+class Enrolment:
+    """What became of an enrolment; None where that would tell who is a member.
+
+    Attributes:
+        people: how many were handed in.
+        new: how many had no account.
+        raised: how many budgets were raised.
+        lowered: how many budgets were lowered.
+    """
+
+    people: int
+    new: int | None
+    raised: int | None
+    lowered: int | None
+
+    def __str__(self) -> str:
+        if self.new is None:
+            return f"Enrolled {self.people:,} people."
+        return (
+            f"Enrolled {self.people:,} people: {self.new:,} new, {self.raised:,} raised, "
+            f"{self.lowered:,} lowered."
+        )
+
+
+def give(
+    book: Book, ids: list[bytes], budgets: Integers, consent: str, *, may_raise: bool
+) -> Enrolment:
+    """Give people these budgets, in one transaction.
+
+    Args:
+        book: the ledger.
+        ids: tagged, distinct.
+        budgets: one for each, in nano-ε.
+        consent: why budgets change: "" if nobody says.
+        may_raise: whether budgets may be raised. Those that would be are refused otherwise, or
+            under add/remove stay as they are, since a refusal would tell who is a member.
+
+    Raises:
+        LedgerError: under replace, a budget would be raised and may not be.
+    """
+    store = book.store
+    with store.write():
+        known = _known(book, ids)
+        place, account, was = known.T
+        now = budgets[place]
+        if not may_raise:
+            if not book.private and (now > was).any():
+                raise LedgerError(
+                    f"epsilon: {int((now > was).sum()):,} people would give more than before. A "
+                    "budget is raised by the person's own consent: give consent= in words, which "
+                    "are written down, such as consent='letter of 3 May'."
+                )
+            now = np.minimum(now, was)
+        fresh = np.ones(len(ids), dtype=bool)
+        fresh[place] = False
+        added = np.flatnonzero(fresh)
+        first = int(store.rows("SELECT coalesce(max(number), 0) FROM accounts")[0][0]) + 1
+        rows = np.column_stack([first + np.arange(len(added)), budgets[added]])
+        marks = _insert(book, [ids[at] for at in added.tolist()], rows)
+        changed = now != was
+        changes = np.column_stack([account[changed], was[changed], now[changed]])
+        new = np.column_stack([rows[:, 0], np.full(len(rows), NEW), rows[:, 1]])
+        _write(book, np.concatenate([changes, new]), consent, "changed", marks)
+    told = (len(added), int((now > was).sum()), int((now < was).sum()))
+    return Enrolment(len(ids), *((None, None, None) if book.private else told))
+
+
+def _known(book: Book, ids: list[bytes]) -> Integers:
+    """Place, account and budget of those who have an account, by account.
+
+    Whoever was erased and comes back has the account that they had.
+    """
+    store = book.store
+    store.look_up(iter([ids]))
+    known = store.integers(
+        3,
+        "SELECT wanted.place, accounts.number, accounts.budget "
+        "FROM wanted JOIN accounts ON accounts.person = wanted.person",
+    )
+    gone = store.rows("SELECT mark, number, budget FROM accounts WHERE person IS NULL")
+    if gone:
+        erased = {each: rest for each, *rest in gone}
+        others = np.setdiff1d(np.arange(len(ids)), known[:, 0])
+        back = []
+        for at in others.tolist():
+            found = erased.get(chain.mark(book.secret, ids[at]))
+            if found is not None:
+                store.run("UPDATE accounts SET person = ? WHERE number = ?", ids[at], found[0])
+                back.append([at, *found])
+        known = np.concatenate([known, np.array(back, dtype=np.int64).reshape(-1, 3)])
+    return known[np.argsort(known[:, 1])]
+
+
+def _insert(book: Book, ids: list[bytes], rows: Integers) -> bytes:
+    """Write new accounts; the marks of all of them."""
+    secret = book.secret
+    marks = [chain.mark(secret, person) for person in ids]
+
+    def accounts() -> Iterator[Row]:
+        for person, mark, (number, budget) in zip(ids, marks, chunks(rows), strict=True):
+            yield number, person, mark, budget, budget, 0
+
+    columns = ("number", "person", "mark", "budget", "most", "spent")
+    book.store.insert("accounts", columns, accounts())
+    return b"".join(marks)
+
+
+def _write(book: Book, changes: Integers, consent: str, kind: str, marks: bytes = b"") -> None:
+    """Write down changes of budgets, chain them, and carry them out, within a write.
+
+    Args:
+        book: the ledger.
+        changes: account, what was, what is now.
+        consent: why.
+        kind: of the event.
+        marks: of new accounts.
+    """
+    if not len(changes):
+        return
+    store, at = book.store, made.now()
+    event = chain.last_of(store)[0] + 1
+    changes = changes[np.argsort(changes[:, 0])]
+    rows = chunks(changes, event, consent)
+    store.insert("changes", ("event", "consent", "account", "was", "now"), rows)
+    held = int(store.rows("SELECT count(*) FROM releases WHERE state = 'open'")[0][0]) > 0
+    store.run(
+        "UPDATE accounts SET budget = changes.now, most = CASE "
+        "WHEN changes.now > most THEN changes.now WHEN ? = 1 THEN most "
+        "WHEN changes.now < spent THEN spent ELSE changes.now END "
+        "FROM changes WHERE changes.event = ? AND changes.account = accounts.number "
+        "AND changes.was >= 0",
+        *(int(held), event),
+    )
+    chain.append(store, kind, None, _digest(book, changes, marks, [consent]), at)
+
+
+def changes_digest(book: Book, event: int) -> bytes:
+    """What an event did to accounts, as it stands in the tables."""
+    store = book.store
+    told = store.rows("SELECT DISTINCT consent FROM changes WHERE event = ?", event)
+    changes = store.integers(
+        3, "SELECT account, was, now FROM changes WHERE event = ? ORDER BY account", event
+    )
+    marks = store.batches(
+        "SELECT accounts.mark FROM changes JOIN accounts ON accounts.number = changes.account "
+        "WHERE changes.event = ? AND changes.was = ? ORDER BY changes.account",
+        *(event, NEW),
+    )
+    new = b"".join(mark for batch in marks for (mark,) in batch)
+    return _digest(book, changes, new, [consent for (consent,) in told])
+
+
+def _digest(book: Book, changes: Integers, marks: bytes, consents: list[str]) -> bytes:
+    """A hash of changes, of who the new accounts are of, and of why."""
+    digest = chain.Digest(book.salt, "changes", sorted(consents))
+    digest.rows(changes)
+    digest.many([marks])
+    return digest.value
+
+
+def erase(book: Book, person: bytes) -> None:
+    """Replace the id of a person who has withdrawn by a keyed hash; their charges stay.
+
+    Raises:
+        LedgerError: they have not withdrawn, or under replace have no account.
+    """
+    store = book.store
+    with store.write():
+        found = store.one("SELECT number, budget, spent FROM accounts WHERE person = ?", person)
+        if found is None:
+            if book.private:
+                return
+            raise LedgerError("person: there is no such account.")
+        number, budget, spent = found
+        if budget > spent:
+            raise LedgerError("person: only who has withdrawn can be erased: ledger.withdraw(…).")
+        store.run("UPDATE accounts SET person = NULL WHERE number = ?", number)
+        _write(book, np.array([[number, budget, budget]], dtype=np.int64), "erased", "erased")

@@ -1,0 +1,214 @@
+"""What a ledger tells of itself: its releases, its state, and all of it as Parquet files."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from epsilons import report, tally
+from epsilons.errors import FileError
+from epsilons.ledger import chain, units
+from epsilons.ledger.book import Book, Rule
+from epsilons.report import number
+
+__all__ = ["Past", "Status", "export", "past", "status", "table_of"]
+
+
+@dataclass(frozen=True)
+class Past:
+    """A release in a ledger.
+
+    Attributes:
+        name: under which it stands there.
+        state: "open", "drawing", "settled", "failed" or "abandoned".
+        claim: how much it asked of everyone.
+        opened: when, in UTC.
+        closed: when; None while it is open.
+        head: the end of the chain when it was closed; None while it is open.
+        people: how many were charged; None under add/remove, where that is private.
+        spent: what they paid together, in ε; None under add/remove.
+    """
+
+    name: str
+    state: str
+    claim: str
+    opened: str
+    closed: str | None
+    head: str | None
+    people: int | None
+    spent: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return asdict(self)
+
+
+def past(book: Book) -> tuple[Past, ...]:
+    """All releases, in the order in which they were opened."""
+    store = book.store
+    with store.read():
+        rows = store.rows(
+            "SELECT number, name, state, at_most, part, whole, opened, closed FROM releases "
+            "ORDER BY number"
+        )
+        heads = {
+            (release, kind): chain.head_of(event, hashed)
+            for event, release, kind, hashed in store.rows(
+                "SELECT number, release, kind, hash FROM events WHERE release IS NOT NULL"
+            )
+        }
+        sums: dict[int, tuple[int, float]] = {}
+        if not book.private:
+            sums = {
+                release: (people, float(amount) / units.ONE)
+                for release, people, amount in store.rows(
+                    "SELECT release, count(*), sum(amount * 1.0) FROM charges GROUP BY release"
+                )
+            }
+    none = (None, None) if book.private else (0, 0.0)
+    return tuple(
+        Past(
+            name,
+            state,
+            str(Rule(*rule)),
+            opened,
+            closed,
+            None if closed is None else heads.get((release, state)),
+            *sums.get(release, none),
+        )
+        for release, name, state, *rule, opened, closed in rows
+    )
+
+
+@dataclass(frozen=True)
+class Status:
+    """A ledger at a glance.
+
+    Attributes:
+        neighbours: "replace" or "add-remove".
+        created: when, in UTC.
+        head: the end of its chain.
+        releases: all of them.
+        people: how many accounts there are; None under add/remove.
+        given: what people give together, in ε, the public ones apart; None under add/remove.
+        spent: what of it is spent; None under add/remove.
+    """
+
+    neighbours: str
+    created: str
+    head: str
+    releases: tuple[Past, ...]
+    people: int | None = None
+    given: float | None = None
+    spent: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {**asdict(self), "releases": [each.to_dict() for each in self.releases]}
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON."""
+        return report.to_json(self.to_dict())
+
+    def __str__(self) -> str:
+        lines = [f"A ledger under {self.neighbours}, since {self.created}."]
+        if self.people is not None and self.given is not None and self.spent is not None:
+            share = self.spent / self.given if self.given else 0.0
+            lines.append(
+                f"{self.people:,} people gave ε = {number(self.given)} together; "
+                f"{number(100.0 * share, 3)} % of it is spent."
+            )
+        if self.releases:
+            lines += ["", table_of(self.releases)]
+        return "\n".join([*lines, "", f"Head {self.head}"])
+
+
+def table_of(releases: tuple[Past, ...]) -> str:
+    """Releases as a table."""
+    heads = ["release", "state", "claim", "closed (UTC)"]
+    rows = [[each.name, each.state, each.claim, each.closed or ""] for each in releases]
+    if all(each.people is not None for each in releases):
+        heads += ["people", "spent"]
+        for row, each in zip(rows, releases, strict=True):
+            row += [f"{each.people:,}", number(each.spent or 0.0)]
+    return report.table(heads, rows)
+
+
+def status(book: Book) -> Status:
+    """A ledger at a glance; under add/remove nothing that depends on who is a member."""
+    store = book.store
+    releases = past(book)
+    with store.read():
+        ((created,),) = store.rows("SELECT created FROM ledger")
+        head = chain.head_of(*chain.last_of(store))
+        if book.private:
+            return Status(book.neighbours, created, head, releases)
+        people = store.rows("SELECT count(*) FROM accounts")[0][0]
+        given, spent = store.rows(
+            "SELECT coalesce(sum(budget * 1.0), 0), coalesce(sum(spent * 1.0), 0) FROM accounts "
+            "WHERE budget < ?",
+            units.PUBLIC,
+        )[0]
+    sums = float(given) / units.ONE, float(spent) / units.ONE
+    return Status(book.neighbours, created, head, releases, int(people), *sums)
+
+
+TABLES: Final[dict[str, dict[str, type]]] = {
+    "accounts": {
+        "number": int,
+        "person": bytes,
+        "mark": bytes,
+        "budget": int,
+        "most": int,
+        "spent": int,
+    },
+    "releases": {
+        "number": int,
+        "name": str,
+        "question": str,
+        "state": str,
+        "at_most": int,
+        "part": int,
+        "whole": int,
+        "result": bytes,
+        "opened": str,
+        "closed": str,
+    },
+    "charges": {"release": int, "account": int, "amount": int},
+    "changes": {"event": int, "account": int, "was": int, "now": int, "consent": str},
+    "events": {
+        "number": int,
+        "kind": str,
+        "release": int,
+        "content": bytes,
+        "at": str,
+        "hash": bytes,
+    },
+}
+"""The tables that are exported: all but the secret."""
+
+
+def export(book: Book, folder: Path) -> tuple[Path, ...]:
+    """Write the tables of a ledger as Parquet files.
+
+    Args:
+        book: the ledger.
+        folder: where; it is made if it is not there.
+
+    Raises:
+        FileError: a file cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        raise FileError(f"folder={str(folder)!r} cannot be made.") from None
+    written = []
+    with book.store.read():
+        for table, columns in TABLES.items():
+            names = list(columns)
+            sql = f"SELECT {', '.join(names)} FROM {table} ORDER BY {names[0]}, {names[1]}"  # noqa: S608
+            path = folder / f"{table}.parquet"
+            tally.write_parquet(path, columns, book.store.batches(sql))
+            written.append(path)
+    return tuple(written)

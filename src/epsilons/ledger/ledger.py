@@ -1,0 +1,380 @@
+"""The ledger: an account for everyone."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterable
+from fractions import Fraction
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from epsilons import made, parameters, tally
+from epsilons.budgets import Budgets, is_number
+from epsilons.errors import ArgumentError, BudgetError, ClaimError, LedgerError
+from epsilons.ledger import chain, enrolment, history, units
+from epsilons.ledger.audit import Findings, audit
+from epsilons.ledger.book import Book, Rule, checked_name, tidy
+from epsilons.ledger.claim import Claim
+from epsilons.ledger.enrolment import Enrolment
+from epsilons.ledger.history import Past, Status
+from epsilons.ledger.postgres import PostgreSQL, is_address
+from epsilons.ledger.schema import VERSION
+from epsilons.ledger.series import People, Series, series
+from epsilons.ledger.sqlite import SQLite
+from epsilons.ledger.statement import Statement, statement_of
+from epsilons.ledger.store import Store
+from epsilons.statistics import Question
+
+__all__ = ["Ledger"]
+
+FINEST = 10**6
+"""Shares are fractions with at most this denominator."""
+
+
+class Ledger:
+    """An account for everyone: what each person gave, and what is left of it.
+
+    Args:
+        where: the path of a file (SQLite), or the address of a PostgreSQL server
+            ("postgresql://…"), where `Ledger.create` made one.
+
+    Raises:
+        LedgerError: there is no ledger, or one of another version.
+        StorageError: the database cannot be opened.
+    """
+
+    def __init__(self, where: str | os.PathLike[str]) -> None:
+        store = _store(where, fresh=False)
+        with store.read():
+            row = None
+            if store.has_tables():
+                row = store.one("SELECT version, neighbours, secret FROM ledger")
+        if row is None or row[0] != VERSION:
+            store.close()
+            held = "no ledger" if row is None else "a ledger of another version of epsilons"
+            raise LedgerError(f"where={_shown(where)!r} holds {held}.")
+        self._book = Book(store, str(row[1]), row[2])
+
+    @classmethod
+    def create(cls, where: str | os.PathLike[str], neighbours: str = "replace") -> Ledger:
+        """Make a ledger, and open it.
+
+        Args:
+            where: the path of a new file, or the address of a PostgreSQL server.
+            neighbours: "replace" or "add-remove", for life: mixing both would tell, in the counts
+                of one, who takes part in the other.
+
+        Raises:
+            ArgumentError: neighbours are not known.
+            LedgerError: there is something already.
+            StorageError: the database cannot be opened.
+        """
+        parameters.choice("neighbours", neighbours)
+        store = _store(where, fresh=True)
+        at = made.now()
+        with store.write():
+            if store.has_tables():
+                raise LedgerError(f"where={_shown(where)!r} holds a ledger already.")
+            store.make()
+            store.run(
+                "INSERT INTO ledger (one, version, neighbours, secret, created) "
+                "VALUES (1, ?, ?, ?, ?)",
+                *(VERSION, neighbours, secrets.token_bytes(32), at),
+            )
+            content = chain.Digest(b"", VERSION, neighbours, at).value
+            chain.append(store, "created", None, content, at)
+        store.close()
+        return cls(where)
+
+    @property
+    def neighbours(self) -> str:
+        """What counts as a change of one person, in every release of this ledger."""
+        return self._book.neighbours
+
+    @property
+    def head(self) -> str:
+        """The end of the chain, as NUMBER:HASH. Keep it elsewhere, and `check` it later."""
+        with self._book.store.read():
+            return chain.head_of(*chain.last_of(self._book.store))
+
+    def enrol(
+        self,
+        data: Any = None,
+        *,
+        person: Any,
+        epsilon: Any,
+        separator: str | None = None,
+        consent: str | None = None,
+    ) -> Enrolment:
+        """Give people accounts, or change what they give.
+
+        Args:
+            data: any table that a release reads, or the path of a file; None if the others are
+                arrays.
+            person: whose row it is: whole numbers or text.
+            epsilon: what each of them gives for life: an array, the name of a column, or one number
+                for all. The shortest decimal of it, rounded down to nano-ε, is the budget.
+            separator: what separates the columns of a CSV file.
+            consent: why budgets may be raised, in words that are written down. Lowering needs none.
+
+        Returns:
+            How many people are new, and how many budgets were raised and lowered.
+
+        Raises:
+            ArgumentError: an argument is invalid (also BudgetError, ColumnError).
+            DataError: a row has no person, or somebody has two budgets.
+            LedgerError: under replace, a budget would be raised without consent. Under add/remove
+                it stays as it was, and nobody is told.
+            StorageError: the database failed: nothing was changed.
+        """
+        found = tally.enrolled(tally.source(data, separator), person, epsilon)
+        if consent is not None and (not isinstance(consent, str) or not consent.strip()):
+            raise ArgumentError("consent must say in words how people agreed to give more.")
+        ids = [each for batch in found.people.tagged() for each in batch]
+        budgets = units.many_units(found.budgets)
+        return enrolment.give(
+            self._book, ids, budgets, consent or "", may_raise=consent is not None
+        )
+
+    def withdraw(self, person: Any) -> None:
+        """Take back whatever of a person's budget is not spent.
+
+        A release that is open may still charge what it offered before; no other will.
+
+        Args:
+            person: an id.
+
+        Raises:
+            LedgerError: under replace, there is no such account.
+            StorageError: the database failed.
+        """
+        who = tally.tag(person)
+        with self._book.store.read():
+            known = self._book.store.one("SELECT 1 FROM accounts WHERE person = ?", who)
+        if known is None:
+            if self._book.private:
+                return
+            raise LedgerError("person: there is no such account.")
+        none = np.zeros(1, dtype=np.int64)
+        enrolment.give(self._book, [who], none, "withdrawn", may_raise=False)
+
+    def erase(self, person: Any) -> None:
+        """Replace the id of a person who has withdrawn by a keyed hash; their charges stay.
+
+        Args:
+            person: an id.
+
+        Raises:
+            LedgerError: they have not withdrawn, or under replace have no account.
+            StorageError: the database failed.
+        """
+        enrolment.erase(self._book, tally.tag(person))
+
+    def claim(self, name: str, *, at_most: Any = None, share: Any = None) -> Claim:
+        """What is left to people, for one release: `ep.mean(…, ledger=ledger.claim(…))`.
+
+        Args:
+            name: what the release is called in the ledger. Asked again under the same name, the
+                same question has the same answer, at no charge.
+            at_most: the most that anyone spends on it, in ε.
+            share: the most that anyone spends on it, as a share of their whole budget, such as
+                1/12: then a series of releases treats the strict and the generous alike.
+
+        Raises:
+            ArgumentError: neither is given, or one is out of its range.
+        """
+        return Claim(self._book, name, _rule(at_most, share))
+
+    def budgets(self, *, at_most: Any = None, share: Any = None) -> Budgets:
+        """What a claim would be offered now, for `ep.plan`.
+
+        Args:
+            at_most: as for `claim`.
+            share: as for `claim`.
+
+        Raises:
+            LedgerError: under add/remove, or nobody has anything left.
+        """
+        self._book.refuse_private("budgets")
+        rule = _rule(at_most, share)
+        with self._book.store.read():
+            held = self._book.open_rules()
+            found = self._book.store.integers(3, "SELECT budget, spent, 0 FROM accounts")
+        budgets, spent, _ = found.T
+        taken = sum((each.of(budgets) for each in held), np.zeros_like(budgets))
+        left = np.minimum(rule.of(budgets), np.maximum(budgets - spent - taken, 0))
+        if not left.any():
+            raise LedgerError("ledger: nobody has anything left.")
+        return Budgets(units.floats(left))
+
+    def plan(
+        self,
+        questions: Iterable[Question],
+        *,
+        names: Iterable[str] | None = None,
+        tolerances: Any = None,
+    ) -> Series:
+        """Forecast a series of releases under one ε for life.
+
+        Args:
+            questions: a list such as `[ep.Mean("wage", bounds=(0, 100))] * 12`, in the order in
+                which they will be asked. Of their data nothing is looked at.
+            names: of the releases; numbers, if they are not given.
+            tolerances: which error of each is tolerated, in the units of its data; its whole range,
+                if they are not given. Shares make all errors the same part of it.
+
+        Returns:
+            The share of everyone's budget that each release should claim, the error of each, what
+            is left at the end, and what a uniform `at_most` would cost.
+
+        Raises:
+            ArgumentError: a question cannot be forecast.
+            LedgerError: under add/remove, or nobody has anything left.
+        """
+        self._book.refuse_private("plan")
+        asked = tuple(questions)
+        called = [str(number + 1) for number in range(len(asked))]
+        if names is not None:
+            called = [checked_name(name) for name in names]
+        if not asked or len(called) != len(asked):
+            raise ArgumentError("questions must not be empty, and names must be one for each.")
+        with self._book.store.read():
+            found = self._book.store.integers(2, "SELECT budget, spent FROM accounts")
+        people = People.of(*found.T)
+        if not people.left.any():
+            raise LedgerError("ledger: nobody has anything left.")
+        return series(people, asked, called, tolerances)
+
+    def abandon(self, name: str) -> None:
+        """Give up a release that was opened and never drawn: it holds nothing back any more.
+
+        Args:
+            name: of the release.
+
+        Raises:
+            ClaimError: there is no such release, or it is not open.
+            StorageError: the database failed.
+        """
+        book, at = self._book, made.now()
+        with book.store.write():
+            found = book.release(checked_name(name))
+            if found is None or found[2] != "open":
+                is_ = "is not in the ledger" if found is None else f"is {found[2]}, not open"
+                raise ClaimError(f"name={name!r} {is_}: there is nothing to abandon.")
+            book.store.run(
+                "UPDATE releases SET state = 'abandoned', closed = ? WHERE number = ?",
+                *(at, found[0]),
+            )
+            tidy(book.store)
+            book.seal("abandoned", int(found[0]), at)
+
+    def account(self, person: Any) -> Statement:
+        """What one person gave, and what became of it: for that person.
+
+        Args:
+            person: an id.
+
+        Raises:
+            LedgerError: under replace, there is no such account. Under add/remove the statement of
+                somebody who has none is empty.
+            StorageError: the database failed.
+        """
+        return statement_of(self._book, person)
+
+    def history(self) -> tuple[Past, ...]:
+        """All releases, in the order in which they were opened."""
+        return history.past(self._book)
+
+    def status(self) -> Status:
+        """The ledger at a glance; under add/remove nothing that depends on who is a member."""
+        return history.status(self._book)
+
+    def check(self, head: str | None = None) -> Findings:
+        """Replay every event, every charge and every balance.
+
+        Args:
+            head: an end of the chain that was kept elsewhere, or that a release carried out
+                (`release.ledger.head`). Without it a chain that was made anew as a whole, or whose
+                end was removed, is not noticed.
+
+        Returns:
+            What is wrong; `.require()` raises if anything is.
+        """
+        return audit(self._book, head)
+
+    def export(self, folder: str | os.PathLike[str]) -> tuple[Path, ...]:
+        """Write the tables as Parquet files, for an auditor. Under add/remove they are private.
+
+        Args:
+            folder: where; it is made if it is not there.
+
+        Raises:
+            FileError: a file cannot be written.
+        """
+        return history.export(self._book, Path(folder))
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._book.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _store(where: Any, *, fresh: bool) -> Store:
+    if is_address(where):
+        return PostgreSQL(where)
+    if not isinstance(where, (str, os.PathLike)):
+        raise ArgumentError(
+            "where must be the path of a file, or an address such as postgresql://…/database."
+        )
+    return SQLite(Path(os.path.expanduser(os.fspath(where))), fresh=fresh)
+
+
+def _shown(where: Any) -> str:
+    """Where a ledger is, without what an address may hold of passwords."""
+    return "postgresql://…" if is_address(where) else os.fspath(where)
+
+
+def _rule(at_most: Any, share: Any) -> Rule:
+    """How much a claim asks.
+
+    Raises:
+        ArgumentError: neither is given, or one is out of its range.
+    """
+    if at_most is None and share is None:
+        raise ArgumentError(
+            "at_most or share is needed: the most that anyone spends on this release, in ε, or as "
+            "a share of their whole budget, such as share=1/12."
+        )
+    limit = units.MOST
+    if at_most is not None:
+        limit = units.units(at_most) if is_number(at_most) and at_most > 0 else 0
+        if not 0 < limit <= units.MOST:
+            raise BudgetError(
+                f"at_most={at_most!r} must be a finite number above 0 (at least 1e-9): the most "
+                "that anyone spends on this release."
+            )
+    if share is None:
+        return Rule(limit)
+    if not is_number(share) or not 0 < share <= 1:
+        raise ArgumentError(
+            f"share={share!r} must be a number above 0 and at most 1: a part of everyone's whole "
+            "budget, such as 1/12."
+        )
+    near = Fraction(share).limit_denominator(FINEST)
+    if not near:
+        raise ArgumentError(f"share={share!r} is too small: at least 1/{FINEST:,} is needed.")
+    return Rule(limit, near.numerator, near.denominator)

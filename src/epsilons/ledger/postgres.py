@@ -1,0 +1,131 @@
+"""A ledger in PostgreSQL 15 or newer, where several hosts write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+from epsilons.errors import LedgerError, MissingExtraError
+from epsilons.ledger.schema import TABLES
+from epsilons.ledger.store import PATIENCE, Row, Store, T
+
+if TYPE_CHECKING:
+    import psycopg
+
+__all__ = ["PostgreSQL", "is_address"]
+
+ADDRESSES: Final = ("postgresql://", "postgres://")
+
+OLDEST: Final = 150_000
+"""The oldest server, as it tells its version."""
+
+
+def is_address(where: object) -> bool:
+    """Whether this is the address of a server, and not a path."""
+    return isinstance(where, str) and where.startswith(ADDRESSES)
+
+
+class PostgreSQL(Store):
+    """A database on a server. A commit is on its disk before it is one: synchronous_commit=on.
+
+    Args:
+        address: as libpq takes it; its search_path says in which schema the tables are.
+
+    Raises:
+        MissingExtraError: the extra `postgres` is not installed.
+        LedgerError: the server is older than PostgreSQL 15.
+        StorageError: it cannot be reached.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._streams = 0
+        self._connection = self._told(self._connected)
+        if self._connection.info.server_version < OLDEST:
+            self.close()
+            raise LedgerError("where: a ledger needs PostgreSQL 15 or newer.")
+
+    def _connected(self) -> psycopg.Connection[Any]:
+        connection: psycopg.Connection[Any] = _driver().connect(self._address, autocommit=True)
+        connection.execute("SET synchronous_commit = on")
+        connection.execute(f"SET lock_timeout = '{PATIENCE:.0f}s'")
+        return connection
+
+    def make(self) -> None:
+        """Make the tables."""
+        words = {"integer": "BIGINT", "bytes": "BYTEA", "strict": "", "clustered": ""}
+        for table in TABLES:
+            self.run(table.format(**words))
+
+    def has_tables(self) -> bool:
+        """Whether the schema of this connection holds a ledger."""
+        return self.rows("SELECT to_regclass('ledger')")[0][0] is not None
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def _begin(self, *, write: bool) -> None:
+        if self._connection.closed:
+            self._connection = self._connected()
+        connection = self._connection
+        if not write:
+            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+            return
+        connection.execute("BEGIN")
+        if connection.execute("SELECT to_regclass('ledger')").fetchall()[0][0] is not None:
+            # One row stands for the ledger: whoever holds it writes alone.
+            connection.execute("SELECT one FROM ledger FOR UPDATE")
+
+    def _end(self, word: str) -> None:
+        self._connection.execute(word)
+
+    def _execute(self, sql: str, values: Row) -> Any:
+        text: Any = sql.replace("?", "%s")
+        return self._connection.execute(text, values or None)
+
+    def _stream(self, sql: str, values: Row) -> Any:
+        text: Any = sql.replace("?", "%s")
+        self._streams += 1
+        cursor = self._connection.cursor(name=f"stream {self._streams}")
+        return cursor.execute(text, values or None)
+
+    def _many(self, table: str, columns: tuple[str, ...], rows: Iterable[Row]) -> None:
+        sql: Any = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
+        with self._connection.cursor() as cursor, cursor.copy(sql) as copy:
+            for row in rows:
+                copy.write_row(row)
+        if table == "wanted":
+            self._connection.execute("ANALYZE wanted")
+
+    def _wanted(self) -> None:
+        self._connection.execute(
+            "CREATE TEMP TABLE IF NOT EXISTS wanted (place BIGINT PRIMARY KEY, person BYTEA)"
+        )
+        self._connection.execute("DELETE FROM wanted")
+
+    def _told(self, run: Callable[[], T]) -> T:
+        psycopg = _driver()
+        try:
+            return run()
+        except psycopg.IntegrityError:
+            failure: Exception = self._broken()
+        except psycopg.Error as problem:
+            failure = self._lost(problem)
+        # Out here, so that what the database said is neither its cause nor its context.
+        raise failure
+
+
+def _driver() -> Any:
+    """The package that speaks to PostgreSQL.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    try:
+        import psycopg
+    except ImportError:
+        raise MissingExtraError(
+            "A ledger in PostgreSQL needs the extra `postgres`: pip install 'epsilons[postgres]'."
+        ) from None
+    return psycopg

@@ -1,0 +1,35 @@
+"""Rows out, as a Parquet file: what a ledger hands to an auditor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from epsilons.errors import FileError
+from epsilons.tally.failures import guarded
+
+__all__ = ["write_parquet"]
+
+
+def write_parquet(
+    path: Path, columns: Mapping[str, type], batches: Iterable[Sequence[Sequence[Any]]]
+) -> None:
+    """Write rows as a Parquet file; one that is there is replaced.
+
+    Args:
+        path: of the file.
+        columns: their names, and what they hold: int, str or bytes.
+        batches: rows, some at a time.
+
+    Raises:
+        FileError: the file cannot be written.
+    """
+    import polars as pl
+
+    held: dict[type, Any] = {int: pl.Int64, str: pl.String, bytes: pl.Binary}
+    schema = {name: held[kind] for name, kind in columns.items()}
+    parts = [pl.DataFrame(schema=schema)]
+    parts += [pl.DataFrame(list(rows), schema=schema, orient="row") for rows in batches]
+    table = pl.concat(parts)
+    guarded(lambda: table.write_parquet(path), FileError, f"{str(path)!r} cannot be written.")

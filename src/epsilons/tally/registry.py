@@ -1,0 +1,192 @@
+"""Who is in a table, and which budget each of them was given: for accounts, not for releases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilons.budgets import is_number, numbers_given
+from epsilons.errors import (
+    ArgumentError,
+    BudgetError,
+    ConflictingBudgetsError,
+    DataError,
+)
+from epsilons.tally import columns
+from epsilons.tally.bytewise import bytewise
+from epsilons.tally.collect import collected
+from epsilons.tally.columns import Columns
+from epsilons.tally.failures import guarded
+from epsilons.tally.frames import Asked, asked
+from epsilons.tally.offers import People, as_ids, checked, in_rows, order_of
+from epsilons.tally.storage import as_declared
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import polars as pl
+
+__all__ = ["Enrolled", "enrolled", "people"]
+
+NOBODY: Final = "person has rows without a person (null or NaN). Drop these rows."
+
+
+@dataclass(frozen=True, eq=False)
+class Enrolled:
+    """Everyone in a table, each once, and what each of them gives.
+
+    Attributes:
+        people: who they are.
+        budgets: in their order: an array of floats, or of Python's decimals and integers.
+    """
+
+    people: People
+    budgets: npt.NDArray[Any]
+
+
+def people(data: Any, person: Any, *, lenient: bool) -> People:
+    """Everyone in the data, each once.
+
+    Args:
+        data: a frame, the path of a file, or None if `person` is an array.
+        person: one id for each row, or the name of a column.
+        lenient: whether rows of nobody, and ids that are neither whole numbers nor text in a list,
+            are passed over; they are refused otherwise.
+
+    Raises:
+        ArgumentError: the arguments do not fit together.
+        ColumnError: the column is not there, or its type is that of no ids.
+        DataError: the engine failed.
+        FileError: the file cannot be read.
+    """
+    wanted = asked(person, 1.0, data, person)
+    if wanted.data is None:
+        rows = in_rows(wanted.person, wanted.names.person, lenient=lenient)
+        if not lenient:
+            _refuse_nobody(rows)
+        return rows
+    table = _read(wanted)
+    found = _distinct(table, [table.values])
+    if not lenient and found[table.values].null_count():
+        raise DataError(NOBODY)
+    return People(as_ids(found[table.values], str(person)), table.spelling)
+
+
+def enrolled(data: Any, person: Any, epsilon: Any) -> Enrolled:
+    """Everyone in the data, each once, with their budgets.
+
+    Args:
+        data: a frame, the path of a file, or None if the others are arrays.
+        person: one id for each row, or the name of a column.
+        epsilon: one budget for each row, the name of a column, or one number for everyone.
+
+    Raises:
+        ArgumentError: the arguments do not fit together.
+        BudgetError: a budget is negative, NaN or missing.
+        ColumnError: a column is not there, or not of its type.
+        ConflictingBudgetsError: somebody has two budgets.
+        DataError: a row has no person, or the engine failed.
+        FileError: the file cannot be read.
+    """
+    if is_number(epsilon):
+        who = people(data, person, lenient=False)
+        return Enrolled(who, _budgets(np.full(len(who), epsilon, dtype=_kind_of(epsilon))))
+    wanted = asked(person, epsilon, data, person)
+    if wanted.data is None:
+        return _of_arrays(wanted)
+    table = _read(wanted)
+    if not isinstance(table.epsilon, str):
+        raise ArgumentError("epsilon must be the name of a column of data, since data is given.")
+    pairs = _distinct(table, [table.values, table.epsilon])
+    ids = pairs[table.values]
+    if ids.null_count():
+        raise DataError(NOBODY)
+    if ids.n_unique() != len(ids):
+        raise ConflictingBudgetsError("epsilon: somebody has two budgets. Give one for everyone.")
+    pairs = pairs[order_of(ids)]
+    ids, budgets = pairs[table.values], pairs[table.epsilon]
+    if budgets.null_count():
+        raise BudgetError("epsilon is missing for somebody. Leave these people out, or ask them.")
+    plain = budgets.dtype.is_float()
+    array = budgets.to_numpy() if plain else np.array(budgets.to_list(), dtype=object)
+    return Enrolled(People(as_ids(ids, str(person)), table.spelling), _budgets(array))
+
+
+def _of_arrays(wanted: Asked) -> Enrolled:
+    who = in_rows(wanted.person, wanted.names.person, lenient=False)
+    _refuse_nobody(who)
+    try:
+        budgets = numbers_given(wanted.epsilon)
+    except (ValueError, TypeError):
+        budgets = np.array([], dtype=object)
+    if budgets.ndim != 1 or who.rows is None or len(budgets) != len(who.rows):
+        raise ArgumentError("person and epsilon are not equally long: give one entry for each row.")
+    budgets = _budgets(budgets)
+    each = np.empty(len(who), dtype=budgets.dtype)
+    each[who.rows] = budgets
+    if (each[who.rows] != budgets).any():
+        raise ConflictingBudgetsError("epsilon: somebody has two budgets. Give one for everyone.")
+    return Enrolled(who, each)
+
+
+def _kind_of(epsilon: Any) -> Any:
+    return np.float64 if isinstance(epsilon, float) else object
+
+
+def _budgets(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Refuse what is no budget.
+
+    Raises:
+        BudgetError: an entry is negative, NaN or no number.
+    """
+    numbers = array.dtype.kind in "fiu" or all(map(is_number, array.tolist()))
+    if not numbers or not all(each >= 0 for each in _ends(array)):
+        raise BudgetError(
+            "epsilon is negative, NaN or no number for somebody. A budget is a number from 0 to "
+            "infinity; 0 leaves a person out, inf makes their value public."
+        )
+    return array
+
+
+def _ends(array: npt.NDArray[Any]) -> list[Any]:
+    """The least of some numbers, and NaN if it is among them."""
+    if array.dtype.kind == "O":
+        return [each if each == each else float("nan") for each in array.tolist()]
+    return [array.min()] if array.size else []
+
+
+def _refuse_nobody(who: People) -> None:
+    if who.rows is not None and (who.rows < 0).any():
+        raise DataError(NOBODY)
+
+
+def _read(wanted: Asked) -> Columns:
+    """Open a table for its people: they are its values, too, and written so that bytes compare."""
+    epsilon = wanted.epsilon if isinstance(wanted.epsilon, str) else 1.0
+    person = wanted.person
+    if not isinstance(person, str):
+        raise ArgumentError("person must be the name of a column of data, since data is given.")
+    table = columns.opened(wanted.data, person, epsilon)
+    text = checked(table.types, table.values)
+    table = columns.moved(table)
+
+    def written() -> Columns:
+        kind: Any = "text" if text else "integers"
+        frame = as_declared(table.frame, table.values, table.epsilon, table.values, kind)
+        frame, spelling = bytewise(frame, table.values if text else None, table.values, table.types)
+        return replace(table, frame=frame, spelling=spelling)
+
+    return guarded(written, *table.failure)
+
+
+def _distinct(table: Columns, wanted: list[str]) -> pl.DataFrame:
+    """Distinct rows of some columns, found by the engine."""
+
+    def run() -> pl.DataFrame:
+        query: nw.LazyFrame[Any] = table.frame.select(*wanted).unique()
+        found: pl.DataFrame = collected(query, table.passed).to_polars()
+        return found
+
+    return guarded(run, *table.failure)

@@ -1,0 +1,75 @@
+"""Every test of a ledger runs on both databases."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import epsilons as ep
+from tests.ledger import server
+
+DATABASES = ["sqlite", "postgres"]
+
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The address of a server, started by who needs it."""
+    reason = server.missing()
+    if reason is not None:
+        if os.environ.get("EPSILONS_SKIP_NOTHING"):
+            pytest.fail(f"EPSILONS_SKIP_NOTHING is set, and {reason}")
+        pytest.skip(reason)
+    with server.running() as address:
+        yield address
+
+
+@pytest.fixture(params=DATABASES)
+def database(request: pytest.FixtureRequest) -> str:
+    """The name of a database."""
+    name: str = request.param
+    return name
+
+
+@pytest.fixture
+def place(database: str, tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[], str]:
+    """A function that tells where a new ledger can be made."""
+
+    def fresh() -> str:
+        number = next(_numbers)
+        if database == "sqlite":
+            return str(tmp_path / f"ledger{number}.db")
+        import psycopg
+
+        address: str = request.getfixturevalue("postgres")
+        schema = f"l{os.getpid()}_{number}"
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute(f"CREATE SCHEMA {schema}")
+        return f"{address}&options=-csearch_path%3D{schema}"
+
+    return fresh
+
+
+@pytest.fixture
+def where(place: Callable[[], str]) -> str:
+    """Where a new ledger can be made."""
+    return place()
+
+
+@pytest.fixture
+def ledger(where: str) -> Iterator[ep.Ledger]:
+    """A new ledger under replace."""
+    with ep.Ledger.create(where) as made:
+        yield made
+
+
+@pytest.fixture
+def private(place: Callable[[], str]) -> Iterator[ep.Ledger]:
+    """A new ledger under add/remove."""
+    with ep.Ledger.create(place(), neighbours="add-remove") as made:
+        yield made

@@ -1,0 +1,73 @@
+"""A PostgreSQL server of the system's packages, in a directory of its own, on a Unix socket."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+OTHER = "nobody"
+"""Who runs the server where tests run as root, which initdb refuses."""
+
+
+def programs() -> Path | None:
+    """Where initdb and postgres are; None if they are not here."""
+    found = shutil.which("initdb")
+    if found is not None and shutil.which("postgres") is not None:
+        return Path(found).parent
+    installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    return installed[-1].parent if installed else None
+
+
+def missing() -> str | None:
+    """Why there is no server here; None if there can be one."""
+    if programs() is None:
+        return "a ledger on PostgreSQL needs its server (initdb, postgres), which is not here"
+    if os.geteuid() == 0 and shutil.which("setpriv") is None:
+        return "initdb refuses root, and setpriv, which would run it as somebody else, is not here"
+    return None
+
+
+def _as_other(*command: str) -> list[str]:
+    if os.geteuid() != 0:
+        return list(command)
+    return ["setpriv", f"--reuid={OTHER}", "--regid=nogroup", "--clear-groups", *command]
+
+
+@contextmanager
+def running() -> Iterator[str]:
+    """Start a server; its address, to which a schema is added."""
+    import psycopg
+
+    where = programs()
+    assert where is not None
+    folder = Path(tempfile.mkdtemp(prefix="epsilons-pg-"))
+    if os.geteuid() == 0:
+        shutil.chown(folder, OTHER, "nogroup")
+    data = folder / "data"
+    make = _as_other(str(where / "initdb"), "-D", str(data), "-A", "trust", "-U", "epsilons")
+    subprocess.run([*make, "-E", "UTF8", "--no-sync"], check=True, capture_output=True, cwd=folder)
+    start = _as_other(str(where / "postgres"), "-D", str(data), "-k", str(folder), "-F")
+    quiet = ["-c", "listen_addresses=", "-c", "max_connections=60", "-c", "log_min_messages=fatal"]
+    server = subprocess.Popen(
+        [*start, *quiet], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder
+    )
+    address = f"postgresql://epsilons@/postgres?host={quote(str(folder), safe='')}"
+    try:
+        for _ in range(200):
+            try:
+                psycopg.connect(address).close()
+                break
+            except psycopg.OperationalError:
+                time.sleep(0.1)
+        yield address
+    finally:
+        server.terminate()
+        server.wait(30)
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,270 @@
+"""A ledger that was changed from outside is noticed, whichever row it was."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import epsilons as ep
+from epsilons.errors import LedgerError
+from epsilons.ledger import audit, chain
+from tests.ledger.test_protocol import claimed
+from tests.ledger.work import EPSILON, WHO, X
+
+TABLES = ("ledger", "accounts", "releases", "charges", "changes", "events")
+N = len(WHO)
+
+
+class Tampered:
+    """A ledger whose rows are changed behind its back, and put back."""
+
+    def __init__(self, ledger: ep.Ledger) -> None:
+        self.ledger = ledger
+        self.store: Any = ledger._book.store
+        with self.store.write():
+            for table in TABLES:
+                self.store.run(f"CREATE TABLE kept_{table} AS SELECT * FROM {table}")
+
+    def put_back(self) -> None:
+        with self.store.write():
+            for table in TABLES:
+                self.store.run(f"DELETE FROM {table}")
+                self.store.run(f"INSERT INTO {table} SELECT * FROM kept_{table}")
+
+    def run(self, *statements: str) -> None:
+        with self.store.write():
+            for sql in statements:
+                assert self.store.run(sql) != 0, sql
+
+    def chain_anew(self) -> None:
+        """What somebody does who has the database, and knows how the chain is made."""
+        book, before = self.ledger._book, chain.START
+        with self.store.write():
+            last: Any = dict(
+                self.store.rows("SELECT release, max(number) FROM events GROUP BY release")
+            )
+            for number, kind, release, at in self.store.rows(
+                "SELECT number, kind, release, at FROM events ORDER BY number"
+            ):
+                content = audit._done(book, number, kind, release, last)
+                before = chain.link(before, (number, kind, release, content, at))
+                self.store.run(
+                    "UPDATE events SET content = ?, hash = ? WHERE number = ?",
+                    *(content, before, number),
+                )
+
+
+@pytest.fixture
+def tampered(ledger: ep.Ledger) -> Tampered:
+    """A ledger in which something of everything has happened."""
+    ledger.enrol(person=WHO, epsilon=EPSILON)
+    ledger.enrol(person=["p1", "p3"], epsilon=[200.0, 20.0], consent="letter")
+    for name in ("first", "second"):
+        ep.mean(X, bounds=(0, 1), person=WHO, ledger=ledger.claim(name, share=1 / 10))
+    ep.mean(X, bounds=None, person=WHO, ledger=ledger.claim("range", share=1 / 2))
+    failing = claimed(ledger, "failed", at_most=1)
+
+    def never() -> Any:
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        failing.settle(None, never)
+    claimed(ledger, "given up", at_most=1)
+    ledger.abandon("given up")
+    ledger.withdraw("p5")
+    ledger.erase("p5")
+    return Tampered(ledger)
+
+
+def some_row(pick: random.Random) -> list[tuple[str, ...]]:
+    """Changes, removals and additions, of rows that are picked at random."""
+    account = pick.choice([i + 1 for i in range(N) if i != 5])  # p5 was erased
+    other = pick.choice([i + 1 for i in range(N) if i not in (5, account - 1)])
+    more = pick.randint(1, 10**6)
+    paid, closed, event = pick.randint(1, 4), pick.randint(1, 5), pick.randint(1, 15)
+    a, e, r = f"number = {account}", f"number = {event}", f"number = {closed}"
+    charge = f"release = {pick.randint(1, 2)} AND account = {account}"
+    return [
+        (f"UPDATE accounts SET spent = spent - {more} WHERE {a}",),
+        (f"UPDATE accounts SET spent = spent + {more} WHERE {a}",),
+        (f"UPDATE accounts SET budget = budget - {more} WHERE {a}",),
+        (f"UPDATE accounts SET budget = budget + {more}, most = most + {more} WHERE {a}",),
+        (f"UPDATE accounts SET most = most + {more} WHERE {a}",),
+        (f"UPDATE accounts SET mark = person WHERE {a}",),
+        (
+            f"UPDATE accounts SET mark = (SELECT hash FROM events WHERE {e}), person = NULL "
+            f"WHERE {a}",
+        ),
+        (f"UPDATE accounts SET person = NULL WHERE {a}",),
+        (
+            f"UPDATE accounts SET person = mark WHERE {a}",
+            f"UPDATE accounts SET person = (SELECT person FROM kept_accounts WHERE {a}) "
+            f"WHERE number = {other}",
+            f"UPDATE accounts SET person = (SELECT person FROM kept_accounts "
+            f"WHERE number = {other}) WHERE {a}",
+        ),
+        (f"DELETE FROM accounts WHERE {a}",),
+        (
+            "INSERT INTO accounts (number, person, mark, budget, most, spent) "
+            f"SELECT 1000, hash, hash, {more}, {more}, 0 FROM events WHERE {e}",
+        ),
+        (f"UPDATE charges SET amount = amount + {more} WHERE {charge}",),
+        (
+            f"UPDATE charges SET amount = amount - 1 WHERE {charge}",
+            f"UPDATE accounts SET spent = spent - 1 WHERE {a}",
+        ),
+        (f"DELETE FROM charges WHERE {charge}",),
+        (f"DELETE FROM charges WHERE release = {paid}",),
+        (f"INSERT INTO charges (release, account, amount) VALUES (5, {account}, {more})",),
+        (f"INSERT INTO charges (release, account, amount) VALUES (99, {account}, {more})",),
+        (f"INSERT INTO charges (release, account, amount) VALUES ({paid}, 999, {more})",),
+        (f"UPDATE releases SET name = 'x' WHERE {r}",),
+        (f"UPDATE releases SET question = 'x' WHERE {r}",),
+        (f"UPDATE releases SET at_most = at_most - {more} WHERE {r}",),
+        (f"UPDATE releases SET part = 2, whole = 7 WHERE {r}",),
+        (f"UPDATE releases SET opened = 'x' WHERE {r}",),
+        (f"UPDATE releases SET closed = 'x' WHERE {r}",),
+        (
+            "UPDATE releases SET result = (SELECT hash FROM events WHERE number = 3) "
+            f"WHERE number = {pick.randint(1, 3)}",
+        ),
+        ("UPDATE releases SET state = 'abandoned' WHERE number = 4",),
+        ("UPDATE releases SET state = 'failed' WHERE number = 5",),
+        ("UPDATE releases SET state = 'open', closed = NULL WHERE number = 5",),
+        (f"DELETE FROM releases WHERE {r}",),
+        (
+            "INSERT INTO releases (number, name, question, state, at_most, part, whole, opened) "
+            f"VALUES (9, 'x', 'x', 'open', {more}, 1, 1, 'x')",
+        ),
+        (f"UPDATE changes SET now = now + {more} WHERE event = 2 AND account = {account}",),
+        (f"UPDATE changes SET was = was + {more} WHERE event = 2 AND account = {account}",),
+        ("UPDATE changes SET consent = 'x' WHERE event = 3",),
+        (f"DELETE FROM changes WHERE event = 2 AND account = {account}",),
+        ("DELETE FROM changes WHERE event = 3",),
+        (
+            "INSERT INTO changes (event, account, was, now, consent) "
+            f"VALUES (77, {account}, 1, 2, '')",
+        ),
+        (
+            "INSERT INTO changes (event, account, was, now, consent) "
+            f"VALUES (3, {account if account not in (2, 4) else 9}, 1, 2, '')",
+        ),
+        (f"UPDATE events SET kind = 'x' WHERE {e}",),
+        (f"UPDATE events SET at = 'x' WHERE {e}",),
+        (f"UPDATE events SET hash = content WHERE {e}",),
+        (f"UPDATE events SET content = hash WHERE {e}",),
+        (f"UPDATE events SET release = 7 WHERE {e}",),
+        (f"DELETE FROM events WHERE {e}",),
+        (
+            "INSERT INTO events (number, kind, release, content, at, hash) "
+            "SELECT 40, kind, release, content, at, hash FROM events WHERE number = 3",
+        ),
+        ("UPDATE ledger SET neighbours = 'add-remove'",),
+        ("UPDATE ledger SET created = 'x'",),
+    ]
+
+
+def test_a_ledger_that_nobody_changed_holds(tampered: Tampered) -> None:
+    for _ in range(2):
+        found = tampered.ledger.check()
+        found.require()
+        assert found.head == tampered.ledger.head
+        assert "holds" in str(found)
+        tampered.put_back()
+
+
+def test_a_hundred_of_a_hundred_changes_are_found(tampered: Tampered) -> None:
+    pick = random.Random(17)
+    kinds = len(some_row(pick))
+    todo = [*range(kinds), *(pick.randrange(kinds) for _ in range(100 - kinds))]
+    missed = []
+    for kind in todo:
+        statements = some_row(pick)[kind]
+        tampered.run(*statements)
+        if tampered.ledger.check().holds:
+            missed.append(statements)
+        tampered.put_back()
+    assert not missed
+    assert tampered.ledger.check().holds
+
+
+def test_a_chain_that_was_made_anew_does_not_hold_the_heads_of_releases(
+    tampered: Tampered,
+) -> None:
+    ledger = tampered.ledger
+    heads = [each.head for each in ledger.history()]
+    assert all(ledger.check(head=head).holds for head in heads)
+    tampered.run(
+        "UPDATE charges SET amount = amount - 5 WHERE release = 1 AND account = 1",
+        "UPDATE accounts SET spent = spent - 5 WHERE number = 1",
+    )
+    tampered.chain_anew()
+    assert ledger.check().holds  # nothing inside can tell
+    for head in heads:
+        found = ledger.check(head=head)
+        assert not found.holds
+        with pytest.raises(LedgerError, match="made anew"):
+            found.require()
+
+
+def test_a_tail_that_was_removed_is_found_by_a_head(ledger: ep.Ledger) -> None:
+    ledger.enrol(person=WHO, epsilon=EPSILON)
+    first = ep.mean(X, bounds=(0, 1), person=WHO, ledger=ledger.claim("first", share=1 / 10))
+    assert first.ledger is not None
+    tampered = Tampered(ledger)
+    second = ep.mean(X, bounds=(0, 1), person=WHO, ledger=ledger.claim("second", share=1 / 10))
+    assert second.ledger is not None
+    assert ledger.check(head=second.ledger.head).holds
+    tampered.put_back()  # as from a backup
+    assert ledger.check().holds
+    assert ledger.check(head=first.ledger.head).holds
+    assert not ledger.check(head=second.ledger.head).holds
+    for wrong in ("", "7", "x:y", "4:" + "0" * 64):
+        assert not ledger.check(head=wrong).holds
+
+
+def test_under_add_remove_the_chain_tells_nobody_who_is_a_member(
+    ledger: ep.Ledger, private: ep.Ledger
+) -> None:
+    """Whoever guesses all charges can compute a bare hash: under add/remove it is salted."""
+    for book, neighbours in ((ledger, "replace"), (private, "add-remove")):
+        book.enrol(person=WHO, epsilon=EPSILON)
+        ep.mean(
+            X,
+            bounds=(0, 1),
+            person=WHO,
+            neighbours=neighbours,
+            ledger=book.claim("a", share=1 / 10),
+        )
+        inside: Any = book._book
+        with inside.store.read():
+            row = inside.store.rows(
+                "SELECT name, question, state, at_most, part, whole, result, opened, closed "
+                "FROM releases"
+            )[0]
+            content = bytes(
+                inside.store.rows("SELECT content FROM events WHERE kind = 'settled'")[0][0]
+            )
+            guessed = chain.release_digest(b"", row, inside.charges(1))
+        assert (guessed == content) == (neighbours == "replace")
+        book.check().require()
+
+
+def test_an_export_holds_every_table_but_no_secret(ledger: ep.Ledger, tmp_path: Path) -> None:
+    ledger.enrol(person=WHO, epsilon=EPSILON)
+    ep.mean(X, bounds=(0, 1), person=WHO, ledger=ledger.claim("a", share=1 / 10))
+    paths = ledger.export(tmp_path / "out")
+    assert sorted(path.stem for path in paths) == sorted(set(TABLES) - {"ledger"})
+    charges = pl.read_parquet(tmp_path / "out" / "charges.parquet")
+    accounts = pl.read_parquet(tmp_path / "out" / "accounts.parquet")
+    assert charges["amount"].sum() == accounts["spent"].sum() > 0
+    assert accounts["person"].to_list()[0] == b"s:p0"
+    secret = ledger._book.secret
+    assert not any(secret in path.read_bytes() for path in paths)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ep.errors.FileError):
+        ledger.export(tmp_path / "file")

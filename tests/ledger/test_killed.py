@@ -1,0 +1,124 @@
+"""Nothing is lost and nothing is free: kill −9 at every step, and what a retry finds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+
+import epsilons as ep
+from epsilons.errors import ClaimError
+from tests.ledger.work import EPSILON, WHO, WORK, run_doomed
+
+RELEASES = [kind for kind in WORK if kind != "enrol"]
+
+
+def ready(where: str) -> None:
+    with ep.Ledger.create(where) as ledger:
+        ledger.enrol(person=WHO, epsilon=EPSILON)
+
+
+def balances(ledger: ep.Ledger) -> list[float]:
+    return [ledger.account(who).spent for who in WHO]
+
+
+def steps_of(where: str, kind: str) -> list[str]:
+    """All steps of work that nobody kills."""
+    ready(where)
+    told = run_doomed(where, kind)
+    assert told is not None
+    return told[0]
+
+
+def killed(where: str, kind: str, **when: int) -> None:
+    """Kill a release, and hold the ledger to the matrix of crashes."""
+    ready(where)
+    assert run_doomed(where, kind, **when) is None
+    with ep.Ledger(where) as ledger:
+        ledger.check().require()
+        past = ledger.history()
+        state = past[0].state if past else "none"
+        before = balances(ledger)
+        if state == "drawing":
+            # Prepaid what was offered, and no way to draw again.
+            offered = [budget / 2 for budget in EPSILON]
+            assert before == pytest.approx(offered, abs=1e-8)
+            with pytest.raises(ClaimError, match="Choose another name"):
+                WORK[kind](ledger)
+            assert balances(ledger) == before
+            return
+        assert state in ("none", "open", "settled")
+        assert (max(before) > 0) == (state == "settled")
+        first = WORK[kind](ledger)
+        once = balances(ledger)
+        assert state != "settled" or once == before
+        assert WORK[kind](ledger) == first
+        assert balances(ledger) == once
+        assert min(once) > 0
+        assert all(spent <= budget for spent, budget in zip(once, EPSILON, strict=True))
+        assert [each.state for each in ledger.history()] == ["settled"]
+        ledger.check().require()
+
+
+def some(kind: str, steps: int, few: int) -> list[int]:
+    """A few of the steps, the last among them, others for each kind."""
+    first = 1 + sorted(WORK).index(kind)
+    every = max(1, math.ceil((steps - first) / (few - 1)))
+    return sorted({*range(first, steps, every), steps})
+
+
+@pytest.mark.parametrize("kind", RELEASES)
+def test_killed_at_some_steps(place: Callable[[], str], kind: str) -> None:
+    steps = steps_of(place(), kind)
+    assert any("commit" in step for step in steps)
+    for step in some(kind, len(steps), 3):
+        killed(place(), kind, step=step)
+
+
+def test_killed_right_before_and_right_after_each_commit(place: Callable[[], str]) -> None:
+    steps = steps_of(place(), "found")
+    commits = [number for number, step in enumerate(steps, start=1) if "commit" in step]
+    assert len(commits) == 6  # opened, prepaid, settled: before and after each
+    for step in commits:
+        killed(place(), "found", step=step)
+
+
+def test_killed_between_draws(place: Callable[[], str]) -> None:
+    for between in (1, 2):
+        killed(place(), "found", between=between)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", RELEASES)
+def test_killed_at_every_step(place: Callable[[], str], kind: str) -> None:
+    steps = steps_of(place(), kind)
+    assert len(steps) >= 60
+    for step in range(1, len(steps) + 1):
+        killed(place(), kind, step=step)
+
+
+def enrolment_killed(where: str, step: int) -> None:
+    ready(where)
+    assert run_doomed(where, "enrol", step=step) is None
+    with ep.Ledger(where) as ledger:
+        ledger.check().require()
+        budgets = [ledger.account(who).budget for who in WHO]
+        people = ledger.status().people
+        doubled = [2 * each for each in EPSILON]
+        assert (budgets, people) in ((EPSILON, len(WHO)), (doubled, len(WHO) + 1))
+        WORK["enrol"](ledger)
+        assert [ledger.account(who).budget for who in WHO] == doubled
+        ledger.check().require()
+
+
+def test_an_enrolment_is_all_of_it_or_nothing(place: Callable[[], str]) -> None:
+    steps = steps_of(place(), "enrol")
+    for step in some("enrol", len(steps), 3):
+        enrolment_killed(place(), step)
+
+
+@pytest.mark.slow
+def test_an_enrolment_killed_at_every_step(place: Callable[[], str]) -> None:
+    for step in range(1, len(steps_of(place(), "enrol")) + 1):
+        enrolment_killed(place(), step)

@@ -1,0 +1,394 @@
+"""Accounts: who is enrolled, what a release offers and takes, who may change what."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import epsilons as ep
+from epsilons.errors import (
+    ArgumentError,
+    BudgetError,
+    ClaimError,
+    ColumnError,
+    ConflictingBudgetsError,
+    DataError,
+    LedgerError,
+)
+
+N = 60
+WHO = [f"p{i}" for i in range(N)]
+X = [(7 * i % 11) / 10 for i in range(N)]
+EPSILON = [0.5, 1.0, 2.0] * (N // 3)
+NANO = 10**9
+
+
+def units(ledger: ep.Ledger, person: Any) -> tuple[int, int, int]:
+    """Budget, spent and left of a person in nano-ε."""
+    found = ledger.account(person)
+    return tuple(round(each * NANO) for each in (found.budget, found.spent, found.left))  # type: ignore[return-value]
+
+
+def mean(ledger: ep.Ledger, name: str, **claim: Any) -> ep.Release:
+    return ep.mean(X, bounds=(0, 1), person=WHO, ledger=ledger.claim(name, **claim))
+
+
+@pytest.mark.parametrize(
+    ("times", "each", "budget"), [(10, 0.1, 1.0), (3, 0.1, 0.3), (7, 0.1, 0.7), (40, 0.05, 2.0)]
+)
+def test_decimals_fit_to_the_last_unit(
+    ledger: ep.Ledger, times: int, each: float, budget: float
+) -> None:
+    ledger.enrol(person=WHO, epsilon=budget)
+    for number in range(times):
+        release = mean(
+            ledger,
+            str(number),
+            at_most=each,
+        )
+        assert release.spent[0].epsilon <= each
+    given, spent, left = units(ledger, "p3")
+    assert given == round(budget * NANO)
+    # The mechanism rounds its weights down: what it takes is at most what was offered.
+    assert given - spent == left < times * 2
+    if left == 0:
+        with pytest.raises(LedgerError, match="nobody in the data has anything left"):
+            mean(ledger, "more", at_most=each)
+
+
+def test_a_charge_is_the_exact_loss_rounded_up(ledger: ep.Ledger) -> None:
+    ledger.enrol(person=WHO, epsilon=EPSILON)
+    release = ep.mean(
+        X, bounds=(0, 1), person=WHO, method="proportional", ledger=ledger.claim("a", at_most=3)
+    )
+    losses = ep.verify.exact(release.mechanism).losses
+    for budget, loss in zip([0.5, 1.0, 2.0], losses, strict=True):
+        exact = Fraction(loss) * NANO
+        assert units(ledger, WHO[EPSILON.index(budget)])[1] == math.ceil(exact)
+
+
+def test_what_is_left_is_the_budget_of_the_next_release(ledger: ep.Ledger) -> None:
+    ledger.enrol(person=WHO, epsilon=EPSILON)
+    for number in range(2):
+        mean(ledger, f"first {number}", at_most=0.2)
+    release = mean(
+        ledger,
+        "last",
+        at_most=5,
+    )
+    left = 0.5 - math.fsum(line.spent for line in ledger.account("p0").lines[:-1])
+    assert release.spent[0].epsilon == pytest.approx(left, abs=1e-8)
+    assert units(ledger, "p0")[1] <= 5 * 10**8
+
+
+def test_a_share_is_of_the_whole_budget(ledger: ep.Ledger) -> None:
+    ledger.enrol(person=WHO, epsilon=EPSILON)
+    for month in range(12):
+        release = ep.mean(
+            X,
+            bounds=(0, 1),
+            person=WHO,
+            method="proportional",
+            ledger=ledger.claim(f"month {month}", share=1 / 12),
+        )
+        levels = [row.epsilon for row in release.spent]
+        assert levels == pytest.approx([0.5 / 12, 1 / 12, 2 / 12], abs=1e-8)
+    assert all(0 <= units(ledger, who)[2] < 50 for who in WHO[:3])
+
+
+def test_a_retry_is_the_same_to_the_last_byte_and_free(ledger: ep.Ledger, where: str) -> None:
+    ledger.enrol(person=WHO, epsilon=EPSILON)
+    first = mean(ledger, "a", at_most=0.2)
+    before = ledger.account("p1")
+    with ep.Ledger(where) as other:
+        again = mean(other, "a", at_most=0.2)
+    assert again.to_json() == first.to_json()
+    assert str(again) == str(first)
+    assert ledger.account("p1") == before
+    assert ep.Release.from_json(first.to_json()).to_json() == first.to_json()
+
+
+def test_another_question_under_a_name_is_refused(ledger: ep.Ledger) -> None:
+    ledger.enrol(person=WHO, epsilon=EPSILON)
+    mean(ledger, "a", at_most=0.2)
+    with pytest.raises(ClaimError, match="another question"):
+        ep.mean(X, bounds=(0, 2), person=WHO, ledger=ledger.claim("a", at_most=0.2))
+    with pytest.raises(ClaimError, match=r"at_most=0.2, not with share=1/2"):
+        mean(ledger, "a", share=0.5)
+    data = pl.DataFrame({"who": WHO, "x": X[::-1]})
+    with pytest.raises(ClaimError, match="another question"):  # an array, and not a column
+        ep.mean("x", bounds=(0, 1), data=data, person="who", ledger=ledger.claim("a", at_most=0.2))
+
+
+def test_changed_data_are_no_other_question(ledger: ep.Ledger) -> None:
+    ledger.enrol(person=WHO, epsilon=EPSILON)
+    first = mean(ledger, "a", at_most=0.2)
+    again = ep.mean(X[::-1], bounds=(0, 1), person=WHO, ledger=ledger.claim("a", at_most=0.2))
+    assert again.to_json() == first.to_json()
+
+
+def test_titles_and_units_are_no_part_of_a_question(ledger: ep.Ledger) -> None:
+    ledger.enrol(person=WHO, epsilon=EPSILON)
+    first = mean(ledger, "a", at_most=0.2)
+    again = ep.mean(
+        X, bounds=(0, 1), person=WHO, title="Wages", ledger=ledger.claim("a", at_most=0.2)
+    )
+    assert (again.title, again.value) == ("Wages", first.value)
+
+
+CENTRAL: dict[str, Callable[[Any], Any]] = {
+    "mean": lambda claim: ep.mean(X, bounds=(0, 1), person=WHO, ledger=claim),
+    "frequencies": lambda claim: ep.frequencies(X, edges=[0, 0.5, 1.01], person=WHO, ledger=claim),
+    "sampled": lambda claim: ep.mean(
+        X, bounds=(0, 1), person=WHO, method="sampling", related=False, ledger=claim
+    ),
+    "several": lambda claim: ep.publish(
+        [ep.Mean(X, bounds=(0, 1)), ep.Frequencies(X, edges=[0, 0.5, 1.01])],
+        person=WHO,
+        ledger=claim,
+    ),
+    "unknown range": lambda claim: ep.mean(X, bounds=None, person=WHO, ledger=claim),
+}
+
+
+@pytest.mark.parametrize("kind", list(CENTRAL))
+def test_every_central_release_is_charged_once(ledger: ep.Ledger, kind: str) -> None:
+    ledger.enrol(person=WHO, epsilon=[100 * each for each in EPSILON])
+    first = CENTRAL[kind](ledger.claim("a", share=1 / 2))
+    spent = units(ledger, "p2")[1]
+    again = CENTRAL[kind](ledger.claim("a", share=1 / 2))
+    assert 0 < spent == units(ledger, "p2")[1]
+    assert str(first) == str(again)
+    mechanism = first.mechanism
+    losses = ep.verify.exact(mechanism).losses
+    offered = 100.0
+    place = int(np.searchsorted(mechanism.levels, offered, side="right")) - 1
+    assert spent == math.ceil(Fraction(losses[place]) * NANO)
+    ledger.check().require()
+
+
+@pytest.mark.parametrize("kind", ["mean", "frequencies", "several", "unknown range"])
+def test_every_central_release_under_add_remove(private: ep.Ledger, kind: str) -> None:
+    private.enrol(person=WHO, epsilon=[100 * each for each in EPSILON])
+    questions: dict[str, list[Any]] = {
+        "mean": [ep.Mean("x", bounds=(0, 1))],
+        "frequencies": [ep.Frequencies("x", edges=[0, 0.5, 1.01])],
+        "several": [ep.Mean("x", bounds=(0, 1)), ep.Frequencies("x", edges=[0, 0.5, 1.01])],
+        "unknown range": [ep.Mean("x", bounds=None)],
+    }
+    data = pl.DataFrame({"who": [*WHO, "stranger"], "x": [*X, 0.5]})
+
+    def released() -> ep.Releases:
+        return ep.publish(
+            questions[kind],
+            data=data,
+            person="who",
+            neighbours="add-remove",
+            ledger=private.claim("a", at_most=40),
+        )
+
+    first, spent = released(), units(private, "p2")[1]
+    assert 0 < spent <= 40 * NANO
+    assert str(released()) == str(first)
+    assert units(private, "p2")[1] == spent
+    losses = ep.verify.exact(first.mechanism).losses
+    place = int(np.searchsorted(first.mechanism.levels, 40.0, side="right")) - 1
+    assert spent == math.ceil(Fraction(losses[place]) * NANO)
+    private.check().require()
+
+
+def test_what_is_refused(ledger: ep.Ledger, private: ep.Ledger) -> None:
+    ledger.enrol(person=WHO, epsilon=EPSILON)
+    claim = ledger.claim("a", at_most=0.2)
+    with pytest.raises(ArgumentError, match="exclude each other"):
+        ep.mean(X, epsilon=0.1, bounds=(0, 1), person=WHO, ledger=claim)
+    with pytest.raises(ArgumentError, match="person is needed"):
+        ep.mean(X, bounds=(0, 1), ledger=claim)
+    with pytest.raises(ArgumentError, match="one model for life"):
+        ep.mean(X, bounds=(0, 1), person=WHO, neighbours="add-remove", ledger=claim)
+    with pytest.raises(ArgumentError, match="seed"):
+        ep.mean(X, bounds=(0, 1), person=WHO, ledger=claim, source=ep.Seeded(1))
+    with pytest.raises(ArgumentError, match="give a claim"):
+        ep.mean(X, bounds=(0, 1), person=WHO, ledger=ledger)  # type: ignore[arg-type]
+    for bad in (math.inf, 0, -1, math.nan, 1e-12, "much"):
+        with pytest.raises(BudgetError, match="at_most"):
+            ledger.claim("b", at_most=bad)
+    for bad in (0, 1.5, -1, math.nan, 1e-9):
+        with pytest.raises(ArgumentError, match="share"):
+            ledger.claim("b", share=bad)
+    with pytest.raises(ArgumentError, match="at_most or share"):
+        ledger.claim("b")
+    for name in ("", "  ", "two\nlines", "x" * 201, 7):
+        with pytest.raises(ArgumentError, match="name"):
+            ledger.claim(name, at_most=1)  # type: ignore[arg-type]
+    for refused in (private.budgets,):
+        with pytest.raises(LedgerError, match="replace"):
+            refused(at_most=1)
+
+
+def test_people_without_an_account(ledger: ep.Ledger, private: ep.Ledger) -> None:
+    ledger.enrol(person=WHO[:-2], epsilon=1.0)
+    with pytest.raises(LedgerError, match="2 people of the data have no account"):
+        mean(ledger, "a", at_most=0.2)
+    private.enrol(person=WHO[:-2], epsilon=1.0)
+    release = ep.mean(
+        X,
+        bounds=(0, 1),
+        person=WHO,
+        neighbours="add-remove",
+        levels=[0.2],
+        ledger=private.claim("a", at_most=0.21),
+    )
+    assert release.value is not None
+    assert private.account(WHO[-1]).budget == 0.0
+
+
+def test_nobody_is_enrolled_twice_or_raised_without_consent(ledger: ep.Ledger) -> None:
+    told = ledger.enrol(person=[1, 2, 2, "2"], epsilon=[0.5, 1, 1, 2])
+    assert (told.people, told.new) == (3, 3)
+    assert ledger.account(2).budget == 1.0
+    assert ledger.account("2").budget == 2.0
+    with pytest.raises(LedgerError, match="consent="):
+        ledger.enrol(person=[1, 2], epsilon=[0.4, 1.5])
+    assert ledger.account(1).budget == 0.5
+    told = ledger.enrol(person=[1, 2], epsilon=[0.4, 1.5], consent="letter of 3 May")
+    assert (told.raised, told.lowered, told.new) == (1, 1, 0)
+    lines = [line.what for line in ledger.account(2).lines]
+    assert lines == ["enrolled", "raised: letter of 3 May"]
+    assert ledger.account(1).lines[-1].what == "lowered"
+    ledger.check().require()
+
+
+def test_under_add_remove_a_raise_without_consent_is_passed_over(private: ep.Ledger) -> None:
+    private.enrol(person=[1, 2], epsilon=[0.5, 0.5])
+    told = private.enrol(person=[1, 3], epsilon=[1.0, 1.0])
+    assert (told.new, told.raised, told.lowered) == (None, None, None)
+    assert (private.account(1).budget, private.account(3).budget) == (0.5, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("person", "epsilon", "error"),
+    [
+        ([1, 2], [0.5, -1.0], BudgetError),
+        ([1, 2], [0.5, math.nan], BudgetError),
+        ([1, 2], ["much", 1.0], BudgetError),
+        ([1, 1], [0.5, 1.0], ConflictingBudgetsError),
+        ([1, None], [0.5, 1.0], DataError),
+        ([1.5, 2.5], [0.5, 1.0], ColumnError),
+        ([1, 2, 3], [0.5, 1.0], ArgumentError),
+        (np.array([True, False]), [0.5, 1.0], ColumnError),
+    ],
+)
+def test_enrolments_that_are_refused(
+    ledger: ep.Ledger, person: Any, epsilon: Any, error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        ledger.enrol(person=person, epsilon=epsilon)
+    assert ledger.status().people == 0
+
+
+def test_budgets_are_decimals_rounded_down(ledger: ep.Ledger) -> None:
+    budgets = [0.1, 1e-9, 0.1234567899, 2.0**-30, math.inf, 0.0]
+    ledger.enrol(person=list(range(6)), epsilon=budgets)
+    found = [units(ledger, who)[0] for who in (0, 1, 2, 3, 5)]
+    assert found == [10**8, 1, 123456789, 0, 0]
+    assert ledger.account(4).budget == math.inf
+    ledger.enrol(person=[7], epsilon=[Decimal("0.3")])
+    assert units(ledger, 7)[0] == 3 * 10**8
+
+
+def test_a_public_person_is_recorded_without_a_limit(ledger: ep.Ledger) -> None:
+    ledger.enrol(person=WHO, epsilon=[math.inf, *EPSILON[1:]])
+    for number in range(3):
+        mean(ledger, str(number), at_most=0.5)
+    assert ledger.account("p0").left == math.inf
+    assert 0 < ledger.account("p0").spent <= 1.5
+    assert len(ledger.account("p0").lines) == 4
+    mean(ledger, "share", share=1 / 2)
+    ledger.check().require()
+
+
+def test_whoever_withdraws_is_left_out(ledger: ep.Ledger) -> None:
+    ledger.enrol(person=WHO, epsilon=EPSILON)
+    mean(ledger, "a", at_most=0.2)
+    spent = ledger.account("p0").spent
+    with pytest.raises(LedgerError, match="only who has withdrawn"):
+        ledger.erase("p0")
+    ledger.withdraw("p0")
+    assert (ledger.account("p0").left, ledger.account("p0").spent) == (0.0, spent)
+    release = mean(ledger, "b", at_most=0.2)
+    assert release.spent[0].epsilon == 0.0
+    ledger.erase("p0")
+    with pytest.raises(LedgerError, match="no such account"):
+        ledger.account("p0")
+    with pytest.raises(LedgerError, match="no such account"):
+        ledger.withdraw("p0")
+    with pytest.raises(LedgerError, match="have no account"):
+        mean(ledger, "c", at_most=0.2)
+    # Whoever comes back has the account that they had, with what is spent.
+    with pytest.raises(LedgerError, match="consent"):
+        ledger.enrol(person=["p0"], epsilon=[0.5])
+    ledger.enrol(person=["p0"], epsilon=[0.5], consent="came back")
+    assert ledger.account("p0").spent == spent
+    ledger.check().require()
+
+
+def test_budgets_are_what_a_claim_would_be_offered(ledger: ep.Ledger) -> None:
+    ledger.enrol(person=WHO, epsilon=EPSILON)
+    assert ledger.budgets(at_most=1.5) == ep.Budgets([0.5, 1.0, 1.5] * 20)
+    mean(ledger, "a", at_most=0.5)
+    left = {round(ledger.account(who).left, 9) for who in WHO}
+    assert {round(each, 9) for each in ledger.budgets(at_most=9).levels.tolist()} == left
+
+
+def test_what_a_ledger_tells_of_itself(ledger: ep.Ledger, private: ep.Ledger) -> None:
+    for book in (ledger, private):
+        book.enrol(person=WHO, epsilon=EPSILON)
+    mean(ledger, "a", at_most=0.2)
+    ep.mean(
+        X,
+        bounds=(0, 1),
+        person=WHO,
+        neighbours="add-remove",
+        ledger=private.claim("a", at_most=0.2),
+    )
+    (past,) = ledger.history()
+    assert (past.name, past.state, past.claim, past.people) == ("a", "settled", "at_most=0.2", N)
+    assert past.spent == pytest.approx(sum(ledger.account(who).spent for who in WHO))
+    assert "60 people gave ε = 70 together" in str(ledger.status())
+    (hidden,) = private.history()
+    assert (hidden.people, hidden.spent) == (None, None)
+    assert private.status().people is None
+    assert "people gave" not in str(private.status())
+
+
+def test_a_ledger_is_made_once_and_where_it_is(where: str, tmp_path: Any) -> None:
+    with pytest.raises(LedgerError):
+        ep.Ledger(where)
+    ep.Ledger.create(where).close()
+    with pytest.raises(LedgerError):
+        ep.Ledger.create(where)
+    with pytest.raises(ArgumentError):
+        ep.Ledger(7)  # type: ignore[arg-type]
+    (tmp_path / "other.db").write_bytes(b"")
+    with pytest.raises(LedgerError, match="holds no ledger"):
+        ep.Ledger(tmp_path / "other.db")
+
+
+@pytest.mark.parametrize("few", [7, N])
+def test_few_are_looked_up_and_many_are_found_among_all(ledger: ep.Ledger, few: int) -> None:
+    """Two ways to the same balances: fewer than one of four accounts, and all of them."""
+    ledger.enrol(person=WHO, epsilon=EPSILON)
+    some = WHO[-few:]
+    claim = ledger.claim("a", share=1 / 2)
+    ep.mean(X[-few:], bounds=(0, 1), person=some, method="proportional", ledger=claim)
+    for who, budget in zip(WHO, EPSILON, strict=True):
+        spent = budget / 2 if who in some else 0.0
+        assert ledger.account(who).spent == pytest.approx(spent, abs=1e-6)

@@ -1,0 +1,119 @@
+"""The sum of exact losses over random releases of every kind: the ledger's to the last nano-ε."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+from epsilons.errors import BudgetError, LedgerError
+
+NANO = 10**9
+N = 90
+WHO = list(range(N))
+X = [(7 * i % 11) / 10 for i in range(N)]
+BINS = [0, 0.25, 0.5, 1.01]
+
+
+def asked(pick: random.Random) -> tuple[list[Any], float]:
+    """Questions of every kind, and how much is asked."""
+    related = pick.choice([True, False, 0.05])
+    kinds: list[Callable[[], list[Any]]] = [
+        lambda: [ep.Mean("x", bounds=(0, pick.choice([1, 2])), related=related)],
+        lambda: [ep.Mean("x", bounds=(0, 1), method="proportional")],
+        lambda: [ep.Mean("x", bounds=(0, 1), method="staircase")],
+        lambda: [ep.Mean("x", bounds=(0, 1), method="hpm-a", related=False)],
+        lambda: [ep.Mean("x", bounds=(0, 1), method="sampling", related=False)],
+        lambda: [ep.Mean("x", bounds=None)],
+        lambda: [ep.Frequencies("x", edges=BINS, related=related)],
+        lambda: [ep.Frequencies("x", edges=BINS, method="threshold", related=False)],
+        lambda: [ep.Mean("x", bounds=(0, 1)), ep.Frequencies("x", edges=BINS)],
+        lambda: [
+            ep.Mean("x", bounds=(0, 1)),
+            ep.Mean("x", bounds=(0, 2)),
+            ep.Mean("x", bounds=None),
+        ],
+    ]
+    return pick.choice(kinds)(), math.exp(pick.uniform(-2, 4))
+
+
+def open_asked(pick: random.Random) -> tuple[list[Any], float]:
+    """The same where people are private."""
+    kinds: list[Callable[[], list[Any]]] = [
+        lambda: [ep.Mean("x", bounds=(0, pick.choice([1, 2])))],
+        lambda: [ep.Mean("x", bounds=None)],
+        lambda: [ep.Frequencies("x", edges=BINS)],
+        lambda: [ep.Mean("x", bounds=(0, 1)), ep.Frequencies("x", edges=BINS)],
+    ]
+    return pick.choice(kinds)(), math.exp(pick.uniform(-2, 4))
+
+
+def carried_out(ledger: ep.Ledger, releases: int, seed: int, **terms: Any) -> int:
+    """Random releases of random people; how many there were."""
+    import polars as pl
+
+    pick = random.Random(seed)
+    budgets = {who: round(math.exp(pick.uniform(1, 6)), pick.choice([0, 2, 12])) for who in WHO}
+    ledger.enrol(person=WHO, epsilon=[budgets[who] for who in WHO])
+    exact = dict.fromkeys(WHO, Fraction(0))
+    charged = dict.fromkeys(WHO, 0)
+    made = 0
+    for number in range(releases):
+        questions, at_most = (open_asked if terms else asked)(pick)
+        rule = {"at_most": at_most} if pick.random() < 0.5 else {"share": pick.random() / 2}
+        people = [who for who in WHO if pick.random() < 0.8]
+        data = pl.DataFrame({"who": people, "x": [X[who] for who in people]})
+        before = {who: round(ledger.account(who).left * NANO) for who in WHO}
+        claim: Any = ledger.claim(str(number), **rule)
+        try:
+            found = ep.publish(questions, data=data, person="who", ledger=claim, **terms)
+        except (BudgetError, LedgerError):
+            if any(each.state == "open" for each in ledger.history()):
+                ledger.abandon(str(number))
+            continue
+        made += 1
+        verdict = ep.verify.exact(found.mechanism)
+        assert verdict.holds
+        levels = np.asarray(found.mechanism.levels)
+        proven = (Fraction(0), *verdict.losses)
+        # Of coins the checker knows a certified bound, which is no fraction: people pay for what
+        # their coins were made for.
+        losses = proven if verdict.exact else (Fraction(0), *found.mechanism.losses)
+        for account, offered in zip(claim._accounts.tolist(), claim._budgets.tolist(), strict=True):
+            who = WHO[account - 1]
+            assert Fraction(offered) * NANO <= before[who]
+            place = int(np.searchsorted(levels, offered, side="right"))
+            assert proven[place] <= losses[place]
+            exact[who] += Fraction(proven[place])
+            charged[who] += math.ceil(Fraction(losses[place]) * NANO)
+    for who in WHO:
+        spent = round(ledger.account(who).spent * NANO)
+        assert spent == charged[who]
+        assert exact[who] * NANO <= spent
+        assert exact[who] <= Fraction(str(budgets[who]))
+    ledger.check().require()
+    return made
+
+
+def test_some_releases_under_replace(ledger: ep.Ledger) -> None:
+    assert carried_out(ledger, 12, 3) >= 6
+
+
+def test_some_releases_under_add_remove(private: ep.Ledger) -> None:
+    assert carried_out(private, 6, 4, neighbours="add-remove") >= 4
+
+
+@pytest.mark.slow
+def test_a_hundred_releases_under_replace(ledger: ep.Ledger) -> None:
+    assert carried_out(ledger, 100, 5) >= 50
+
+
+@pytest.mark.slow
+def test_a_hundred_releases_under_add_remove(private: ep.Ledger) -> None:
+    assert carried_out(private, 100, 6, neighbours="add-remove") >= 80
