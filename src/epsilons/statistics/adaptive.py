@@ -91,13 +91,18 @@ class Stages:
         Args:
             pair: what the first stage drew.
         """
-        seen = Seen(*self.first.moments(pair), self.first.slack)
-        reading = Spreading(self.first.weighing, RELATED)
-        return self.place(reading.most(seen, _UNLUCKY, _UNLUCKY))
+        return self._place(Seen(*self.first.moments(pair), self.first.slack))
 
-    @staticmethod
-    def place(variance: float) -> int:
-        """The place of the smallest spread that allows a variance."""
+    def foretold(self, spread: float) -> int:
+        """The place of the spread that will be found, if noise is neither here nor there.
+
+        Args:
+            spread: the standard deviation of the data, in parts of the range.
+        """
+        return self._place(Seen(0.0, spread * spread, self.first.slack))
+
+    def _place(self, seen: Seen) -> int:
+        variance = Spreading(self.first.weighing, RELATED).most(seen, _UNLUCKY, _UNLUCKY)
         return max(at for at, each in enumerate(SPREADS) if at == 0 or each * each >= variance)
 
     @cached_property
