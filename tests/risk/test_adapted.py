@@ -31,8 +31,15 @@ def beyond(sums: Floats, scale: float, error: float) -> Floats:
     """P(|s + L| > error) of Laplace noise, for each sum."""
     far = np.abs(sums)
     inside = np.exp(-error / scale) * np.cosh(np.minimum(far, error) / scale)
-    outside = 1.0 - np.exp(-np.maximum(far, error) / scale) * np.cosh(error / scale)
-    return np.asarray(np.where(far <= error, inside, np.minimum(outside, 1.0)))
+    outside = 1.0 - np.exp(-np.maximum(far, error) / scale) * np.sinh(error / scale)
+    return np.asarray(np.where(far <= error, inside, outside))
+
+
+def test_the_noise_of_these_tests_is_laplace_noise() -> None:
+    noise = np.random.default_rng(2).laplace(0.0, 0.7, 10**6)
+    for far, error in ((0.0, 1.0), (0.4, 1.0), (1.5, 1.0), (3.0, 0.2)):
+        seen = float((np.abs(far + noise) > error).mean())
+        assert float(beyond(np.array([-far]), 0.7, error)[0]) == pytest.approx(seen, abs=3e-3)
 
 
 def exact_reach(sums: Floats, scale: float) -> Callable[[float], float]:
@@ -156,3 +163,14 @@ def test_more_choices_make_all_intervals_wider(assumption: Assumption) -> None:
         found.append((spreading.usual(0.05), spreading.error("chance", seen, 0.05), high, -low))
     assert all(np.diff(np.array(found), axis=0).ravel() > 0.0)
     assert found[2][0] < 2.0 * found[0][0]
+
+
+@pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED])
+def test_more_choices_make_intervals_with_the_spread_much_wider(assumption: Assumption) -> None:
+    """More than the squares of the sample, which are to hold for each of them, too."""
+    budgets = ep.Budgets({0.1: 5000, 1.0: 5000})
+    goal = MeanGoal(assumption, "mse", 0.95, 0.1)
+    weighing = allocate_for(budgets, goal, "optimal").weighing
+    seen = Seen(0.0, 0.01, 0.0)
+    one, many = (Spreading(weighing, assumption, times) for times in (1, 12))
+    assert many.error("chance", seen, 0.05) > 1.15 * one.error("chance", seen, 0.05)

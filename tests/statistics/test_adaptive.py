@@ -19,7 +19,7 @@ from epsilons.noise import Source
 from epsilons.risk.adapted import WeighedAdaptively
 from epsilons.risk.assumptions import RELATED, UNRELATED
 from epsilons.risk.goals import MeanGoal
-from epsilons.statistics.adaptive import SPREADS, Stages
+from epsilons.statistics.adaptive import SPREADS, Stages, _tenth
 from epsilons.statistics.steps import Draw
 from tests.profiles import ADVERSARIAL, ORDINARY
 
@@ -65,6 +65,16 @@ def test_the_first_stage_takes_a_tenth_and_the_second_may_have_all_that_is_left(
     assert float(sum(strict)) == pytest.approx(0.1, rel=1e-9)
     assert float(strict[0]) == pytest.approx(0.01, rel=1e-9)
     assert 0.01 < float(generous[0]) <= 0.1
+
+
+def test_a_tenth_is_rounded_down() -> None:
+    """Weights have fewer bits than floats, and would hide it: so tenths are looked at."""
+    tenths = [(level, _tenth(level)) for level in np.linspace(0.1, 7.0, 500).tolist()]
+    assert all(Fraction(tenth) <= Fraction(level) / 10 for level, tenth in tenths)
+    assert all(Fraction(np.nextafter(tenth, 9.0)) > Fraction(level) / 10 for level, tenth in tenths)
+    assert any(level / 10 > tenth for level, tenth in tenths)
+    assert _tenth(np.inf) == np.inf
+    assert _tenth(0.0) == _tenth(5e-324) == 0.0
 
 
 def test_tenths_that_fall_together_are_paid_by_each() -> None:
