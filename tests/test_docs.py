@@ -32,7 +32,7 @@ import epsilons
 from epsilons.__main__ import cli
 from epsilons.allocation import FREQUENCY_RULES, RULES
 from epsilons.mechanisms import additive, histogram
-from epsilons.statistics import STATISTICS
+from epsilons.statistics import STATISTICS, adaptive
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(
@@ -144,7 +144,8 @@ def test_links_resolve(page: str) -> None:
 
 def test_every_rule_is_in_the_guide() -> None:
     guide = (ROOT / "docs/guide.md").read_text("utf-8")
-    assert all(f"| `{name}` |" in guide for name in {**RULES, **FREQUENCY_RULES})
+    names = {*RULES, *FREQUENCY_RULES, *adaptive.METHODS}
+    assert all(f"| `{name}` |" in guide for name in names)
 
 
 def test_every_error_is_in_the_guide() -> None:

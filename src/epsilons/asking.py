@@ -76,7 +76,8 @@ def mean(
             `confidence`.
         confidence: of the PAC error, and of the interval that is printed.
         method: "auto" takes the smallest forecast error; or a rule by name (`epsilons.plan` lists
-            them). "sampling" draws per person and needs data in memory.
+            them). "sampling" draws per person and needs data in memory. "adaptive", with bounds
+            under replace, finds the spread with a tenth of everyone's budget first.
         missing: what a value that is null, NaN or infinite gets: "error", a refusal, or "midpoint",
             the middle of the range. Not given, it is "error" under replace, and "midpoint" under
             add/remove, where "error" is not accepted, for a refusal would tell.

@@ -25,7 +25,7 @@ from epsilons.planning.forecast import (
     put_in_order,
     rmse_of,
 )
-from epsilons.planning.guess import Guess, guess_of
+from epsilons.planning.guess import Guess, forecasts_without_it, guess_of
 from epsilons.planning.options import (
     Option,
     as_option_rows,
@@ -46,6 +46,7 @@ from epsilons.report.plan_data import ChangeRow, GainsData, PlanData
 from epsilons.risk import OPEN
 from epsilons.risk.assumptions import RELATED, Assumption
 from epsilons.risk.goals import Goal, MeanGoal
+from epsilons.statistics import adaptive
 from epsilons.statistics.people import forecast_designs
 from epsilons.theory import least_error
 
@@ -231,6 +232,11 @@ class Plan(Shown):
             if forecast.method == method:
                 return forecast
         known = [forecast.method for forecast in self.forecasts]
+        if method in adaptive.METHODS and self.neighbours == "replace" and not self.cells:
+            raise ArgumentError(
+                f"method={method!r} finds the spread in the data: plan with a guess of it, such as "
+                "spread=0.1, and see what it would give for such data."
+            )
         parameters.choice("method", method, known)
         raise KeyError(method)
 
@@ -315,6 +321,7 @@ def central_plan(
     forecasts = [
         forecast_of_allocation(allocation, limits, strictest) for allocation in allocations.values()
     ]
+    forecasts += forecasts_without_it(budgets, goal, limits, strictest)
     put_in_order(forecasts, goal, best)
     return Plan(
         forecasts=tuple(forecasts),

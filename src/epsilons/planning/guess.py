@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from epsilons.budgets import Budgets
+from epsilons.errors import BudgetError
+from epsilons.planning.forecast import Forecast, forecast_of
 from epsilons.planning.sides import best_of
+from epsilons.release import ByLevel
 from epsilons.report.plan_data import GuessRow
-from epsilons.risk.goals import Goal
+from epsilons.risk.goals import Goal, MeanGoal
+from epsilons.statistics.adaptive import Stages
 
-__all__ = ["Guess", "guess_of"]
+__all__ = ["Guess", "forecasts_without_it", "guess_of"]
 
 
 class Guess(NamedTuple):
@@ -66,3 +71,32 @@ def guess_of(
         weighing, most = best_of(budgets, asked, neighbours, cap)
         found += [most, *(width * each.rmse(weighing) for each in (goal, goal.worst))]
     return Guess(*found)
+
+
+def forecasts_without_it(
+    budgets: Budgets, goal: Goal, bounds: tuple[float, float], strictest: float
+) -> list[Forecast]:
+    """What two stages would give, which find the spread that is guessed here.
+
+    Args:
+        budgets: the people.
+        goal: with a guess of the spread: without one nobody knows what will be found.
+        bounds: the range of the values.
+        strictest: the error of everyone at the strictest ε.
+
+    Returns:
+        One forecast; none without a guess, and none where two stages are refused.
+    """
+    if not (isinstance(goal, MeanGoal) and goal.guessed):
+        return []
+    try:
+        stages = Stages.of(budgets.levels, budgets.counts, goal, (0.0, 1.0))
+    except BudgetError:
+        return []
+    at = stages.foretold(goal.spread)
+    rows = ByLevel(budgets.levels, stages.spent(at), budgets.counts).rows
+    weighing = stages.seconds[at].weighing
+    found = forecast_of("adaptive", goal, weighing, rows, bounds, strictest)
+    # Data that differ as much as they can are found to do so.
+    widest = (bounds[1] - bounds[0]) * goal.worst.rmse(stages.seconds[0].weighing)
+    return [replace(found, worst=widest)]

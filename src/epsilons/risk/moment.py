@@ -16,7 +16,7 @@ from epsilons.risk import mean
 from epsilons.risk.assumptions import SAMPLE, Assumption
 from epsilons.risk.sampled import Sampled
 from epsilons.risk.sums import Terms
-from epsilons.risk.tails import bisect, laplace_quantile
+from epsilons.risk.tails import bisect, chosen, laplace_quantile
 from epsilons.risk.weighing import Weighing
 
 EXPECTED: Final = 0.2
@@ -83,10 +83,20 @@ class Spreading:
     Attributes:
         weighing: the estimator.
         assumption: what is taken to be true of the data.
+        times: among how many such estimators this one was chosen by what may go with the data.
     """
 
     weighing: Weighing
     assumption: Assumption
+    times: int = 1
+
+    def usual(self, beta: float) -> float:
+        """The error of any data not exceeded but with this probability, integers not counted."""
+
+        def far(rest: float) -> float:
+            return mean.quantile(self.weighing, self.assumption, 1.0 - rest)
+
+        return chosen(far, self.weighing.scale, self.times, beta)
 
     def error(self, way: Way, seen: Seen, beta: float) -> float:
         """The error not exceeded but with this probability, integers not counted.
@@ -112,7 +122,7 @@ class Spreading:
         """
         beta = 1.0 - DECIDED_AT
         parts = Parts.of(beta)
-        usual = mean.quantile(self.weighing, self.assumption, DECIDED_AT)
+        usual = self.usual(beta)
         variance = self.most(Seen(0.0, expected * expected, 0.0), parts.noise, parts.offset)
         found = [
             (self._reach(way, variance, parts, beta), way)
@@ -153,10 +163,8 @@ class Spreading:
         plain = self
         if related:
             plain = Spreading(Weighing(np.array([1.0 / n]), np.array([n]), 0.0), SAMPLE)
-        return (
-            plain._smallest(low, parts.squares + parts.centre),
-            plain._deviation(high, parts.squares, parts.centre),
-        )
+        squares, centre = parts.squares / plain.times, parts.centre / plain.times
+        return plain._smallest(low, squares + centre), plain._deviation(high, squares, centre)
 
     def least(self, seen: Seen, noise: float, offset: float) -> float:
         """The smallest weighted variance of these people that noise allows: see `most`."""
@@ -195,12 +203,16 @@ class Spreading:
             known = float(mean.leaning(self.weighing, self.assumption.apart or 1.0))
             return laplace_quantile(min(known, self._leaning(variance)), scale, rest)
         rest -= parts.squares + parts.centre
-        deviation = self._deviation(variance, parts.squares, parts.centre)
-        usual = mean.quantile(self.weighing, self.assumption, 1.0 - rest)
-        found = min(self._terms.reach(deviation, scale, rest), usual)
-        if not self.assumption.sampled:
-            return found
-        return min(found, Sampled(self.weighing, deviation * deviation).deviation(rest))
+        squares, centre = parts.squares / self.times, parts.centre / self.times
+        deviation = self._deviation(variance, squares, centre)
+        sampled = Sampled(self.weighing, deviation * deviation) if self.assumption.sampled else None
+
+        def far(rest: float) -> float:
+            usual = mean.quantile(self.weighing, self.assumption, 1.0 - rest)
+            found = min(self._terms.reach(deviation, scale, rest), usual)
+            return found if sampled is None else min(found, sampled.deviation(rest))
+
+        return chosen(far, scale, self.times, rest)
 
     def _leaning(self, variance: float) -> float:
         """The largest bias among these people, if their weighted variance is at most this.

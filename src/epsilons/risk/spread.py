@@ -57,19 +57,24 @@ class WeighedSpread(Weighed):
 
     def error(self, assumption: Assumption, confidence: float) -> float:
         """The error on a unit range not exceeded with this probability, integers included."""
-        way = _way(self.weighing, assumption, self.expected)
+        times = self.times(assumption)
+        way = _way(self.weighing, assumption, times, self.expected)
         if way is None:
             return super().error(assumption, confidence)
-        found = Spreading(self.weighing, assumption).error(way, self._seen, 1.0 - confidence)
-        return found + self.slack
+        spreading = Spreading(self.weighing, assumption, times)
+        return spreading.error(way, self._seen, 1.0 - confidence) + self.slack
+
+    def times(self, assumption: Assumption) -> int:  # noqa: ARG002
+        """Among how many estimators this one was chosen by what may go with the data: itself."""
+        return 1
 
     def uses_spread(self, assumption: Assumption) -> bool:
         """Whether intervals come from the spread that was drawn: public facts alone decide."""
-        return _way(self.weighing, assumption, self.expected) is not None
+        return _way(self.weighing, assumption, self.times(assumption), self.expected) is not None
 
     def spread(self, bounds: Bounds, assumption: Assumption, confidence: float) -> Spread:
         """The standard deviation, with a range that holds it with at least this probability."""
-        spreading = Spreading(self._alike, assumption)
+        spreading = Spreading(self._alike, assumption, self.times(assumption))
         low, high = spreading.deviation(self._seen, 1.0 - confidence)
         # The square of a noisy mean is larger than that of the mean, by the variance of the noise.
         noise = 2.0 * self._alike.scale * self._alike.scale
@@ -93,6 +98,6 @@ class WeighedSpread(Weighed):
 
 
 @lru_cache(maxsize=64)
-def _way(weighing: Weighing, assumption: Assumption, expected: float) -> Way | None:
+def _way(weighing: Weighing, assumption: Assumption, times: int, expected: float) -> Way | None:
     """See `Spreading.way`, which a release asks again and again."""
-    return Spreading(weighing, assumption).way(expected)
+    return Spreading(weighing, assumption, times).way(expected)

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from epsilons.types import Floats
 
 _LARGEST_RATIO = 1e12
+
+_CHOICE: Final = 0.5
+"""The part of an error probability that a choice among several sums takes."""
+
+_HALVINGS: Final = 16
+"""Steps to a probability that may be asked of one of several sums."""
 
 Excess: TypeAlias = Callable[[float], float]
 """By how much an error is exceeded too often: positive up to a point, and not from there on."""
@@ -49,6 +55,36 @@ def laplace_quantile(shift: float, scale: float, beta: float) -> float:
     if log_argument > 350.0:
         return scale * (log_argument + math.log(2.0))
     return scale * math.asinh(math.exp(log_argument))
+
+
+def chosen(far: Callable[[float], float], scale: float, times: int, beta: float) -> float:
+    """The α that one of several sums plus noise exceeds with a probability of at most β.
+
+    Which of them it is may go with the sums in any way, and not with the noise. Then the noise
+    alone is beyond α with a probability of at most β/2, whichever it is, and for each of the sums
+    its excess over that is at most a part of β/2: docs/proofs/adaptive.md.
+
+    Args:
+        far: for this sum, the error that it exceeds with at most a given probability.
+        scale: of its Laplace noise.
+        times: how many there are.
+        beta: the probability.
+    """
+    if times == 1:
+        return far(beta)
+    part = _CHOICE * beta / times
+    low, high, found = part, beta, far(part)
+    if scale <= 0.0 or not math.isfinite(found):
+        return found
+    for _ in range(_HALVINGS):
+        middle = math.sqrt(low * high)
+        error = far(middle)
+        alone = math.exp(-error / scale)
+        if middle - alone <= part and alone <= (1.0 - _CHOICE) * beta:
+            low, found = middle, error
+        else:
+            high = middle
+    return found
 
 
 def tail(alpha: float, sigma: float, scale: float) -> float:

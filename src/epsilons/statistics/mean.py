@@ -17,7 +17,7 @@ from epsilons.risk.goals import MeanGoal, Words
 from epsilons.risk.margins import Ratio, Weighed, holds_on_any_range
 from epsilons.risk.moment import EXPECTED
 from epsilons.risk.spread import WeighedSpread
-from epsilons.statistics import cut_range, unknown_people, unknown_range
+from epsilons.statistics import adaptive, cut_range, unknown_people, unknown_range
 from epsilons.statistics.call import Call
 from epsilons.statistics.designs import (
     METHODS,
@@ -61,7 +61,12 @@ class Mean(Question):
 
     statistic: ClassVar[str] = "mean"
     describes: ClassVar[str] = "the mean of a column of {file}"
-    every_method: ClassVar[tuple[str, ...]] = (*RULES, *METHODS, *unknown_range.METHODS)
+    every_method: ClassVar[tuple[str, ...]] = (
+        *RULES,
+        *adaptive.METHODS,
+        *METHODS,
+        *unknown_range.METHODS,
+    )
     range_may_be_found: ClassVar[bool] = True
     _: KW_ONLY
     bounds: Any = NOT_GIVEN
@@ -79,6 +84,11 @@ class Mean(Question):
         parameters.choice("shape", self.shape)
         parameters.loss_of_a_mean(self.loss)
         parameters.spread(self.spread)
+        if self.method == "adaptive" and self.spread is not None:
+            raise ArgumentError(
+                'spread is a guess, and method="adaptive" finds the spread in the data instead: '
+                "leave one of the two out."
+            )
         if self.bounds is None:
             self._refuse_other_goals()
         elif self.shape != "any":
@@ -168,7 +178,7 @@ class Mean(Question):
         """The names that `method` may have beside "auto"."""
         if self.bounds is None:
             return cut_range.METHODS if self.shape == "any" else unknown_range.METHODS
-        return RULES if neighbours == "replace" else METHODS
+        return (*RULES, *adaptive.METHODS) if neighbours == "replace" else METHODS
 
     def policy(self, neighbours: str) -> str:
         """What a missing value gets."""
@@ -204,7 +214,9 @@ class Mean(Question):
         """The way of a mean: on a known range or on one that is found, of counted people or not."""
         private = call.neighbours == "add-remove"
         if self.bounds is not None:
-            return self._open(rows, call) if private else self._closed(rows, call)
+            if private:
+                return self._open(rows, call)
+            return (self._adapted if self.method == "adaptive" else self._closed)(rows, call)
         if self.shape == "any":
             return (cut_range.private if private else cut_range.public)(rows, call, self.goal)
         if self.method == "diffusion":
@@ -252,6 +264,11 @@ class Mean(Question):
             exact=allocation.exact,
             spent=ByLevel(allocation.levels, allocation.spent, allocation.counts),
         )
+
+    def _adapted(self, rows: tally.Rows, call: Call) -> Steps:
+        """People and budgets are public: a first look at the spread chooses the weights."""
+        counted = call.part(rows.moments(self.bounds, self.rule))
+        return (yield from adaptive.two_stages(counted, self.goal, self.range_for(self.bounds)))
 
     def _open(self, rows: tally.Rows, call: Call) -> Steps:
         """People are private: perhaps they are counted, then two sums."""
