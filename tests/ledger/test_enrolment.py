@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -109,3 +110,20 @@ def test_whoever_withdraws_is_left_out(ledger: ep.Ledger) -> None:
     ledger.enrol(person=["p0"], epsilon=[0.5], consent="came back")
     assert ledger.account("p0").spent == spent
     ledger.check().require()
+
+
+def test_under_add_remove_erasing_tells_nobody_who_is_a_member(private: ep.Ledger) -> None:
+    private.enrol(person=WHO, epsilon=EPSILON)
+    for who in ("p0", "stranger"):
+        private.erase(who)
+        assert private.account(who).budget == 0.0
+    private.check().require()
+    private.enrol(person=["p0"], epsilon=1.0)  # a raise, without consent
+    assert private.account("p0").left == 0.0
+
+
+def test_a_file_is_its_owners_alone(tmp_path: Path) -> None:
+    ep.Ledger.create(tmp_path / "ledger.db").close()
+    assert (tmp_path / "ledger.db").stat().st_mode & 0o077 == 0
+    with pytest.raises(LedgerError, match="cannot be made"):
+        ep.Ledger.create(tmp_path / "nowhere" / "ledger.db")

@@ -191,7 +191,8 @@ def erase(book: Book, person: bytes) -> None:
     """Replace the id of a person who has withdrawn by a keyed hash; their charges stay.
 
     Raises:
-        LedgerError: they have not withdrawn, or under replace have no account.
+        LedgerError: under replace, they have not withdrawn, or have no account. Under add/remove
+            they withdraw by it, since a refusal would tell who is a member.
     """
     store = book.store
     with store.write():
@@ -201,7 +202,8 @@ def erase(book: Book, person: bytes) -> None:
                 return
             raise LedgerError("person: there is no such account.")
         number, budget, spent = found
-        if budget > spent:
+        now = 0 if book.private else budget
+        if now > spent:
             raise LedgerError("person: only who has withdrawn can be erased: ledger.withdraw(…).")
         store.run("UPDATE accounts SET person = NULL WHERE number = ?", number)
-        _write(book, np.array([[number, budget, budget]], dtype=np.int64), "erased", "erased")
+        _write(book, np.array([[number, budget, now]], dtype=np.int64), "erased", "erased")

@@ -166,10 +166,10 @@ class Ledger:
         """Replace the id of a person who has withdrawn by a keyed hash; their charges stay.
 
         Args:
-            person: an id.
+            person: an id. Under add/remove they withdraw by it.
 
         Raises:
-            LedgerError: they have not withdrawn, or under replace have no account.
+            LedgerError: under replace, they have not withdrawn, or have no account.
             StorageError: the database failed.
         """
         enrolment.erase(self._book, tally.tag(person))
