@@ -286,9 +286,8 @@ def test_a_file_that_may_not_grow(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def on_postgres(place: Callable[[], str], database: str) -> Iterator[ep.Ledger]:
-    if database != "postgres":
-        pytest.skip("of connections to a server")
+def on_postgres(place: Callable[[], str]) -> Iterator[ep.Ledger]:
+    """A ledger, for tests that are of connections to a server."""
     with ep.Ledger.create(place()) as ledger:
         ledger.enrol(person=WHO, epsilon=EPSILON)
         yield ledger

@@ -120,21 +120,24 @@ def _known(book: Book, ids: list[bytes]) -> Integers:
     return known[np.argsort(known[:, 1])]
 
 
-def _insert(book: Book, ids: list[bytes], rows: Integers) -> bytes:
+def _insert(book: Book, ids: list[bytes], rows: Integers) -> bytearray:
     """Write new accounts; the marks of all of them."""
-    secret = book.secret
-    marks = [chain.mark(secret, person) for person in ids]
+    secret, marks = book.secret, bytearray()
 
     def accounts() -> Iterator[Row]:
-        for person, mark, (number, budget) in zip(ids, marks, chunks(rows), strict=True):
+        for person, (number, budget) in zip(ids, chunks(rows), strict=True):
+            mark = chain.mark(secret, person)
+            marks.extend(mark)
             yield number, person, mark, budget, budget, 0
 
     columns = ("number", "person", "mark", "budget", "most", "spent")
     book.store.insert("accounts", columns, accounts())
-    return b"".join(marks)
+    return marks
 
 
-def _write(book: Book, changes: Integers, consent: str, kind: str, marks: bytes = b"") -> None:
+def _write(
+    book: Book, changes: Integers, consent: str, kind: str, marks: bytes | bytearray = b""
+) -> None:
     """Write down changes of budgets, chain them, and carry them out, within a write.
 
     Args:
@@ -179,7 +182,7 @@ def changes_digest(book: Book, event: int) -> bytes:
     return _digest(book, changes, new, [consent for (consent,) in told])
 
 
-def _digest(book: Book, changes: Integers, marks: bytes, consents: list[str]) -> bytes:
+def _digest(book: Book, changes: Integers, marks: bytes | bytearray, consents: list[str]) -> bytes:
     """A hash of changes, of who the new accounts are of, and of why."""
     digest = chain.Digest(book.salt, "changes", sorted(consents))
     digest.rows(changes)
