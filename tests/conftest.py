@@ -28,6 +28,7 @@ FIRST = (
     "tests/risk/test_cells.py",
     "tests/report/test_parts_browser.py",
     "tests/recorded/",
+    "tests/ledger/",
     "tests/tally/",
     "tests/verify/",
     "tests/statistical/",

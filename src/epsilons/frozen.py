@@ -3,6 +3,8 @@
 An object is what its constructor is given. So a class that is `storable` must keep each argument of
 its constructor under the argument's own name; reading it back calls the constructor, with all of
 its checks. Numbers stay what they are: integers of any size, fractions, floats to the last bit.
+Arguments that a class names in `LATER` are written only where they differ from their defaults: so
+what needs none of them is written as before they were there.
 """
 
 from __future__ import annotations
@@ -89,8 +91,13 @@ def to_plain(thing: Any) -> Any:
         return {"is": "fraction", "of": str(thing)}
     for cls in type(thing).__mro__:
         if _CLASSES.get(_name(cls)) is cls:
+            later = getattr(cls, "LATER", ())
             given = inspect.signature(cls).parameters
-            parts = {name: to_plain(getattr(thing, name)) for name in given}
+            parts = {
+                name: to_plain(getattr(thing, name))
+                for name, each in given.items()
+                if name not in later or getattr(thing, name) != each.default
+            }
             return {"is": _name(cls), **parts}
     if isinstance(thing, (tuple, list)):
         if len(thing) > _LONG and all(type(each) is Fraction for each in thing):

@@ -268,3 +268,13 @@ def test_an_export_holds_every_table_but_no_secret(ledger: ep.Ledger, tmp_path: 
     (tmp_path / "file").write_text("")
     with pytest.raises(ep.errors.FileError):
         ledger.export(tmp_path / "file")
+
+
+def test_a_result_of_the_same_length_is_noticed(ledger: ep.Ledger) -> None:
+    ledger.enrol(person=WHO, epsilon=EPSILON)
+    ep.mean(X, bounds=(0, 1), person=WHO, ledger=ledger.claim("a", share=1 / 10))
+    tampered = Tampered(ledger)
+    with tampered.store.write():
+        ((result,),) = tampered.store.rows("SELECT result FROM releases")
+        tampered.store.run("UPDATE releases SET result = ?", result[::-1])
+    assert not ledger.check().holds

@@ -93,7 +93,7 @@ def test_killed_between_draws(place: Callable[[], str]) -> None:
 @pytest.mark.parametrize("kind", RELEASES)
 def test_killed_at_every_step(place: Callable[[], str], kind: str) -> None:
     steps = steps_of(place(), kind)
-    assert len(steps) >= 60
+    assert len(steps) >= 50
     for step in range(1, len(steps) + 1):
         killed(place(), kind, step=step)
 

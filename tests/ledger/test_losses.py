@@ -21,8 +21,8 @@ X = [(7 * i % 11) / 10 for i in range(N)]
 BINS = [0, 0.25, 0.5, 1.01]
 
 
-def asked(pick: random.Random) -> tuple[list[Any], float]:
-    """Questions of every kind, and how much is asked."""
+def asked(pick: random.Random) -> list[Any]:
+    """Questions of every kind."""
     related = pick.choice([True, False, 0.05])
     kinds: list[Callable[[], list[Any]]] = [
         lambda: [ep.Mean("x", bounds=(0, pick.choice([1, 2])), related=related)],
@@ -40,10 +40,10 @@ def asked(pick: random.Random) -> tuple[list[Any], float]:
             ep.Mean("x", bounds=None),
         ],
     ]
-    return pick.choice(kinds)(), math.exp(pick.uniform(-2, 4))
+    return pick.choice(kinds)()
 
 
-def open_asked(pick: random.Random) -> tuple[list[Any], float]:
+def open_asked(pick: random.Random) -> list[Any]:
     """The same where people are private."""
     kinds: list[Callable[[], list[Any]]] = [
         lambda: [ep.Mean("x", bounds=(0, pick.choice([1, 2])))],
@@ -51,7 +51,7 @@ def open_asked(pick: random.Random) -> tuple[list[Any], float]:
         lambda: [ep.Frequencies("x", edges=BINS)],
         lambda: [ep.Mean("x", bounds=(0, 1)), ep.Frequencies("x", edges=BINS)],
     ]
-    return pick.choice(kinds)(), math.exp(pick.uniform(-2, 4))
+    return pick.choice(kinds)()
 
 
 def carried_out(ledger: ep.Ledger, releases: int, seed: int, **terms: Any) -> int:
@@ -64,9 +64,15 @@ def carried_out(ledger: ep.Ledger, releases: int, seed: int, **terms: Any) -> in
     exact = dict.fromkeys(WHO, Fraction(0))
     charged = dict.fromkeys(WHO, 0)
     made = 0
-    for number in range(releases):
-        questions, at_most = (open_asked if terms else asked)(pick)
-        rule = {"at_most": at_most} if pick.random() < 0.5 else {"share": pick.random() / 2}
+    for number in range(2 * releases):
+        if made == releases:
+            break
+        questions = (open_asked if terms else asked)(pick)
+        # A range is found by people who offer much.
+        found_range = any(getattr(each, "bounds", ()) is None for each in questions)
+        most = math.exp(pick.uniform(1.5, 3) if found_range else pick.uniform(-4, 0.5))
+        small = pick.random() < 0.5 and not found_range
+        rule = {"share": pick.random() / 40} if small else {"at_most": most}
         people = [who for who in WHO if pick.random() < 0.8]
         data = pl.DataFrame({"who": people, "x": [X[who] for who in people]})
         before = {who: round(ledger.account(who).left * NANO) for who in WHO}
@@ -102,18 +108,18 @@ def carried_out(ledger: ep.Ledger, releases: int, seed: int, **terms: Any) -> in
 
 
 def test_some_releases_under_replace(ledger: ep.Ledger) -> None:
-    assert carried_out(ledger, 12, 3) >= 6
+    assert carried_out(ledger, 8, 3) == 8
 
 
 def test_some_releases_under_add_remove(private: ep.Ledger) -> None:
-    assert carried_out(private, 6, 4, neighbours="add-remove") >= 4
+    assert carried_out(private, 4, 4, neighbours="add-remove") == 4
 
 
 @pytest.mark.slow
 def test_a_hundred_releases_under_replace(ledger: ep.Ledger) -> None:
-    assert carried_out(ledger, 100, 5) >= 50
+    assert carried_out(ledger, 100, 5) == 100
 
 
 @pytest.mark.slow
 def test_a_hundred_releases_under_add_remove(private: ep.Ledger) -> None:
-    assert carried_out(private, 100, 6, neighbours="add-remove") >= 80
+    assert carried_out(private, 100, 6, neighbours="add-remove") == 100

@@ -286,9 +286,8 @@ def test_a_file_that_may_not_grow(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def on_postgres(place: Callable[[], str], database: str) -> Iterator[ep.Ledger]:
-    if database != "postgres":
-        pytest.skip("of connections to a server")
+def on_postgres(place: Callable[[], str]) -> Iterator[ep.Ledger]:
+    """A ledger, for tests that are of connections to a server."""
     with ep.Ledger.create(place()) as ledger:
         ledger.enrol(person=WHO, epsilon=EPSILON)
         yield ledger
@@ -336,3 +335,11 @@ def test_an_account_is_never_overdrawn_even_by_a_sheet_that_is_wrong(
         claim.settle(taken(1.5), released)
     assert not drawn
     assert ledger.account("p0").spent == 0.0
+
+
+def test_a_retry_of_the_first_is_not_starved_by_later_ones(ledger: ep.Ledger) -> None:
+    enrolled(ledger)
+    claimed(ledger, "first", at_most=0.7)
+    claimed(ledger, "second", at_most=0.7)
+    again = claimed(ledger, "first", at_most=0.7)
+    assert set(again._offered.tolist()) == {7 * 10**8}

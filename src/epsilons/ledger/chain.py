@@ -38,7 +38,7 @@ class Digest:
         """Hash rows of integers."""
         self._hash.update(rows.astype("<i8").tobytes())
 
-    def many(self, parts: Iterable[bytes]) -> None:
+    def many(self, parts: Iterable[bytes | bytearray]) -> None:
         """Hash bytes, each after its length."""
         for part in parts:
             self._hash.update(len(part).to_bytes(8, "little") + part)

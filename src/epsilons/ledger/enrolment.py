@@ -120,21 +120,24 @@ def _known(book: Book, ids: list[bytes]) -> Integers:
     return known[np.argsort(known[:, 1])]
 
 
-def _insert(book: Book, ids: list[bytes], rows: Integers) -> bytes:
+def _insert(book: Book, ids: list[bytes], rows: Integers) -> bytearray:
     """Write new accounts; the marks of all of them."""
-    secret = book.secret
-    marks = [chain.mark(secret, person) for person in ids]
+    secret, marks = book.secret, bytearray()
 
     def accounts() -> Iterator[Row]:
-        for person, mark, (number, budget) in zip(ids, marks, chunks(rows), strict=True):
+        for person, (number, budget) in zip(ids, chunks(rows), strict=True):
+            mark = chain.mark(secret, person)
+            marks.extend(mark)
             yield number, person, mark, budget, budget, 0
 
     columns = ("number", "person", "mark", "budget", "most", "spent")
     book.store.insert("accounts", columns, accounts())
-    return b"".join(marks)
+    return marks
 
 
-def _write(book: Book, changes: Integers, consent: str, kind: str, marks: bytes = b"") -> None:
+def _write(
+    book: Book, changes: Integers, consent: str, kind: str, marks: bytes | bytearray = b""
+) -> None:
     """Write down changes of budgets, chain them, and carry them out, within a write.
 
     Args:
@@ -179,7 +182,7 @@ def changes_digest(book: Book, event: int) -> bytes:
     return _digest(book, changes, new, [consent for (consent,) in told])
 
 
-def _digest(book: Book, changes: Integers, marks: bytes, consents: list[str]) -> bytes:
+def _digest(book: Book, changes: Integers, marks: bytes | bytearray, consents: list[str]) -> bytes:
     """A hash of changes, of who the new accounts are of, and of why."""
     digest = chain.Digest(book.salt, "changes", sorted(consents))
     digest.rows(changes)
@@ -191,7 +194,8 @@ def erase(book: Book, person: bytes) -> None:
     """Replace the id of a person who has withdrawn by a keyed hash; their charges stay.
 
     Raises:
-        LedgerError: they have not withdrawn, or under replace have no account.
+        LedgerError: under replace, they have not withdrawn, or have no account. Under add/remove
+            they withdraw by it, since a refusal would tell who is a member.
     """
     store = book.store
     with store.write():
@@ -201,7 +205,8 @@ def erase(book: Book, person: bytes) -> None:
                 return
             raise LedgerError("person: there is no such account.")
         number, budget, spent = found
-        if budget > spent:
+        now = 0 if book.private else budget
+        if now > spent:
             raise LedgerError("person: only who has withdrawn can be erased: ledger.withdraw(…).")
         store.run("UPDATE accounts SET person = NULL WHERE number = ?", number)
-        _write(book, np.array([[number, budget, budget]], dtype=np.int64), "erased", "erased")
+        _write(book, np.array([[number, budget, now]], dtype=np.int64), "erased", "erased")

@@ -166,10 +166,10 @@ class Ledger:
         """Replace the id of a person who has withdrawn by a keyed hash; their charges stay.
 
         Args:
-            person: an id.
+            person: an id. Under add/remove they withdraw by it.
 
         Raises:
-            LedgerError: they have not withdrawn, or under replace have no account.
+            LedgerError: under replace, they have not withdrawn, or have no account.
             StorageError: the database failed.
         """
         enrolment.erase(self._book, tally.tag(person))
@@ -203,8 +203,8 @@ class Ledger:
         rule = _rule(at_most, share)
         with self._book.store.read():
             held = self._book.open_rules()
-            found = self._book.store.integers(3, "SELECT budget, spent, 0 FROM accounts")
-        budgets, spent, _ = found.T
+            found = self._book.store.integers(2, "SELECT budget, spent FROM accounts")
+        budgets, spent = found.T
         taken = sum((each.of(budgets) for each in held), np.zeros_like(budgets))
         left = np.minimum(rule.of(budgets), np.maximum(budgets - spent - taken, 0))
         if not left.any():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -30,21 +31,20 @@ class SQLite(Store):
     """
 
     def __init__(self, path: Path, *, fresh: bool) -> None:
-        if fresh and path.exists():
-            raise LedgerError(f"where={str(path)!r} exists already: a ledger begins in a new file.")
-        if not fresh and not path.is_file():
+        if fresh:
+            _make(path)
+        elif not path.is_file():
             raise LedgerError(
                 f"where={str(path)!r} does not exist. ep.Ledger.create({str(path)!r}) makes a "
                 "ledger."
             )
         self._path = path
         self._closed = False
-        mode = "rwc" if fresh else "rw"
-        self._connection = self._told(lambda: self._connected(mode))
+        self._connection = self._told(self._connected)
 
-    def _connected(self, mode: str) -> sqlite3.Connection:
+    def _connected(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            f"{self._path.absolute().as_uri()}?mode={mode}",
+            f"{self._path.absolute().as_uri()}?mode=rw",
             uri=True,
             timeout=PATIENCE,
             isolation_level=None,
@@ -72,7 +72,7 @@ class SQLite(Store):
 
     def _begin(self, *, write: bool) -> None:
         if self._closed:
-            self._connection = self._connected("rw")
+            self._connection = self._connected()
             self._closed = False
         self._connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
 
@@ -103,3 +103,20 @@ class SQLite(Store):
             failure = self._lost(problem)
         # Out here, so that what the database said is neither its cause nor its context.
         raise failure
+
+
+def _make(path: Path) -> None:
+    """Make a new file that its owner alone may read: a ledger is as secret as the data.
+
+    Raises:
+        LedgerError: there is one already, or it cannot be made.
+    """
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        problem = "exists already: a ledger begins in a new file."
+    except OSError:
+        problem = "cannot be made: is its folder there, and may it be written to?"
+    else:
+        return
+    raise LedgerError(f"where={str(path)!r} {problem}")

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy.typing as npt
 
@@ -70,6 +70,7 @@ class Release:
         ledger: under which name it stands in a ledger, if it was charged to one.
     """
 
+    LATER: ClassVar = ("ledger",)
     statistic: str
     estimate: Scalar | Cells | Vector
     n: int | None
