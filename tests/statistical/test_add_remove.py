@@ -163,7 +163,7 @@ def test_plans_for_add_remove() -> None:
     cells = ep.plan(
         {0.5: 300, 1.0: 300}, neighbours="add-remove", statistic="frequencies", categories=5
     )
-    assert [f.method for f in cells.forecasts] == ["transformed"]
+    assert [f.method for f in cells.forecasts] == ["transformed", "total"]
     replace = ep.plan({0.5: 300, 1.0: 300}, statistic="frequencies", categories=5)
     assert cells.forecasts[0].rmse < replace.forecasts[0].rmse  # one person moves one cell
     with pytest.raises(ep.errors.ArgumentError, match="cap"):

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.mechanisms import Additive, ClosedHistogram
+from epsilons.mechanisms import ClosedHistogram, SumAndSquares
 from epsilons.noise import DiscreteLaplace
 
 N = 1000
@@ -39,7 +39,7 @@ def shares(mechanism: Any, size: int, seed: int) -> np.ndarray[Any, Any]:
 @pytest.mark.statistical
 def test_a_share_of_two_has_the_variance_of_a_mean() -> None:
     mean = ep.mean(np.arange(N) % 2, bounds=(0, 1), source=ep.Seeded(1), **WORDS).mechanism
-    assert isinstance(mean, Additive)
+    assert isinstance(mean, SumAndSquares)
     of_mean = shares(mean, 10**6, 2).var()
     of_share = shares(table(2), 10**6, 3)[:, 0].var()
     assert abs(of_share / of_mean - 1.0) < WITHIN

@@ -36,7 +36,7 @@ MADE: dict[str, Any] = {
         ({"related": math.nan}, "related=nan is invalid."),
         ({"related": 1.5}, "related=1.5 is invalid."),
         ({"assume": "iid"}, "assume='iid' is now written about=\"population\", related=False."),
-        ({"loss": "mae"}, "loss='mae' is not known. It can be 'mse', 'pac'. Did you mean"),
+        ({"loss": "mae"}, "loss='mae' is not known. It can be 'mse', 'pac', 'largest'. Did"),
         ({"confidence": 1.0}, "confidence=1.0 must be a number strictly between 0 and 1, such as"),
         ({"confidence": 0}, "confidence=0 must be a number strictly between 0 and 1"),
         ({"confidence": True}, "confidence=True must be"),
