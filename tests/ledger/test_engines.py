@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import epsilons as ep
 from epsilons import tally
 from epsilons.errors import ColumnError
 from tests.tally.conftest import EVERYWHERE, frame
+from tests.tally.test_collations import COLLATED, ROWS
 
 N = 40
 PEOPLE = [f"p{i % 17} é" if i % 3 else f"P{i % 17} é" for i in range(N)]
@@ -139,3 +140,20 @@ def test_people_of_arrays_are_numbered_once() -> None:
     who = tally.people(None, np.array([5, 3, 5]), lenient=False)
     assert [each for batch in who.tagged() for each in batch] == [b"i:3", b"i:5"]
     assert who.offered(np.array([0.25, 0.5])).for_rows(None).tolist() == [0.5, 0.25, 0.5]
+
+
+@pytest.mark.parametrize("collated", COLLATED)
+def test_ids_that_a_collation_calls_equal_are_two_people(
+    collated: Callable[[Path], Any], tmp_path: Path
+) -> None:
+    data = collated(tmp_path)
+    people = sorted({person for _, person, _ in ROWS})
+    budgets = {who: 0.25 * (1 + place % 4) for place, who in enumerate(people)}
+    with ep.Ledger.create(tmp_path / "ledger.db") as ledger:
+        assert ledger.enrol(data, person="p", epsilon="e").new == len(people)
+        ledger.enrol(person=people, epsilon=list(budgets.values()))
+        claim = ledger.claim("a", share=1 / 2)
+        release = ep.mean("e", bounds=(0, 2), data=data, person="p", method=RULE, ledger=claim)
+        assert release.n == len(people)
+        for who, budget in budgets.items():
+            assert ledger.account(who).spent == pytest.approx(budget / 2, abs=1e-6)

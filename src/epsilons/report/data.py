@@ -63,9 +63,11 @@ class ReleaseData(TypedDict):
         date: the day of the release, in UTC, or "".
         version: of epsilons that made it, or "".
         influence_of_one: in the local model, how far one dishonest report can have moved it.
+        ledger: the name and the head of the chain, if it was charged to a ledger.
     """
 
     statistic: str
+    ledger: NotRequired[dict[str, str]]
     title: str | None
     unit: str | None
     name: str | None

@@ -59,10 +59,17 @@ def made_words(data: ReleaseData) -> str:
     if not data["date"]:
         return ""
     words = f"Released {data['date']} (UTC) with epsilons {data['version']}"
-    if data["name"] is None:
-        return f"{words}."
-    name = legible(data["name"])
-    return f'{words}, from the column "{name if len(name) <= _NAME else name[: _NAME - 1] + "…"}".'
+    if data["name"] is not None:
+        words += f', from the column "{_short(data["name"])}"'
+    if "ledger" in data:
+        words += f', charged to a ledger as "{_short(data["ledger"]["name"])}"'
+    return f"{words}."
+
+
+def _short(name: str) -> str:
+    """A name in a line, cut if it is long."""
+    plain = legible(name)
+    return plain if len(plain) <= _NAME else plain[: _NAME - 1] + "…"
 
 
 def risk_words(data: ReleaseData, told: Callable[[float], str]) -> str:

@@ -111,4 +111,6 @@ def _made(data: ReleaseData) -> Part:
         facts.append(("Column", data["name"]))
     if data["date"]:
         facts.append(("Released", f"{data['date']} (UTC), with epsilons {data['version']}"))
+    if "ledger" in data:
+        facts.append(("In a ledger", f"{data['ledger']['name']}, head {data['ledger']['head']}"))
     return FactList(facts)

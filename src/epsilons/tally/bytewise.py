@@ -19,7 +19,7 @@ from epsilons.tally.engines import Kind, engine_of
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["Spelling", "bytewise", "spelt"]
+__all__ = ["Spelling", "bytewise", "spelt", "written"]
 
 Spelling = Literal["text", "bytes", "hex"]
 """How the text of a column is written in a query: as it is, in UTF-8, or that in hexadecimal."""
@@ -61,11 +61,11 @@ def bytewise(
 
     spelling: Spelling = "text"
     if values is not None:
-        frame, spelling = _written(frame, values)
+        frame, spelling = written(frame, values)
     if person is None or (person == values and spelling != "text"):
         return frame, spelling
     if types[person] in (nw.String, nw.Categorical):
-        frame = _written(frame, person)[0]
+        frame = written(frame, person)[0]
     elif not _comparable(frame, person, types[person]):
         raise ColumnError(
             f"person={person!r} must be a column of text, numbers, dates or bytes; its type is "
@@ -81,7 +81,7 @@ def spelt(labels: Iterable[str], how: Spelling) -> list[str] | list[bytes]:
     return [label.encode().hex().upper() if how == "hex" else label for label in labels]
 
 
-def _written(frame: nw.LazyFrame[Any], column: str) -> Written:
+def written(frame: nw.LazyFrame[Any], column: str) -> Written:
     """Write a column of text so that bytes are compared, and say how it is written.
 
     Raises:
@@ -190,8 +190,8 @@ def _on_ibis(frame: nw.LazyFrame[Any], column: str) -> Written:
     else:
         raise ColumnError(_unknown_collation(column, f"Ibis on {backend}"))
     # The hexadecimal form of null is an empty text in SQLite.
-    written = text.isnull().ifelse(ibis.null(), writer(text))
-    return nw.from_native(native.mutate(written.name(column))), spelling
+    shown = text.isnull().ifelse(ibis.null(), writer(text))
+    return nw.from_native(native.mutate(shown.name(column))), spelling
 
 
 def _encode(text: Any) -> Any:  # pragma: no cover: it names a function of the engine

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from epsilons.errors import ArgumentError, ColumnError, DataError
-from epsilons.tally.bytewise import Spelling
+from epsilons.tally.bytewise import Spelling, written
 from epsilons.tally.engines import Kind, engine_of
 from epsilons.tally.given import is_null, opened
 from epsilons.types import Floats, Integers
@@ -237,6 +237,9 @@ def joined(table: Columns, offers: Offers) -> Columns:
     beside = nw.from_native(makers[engine.kind](table.frame, sheet)).lazy()
     # Nothing else comes along: a column of the table might have the name of ours.
     rows = table.frame.select(*dict.fromkeys((table.values, table.person)))
+    if table.types[table.person] == nw.Enum and table.values != table.person:
+        # Two dictionaries are compared as text, and so by a collation, where there is one.
+        rows, _ = written(rows, table.person)
     frame = rows.join(beside, on=table.person, how="left")
     types = {**table.types, name: nw.Float64()}
     # A join has no order of its own: such rows are not read in pieces.

@@ -1,0 +1,121 @@
+"""Claims, settlements, retries and changes of budgets in any order: nobody is ever overdrawn."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+from epsilons.accounts import Charge, Settled
+from epsilons.errors import ClaimError, LedgerError
+
+NANO = 10**9
+WHO = ["a", "b", "c"]
+RELEASES = ep.publish([ep.Mean([0.0, 1.0], bounds=(0, 1))], epsilon=[1.0, 1.0])
+
+
+class World:
+    """A ledger that several processes use, one step of one of them at a time."""
+
+    def __init__(self, ledger: ep.Ledger, pick: random.Random) -> None:
+        self.ledger, self.pick = ledger, pick
+        self.given = {who: pick.randint(1, 20) / 10 for who in WHO}
+        self.highest = dict(self.given)
+        self.asked: dict[str, dict[str, Any]] = {}
+        self.sheets: list[tuple[str, Any]] = []
+        self.settled = 0
+        ledger.enrol(person=WHO, epsilon=list(self.given.values()))
+
+    def claim(self) -> None:
+        """Open a release, a new one or one that is there, and read its sheet."""
+        pick = self.pick
+        name = str(pick.randrange(5))
+        rule = {"at_most": pick.randint(1, 15) / 10}
+        if pick.random() < 0.4:
+            rule = {"share": pick.choice([1 / 2, 1 / 3, 1])}
+        claim: Any = self.ledger.claim(name, **self.asked.setdefault(name, rule))
+        try:
+            if claim.open("question") is None:
+                claim.sheet(None, pick.sample(WHO, pick.randint(1, 3)))
+                self.sheets.append((name, claim))
+        except ClaimError:
+            pass  # settled, failed or abandoned before
+        except LedgerError as error:
+            if "anything left" not in str(error):
+                raise
+
+    def settle(self) -> None:
+        """Settle one of the sheets that were read, however old it is."""
+        if not self.sheets:
+            return
+        pick = self.pick
+        name, claim = self.sheets.pop(pick.randrange(len(self.sheets)))
+        levels = np.array(sorted(pick.sample([0.01, 0.05, 0.1, 0.3, 0.5, 1.0], 3)))
+        part = Fraction(pick.randint(0, 10), 10)
+        charge = Charge(levels, tuple(part * Fraction(level) for level in levels.tolist()))
+        staged = pick.random() < 0.4
+        fails = pick.random() < 0.15
+
+        def released() -> Settled:
+            if staged and pick.random() < 0.3:
+                self.lower()
+            if fails:
+                raise RuntimeError
+            return Settled(RELEASES, charge)
+
+        try:
+            claim.settle(None if staged else charge, released)
+            self.settled += 1
+        except RuntimeError:
+            assert fails
+        except ClaimError:
+            pass  # it is not open any more
+        assert self.asked[name]
+
+    def abandon(self) -> None:
+        opened = [each.name for each in self.ledger.history() if each.state == "open"]
+        if opened:
+            self.ledger.abandon(self.pick.choice(opened))
+
+    def lower(self) -> None:
+        who = self.pick.choice(WHO)
+        self.given[who] = round(self.given[who] * self.pick.random(), 3)
+        self.ledger.enrol(person=[who], epsilon=[self.given[who]])
+
+    def increase(self) -> None:
+        who = self.pick.choice(WHO)
+        self.given[who] = round(self.given[who] + self.pick.random() / 4, 3)
+        self.highest[who] = max(self.highest[who], self.given[who])
+        self.ledger.enrol(person=[who], epsilon=[self.given[who]], consent="yes")
+
+    def step(self) -> None:
+        steps = [self.claim, self.settle, self.abandon, self.lower, self.increase]
+        self.pick.choices(steps, [6, 6, 1, 1, 1])[0]()
+        for who in WHO:
+            found = self.ledger.account(who)
+            assert round(found.spent * NANO) <= round(self.highest[who] * NANO)
+            assert found.left <= max(0.0, self.given[who] - found.spent) + 1e-9
+
+
+def any_order(folder: Path, seed: int) -> int:
+    """A random order of steps; how many releases were settled."""
+    with ep.Ledger.create(folder / f"{seed}.db") as ledger:
+        world = World(ledger, random.Random(seed))
+        for _ in range(30):
+            world.step()
+        ledger.check().require()
+        return world.settled
+
+
+def test_some_orders(tmp_path: Path) -> None:
+    assert sum(any_order(tmp_path, seed) for seed in range(12)) >= 20
+
+
+@pytest.mark.slow
+def test_many_orders(tmp_path: Path) -> None:
+    assert sum(any_order(tmp_path, seed) for seed in range(100, 600)) >= 1000
