@@ -67,7 +67,7 @@ def test_an_engine_in_no_table_is_refused_what_needs_its_own_words() -> None:
     frame: Any = Stranger()
     assert engine_of(frame) == Engine("Stranger", "other")
     with pytest.raises(ColumnError, match="Stranger may compare text by a collation"):
-        bytewise._written(frame, "w")
+        bytewise.written(frame, "w")
     with pytest.raises(ArgumentError, match="too many for a query on Stranger"):
         lookup._beside(frame, {"v": [1]})
 

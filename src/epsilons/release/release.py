@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 FORMAT = 2
 """The version of the JSON of releases."""
 
+_NOT_ONE = "text is not the JSON of a release, as release.to_json() writes it."
+
 
 @frozen.storable
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -315,10 +317,7 @@ class Release:
         }
 
     def to_json(self) -> str:
-        """`to_dict` as JSON, in which ∞ is written as "inf", and the release itself.
-
-        `from_json` reads it back, with its mechanism.
-        """
+        """`to_dict` as JSON, in which ∞ is "inf", and the release itself: `from_json` reads it."""
         stored = {"format": FORMAT, "release": frozen.to_plain(self)}
         return report.to_json({**self.to_dict(), **stored})
 
@@ -341,18 +340,15 @@ class Release:
         except (RecursionError, TypeError, ValueError):
             data = None
         if not isinstance(data, dict) or not isinstance(data.get("release"), dict):
-            raise ArgumentError(
-                "text is not the JSON of a release, as release.to_json() writes it."
-            )
+            raise ArgumentError(_NOT_ONE)
         if data.get("format") != FORMAT:
+            was = data.get("format")
             raise ArgumentError(
-                f"text is a release in format {data.get('format')!r}; this version reads {FORMAT}."
+                f"text is a release in format {was!r}; this version reads {FORMAT}."
             )
         found = frozen.from_plain(data["release"])
         if not isinstance(found, cls):
-            raise ArgumentError(
-                "text is not the JSON of a release, as release.to_json() writes it."
-            )
+            raise ArgumentError(_NOT_ONE)
         return found
 
     def plot(self) -> altair.TopLevelMixin:
@@ -378,16 +374,15 @@ class Release:
         """
         return report.write_page(path, report.page(self._data))
 
+    @property
+    def _data(self) -> Data:
+        return cast(Data, self.to_dict())
+
     def __str__(self) -> str:
         return report.text(self._data)
 
     def _repr_html_(self) -> str:
         return report.html(self._data)
-
-    @property
-    def _data(self) -> Data:
-        """What a report is made from: `to_dict`, by its type."""
-        return cast(Data, self.to_dict())
 
     def _scalar(self, name: str) -> Scalar:
         if isinstance(self.estimate, Scalar):
