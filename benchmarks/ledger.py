@@ -98,7 +98,7 @@ def bare(path: Path, data: pl.DataFrame) -> Callable[[int], None]:
 def measured(people: int, turns: int) -> tuple[list[float], list[float], list[float], float]:
     """Seconds of releases without a ledger, of the bare work, and with one; and of enrolling."""
     data = table(people)
-    with tempfile.TemporaryDirectory(dir=Path(__file__).parent) as folder:
+    with tempfile.TemporaryDirectory() as folder:
         work = bare(Path(folder) / "bare.db", data)
         with ep.Ledger.create(Path(folder) / "ledger.db") as ledger:
             enrolled = seconds(lambda: ledger.enrol(data, person="who", epsilon="e"))
@@ -124,7 +124,7 @@ def memory(people: int) -> float:
 def alone(people: int) -> None:
     data = table(people)
     with (
-        tempfile.TemporaryDirectory(dir=Path(__file__).parent) as folder,
+        tempfile.TemporaryDirectory() as folder,
         ep.Ledger.create(Path(folder) / "ledger.db") as ledger,
     ):
         ledger.enrol(data, person="who", epsilon="e")
