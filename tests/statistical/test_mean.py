@@ -173,7 +173,7 @@ def test_intervals_are_no_wider_than_they_must_be(profile: str, assumption: Assu
 def test_intervals_of_whole_releases_cover() -> None:
     """Through the public door: fresh people each time, the interval as the user gets it."""
     epsilon = people_of(ep.Budgets({0.1: 60, 1.0: 60}))
-    rng, source, misses, runs = np.random.default_rng(5), ep.Seeded(5), 0, 2000
+    rng, source, misses, runs = np.random.default_rng(5), ep.Seeded(5), 0, 400
     for _ in range(runs):
         values = 50.0 * rng.binomial(1, 0.2, len(epsilon))
         release = ep.mean(values, epsilon=epsilon, bounds=(0, 50), source=source, **asdict(SAMPLE))

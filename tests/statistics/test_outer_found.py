@@ -180,7 +180,7 @@ def lost(runs: int, terms: dict[str, Any]) -> int:
 @pytest.mark.statistical
 @pytest.mark.parametrize("terms", ["no levels", "levels"])
 def test_the_range_is_seldom_lost(terms: str) -> None:
-    assert lost(300, TERMS[terms]) <= binom.isf(1e-8, 300, 3 / 3000)
+    assert lost(120, TERMS[terms]) <= binom.isf(1e-8, 120, 3 / 3000)
 
 
 @pytest.mark.slow
