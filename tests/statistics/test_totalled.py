@@ -86,7 +86,7 @@ def test_intervals_and_bands_hold_all_shares() -> None:
     """Binomial tests, 10⁻⁹ each."""
     values = mostly_one(3)
     truth = np.bincount(values, minlength=CATEGORIES) / PEOPLE
-    runs, missed, outside = 40, 0, 0
+    runs, missed, outside = 20, 0, 0
     for seed in range(runs):
         release = asked(values, seed, cap=0.5)
         assert isinstance(release.estimate.margin, TotalledCells)

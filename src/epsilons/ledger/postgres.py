@@ -126,7 +126,7 @@ def _driver() -> Any:
         import psycopg
     except ImportError:
         raise MissingExtraError(
-            "A ledger in PostgreSQL needs the extra `postgres`: run pip install '.[postgres]' in the "
-            "folder of epsilons."
+            "A ledger in PostgreSQL needs the extra `postgres`: run pip install '.[postgres]' in "
+            "the folder of epsilons."
         ) from None
     return psycopg
