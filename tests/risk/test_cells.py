@@ -148,7 +148,7 @@ def test_the_price_bound_holds_for_any_shares(rises: list[float], k: int, seed: 
 
 @pytest.mark.parametrize("loss", CHOICES["loss"])
 @pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED, RELATED])
-@pytest.mark.parametrize("k", [2, 5, 20])
+@pytest.mark.parametrize("k", [2, 20, pytest.param(5, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("profile", ORDINARY)
 def test_optimal_is_never_worse_than_a_named_rule(
     profile: str, k: int, assumption: Assumption, loss: str

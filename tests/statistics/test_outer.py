@@ -77,7 +77,9 @@ def bucket_of(value: float) -> int:
 
 
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
-@pytest.mark.parametrize("n", [0, 1, 2, 3000, 2**35])
+@pytest.mark.parametrize(
+    "n", [0, 2, 2**35, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 3000))]
+)
 @pytest.mark.parametrize("name", BUDGETS)
 def test_no_share_is_more_than_there_is(name: str, n: int, neighbours: str) -> None:
     """Three rounds, each of what is left: what the two selections take of each round, exactly."""
