@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from epsilons.errors import LedgerError, MissingExtraError
 from epsilons.ledger.schema import TABLES
-from epsilons.ledger.store import PATIENCE, Row, Store, T
+from epsilons.ledger.store import PATIENCE, Row, Store
 
 if TYPE_CHECKING:
     import psycopg
@@ -104,16 +104,9 @@ class PostgreSQL(Store):
         )
         self._connection.execute("DELETE FROM wanted")
 
-    def _told(self, run: Callable[[], T]) -> T:
+    def _says(self) -> tuple[type[Exception], type[Exception]]:
         psycopg = _driver()
-        try:
-            return run()
-        except psycopg.IntegrityError:
-            failure: Exception = self._broken()
-        except psycopg.Error as problem:
-            failure = self._lost(problem)
-        # Out here, so that what the database said is neither its cause nor its context.
-        raise failure
+        return psycopg.IntegrityError, psycopg.Error
 
 
 def _driver() -> Any:

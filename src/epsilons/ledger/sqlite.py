@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
 from epsilons.errors import LedgerError
 from epsilons.ledger.schema import TABLES
-from epsilons.ledger.store import PATIENCE, Row, Store, T
+from epsilons.ledger.store import PATIENCE, Row, Store
 
 __all__ = ["SQLite"]
 
@@ -94,15 +94,8 @@ class SQLite(Store):
         )
         self._connection.execute("DELETE FROM wanted")
 
-    def _told(self, run: Callable[[], T]) -> T:
-        try:
-            return run()
-        except sqlite3.IntegrityError:
-            failure: Exception = self._broken()
-        except sqlite3.Error as problem:
-            failure = self._lost(problem)
-        # Out here, so that what the database said is neither its cause nor its context.
-        raise failure
+    def _says(self) -> tuple[type[Exception], type[Exception]]:
+        return sqlite3.IntegrityError, sqlite3.Error
 
 
 def _make(path: Path) -> None:

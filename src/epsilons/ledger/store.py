@@ -76,11 +76,23 @@ class Store(ABC):
         """Make the temporary table of this connection that ids are looked up from, and empty it."""
 
     @abstractmethod
+    def _says(self) -> tuple[type[Exception], type[Exception]]:
+        """What the database raises where a row breaks a rule, and wherever it fails."""
+
     def _told(self, run: Callable[[], T]) -> T:
         """Run, and catch what the database says: `_lost` and `_broken` are raised instead.
 
         They have neither a cause nor a context.
         """
+        broken, failed = self._says()
+        try:
+            return run()
+        except broken:
+            failure: Exception = self._broken()
+        except failed as problem:
+            failure = self._lost(problem)
+        # Out here, so that what the database said is neither its cause nor its context.
+        raise failure
 
     def write(self) -> AbstractContextManager[None]:
         """A transaction, alone in this ledger: all of it, or nothing."""
