@@ -149,8 +149,13 @@ class Additive:
     @cached_property
     def _middle(self) -> Fraction:
         """The lattice point that the middle of the range stands for."""
+        return Fraction(self.all_weights, 2)
+
+    @cached_property
+    def all_weights(self) -> int:
+        """Σ k over all people."""
         people = zip(self.weights.tolist(), self.counts.tolist(), strict=True)
-        return Fraction(sum(k * n for k, n in people), 2)
+        return sum(k * n for k, n in people)
 
 
 @storable
@@ -339,6 +344,11 @@ def noisy_cells(
     noise = law.draw(source, rows * cells).reshape(rows, cells)
     drawn = around(total, noise)
     return np.asarray(drawn[0] if size is None else drawn)
+
+
+def points(total: tuple[int, ...]) -> npt.NDArray[Any]:
+    """Lattice points as an array: of int64 where noise beside them fits, too."""
+    return np.array(total, dtype=object if max(map(abs, total)) >= 2**62 else np.int64)
 
 
 def around(total: Any, noise: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from epsilons.allocation import Allocation
 from epsilons.frozen import storable
-from epsilons.mechanisms.additive import Additive, build, noisy_cells, ratio
+from epsilons.mechanisms.additive import Additive, build, noisy_cells, points, ratio
 from epsilons.noise import Law, Source
 from epsilons.risk import Weighing
 from epsilons.types import Floats, Integers
@@ -98,8 +98,7 @@ class SumAndSquares:
         """
         if size is None:
             return self.law.draw(source) + total[0], self.law.draw(source) + total[1]
-        given = np.array(total, dtype=object if max(map(abs, total)) >= 2**62 else np.int64)
-        return noisy_cells(self.law, source, 2, size, given)
+        return noisy_cells(self.law, source, 2, size, points(total))
 
     def estimate(self, drawn: tuple[int, int]) -> float:
         """The mean, in data units, that a pair stands for; perhaps outside the bounds."""
@@ -142,11 +141,10 @@ class SumAndSquares:
         """What integers may add to an error on a unit range: grid, fold, floor and lattice."""
         return self.alone.slack
 
-    @cached_property
+    @property
     def all_weights(self) -> int:
         """Σ k over all people."""
-        people = zip(self.weights.tolist(), self.counts.tolist(), strict=True)
-        return sum(k * n for k, n in people)
+        return self.alone.all_weights
 
     @cached_property
     def alone(self) -> Additive:

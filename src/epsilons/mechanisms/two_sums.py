@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilons.frozen import storable
+from epsilons.mechanisms.additive import around, points
 from epsilons.noise import PairLaw, Source
 from epsilons.risk import Weighing, ratio
 from epsilons.tally import Tally
@@ -111,10 +112,7 @@ class TwoSums:
         if size is None:
             first, second = self.law.draw(source)
             return first + total[0], second + total[1]
-        noise = self.law.draw(source, size)
-        if noise.dtype == object or max(map(abs, total)) >= 2**62:
-            return np.asarray(noise.astype(object) + np.array(total, dtype=object))
-        return np.asarray(noise + np.array(total, dtype=np.int64))
+        return around(points(total), self.law.draw(source, size))
 
     def sums(self, drawn: tuple[int, int]) -> tuple[Fraction, Fraction]:
         """The noisy weighted sum and count, in units of weight."""
