@@ -159,11 +159,6 @@ class WeighedCut(Weighed):
         return holds_on_any_range(assumption)
 
 
-def around(raw: Floats, reach: float) -> tuple[Floats, Floats]:
-    """Ranges around shares, cut to [0, 1]."""
-    return np.clip(raw - reach, 0.0, 1.0), np.clip(raw + reach, 0.0, 1.0)
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Behind(Margin):
     """What is known of the weights behind noisy sums.

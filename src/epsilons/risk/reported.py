@@ -11,9 +11,10 @@ import numpy as np
 from epsilons.errors import ArgumentError
 from epsilons.frozen import storable
 from epsilons.risk import local
+from epsilons.risk.around import AroundCells, around
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.local import Sums
-from epsilons.risk.margins import Bounds, Margin, around
+from epsilons.risk.margins import Bounds, Margin
 from epsilons.risk.mean import sampling_reach
 from epsilons.types import Floats
 
@@ -97,7 +98,7 @@ class Reported(Margin):
 
 @storable
 @dataclass(frozen=True, eq=False)
-class ReportedCells(Margin):
+class ReportedCells(AroundCells):
     """The margin of shares of categories from local reports.
 
     Attributes:
@@ -120,14 +121,6 @@ class ReportedCells(Margin):
         """For each category by itself, a range that holds its share, cut to [0, 1]."""
         far, rest = _apart(self.sums, self.people, assumption, 1.0 - confidence)
         return around(raw, far + self.reach(rest))
-
-    def band(self, raw: Floats, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        """Ranges that hold all shares at once, cut to [0, 1]."""
-        return around(raw, self.worst(assumption, confidence))
-
-    def at_once(self, raw: Floats, assumption: Assumption, confidence: float) -> float:  # noqa: ARG002
-        """The error of the worst category that is not exceeded with this probability."""
-        return min(self.worst(assumption, confidence), 1.0)
 
     def influence(self, lies: int, raw: Floats) -> float:
         """How far so many dishonest reports can have moved the share of any category.

@@ -8,15 +8,15 @@ from typing import ClassVar
 
 from epsilons.frozen import storable
 from epsilons.risk import cells
+from epsilons.risk.around import AroundCells, around
 from epsilons.risk.assumptions import Assumption
-from epsilons.risk.margins import Margin, around
 from epsilons.risk.weighing import Weighing
 from epsilons.types import Floats
 
 
 @storable
 @dataclass(frozen=True, eq=False)
-class WeighedCells(Margin):
+class WeighedCells(AroundCells):
     """The margin of the shares of people whose budgets are public.
 
     Guarantee:
@@ -40,14 +40,6 @@ class WeighedCells(Margin):
     ) -> tuple[Floats, Floats]:
         """For each category by itself, a range that holds its share, cut to [0, 1]."""
         return around(raw, self.error(assumption, confidence))
-
-    def band(self, raw: Floats, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        """Ranges that hold all shares at once, cut to [0, 1]."""
-        return around(raw, self.worst(assumption, confidence))
-
-    def at_once(self, raw: Floats, assumption: Assumption, confidence: float) -> float:  # noqa: ARG002
-        """The error of the worst category that is not exceeded with this probability."""
-        return min(self.worst(assumption, confidence), 1.0)
 
     def error(self, assumption: Assumption, confidence: float) -> float:
         """The error of one share not exceeded with this probability, integers included."""
