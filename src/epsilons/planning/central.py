@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from epsilons import parameters, report, words
 from epsilons.allocation import allocate_for, rules_for
@@ -15,6 +14,7 @@ from epsilons.allocation.declared import declared_of
 from epsilons.allocation.rule import weighing_of
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError
+from epsilons.planning.asked import Asked
 from epsilons.planning.forecast import (
     Forecast,
     advice_on,
@@ -40,7 +40,6 @@ from epsilons.planning.options import (
 )
 from epsilons.planning.private import forecasts_of_a_guess
 from epsilons.planning.questions import Need, WhatIf, need, sensitivity
-from epsilons.planning.shown import Shown
 from epsilons.planning.sides import Outcome, as_rows, best_of, outcomes
 from epsilons.report.plan_data import ChangeRow, GainsData, PlanData
 from epsilons.risk import OPEN
@@ -50,15 +49,12 @@ from epsilons.statistics import adaptive
 from epsilons.statistics.people import forecast_designs
 from epsilons.theory import least_error
 
-if TYPE_CHECKING:
-    pass
-
 _QUESTIONED = 256
 """Levels that are asked about; more of them are merged first."""
 
 
 @dataclass(frozen=True, eq=False)
-class Plan(Shown):
+class Plan(Asked):
     """Forecasts of every method for given budgets.
 
     Attributes:
@@ -88,16 +84,6 @@ class Plan(Shown):
     def assumption(self) -> Assumption:
         """What is taken to be true of the data."""
         return self.goal.assumption
-
-    @property
-    def loss(self) -> str:
-        """Which error is to be small."""
-        return self.goal.loss
-
-    @property
-    def confidence(self) -> float:
-        """Of the PAC error."""
-        return self.goal.confidence
 
     @property
     def cells(self) -> int:

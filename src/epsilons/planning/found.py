@@ -15,6 +15,7 @@ from epsilons.allocation.declared import declared_of
 from epsilons.allocation.split import TOO_OFTEN, best_split
 from epsilons.budgets import Budgets
 from epsilons.errors import BudgetError
+from epsilons.planning.asked import Asked
 from epsilons.planning.options import (
     Option,
     as_option_rows,
@@ -34,7 +35,6 @@ from epsilons.planning.range_forecast import (
     sigma_of,
 )
 from epsilons.planning.rehearsal import rehearse
-from epsilons.planning.shown import Shown
 from epsilons.planning.sides import best_of
 from epsilons.report.numbers import percent
 from epsilons.report.plan_data import RangePlanData
@@ -58,7 +58,7 @@ _MOST: Final = 2**32
 
 
 @dataclass(frozen=True, eq=False)
-class RangePlan(Shown):
+class RangePlan(Asked):
     """A forecast of a mean on a range that has to be found.
 
     Attributes:
@@ -93,16 +93,6 @@ class RangePlan(Shown):
     def enough(self) -> bool:
         """Whether these people are enough; if not, replace refuses, and add/remove guesses."""
         return self.people_needed is None
-
-    @property
-    def loss(self) -> str:
-        """Which error is to be small."""
-        return self.goal.loss
-
-    @property
-    def confidence(self) -> float:
-        """Of the PAC error."""
-        return self.goal.confidence
 
     @property
     def advice(self) -> str:

@@ -14,6 +14,7 @@ from epsilons.allocation import allocate_for
 from epsilons.allocation.best import merged
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError
+from epsilons.planning.asked import Asked
 from epsilons.planning.forecast import gain_over
 from epsilons.planning.options import (
     Option,
@@ -24,7 +25,6 @@ from epsilons.planning.options import (
     put_best_first,
     strictest_give_more,
 )
-from epsilons.planning.shown import Shown
 from epsilons.report.plan_data import CuratorRow, LevelRow, LocalForecastRow, LocalPlanData
 from epsilons.risk.assumptions import SAMPLE
 from epsilons.risk.goals import Goal
@@ -79,7 +79,7 @@ class Curator(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class LocalPlan(Shown):
+class LocalPlan(Asked):
     """Forecasts of every kind of local report for given budgets.
 
     Attributes:
@@ -102,16 +102,6 @@ class LocalPlan(Shown):
     def best(self) -> str:
         """The kind of report with the least error."""
         return self.forecasts[0].method
-
-    @property
-    def loss(self) -> str:
-        """Which error is to be small."""
-        return self.goal.loss
-
-    @property
-    def confidence(self) -> float:
-        """Of the PAC error."""
-        return self.goal.confidence
 
     @property
     def statistic(self) -> str:

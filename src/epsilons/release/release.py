@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy.typing as npt
 
@@ -18,13 +16,10 @@ from epsilons.release.entry import Entry
 from epsilons.release.estimate import Cells, Scalar, Vector
 from epsilons.release.sides import Side, side_by_side
 from epsilons.release.spending import ByLevel, Expected, Spending
-from epsilons.report.plan_data import Data
+from epsilons.report.shown import Shown
 from epsilons.risk.assumptions import RELATED, Assumption
 from epsilons.risk.spread import Spread
 from epsilons.types import Floats
-
-if TYPE_CHECKING:
-    import altair
 
 FORMAT = 2
 """The version of the JSON of releases."""
@@ -34,7 +29,7 @@ _NOT_ONE = "text is not the JSON of a release, as release.to_json() writes it."
 
 @frozen.storable
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Release:
+class Release(Shown):
     """A published statistic. It holds no data: only what was drawn, and public facts.
 
     Attributes:
@@ -350,39 +345,6 @@ class Release:
         if not isinstance(found, cls):
             raise ArgumentError(_NOT_ONE)
         return found
-
-    def plot(self) -> altair.TopLevelMixin:
-        """A picture of the release.
-
-        Raises:
-            MissingExtraError: the extra `report` is not installed.
-        """
-        return report.plot(self._data)
-
-    def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write the release as an HTML page that stands alone.
-
-        Args:
-            path: of the file; one that is there is replaced.
-
-        Returns:
-            The path.
-
-        Raises:
-            MissingExtraError: the extra `report` is not installed.
-            FileError: the file cannot be written.
-        """
-        return report.write_page(path, report.page(self._data))
-
-    @property
-    def _data(self) -> Data:
-        return cast(Data, self.to_dict())
-
-    def __str__(self) -> str:
-        return report.text(self._data)
-
-    def _repr_html_(self) -> str:
-        return report.html(self._data)
 
     def _scalar(self, name: str) -> Scalar:
         if isinstance(self.estimate, Scalar):

@@ -1,30 +1,33 @@
-"""What every plan can do: be printed, written as JSON or as a page, and drawn."""
+"""What releases and plans can do alike: be printed, written as JSON or as a page, and drawn."""
 
 from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from epsilons import report
+
+if TYPE_CHECKING:
+    import altair
 
 __all__ = ["Shown"]
 
 
 class Shown(ABC):
-    """A plan, as far as it is shown."""
+    """Something that is reported."""
 
     @abstractmethod
     def to_dict(self) -> Any:
-        """The whole plan as plain data of a `kind`."""
+        """All of it as plain data of a `kind`."""
 
     def to_json(self) -> str:
         """`to_dict` as JSON, in which ∞ is written as "inf"."""
         return report.to_json(self.to_dict())
 
     def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write the plan as an HTML page that stands alone.
+        """Write an HTML page that stands alone.
 
         Args:
             path: of the file; one that is there is replaced.
@@ -38,13 +41,14 @@ class Shown(ABC):
         """
         return report.write_page(path, report.page(self.to_dict()))
 
-    def plot(self) -> Any:
-        """A picture of the plan: of means and shares, risk over the cap τ, with the rules on it.
+    def plot(self) -> altair.TopLevelMixin:
+        """A picture: of a plan for means and shares, risk over the cap τ, with the rules on it.
 
         Raises:
             MissingExtraError: the extra `report` is not installed.
         """
-        return report.plot(self.to_dict())
+        picture: altair.TopLevelMixin = report.plot(self.to_dict())
+        return picture
 
     def __str__(self) -> str:
         return report.text(self.to_dict())
