@@ -14,7 +14,7 @@ from scipy import integrate
 
 from epsilons.allocation import FREQUENCY_RULES, allocate, allocate_for
 from epsilons.parameters import CHOICES
-from epsilons.risk import ClosedNoise, Weighing, cells, largest
+from epsilons.risk import ClosedNoise, Weighing, cells, largest, union
 from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.goals import CellsGoal
 from tests.profiles import ADVERSARIAL, ORDINARY
@@ -134,15 +134,17 @@ def test_the_largest_of_many_laplace_noises() -> None:
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(st.floats(0, 1), min_size=34, max_size=34), st.integers(2, 200), st.integers(0, 9))
+@given(
+    st.lists(st.floats(0, 1), min_size=133, max_size=133), st.integers(2, 200), st.integers(0, 9)
+)
 def test_the_price_bound_holds_for_any_shares(rises: list[float], k: int, seed: int) -> None:
     """h grows on the grid; the sum of h over any shares is at most the bound."""
     each = np.concatenate([[0.0], np.cumsum(rises)])
-    bound = cells._worst_shares(each, k)
+    bound = union._worst_shares(each, k)
     shares = np.random.default_rng(seed).dirichlet(np.full(k, 0.1 + seed))
     folded = np.minimum(shares, 1.0 - shares)
     # The largest value that h may have at a share between two points is that of the upper one.
-    index = np.searchsorted(cells._SHARES, folded - 1e-15)
+    index = np.searchsorted(union._SHARES, folded - 1e-15)
     assert each[np.minimum(index, len(each) - 1)].sum() <= bound * (1 + 1e-12) + 1e-12
 
 
@@ -153,11 +155,16 @@ def test_the_price_bound_holds_for_any_shares(rises: list[float], k: int, seed: 
 def test_optimal_is_never_worse_than_a_named_rule(
     profile: str, k: int, assumption: Assumption, loss: str
 ) -> None:
-    """In what weights are chosen by: that is the risk itself for the sum of squares."""
+    """In what weights are chosen by: that is the risk itself for the sum of squares.
+
+    Or it is what everyone has alike, where less can be claimed of anything else.
+    """
     goal = CellsGoal(assumption, loss, 0.95, k)
     found = {name: allocate_for(ORDINARY[profile], goal, name) for name in FREQUENCY_RULES}
-    aims = {name: goal.aim(each.weighing) for name, each in found.items()}
-    assert aims["optimal"] <= min(aims.values()) * (1 + 1e-6)
+    assert found["optimal"].risk <= found["uniform"].risk
+    if found["optimal"].risk < found["uniform"].risk:
+        aims = {name: goal.aim(each.weighing) for name, each in found.items()}
+        assert aims["optimal"] <= min(aims.values()) * (1 + 1e-6)
     auto = allocate_for(ORDINARY[profile], goal, "auto")
     assert goal.aim(auto.weighing) <= min(aims.values()) * (1 + 1e-6)
     if loss == "mse":

@@ -242,7 +242,7 @@ def _best_laplace(budgets: Budgets, goal: Goal) -> Allocation:
     for name, rule in rules_for(goal).items():
         if name not in (*_BY_NAME_ONLY, "optimal", "staircase"):
             other = _allocation(budgets, goal, name, rule(budgets, goal))
-            if goal.aim(other.weighing) < least:
+            if goal.aim(other.weighing) < least and other.aimed <= best.aimed:
                 best, least = other, goal.aim(other.weighing)
     return best
 

@@ -40,9 +40,15 @@ def optimal(budgets: Budgets, goal: Goal) -> Effective:
     Exact over all weights on the simplex for the mean squared error of a mean, for the sum of the
     squared errors of frequencies, and for the PAC error of a mean where budgets of these very
     people are related to values, at confidence ½ and more. Otherwise it minimises what the goal
-    aims at over caps, which are best for every convex loss.
+    aims at over caps, which are best for every convex loss; unless less can be claimed if everyone
+    counts alike.
     """
-    return _cap(budgets, best_cap(budgets, goal, goal.noise))
+    found = _cap(budgets, best_cap(budgets, goal, goal.noise))
+    if goal.by_moments or goal.by_bias:
+        return found
+    alike = _cap(budgets, float(budgets.levels[budgets.levels > 0.0][0]))
+    claims = [goal.risk(weighing_of(budgets, each, goal.noise)) for each in (found, alike)]
+    return found if claims[0] <= claims[1] else alike
 
 
 def best_cap(budgets: Budgets, goal: Goal, noise: SumNoise) -> float:

@@ -15,15 +15,13 @@ from epsilons.risk import largest, mean, sidak
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.closed import ClosedNoise
 from epsilons.risk.mean import keep_proxy, least_split, permutation_proxy, sampling_reach
-from epsilons.risk.tails import bisect, tail
+from epsilons.risk.union import Union
 from epsilons.risk.weighing import Moments, SumNoise, Weighing
 from epsilons.types import Floats
 
 COINS = 4.0
 """A coin moves a cell by the whole of a weight, not by half of it as around the middle: squared."""
 
-_SHARES = np.concatenate([[0.0], np.geomspace(2.0**-12, 0.5, 34)])
-_RATES = np.concatenate([np.linspace(0.05, 0.95, 19), [1.0]])
 _SPLITS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
@@ -282,7 +280,11 @@ def band(weighing: Weighing, assumption: Assumption, cells: int, confidence: flo
     error = quantile(weighing, assumption, cells, confidence)
     if assumption.related is not False or weighing.keep is not None or not math.isfinite(error):
         return error
-    return min(error, _union_quantile(weighing, assumption, cells, 1.0 - confidence))
+    sigma = math.sqrt(_proxy(weighing, assumption)) / 2.0
+    if sigma <= 0.0:
+        return min(error, weighing.scale * _noise_factor(cells, 1.0 - confidence, weighing.closed))
+    union = Union(weighing, cells, sigma, sampled=assumption.sampled)
+    return min(error, union.quantile(1.0 - confidence))
 
 
 @lru_cache(maxsize=256)
@@ -326,73 +328,3 @@ def _joined(error: float, weighing: Weighing, cells: int) -> float:
         mean, variance = harmonic(cells)
         square = mean * mean + variance
     return error * error + scale * (2.0 * error * mean + scale * square)
-
-
-def _union_quantile(weighing: Weighing, assumption: Assumption, cells: int, beta: float) -> float:
-    """The a at which Σ_j 2·P(S_j + L > a) is at most β, whatever the shares of the categories."""
-    scale, spread = weighing.scale, weighing.spread
-    sigma = math.sqrt(_proxy(weighing, assumption)) / 2.0
-    if assumption.sampled:
-        spread, heaviest = weighing.square, float(weighing.weights.max())
-    else:
-        heaviest = float(np.abs(weighing.weights - weighing.total / weighing.n).max())
-    if sigma <= 0.0:
-        return scale * _noise_factor(cells, beta, weighing.closed)
-    steepest = 1.0 if weighing.closed is None else weighing.closed.steepest
-    # Chernoff with a rate of at most 1/scale; without noise any rate, up to where it is useless.
-    unit = min(steepest / scale if scale > 0.0 else math.inf, 50.0 / sigma, 700.0 / heaviest)
-    rates = unit * _RATES
-    noise = _log_envelope(rates * scale, weighing.closed)
-    per_share = spread / heaviest**2 * (np.expm1(rates * heaviest) - rates * heaviest)
-
-    def excess(a: float) -> float:
-        chernoff = np.exp(np.minimum(_SHARES[:, None] * per_share + noise - rates * a, 0.0)).min(
-            axis=1
-        )
-        each = np.minimum(chernoff, _tail(weighing, a, sigma))
-        each[0] = _alone(weighing, a)
-        return 2.0 * _worst_shares(each, cells) - beta
-
-    high = sigma + scale
-    while excess(high) > 0.0:
-        high *= 2.0
-    return bisect(excess, 0.0, high)
-
-
-def _log_envelope(rates: Floats, closed: ClosedNoise | None) -> Floats:
-    """For each rate λ an ln K with P(noise > z) ≤ K·e^{−λz} for every z, at scale 1."""
-    if closed is not None:
-        return closed.log_envelope(rates)
-    with np.errstate(divide="ignore"):
-        noise = -np.log1p(-np.square(rates))
-    # At rate 1 the tail of Laplace noise is below ½·e^{−z} for every z.
-    return np.where(rates >= 1.0 - 1e-12, -math.log(2.0), noise)
-
-
-def _tail(weighing: Weighing, a: float, sigma: float) -> float:
-    """A bound on P(S + noise > a) of one cell, by Hoeffding's tail of S."""
-    if weighing.closed is None or weighing.scale <= 0.0:
-        return tail(a, sigma, weighing.scale)
-    return weighing.closed.tail(a / weighing.scale, sigma / weighing.scale)
-
-
-def _alone(weighing: Weighing, a: float) -> float:
-    """P(noise > a) of one cell."""
-    if weighing.scale <= 0.0:
-        return 0.0
-    if weighing.closed is not None:
-        return float(weighing.closed.exceeds(a / weighing.scale))
-    return 0.5 * math.exp(-a / weighing.scale)
-
-
-def _worst_shares(each: Floats, cells: int) -> float:
-    """A bound on Σ_j h(p_j) over all shares that sum to one, h growing and known on a grid.
-
-    For every price μ it is at most μ + k·max_p(h(p) − μ·p); between two points of the grid h is at
-    most its value at the upper one and p at least the lower one. Shares above one half count as
-    their complement.
-    """
-    lower = np.concatenate([[0.0], _SHARES[:-1]])
-    prices = (each[1:] - each[0]) / _SHARES[1:]
-    gains = each[None, :] - prices[:, None] * lower[None, :]
-    return float((prices + cells * gains.max(axis=1)).min())

@@ -82,6 +82,27 @@ class ClosedNoise:
         """How much less than Laplace noise a cell varies: 1/(4k − 10), in a bound from below."""
         return 1.0 / (4.0 * self.cells - 10.0)
 
+    def wave(self, theta: Floats) -> Floats:
+        """E cos(θz) of one cell: above 0, and falling."""
+        if self.cells > _FEW:
+            at = np.linspace(-8.0, 8.0, 257) / math.sqrt(self.cells)
+            mass = np.exp(-(self.cells - 1) * np.log1p(at * at))
+            found = (1.0 / (1.0 + np.square(theta[..., None] + at))) @ mass
+            return np.asarray(found * (at[1] - at[0]) / (2.0 * math.pi * _at_zero(self.cells)))
+        turn = 1.0 / (1.0 - 0.5j * theta)
+        total = np.zeros_like(turn)
+        for each in reversed(_waves(self.cells)):
+            total = (total + each) * turn
+        return np.asarray(2.0 * total.real)
+
+    def waves_beyond(self, theta: float) -> float:
+        """A bound on ∫ wave(x) dx/x from theta on."""
+        k, beyond = self.cells, 0.5 * math.log1p(4.0 / theta**2)
+        if k == 2:
+            return beyond
+        fallen = math.exp(-(k - 3) * math.log1p(0.25 * theta * theta))
+        return beyond * ((2 * k - 2) / (2 * k - 3) + 0.5 / _at_zero(k) * fallen)
+
     def log_envelope(self, rates: Floats) -> Floats:
         """For each rate λ an ln K with P(z > x) ≤ K·e^{−λx} for every x; ∞ where there is none."""
         at, tail = _tabled(self)
@@ -235,6 +256,18 @@ def _coefficients(cells: int) -> tuple[float, ...]:
         fall = Fraction(math.factorial(d - i - 1), math.factorial(d - 1))
         found.append(float(Fraction(ways, k * total) * fall))
     return tuple(found)
+
+
+@lru_cache(maxsize=64)
+def _waves(cells: int) -> tuple[float, ...]:
+    """The c_i with which E cos(θz) is twice the real part of Σ c_i/(1 − iθ/2)^{i+1}.
+
+    The density at a ≥ 0 is 2e^{−2a}·Σ (q_i − (i + 1)·q_{i+1})·(2a)^i.
+    """
+    tail = (*_coefficients(cells), 0.0)
+    return tuple(
+        math.factorial(i) * (tail[i] - (i + 1) * tail[i + 1]) for i in range(len(tail) - 1)
+    )
 
 
 @lru_cache(maxsize=64)

@@ -3,7 +3,8 @@
 Hoeffding's bound is that of a coin, and pays for knowing nothing of the shape of a sum. But a sum
 of many small terms is nearly Gaussian: by Berry and Esseen no probability is off by more than a
 constant that falls with their number, unless the population hardly varies; and if it hardly varies,
-Bennett's bound is small. So the worst population is sought over its variance: docs/proofs/risk.md.
+Bennett's bound is small. Beside noise a sum is nearer still to a Gaussian one. So the worst
+population is sought over its variance: docs/proofs/risk.md.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Final
 
 import numpy as np
 
+from epsilons.risk.nearly import nearly_gaussian
 from epsilons.risk.normal import upper_tail
 from epsilons.risk.tails import bisect
 from epsilons.risk.weighing import Weighing
@@ -71,6 +73,7 @@ class Sampled:
         tails[:-1] = np.minimum(tails[:-1], gaussian[first:] + off[:, None])
         # In each piece, a bound on P(S > x) at the start of each cell of x.
         self._tails = np.minimum(tails, np.exp(-0.5 * np.maximum(_CELLS, 0.0) ** 2))
+        self._nearly = nearly_gaussian(weighing, ends[::-1])
 
     def beyond(self, a: float) -> float:
         """A bound on the probability of an error of more than `a`, which is at least 0."""
@@ -80,7 +83,10 @@ class Sampled:
         # S + L > a is S > x where L is a − x, cell by cell; in the first one S may be anything.
         above = self._noise_above(a - self._from)
         masses = np.append(above[1:], 1.0) - above
-        return min(2.0 * (float((self._tails @ masses).max()) + float(above[0])), 1.0)
+        either = 2.0 * (self._tails @ masses + above[0])
+        if self._nearly is not None:
+            either[:-1] = np.minimum(either[:-1], self._nearly.beyond(a)[::-1])
+        return min(float(either.max()), 1.0)
 
     def _noise_above(self, at: Floats) -> Floats:
         """P(L > at); or of one cell of a table, of noise that is no smaller."""
