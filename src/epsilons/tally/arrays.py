@@ -35,11 +35,16 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Arrays:
-    """Rows in memory: values, the budget of each row (or of all), and the person of each row."""
+    """Rows in memory: values, the budget of each row (or of all), and the person of each row.
+
+    Attributes:
+        beside: a second number of each row, if there is one.
+    """
 
     values: Floats
     epsilon: Floats | float
     person: npt.NDArray[Any] | None
+    beside: Floats | None = None
 
 
 def read(
@@ -50,6 +55,7 @@ def read(
     ladder: Ladder | None = None,
     *,
     lenient: bool,
+    beside: object = None,
 ) -> Arrays:
     """Check arrays.
 
@@ -62,6 +68,7 @@ def read(
             to no one are left out of the sum, and nothing is refused because of an entry.
         lenient: whether an entry of values that is no number is a missing value, in a list or a
             column of objects; it is refused otherwise.
+        beside: a second number for each row, if there is one.
 
     Raises:
         ArgumentError: something is not one column, the lengths differ, or labels do.
@@ -69,25 +76,33 @@ def read(
         BudgetError: `epsilon` is one number that cannot be a budget.
         DataError: a row has no person.
     """
-    unnamed(values, epsilon, person)
-    numbers_ = floats(values, names.values, lenient=lenient or ladder is not None)
-    budgets, who = budgets_and_people(epsilon, person, names, numbers_.size, ladder)
-    return Arrays(numbers_, budgets, who)
+    unnamed(values, epsilon, person, beside)
+    own = (
+        [(names.values, values)]
+        if beside is None
+        else [(names.values, values), (names.beside, beside)]
+    )
+    found = [floats(each, name, lenient=lenient or ladder is not None) for name, each in own]
+    if found[-1].size != found[0].size:
+        raise _other_length(names.values, names.beside)
+    budgets, who = budgets_and_people(epsilon, person, names, found[0].size, ladder)
+    return Arrays(found[0], budgets, who, None if beside is None else found[1])
 
 
-def unnamed(values: object, epsilon: object, person: object) -> None:
+def unnamed(values: object, epsilon: object, person: object, beside: object = None) -> None:
     """Refuse names of columns, since there is no data, and columns whose labels differ.
 
     Raises:
         ArgumentError: there are such.
     """
-    for name, given in (("values", values), ("epsilon", epsilon), ("person", person)):
+    columns = {"values": values, "beside": beside, "epsilon": epsilon, "person": person}
+    for name, given in columns.items():
         if isinstance(given, str):
             raise ArgumentError(
                 f"{name}={given!r} names a column, but data is not given: "
                 "give data=, a frame or the path of a file."
             )
-    same_labels(values=values, epsilon=epsilon, person=person)
+    same_labels(**columns)
 
 
 def budgets_and_people(
@@ -132,11 +147,14 @@ def unchecked(
         who, nobody = people(person, names.person, lenient=lenient)
     for name, other in ((names.epsilon, budgets), (names.person, who)):
         if isinstance(other, np.ndarray) and other.size != rows:
-            raise ArgumentError(
-                f"{names.values} and {name} are not equally long: give one entry for each row in "
-                "each."
-            )
+            raise _other_length(names.values, name)
     return budgets, who, nobody
+
+
+def _other_length(first: str, second: str) -> ArgumentError:
+    return ArgumentError(
+        f"{first} and {second} are not equally long: give one entry for each row in each."
+    )
 
 
 def one_budget(epsilon: object) -> float | None:

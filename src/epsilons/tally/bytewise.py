@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from epsilons.errors import ColumnError
+from epsilons.tally.categories import wrong_type
 from epsilons.tally.engines import Kind, engine_of
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["Spelling", "bytewise", "spelt", "written"]
+__all__ = ["Spelling", "bytewise", "check_dictionary", "spelt", "written"]
 
 Spelling = Literal["text", "bytes", "hex"]
 """How the text of a column is written in a query: as it is, in UTF-8, or that in hexadecimal."""
@@ -204,3 +205,22 @@ def _unknown_collation(column: str, engine: str) -> str:
         "different texts are equal. Give the rows on an engine that compares bytes: Polars, "
         "PyArrow, pandas, DuckDB or Spark (a table of Ibis has to_pyarrow)."
     )
+
+
+def check_dictionary(frame: nw.LazyFrame[Any], values: str, dtype: nw.dtypes.DType) -> None:
+    """Refuse a categorical column whose categories are not text, which Narwhals does not tell."""
+    import narwhals as nw
+
+    text = dtype in (nw.String, nw.Enum)
+    if dtype == nw.Categorical:
+        native: Any = frame.select(values).head(0).to_native()
+        kind = engine_of(frame).kind
+        if kind == "pandas":
+            text = native[values].dtype.categories.dtype in ("object", "str", "string")
+        elif kind == "pyarrow":
+            text = "string" in str(native.schema.field(values).type.value_type)
+        else:
+            text = True
+    if not text:
+        must = f"values={values!r} must be a column of"
+        raise wrong_type("text", must, f"{dtype}, but not of text")

@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -20,13 +20,13 @@ from epsilons.errors import (
 from epsilons.ladder import Ladder
 from epsilons.tally import arrays, given
 from epsilons.tally.budget_columns import on_ladder, rounded_down
-from epsilons.tally.bytewise import Spelling, bytewise
+from epsilons.tally.bytewise import Spelling, bytewise, check_dictionary
 from epsilons.tally.categories import Kind, wrong_type
 from epsilons.tally.cells_numpy import check_declared
 from epsilons.tally.csv_files import Role, TextFile
 from epsilons.tally.engines import engine_of
 from epsilons.tally.failures import UNUSABLE, guarded, unknown_column
-from epsilons.tally.files import Separated, is_file, open_file
+from epsilons.tally.files import Separated, open_file
 from epsilons.tally.identity import numbered
 from epsilons.tally.levels import Names
 from epsilons.tally.offers import Offers, joined
@@ -43,13 +43,14 @@ if TYPE_CHECKING:
 __all__ = [
     "Columns",
     "as_arrays",
-    "is_in_memory",
     "moved",
     "of_arrays",
     "of_values",
     "opened",
     "read",
 ]
+
+_UNNAMED: Final = "{} must be the name of a column of data, since data is given."
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +69,7 @@ class Columns:
         passed: what counts the rows that are read, where somebody looks on.
         called: what messages call the columns, where the frame calls them otherwise.
         spelling: how the text of values is written.
+        beside: a second column of numbers, or None.
     """
 
     frame: nw.LazyFrame[Any]
@@ -81,6 +83,7 @@ class Columns:
     passed: Passed | None = None
     called: Names | None = None
     spelling: Spelling = "text"
+    beside: str | None = None
 
     def pieces(self, rows: int) -> list[Columns]:
         """Parts of a table in Polars, of so many rows, to be read one after another."""
@@ -102,6 +105,7 @@ def read(
     person: object,
     kind: Kind = "numbers",
     ladder: Ladder | None = None,
+    beside: object = None,
 ) -> Columns:
     """Check that `data` has the columns that are named, and that they are of the right types.
 
@@ -112,6 +116,7 @@ def read(
         person: the name of a column, or None.
         kind: what values must be.
         ladder: the public ladder that budgets stand on, if they are private.
+        beside: the name of a second column of numbers, or None.
 
     Raises:
         ArgumentError: a column is not named by a string, or `data` is not a frame.
@@ -119,8 +124,9 @@ def read(
         BudgetError: `epsilon` is one number that cannot be a budget.
         FileError: `data` is a path, and the file cannot be read.
     """
-    if not isinstance(values, str):
-        raise ArgumentError("values must be the name of a column of data, since data is given.")
+    first, second, who = _name("values", values), _name("beside", beside), _name("person", person)
+    if first is None:
+        raise ArgumentError(_UNNAMED.format("values"))
     offers = epsilon if isinstance(epsilon, Offers) else None
     if offers is not None:
         epsilon = 1.0  # until budgets are joined
@@ -130,17 +136,15 @@ def read(
             "epsilon must be the name of a column of data, or one number for everyone, "
             "since data is given."
         )
-    if not (person is None or isinstance(person, str)):
-        raise ArgumentError("person must be the name of a column of data, since data is given.")
-    table = _open(data, values, budget, person, kind)
+    table = _open(data, first, budget, who, kind, second)
     table = moved(_typed(table, kind))
     if kind == "text":
-        _check_dictionary(table)
-    text = values if kind == "text" else None
+        check_dictionary(table.frame, table.values, table.types[table.values])
+    text = table.values if kind == "text" else None
     own = (table.values, table.epsilon, table.person)
 
     def written() -> tuple[nw.LazyFrame[Any], Spelling]:
-        frame = as_declared(table.frame, *own, kind)
+        frame = as_declared(table.frame, *own, kind, table.beside)
         return bytewise(frame, text, table.person, table.types)
 
     frame, spelling = guarded(written, *table.failure)
@@ -151,8 +155,14 @@ def read(
     return table if ladder is None else on_ladder(table, ladder)
 
 
+def _name(parameter: str, given: object) -> str | None:
+    if given is None or isinstance(given, str):
+        return given
+    raise ArgumentError(_UNNAMED.format(parameter))
+
+
 def opened(data: object, person: str, epsilon: str | float) -> Columns:
-    """Open a table for its people, whatever type they are of: they are its values."""
+    """Open a table for its people, of whatever type: they are its values."""
     return _typed(_open(data, person, epsilon, None, "text"), None)
 
 
@@ -165,15 +175,16 @@ def moved(table: Columns) -> Columns:
 
 
 def _open(
-    data: object, values: str, epsilon: str | float, person: str | None, kind: Kind
-) -> Columns:
+    data: object, values: str, epsilon: str | float, person: str | None, kind: Kind,
+    beside: str | None = None,
+) -> Columns:  # fmt: skip
     """Return `data` as a lazy Narwhals frame, whatever it is."""
     import narwhals as nw
 
     if isinstance(data, (str, os.PathLike, Separated)):
         file = open_file(data)
         if isinstance(file, TextFile):
-            return _open_text(file, values, epsilon, person, kind)
+            return _open_text(file, values, epsilon, person, kind, beside)
         frame = file.scan()
         size = file.rows(frame)
         passed = None
@@ -181,7 +192,7 @@ def _open(
             passed = Passed(size)
             frame = passed.watched(frame)
         table = Columns(nw.from_native(frame), values, epsilon, person, failure=file.failure)
-        return replace(table, size=size, passed=passed)
+        return replace(table, size=size, passed=passed, beside=beside)
 
     def wrap() -> tuple[nw.LazyFrame[Any], int | None] | None:
         wrapped = nw.from_native(data, pass_through=True)
@@ -195,12 +206,13 @@ def _open(
             f"data is of type {type(data).__name__}, which is not a table: give a frame of pandas, "
             "Polars, PyArrow, DuckDB or PySpark, or the path of a .parquet or .csv file."
         )
-    return Columns(wrapped[0], values, epsilon, person, size=wrapped[1])
+    return Columns(wrapped[0], values, epsilon, person, size=wrapped[1], beside=beside)
 
 
 def _open_text(
-    file: TextFile, values: str, epsilon: str | float, person: str | None, kind: Kind
-) -> Columns:
+    file: TextFile, values: str, epsilon: str | float, person: str | None, kind: Kind,
+    beside: str | None,
+) -> Columns:  # fmt: skip
     """Return a table of a CSV file. Its columns are called as the parameters that named them.
 
     So one column may be values and people, of which the first are numbers and the others text.
@@ -209,11 +221,14 @@ def _open_text(
 
     what = "In a CSV file a cell that is"
     called = replace(
-        Names.of_columns(values, epsilon, person),
+        Names.of_columns(values, epsilon, person, beside),
         missing=f" {what} {NOTES[kind]} counts as missing.",
         unusable=f" {what} {NOTES['numbers']} counts as missing.",
     )
     roles = [Role("values", values, kind)]
+    if beside is not None:
+        roles.append(Role("beside", beside, kind))
+        beside = "beside"
     if isinstance(epsilon, str):
         roles.append(Role("epsilon", epsilon, "bins"))
         epsilon = "epsilon"
@@ -221,7 +236,8 @@ def _open_text(
         roles.append(Role("person", person, "text"))
         person = "person"
     frame = nw.from_native(file.scan(roles))
-    return Columns(frame, "values", epsilon, person, failure=file.failure, called=called)
+    made = Columns(frame, "values", epsilon, person, failure=file.failure, called=called)
+    return replace(made, beside=beside)
 
 
 def _typed(table: Columns, kind: Kind | None) -> Columns:
@@ -236,8 +252,9 @@ def _typed(table: Columns, kind: Kind | None) -> Columns:
     named = {"values": table.values}
     if isinstance(table.epsilon, str):
         named["epsilon"] = table.epsilon
-    if table.person is not None:
-        named["person"] = table.person
+    for name in ("beside", "person"):
+        if (column := getattr(table, name)) is not None:
+            named[name] = column
     for parameter, column in named.items():
         if column not in schema:
             raise ColumnError(unknown_column(parameter, column, list(schema)))
@@ -252,29 +269,9 @@ def _typed(table: Columns, kind: Kind | None) -> Columns:
             "integers": dtype.is_integer(),
             "booleans": dtype == nw.Boolean,
         }
-        if parameter == "values" and kind is not None and not fits[kind]:
-            raise wrong_type(kind, f"values={column!r} must be a column of", dtype)
+        if parameter in ("values", "beside") and kind is not None and not fits[kind]:
+            raise wrong_type(kind, f"{parameter}={column!r} must be a column of", dtype)
     return replace(table, types={column: schema[column] for column in named.values()})
-
-
-def _check_dictionary(table: Columns) -> None:
-    """Refuse a categorical column whose categories are not text, which Narwhals does not tell."""
-    import narwhals as nw
-
-    dtype = table.types[table.values]
-    text = dtype in (nw.String, nw.Enum)
-    if dtype == nw.Categorical:
-        native: Any = table.frame.select(table.values).head(0).to_native()
-        kind = engine_of(table.frame).kind
-        if kind == "pandas":
-            text = native[table.values].dtype.categories.dtype in ("object", "str", "string")
-        elif kind == "pyarrow":
-            text = "string" in str(native.schema.field(table.values).type.value_type)
-        else:
-            text = True
-    if not text:
-        must = f"values={table.values!r} must be a column of"
-        raise wrong_type("text", must, f"{dtype}, but not of text")
 
 
 def _into_polars(table: Columns) -> nw.LazyFrame[Any]:
@@ -282,7 +279,8 @@ def _into_polars(table: Columns) -> nw.LazyFrame[Any]:
     frame = table.frame
     if not engine_of(frame).moved:
         return frame
-    wanted = {c for c in (table.values, table.epsilon, table.person) if isinstance(c, str)}
+    own = (table.values, table.beside, table.epsilon, table.person)
+    wanted = {column for column in own if isinstance(column, str)}
 
     def convert() -> nw.LazyFrame[Any]:
         return frame.select(*wanted).collect().lazy(backend="polars")
@@ -291,16 +289,6 @@ def _into_polars(table: Columns) -> nw.LazyFrame[Any]:
         return guarded(convert, *table.failure)
     except EpsilonsError:  # without PyArrow, or with people of mixed types: it stays where it is
         return frame
-
-
-def is_in_memory(data: object) -> bool:
-    """Whether `data` is a frame whose rows are here: not a file, and not lazy."""
-    import narwhals as nw
-
-    if is_file(data):
-        return False
-    wrapped = guarded(lambda: nw.from_native(data, pass_through=True), DataError, UNUSABLE)
-    return isinstance(wrapped, nw.DataFrame)
 
 
 def as_arrays(
@@ -322,9 +310,14 @@ def as_arrays(
 
 def of_arrays(rows: arrays.Arrays) -> Columns:
     """Hand arrays to Polars, without a copy."""
+    import narwhals as nw
     import polars as pl
 
-    return _of_series(pl.Series("values", rows.values), rows.epsilon, rows.person)
+    table = _of_series(pl.Series("values", rows.values), rows.epsilon, rows.person)
+    if rows.beside is None:
+        return table
+    frame = table.frame.with_columns(nw.new_series("beside", rows.beside, backend="polars"))
+    return replace(table, frame=frame, types=frame.collect_schema(), beside="beside")
 
 
 def of_values(

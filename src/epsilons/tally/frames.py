@@ -18,10 +18,11 @@ from epsilons.errors import ArgumentError, ColumnError, DataError
 from epsilons.tally.arrays import unnamed
 from epsilons.tally.engines import kind_of_data
 from epsilons.tally.failures import UNUSABLE, guarded
+from epsilons.tally.files import is_file
 from epsilons.tally.levels import Names
 from epsilons.tally.offers import Offers
 
-__all__ = ["Asked", "asked"]
+__all__ = ["Asked", "asked", "is_in_memory"]
 
 LABELS: Final = (str, int, float, tuple, datetime.date, np.generic)
 """What the columns of a frame of pandas are called."""
@@ -37,6 +38,7 @@ class Asked:
         data: a frame or the path of a file; or None, if the others are arrays.
         person: an array, or the name of a column; or None.
         names: what messages call them.
+        beside: of two columns of numbers the second; or None.
     """
 
     values: Any
@@ -44,9 +46,10 @@ class Asked:
     data: Any
     person: Any
     names: Names
+    beside: Any = None
 
 
-def asked(values: Any, epsilon: Any, data: Any, person: Any) -> Asked:
+def asked(values: Any, epsilon: Any, data: Any, person: Any, beside: Any = None) -> Asked:
     """Find out whether arrays are given, or names of columns.
 
     Raises:
@@ -57,10 +60,11 @@ def asked(values: Any, epsilon: Any, data: Any, person: Any) -> Asked:
         DataError: the engine does not say which columns there are.
     """
     if data is None:
-        unnamed(values, epsilon, person)
-        return Asked(values, _of_rows(epsilon, person), None, person, Names())
-    names = Names.of_columns(values, epsilon, person)
-    given = Asked(values, epsilon, data, person, names)
+        unnamed(values, epsilon, person, beside)
+        names = Names(beside="" if beside is None else "beside")
+        return Asked(values, _of_rows(epsilon, person), None, person, names, beside)
+    names = Names.of_columns(values, epsilon, person, beside)
+    given = Asked(values, epsilon, data, person, names, beside)
     kind = kind_of_data(data)
     if kind == "pandas":
         return _of_pandas(given, list(data.columns))
@@ -121,12 +125,13 @@ def _of_pandas(given: Asked, columns: list[Any]) -> Asked:
         epsilon=data[epsilon] if "epsilon" in named else _of_rows(epsilon, person),
         data=None,
         person=person,
+        beside=data[given.beside] if "beside" in named else given.beside,
     )
 
 
 def _named(given: Asked) -> dict[str, Any]:
     """The parameters that name columns. What is no name at all is refused where it is read."""
-    named = {"values": given.values, "person": given.person}
+    named = {"values": given.values, "beside": given.beside, "person": given.person}
     if not is_number(given.epsilon):
         named["epsilon"] = given.epsilon
     return {parameter: column for parameter, column in named.items() if isinstance(column, LABELS)}
@@ -154,3 +159,13 @@ def _of_objects(dtype: Any) -> bool:
     """Whether a type of pandas is that of objects, or of categories that are objects."""
     categories = getattr(dtype, "categories", None)
     return str(dtype if categories is None else categories.dtype) == "object"
+
+
+def is_in_memory(data: object) -> bool:
+    """Whether `data` is a frame whose rows are here: not a file, and not lazy."""
+    import narwhals as nw
+
+    if is_file(data):
+        return False
+    wrapped = guarded(lambda: nw.from_native(data, pass_through=True), DataError, UNUSABLE)
+    return isinstance(wrapped, nw.DataFrame)

@@ -23,6 +23,7 @@ __all__ = [
     "checked",
     "on_rungs",
     "standing",
+    "usable",
 ]
 
 BAD_BUDGET = -1.0
@@ -65,6 +66,7 @@ class Names:
         person: whose row it is.
         missing: what else a value may be that is missing, where that is not plain: a sentence.
         unusable: what else a budget may be that is missing: a sentence.
+        beside: the values of the second column, if there is one.
     """
 
     values: str = "values"
@@ -72,14 +74,21 @@ class Names:
     person: str = "person"
     missing: str = ""
     unusable: str = ""
+    beside: str = ""
+
+    @property
+    def either(self) -> str:
+        """The values of one column or of the other."""
+        return f"{self.values} or {self.beside}"
 
     @classmethod
-    def of_columns(cls, values: Any, epsilon: Any, person: Any) -> Names:
+    def of_columns(cls, values: Any, epsilon: Any, person: Any, beside: Any = None) -> Names:
         """Name the columns that the user named, which pandas allows to be more than text."""
         return cls(
             f"values={values!r}",
             "epsilon" if is_number(epsilon) else f"epsilon={epsilon!r}",
             f"person={person!r}",
+            beside="" if beside is None else f"beside={beside!r}",
         )
 
 
@@ -146,6 +155,14 @@ def checked(groups: SumGroups, names: Names, missing: str) -> Tally:
         MissingValueError: a value is missing and `missing` is "error".
         DataError: there are too few people, too many, or rows that belong to no one.
     """
+    order = usable(groups, names, missing)
+    # Polars drops the + 0.0 that makes -0.0 an ordinary zero; it groups them together all the same.
+    squares = None if groups.squares is None else groups.squares[order]
+    return Tally(groups.levels[order] + 0.0, groups.people[order], groups.sums[order], squares)
+
+
+def usable(groups: SumGroups, names: Names, missing: str) -> Integers:
+    """Return the groups in the order of their levels, if they can be used: see `checked`."""
     check_people(groups, names, GRID)
     if missing == "error" and groups.missing.any():
         raise MissingValueError(
@@ -154,10 +171,7 @@ def checked(groups: SumGroups, names: Names, missing: str) -> Tally:
             'missing="midpoint" puts such values in the middle of the bounds and never refuses; or '
             "drop these rows before."
         )
-    order = np.argsort(groups.levels)
-    # Polars drops the + 0.0 that makes -0.0 an ordinary zero; it groups them together all the same.
-    squares = None if groups.squares is None else groups.squares[order]
-    return Tally(groups.levels[order] + 0.0, groups.people[order], groups.sums[order], squares)
+    return np.argsort(groups.levels)
 
 
 def on_rungs(groups: SumGroups, names: Names, rungs: Floats) -> Tally:

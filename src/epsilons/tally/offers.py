@@ -236,7 +236,8 @@ def joined(table: Columns, offers: Offers) -> Columns:
     sheet = pl.DataFrame([offers.people.ids.alias(table.person), pl.Series(name, offers.budgets)])
     beside = nw.from_native(makers[engine.kind](table.frame, sheet)).lazy()
     # Nothing else comes along: a column of the table might have the name of ours.
-    rows = table.frame.select(*dict.fromkeys((table.values, table.person)))
+    own = [c for c in (table.values, table.beside, table.person) if c is not None]
+    rows = table.frame.select(*dict.fromkeys(own))
     if table.types[table.person] == nw.Enum and table.values != table.person:
         # Two dictionaries are compared as text, and so by a collation, where there is one.
         rows, _ = written(rows, table.person)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from epsilons.errors import ArgumentError
 from epsilons.ladder import Ladder
@@ -16,6 +16,8 @@ from epsilons.tally import (
     columns,
     line_engine,
     line_numpy,
+    pairs,
+    pairs_engine,
     sums_engine,
     sums_numpy,
 )
@@ -30,7 +32,8 @@ from epsilons.tally.cells import (
 )
 from epsilons.tally.cells_numpy import CellArrays
 from epsilons.tally.columns import Columns
-from epsilons.tally.frames import Asked, asked
+from epsilons.tally.everyone import NO_CATEGORIES, NO_NUMBERS, Everyone
+from epsilons.tally.frames import Asked, asked, is_in_memory
 from epsilons.tally.grid import Rule
 from epsilons.tally.levels import Names, SumGroups, Tally, checked, on_rungs
 from epsilons.tally.line import Line, Window, checked_line, line_on_rungs
@@ -41,9 +44,6 @@ __all__ = ["SMALL", "Everyone", "Rows", "open"]
 
 Held: TypeAlias = Arrays | CellArrays | Columns
 """Where rows are: in arrays that NumPy counts, or with an engine."""
-
-NO_NUMBERS: Final = "These rows are of categories, or were not opened with everyone apart."
-NO_CATEGORIES: Final = "These rows are of numbers: no categories were declared."
 
 SMALL = 10**5
 """Rows of arrays up to which NumPy is faster than starting an engine."""
@@ -59,6 +59,7 @@ def open(
     categories: Categories | None = None,
     ladder: Ladder | None = None,
     apart: str | None = None,
+    beside: Any = None,
 ) -> Rows:
     """Check the arguments, the schema and the entries of arrays, and be ready to count.
 
@@ -76,6 +77,8 @@ def open(
             in no cell, of two budgets the smaller counts, and whoever has none is left out.
         apart: the method that draws for each person, by name, and so needs everyone apart, in
             memory (`Rows.each`); None if sums are enough.
+        beside: a second number for each row, or the name of a column, for `Rows.pairs`; None if one
+            column is counted.
 
     Raises:
         ArgumentError: the arguments do not fit together (`ColumnError`: a column is not there or
@@ -86,7 +89,7 @@ def open(
     choice("missing", missing)
     if categories is not None:
         _check_cells(categories, person, missing, ladder, apart)
-    given = asked(values, epsilon, data, person)
+    given = asked(values, epsilon, data, person, beside)
     unit = 1 if person is None else SHARES
     rules = _Rules(given.names, missing, unit, categories, ladder)
     if categories is not None:
@@ -174,6 +177,49 @@ class Rows:
         groups = self._added_up(bounds, rule, 2)
         return checked(groups, self._names, self._rules.missing)
 
+    def thirds(self, bounds: tuple[float, float]) -> CellTally:
+        """Divide everyone's unit among x², 2x(1 − x) and (1 − x)², by budget level, in one pass.
+
+        Args:
+            bounds: as in `sums`.
+
+        Returns:
+            Three cells for each level, in points of the grid: a person adds GRID exactly.
+
+        Raises:
+            EpsilonsError: as `sums`.
+        """
+        groups = self._added_up(bounds, None, 2)
+        return self._soft(groups, pairs.of_moments(groups))
+
+    def pairs(self, bounds: tuple[float, float], beside: tuple[float, float]) -> CellTally:
+        """Divide everyone's unit among nine cells, those of `thirds` of both columns, in one pass.
+
+        Args:
+            bounds: of the values.
+            beside: of the second column.
+
+        Returns:
+            Nine cells for each level, in points of the grid, the second column running fastest: a
+            person adds GRID exactly.
+
+        Raises:
+            TypeError: the rows were opened for one column.
+            EpsilonsError: as `sums`.
+        """
+        match self._held:
+            case Arrays():
+                groups, parts = sums_numpy.count_pairs(self._held, bounds, beside)
+            case Columns():
+                groups, parts = pairs_engine.count(self._held, bounds, beside)
+            case CellArrays():
+                raise TypeError(NO_NUMBERS)
+        return self._soft(groups, pairs.nine_cells(groups, parts))
+
+    def _soft(self, groups: SumGroups, cells: Integers) -> CellTally:
+        rules = self._rules
+        return pairs.on_cells(groups, cells, self._names, rules.missing, rules.ladder)
+
     def _added_up(self, bounds: tuple[float, float], rule: Rule | None, moments: int) -> SumGroups:
         match self._held:
             case Arrays():
@@ -258,58 +304,6 @@ class Rows:
         return called or self._rules.names
 
 
-class Everyone:
-    """People apart, in memory, for methods that draw for each of them.
-
-    Args:
-        rows: opened for such a method.
-    """
-
-    def __init__(self, rows: Rows) -> None:
-        self._rows = rows
-
-    def on_grid(
-        self, bounds: tuple[float, float], rule: Rule | None = None
-    ) -> tuple[Tally, Integers, Integers]:
-        """Everyone's integer: see `Rows.sums`.
-
-        Args:
-            bounds: as in `Rows.sums`.
-            rule: as in `Rows.sums`.
-
-        Returns:
-            The tally, the index of each person's level, and each person's integer in [0, GRID].
-        """
-        rows = self._rows
-        if rows._numbers is None:
-            raise TypeError(NO_NUMBERS)
-        counted = sums_numpy.count(rows._numbers, bounds, rule)
-        tally = checked(counted.groups, rows._names, rows._rules.missing)
-        # Groups of arrays ascend by level, as those of the tally do.
-        return tally, counted.group_of, counted.grid
-
-    def in_cells(self) -> tuple[CellTally, Integers, Integers]:
-        """Everyone's cell, where a row is a person: see `Rows.cells`.
-
-        Returns:
-            The tally, the index of each person's level, and of each person's cell.
-        """
-        rows = self._rows
-        match rows._held:
-            case CellArrays():
-                groups = cells_numpy.count(rows._held, rows._declared)
-            case Columns():
-                groups = cells_engine.each(rows._held, rows._declared)
-            case Arrays():
-                raise TypeError(NO_CATEGORIES)
-        tally = checked_cells(groups, rows._names, rows._declared, unit=1)
-        return tally, groups.level_of, groups.cell_of
-
-    def folded(self) -> Folded:
-        """Everyone's value and budget, unchecked: `Rows.line` refuses what cannot be used."""
-        return self._rows._people
-
-
 def _check_cells(
     categories: Categories, person: object, missing: str, ladder: Ladder | None, apart: str | None
 ) -> None:
@@ -341,8 +335,9 @@ def _read(
     Raises:
         ArgumentError: someone needs everyone apart, and the frame is lazy, or is a file.
     """
-    lazy = apart is not None and not columns.is_in_memory(given.data)
-    table = columns.read(given.values, given.epsilon, given.data, given.person, kind, ladder)
+    lazy = apart is not None and not is_in_memory(given.data)
+    own = (given.values, given.epsilon, given.data, given.person)
+    table = columns.read(*own, kind, ladder, given.beside)
     if lazy:
         raise _not_in_memory(apart)
     return table
@@ -360,8 +355,8 @@ def _in_memory(given: Asked, missing: str, ladder: Ladder | None, apart: str | N
     lenient = missing == "midpoint"
     if given.data is None:
         own = (given.values, given.epsilon, given.person)
-        return arrays.read(*own, given.names, ladder, lenient=lenient)
-    if ladder is not None and not columns.is_in_memory(given.data):
+        return arrays.read(*own, given.names, ladder, lenient=lenient, beside=given.beside)
+    if ladder is not None and not is_in_memory(given.data):
         raise _not_in_memory(apart)
     # Budgets are put on the ladder after that, as those of arrays are.
     table = _read(given, apart=apart)

@@ -22,7 +22,12 @@ _NUMBERS: Final = ("integer", "real")
 
 
 def as_declared(
-    frame: nw.LazyFrame[Any], values: str, epsilon: str | float, person: str | None, kind: Kind
+    frame: nw.LazyFrame[Any],
+    values: str,
+    epsilon: str | float,
+    person: str | None,
+    kind: Kind,
+    beside: str | None = None,
 ) -> nw.LazyFrame[Any]:
     """Make null of entries that are not of the type of their column, where an engine has such.
 
@@ -32,6 +37,7 @@ def as_declared(
         epsilon: the column of budgets, or one number.
         person: the column of people, or None.
         kind: what values are.
+        beside: a second column of numbers, or None.
     """
     import narwhals as nw
 
@@ -42,7 +48,7 @@ def as_declared(
     native: Any = frame.to_native()
     if native.get_backend().name != "sqlite":
         return frame
-    columns = {values, *(column for column in (epsilon, person) if isinstance(column, str))}
+    columns = {values, *(column for column in (epsilon, person, beside) if isinstance(column, str))}
     held = {column: _storage(native.schema()[column]) for column in columns}
     if kind in ("integers", "booleans"):
         held[values] = ("integer",)
