@@ -20,12 +20,14 @@ from epsilons.made import VERSION
 from epsilons.noise import Seeded
 from epsilons.planning import LocalPlan, Plan, RangePlan, plan
 from epsilons.release import Release, Releases
-from epsilons.statistics import Frequencies, Mean
+from epsilons.statistics import Covariance, Frequencies, Mean, Variance
+from epsilons.varying import covariance, variance
 
 __all__ = [
     "Allocation",
     "Budgets",
     "Check",
+    "Covariance",
     "Frequencies",
     "Ledger",
     "LocalPlan",
@@ -35,8 +37,10 @@ __all__ = [
     "Release",
     "Releases",
     "Seeded",
+    "Variance",
     "allocate",
     "check",
+    "covariance",
     "errors",
     "frequencies",
     "local",
@@ -44,6 +48,7 @@ __all__ = [
     "plan",
     "publish",
     "theory",
+    "variance",
     "verify",
 ]
 

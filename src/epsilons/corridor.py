@@ -214,7 +214,7 @@ def _hash(questions: Sequence[Question], call: Call) -> str:
 
     def argument(question: Question, name: str) -> Any:
         given = getattr(question, name)
-        return column(given) if name == "values" else given
+        return column(given) if name in ("values", "beside") else given
 
     asked = [[type(q).__name__, {n: argument(q, n) for n in _asked_for(q)}] for q in questions]
     terms = call.declared

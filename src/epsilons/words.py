@@ -52,8 +52,25 @@ _PROTECTED: Final = {
     ),
 }
 
-_TRUTH: Final = {"mean": "The {mean}", "frequencies": "The shares"}
-_VALUES: Final = {"mean": "values", "frequencies": "categories"}
+_TRUTH: Final = {
+    "mean": "The {mean}",
+    "frequencies": "The shares",
+    "variance": "The variance",
+    "covariance": "The covariance, the slope and the correlation",
+}
+_SEVERAL: Final = ("frequencies", "covariance")
+_VALUES: Final = {
+    "mean": "values",
+    "frequencies": "categories",
+    "variance": "values",
+    "covariance": "values",
+}
+_MOMENTS: Final = {
+    "variance": ", and so do those of any combination of values and their squares",
+    "covariance": ", and so do those of any combination of both columns, their squares and their "
+    "product",
+}
+"""What else is taken to differ little from budget to budget, where more than means is estimated."""
 
 _ABOUT: Final = {
     "people": "{truth} of these very people{counted} {is_} estimated{cut}.",
@@ -146,7 +163,7 @@ def assumed(
     """What the error of a release of the central model assumes.
 
     Args:
-        statistic: "mean" or "frequencies".
+        statistic: "mean", "frequencies", "variance" or "covariance".
         neighbours: what counts as a change of one person.
         assumption: what is taken to be true of the data.
         mean: which mean it is.
@@ -155,10 +172,11 @@ def assumed(
     wanted = _ABOUT[assumption.about].format(
         truth=_TRUTH[statistic].format(mean=mean),
         counted=_COUNTED[neighbours],
-        is_="is" if statistic == "mean" else "are",
+        is_="are" if statistic in _SEVERAL else "is",
         cut=", each value cut to the range that was found" if found else "",
     )
-    return f"{wanted} {_budgets_say(assumption.related, _VALUES[statistic])}"
+    more = _MOMENTS.get(statistic, "")
+    return f"{wanted} {_budgets_say(assumption.related, _VALUES[statistic], more)}"
 
 
 def guessed(spread: float | None) -> str:
@@ -171,7 +189,7 @@ def guessed(spread: float | None) -> str:
     )
 
 
-def _budgets_say(related: bool | float, values: str) -> str:
+def _budgets_say(related: bool | float, values: str, more: str = "") -> str:
     if related is True:
         return f"Budgets may say anything about {values}."
     if related is False:
@@ -179,7 +197,7 @@ def _budgets_say(related: bool | float, values: str) -> str:
     if values == "values":
         return (
             f"The means of people at different budgets differ by at most {_percent(related)} of "
-            "the range."
+            f"the range{more}."
         )
     return (
         "The share of any category differs by at most "

@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from epsilons.tally.sums_engine import _fold
+from epsilons.tally.sums_engine import fold
 from tests.tally.asking import sums_of
 
 
@@ -35,7 +35,7 @@ def test_means_of_very_many_rows_are_exact(engine: str) -> None:
         "pandas": frame.to_pandas,
         "duckdb": lambda: duckdb.from_arrow(arrow),
     }[engine]()
-    folded = _fold(nw.from_native(data).lazy(), budgets=False)
+    folded = fold(nw.from_native(data).lazy(), budgets=False)
     found = folded.select("below", "x").collect()
     expected = [(2 * total + r) // (2 * r) for total, r in zip(sums, sizes, strict=True)]
     by_size = dict(zip(found["below"].to_list(), found["x"].to_list(), strict=True))

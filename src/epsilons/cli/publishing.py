@@ -31,6 +31,15 @@ Decorator: TypeAlias = Callable[[Any], Any]
 
 FILE = click.argument("file", type=click.Path(dir_okay=False))
 VALUE = click.option("--value", required=True, help="The column of the values.")
+_BESIDE = click.option("--beside", required=True, help="The second column of values.")
+_BESIDE_BOUNDS = click.option(
+    "--beside-bounds",
+    type=float,
+    nargs=2,
+    required=True,
+    metavar="LO HI",
+    help="The range that values of the second column can have.",
+)
 _EPSILON = click.option(
     "--epsilon", required=True, help="The column of the budgets, or one number for all."
 )
@@ -119,7 +128,8 @@ class Publish(click.Command):
         if _bounded(question):
             found = (options.UNKNOWN_RANGE, options.SHAPE) if question.range_may_be_found else ()
             guess = (options.SPREAD,) if "spread" in _fields(question) else ()
-            between: tuple[Decorator, ...] = (_BOUNDS, *found, *guess, *_WHOSE, _MISSING)
+            second = (_BESIDE, _BESIDE_BOUNDS) if "beside" in _fields(question) else ()
+            between: tuple[Decorator, ...] = (_BOUNDS, *second, *found, *guess, *_WHOSE, _MISSING)
         else:
             between = (*CELLS, *_WHOSE)
         method = _method(question.every_method)
@@ -147,6 +157,8 @@ def asked(question: type[Question], given: dict[str, Any]) -> Question:
     """
     names = ("about", "related", "loss", "confidence", "method", "title", "unit")
     shared = {name: given[name] for name in names}
+    if "beside" in _fields(question):
+        shared |= {name: given[name] for name in ("beside", "beside_bounds")}
     own = _bounds(given) if _bounded(question) else _cells(given)
     return question(given["value"], **shared, **own)
 

@@ -2,6 +2,7 @@
 
 from epsilons.release.entry import Entry
 from epsilons.release.estimate import Cells, Scalar, Vector
+from epsilons.release.moments import Pair, Variance
 from epsilons.release.release import Release
 from epsilons.release.releases import Releases
 from epsilons.release.sides import Side
@@ -13,12 +14,14 @@ __all__ = [
     "Cells",
     "Entry",
     "Expected",
+    "Pair",
     "Release",
     "Releases",
     "Scalar",
     "Side",
     "Spending",
     "Spent",
+    "Variance",
     "Vector",
     "shown_levels",
 ]

@@ -21,6 +21,7 @@ class Scalar:
     """One number.
 
     Attributes:
+        foretold: whether what other assumptions would have bought can be foretold from budgets.
         value: within the bounds.
         raw: as it was drawn.
         bounds: the range of the values, known or found.
@@ -30,6 +31,7 @@ class Scalar:
     """
 
     kind: ClassVar = "scalar"
+    foretold: ClassVar[bool] = True
     value: float
     raw: float
     bounds: tuple[float, float]
@@ -99,6 +101,7 @@ class Cells:
     """
 
     kind: ClassVar = "cells"
+    foretold: ClassVar[bool] = True
     value: Floats
     raw: Floats
     categories: tuple[Any, ...]
@@ -163,6 +166,7 @@ class Vector:
     """
 
     kind: ClassVar = "vector"
+    foretold: ClassVar[bool] = False
     value: Floats
     raw: Floats
     ball: float

@@ -14,10 +14,12 @@ from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError, KindError
 from epsilons.release.entry import Entry
 from epsilons.release.estimate import Cells, Scalar, Vector
+from epsilons.release.moments import Pair
 from epsilons.release.sides import Side, side_by_side
 from epsilons.release.spending import ByLevel, Expected, Spending
 from epsilons.report.shown import Shown
 from epsilons.risk.assumptions import RELATED, Assumption
+from epsilons.risk.soft import Estimated
 from epsilons.risk.spread import Spread
 from epsilons.types import Floats
 
@@ -69,7 +71,7 @@ class Release(Shown):
 
     LATER: ClassVar = ("ledger",)
     statistic: str
-    estimate: Scalar | Cells | Vector
+    estimate: Scalar | Cells | Vector | Pair
     n: int | None
     n_is_noisy: bool = False
     method: str
@@ -346,6 +348,21 @@ class Release(Shown):
             raise ArgumentError(_NOT_ONE)
         return found
 
+    @property
+    def slope(self) -> Estimated:
+        """By how much the second column rises with one of the first, with its interval."""
+        return self._pair("slope").slope(self.assumption, self.confidence)
+
+    @property
+    def correlation(self) -> Estimated:
+        """The correlation of two columns, with its interval."""
+        return self._pair("correlation").correlation(self.assumption, self.confidence)
+
+    @property
+    def means(self) -> tuple[Estimated, Estimated]:
+        """The means of two columns, each with its interval."""
+        return self._pair("means").means(self.assumption, self.confidence)
+
     def _scalar(self, name: str) -> Scalar:
         if isinstance(self.estimate, Scalar):
             return self.estimate
@@ -355,6 +372,11 @@ class Release(Shown):
         if isinstance(self.estimate, Cells):
             return self.estimate
         raise KindError(f"{name} is for frequencies: this release is of a {self.statistic}.")
+
+    def _pair(self, name: str) -> Pair:
+        if isinstance(self.estimate, Pair):
+            return self.estimate
+        raise KindError(f"{name} is for two columns: this release is of {self.statistic}.")
 
     def _vector(self, name: str) -> Vector:
         if isinstance(self.estimate, Vector):

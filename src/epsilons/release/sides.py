@@ -16,6 +16,7 @@ from epsilons.allocation.caps import capped
 from epsilons.allocation.rule import Effective, weighing_of
 from epsilons.budgets import Budgets
 from epsilons.release.estimate import Cells, Scalar, Vector
+from epsilons.release.moments import Pair
 from epsilons.risk import OPEN, SumNoise
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import Goal, Words, goal_of
@@ -60,7 +61,7 @@ class Side(NamedTuple):
 
 
 def side_by_side(
-    estimate: Scalar | Cells | Vector, words: Words, budgets: Budgets | None, neighbours: str
+    estimate: Scalar | Cells | Vector | Pair, words: Words, budgets: Budgets | None, neighbours: str
 ) -> tuple[Side, ...]:
     """What a release says with each answer.
 
@@ -78,9 +79,9 @@ def side_by_side(
     sides = []
     for each in filter(estimate.margin.allows, answers(assumption)):
         low = high = cap = typical = None
-        if isinstance(estimate, Scalar):
+        if isinstance(estimate, (Scalar, Pair)):
             low, high = estimate.interval(each, confidence)
-        if budgets is not None and not isinstance(estimate, Vector):
+        if budgets is not None and estimate.foretold:
             goal = goal_of((each, loss, confidence), cells)
             found = stakes(budgets, goal, goal.noise if neighbours == "replace" else OPEN)
             cap, typical = found.cap, estimate.unit * found.typical

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from epsilons.report import cells, local_plan, plan, range_plan, scalar, vector
+from epsilons.report import cells, local_plan, pair, plan, range_plan, scalar, vector
 from epsilons.report.data import CellsData, ReleaseData, ScalarData, SpentRow, VectorData
 from epsilons.report.numbers import number, points
 from epsilons.report.parts import write_page
@@ -66,6 +66,7 @@ KINDS: Final[Mapping[str, Forms]] = MappingProxyType(
         "scalar": Forms(scalar.text, scalar.html, scalar.plot, scalar.page),
         "cells": Forms(cells.text, cells.html, cells.plot, cells.page),
         "vector": Forms(vector.text, vector.html, vector.plot, vector.page),
+        "pair": Forms(pair.text, pair.html, pair.plot, pair.page),
         "plan": Forms(plan.text, plan.html, plan.plot, plan.page),
         "range plan": Forms(range_plan.text, range_plan.html, range_plan.plot, range_plan.page),
         "local plan": Forms(local_plan.text, local_plan.html, local_plan.plot, local_plan.page),

@@ -3,6 +3,7 @@
     ScalarData     a mean or a share                      kind "scalar"
     CellsData      a share for each category              kind "cells"
     VectorData     a mean of vectors                      kind "vector"
+    PairData       how two columns go together            kind "pair"
     PlanData       every method forecast                  kind "plan"
     RangePlanData  a mean on a range that is to be found  kind "range plan"
     LocalPlanData  every kind of local report forecast    kind "local plan"
@@ -112,6 +113,7 @@ class ScalarData(ReleaseData):
         interval: its two ends.
         bounds: the range of the values: its two ends.
         spread: the standard deviation of the data, if it was released.
+        values: the range of the values, where `bounds` is that of a variance.
         sigma: where the range was found, the standard deviation that it was made from.
         centre: where the range was found, about the median.
     """
@@ -122,6 +124,7 @@ class ScalarData(ReleaseData):
     interval: list[float]
     bounds: list[float]
     spread: NotRequired[SpreadData]
+    values: NotRequired[list[float]]
     sigma: NotRequired[float]
     centre: NotRequired[float]
 
@@ -165,4 +168,37 @@ class VectorData(ReleaseData):
     radius: float
 
 
-AnyRelease = ScalarData | CellsData | VectorData
+class EstimatedData(TypedDict):
+    """A number with its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class PairData(ReleaseData):
+    """How two columns go together.
+
+    Attributes:
+        value: the covariance.
+        raw: the share of each of nine cells.
+        interval: of the covariance, its two ends.
+        bounds: the range of the first column.
+        beside: the range of the second.
+        slope: of the second column on the first.
+        correlation: from −1 to 1.
+        means: of both columns.
+    """
+
+    kind: Literal["pair"]
+    value: float
+    raw: list[float]
+    interval: list[float]
+    bounds: list[float]
+    beside: list[float]
+    slope: EstimatedData
+    correlation: EstimatedData
+    means: list[EstimatedData]
+
+
+AnyRelease = ScalarData | CellsData | VectorData | PairData

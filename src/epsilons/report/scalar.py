@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def text(data: ScalarData) -> str:
     """One number for the screen."""
-    lo, hi = data["bounds"]
+    lo, hi = data.get("values", data["bounds"])
     told = functools.partial(_told, data)
     lines = [
         *first_lines(data),
@@ -72,13 +72,14 @@ def page(data: ScalarData) -> str:
     words = with_unit(data, f"between {aligned(low, wide)} and {aligned(high, wide)}")
     told = functools.partial(_told, data)
     lo, hi = data["bounds"]
+    first, last = data.get("values", data["bounds"])
     confidence = unbroken_percent(data["confidence"])
     parts: list[Part] = [
         Words(f"With {confidence} confidence {words}.", "headline"),
         FactList(
             [
                 ("People", people_words(data)),
-                ("Values", with_unit(data, f"from {number(lo)} to {number(hi)}")),
+                ("Values", with_unit(data, f"from {number(first)} to {number(last)}")),
                 *[("Spread", words) for words in _spread(data)],
                 ("Error", risk_words(data, told)),
             ]

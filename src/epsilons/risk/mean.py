@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -207,18 +207,41 @@ def quantile(
         return _guessed_quantile(weighing, assumption, spread, jitter, beta)
     if assumption.related is False and assumption.sampled:
         return _sample_quantile(weighing, jitter, beta)
+
+    def far(shift: float, square: float, rest: float) -> float:
+        return _deviation(weighing, shift, square + jitter, rest)
+
+    return reach(weighing, assumption, far, beta, times)
+
+
+Far: TypeAlias = Callable[[float, float, float], float]
+"""How far a shift, a sum and noise go but with a probability: see `tails.deviation`."""
+
+
+def reach(
+    weighing: Weighing, assumption: Assumption, far: Far, beta: float, times: float = 1.0
+) -> float:
+    """An error on a unit range that is not exceeded but with this probability, whatever the noise.
+
+    Args:
+        weighing: the estimator, whose noise is not looked at.
+        assumption: what is taken to be true of the data.
+        far: how far the noise goes, with a shift of at most so much, and a sum S with
+            P(±S > s) ≤ exp(−2s²/square).
+        beta: the probability.
+        times: how many times likelier than on one range the mean of a sample is off, if that.
+    """
+    if assumption.related is False and assumption.sampled:
+        return far(_pull(weighing), weighing.square, beta)
     if assumption.related is False:
-        related = _deviation(weighing, weighing.bias, jitter, beta)
-        proxy = permutation_proxy(weighing)
-        return min(_deviation(weighing, _pull(weighing), proxy + jitter, beta), related)
+        related = far(weighing.bias, 0.0, beta)
+        return min(far(_pull(weighing), permutation_proxy(weighing), beta), related)
     shift = float(leaning(weighing, assumption.apart))
     if not assumption.sampled:
-        return _deviation(weighing, shift, jitter, beta)
+        return far(shift, 0.0, beta)
     return least_split(
-        lambda rest: _deviation(weighing, weighing.bias, jitter, rest),
-        None
-        if assumption.anything
-        else lambda rest: _deviation(weighing, shift, weighing.square + jitter, rest),
+        lambda rest: far(weighing.bias, 0.0, rest),
+        None if assumption.anything else lambda rest: far(shift, weighing.square, rest),
         assumption.apart,
         lambda part: sampling_reach(weighing.n, part / times),
         beta,

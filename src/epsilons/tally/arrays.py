@@ -44,6 +44,7 @@ class Arrays:
         group: the place of its group among those declared, or below 0; None if there are none.
         asked: 1 for a row that is asked, 0 for one that is not, below 0 if nobody knows; None if
             all are.
+        beside: a second number of each row, if there is one.
     """
 
     values: Floats
@@ -51,6 +52,7 @@ class Arrays:
     person: npt.NDArray[Any] | None
     group: Integers | None = None
     asked: Integers | None = None
+    beside: Floats | None = None
 
 
 def read(
@@ -61,6 +63,7 @@ def read(
     ladder: Ladder | None = None,
     *,
     lenient: bool,
+    beside: object = None,
 ) -> Arrays:
     """Check arrays.
 
@@ -73,6 +76,7 @@ def read(
             to no one are left out of the sum, and nothing is refused because of an entry.
         lenient: whether an entry of values that is no number is a missing value, in a list or a
             column of objects; it is refused otherwise.
+        beside: a second number for each row, if there is one.
 
     Raises:
         ArgumentError: something is not one column, the lengths differ, or labels do.
@@ -80,10 +84,16 @@ def read(
         BudgetError: `epsilon` is one number that cannot be a budget.
         DataError: a row has no person.
     """
-    unnamed({"values": values, "epsilon": epsilon, "person": person})
-    numbers_ = floats(values, names.values, lenient=lenient or ladder is not None)
+    unnamed({"values": values, "beside": beside, "epsilon": epsilon, "person": person})
+    lenient = lenient or ladder is not None
+    numbers_ = floats(values, names.values, lenient=lenient)
+    second = None
+    if beside is not None:
+        second = floats(beside, names.of("beside"), lenient=lenient)
+        if second.size != numbers_.size:
+            raise _other_length(names.values, names.of("beside"))
     budgets, who = budgets_and_people(epsilon, person, names, numbers_.size, ladder)
-    return Arrays(numbers_, budgets, who)
+    return Arrays(numbers_, budgets, who, beside=second)
 
 
 def unnamed(given: Mapping[str, object]) -> None:
@@ -146,11 +156,14 @@ def unchecked(
         who, nobody = people(person, names.person, lenient=lenient)
     for name, other in ((names.epsilon, budgets), (names.person, who)):
         if isinstance(other, np.ndarray) and other.size != rows:
-            raise ArgumentError(
-                f"{names.values} and {name} are not equally long: give one entry for each row in "
-                "each."
-            )
+            raise _other_length(names.values, name)
     return budgets, who, nobody
+
+
+def _other_length(first: str, second: str) -> ArgumentError:
+    return ArgumentError(
+        f"{first} and {second} are not equally long: give one entry for each row in each."
+    )
 
 
 def one_budget(epsilon: object) -> float | None:

@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 
-OF: Final = {"values": "categories", "where": "true and false"}
+OF: Final = {"values": "categories", "where": "true and false", "beside": "numbers"}
 """What a column is to hold, by parameter, for messages; the others hold groups."""
 
 
@@ -105,6 +105,11 @@ class Columns:
         if self.person is not None:
             named["person"] = self.person
         return named | {mark.parameter: mark.column for mark in self.marks}
+
+    @property
+    def beside(self) -> str | None:
+        """The second column of numbers, if there is one."""
+        return self.named.get("beside")
 
     def pieces(self, rows: int) -> list[Columns]:
         """Parts of a table in Polars, of so many rows, to be read one after another."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from epsilons.types import Booleans, Floats, Integers
 
-__all__ = ["GRID", "HALF", "LARGEST", "Rule", "squares", "to_grid"]
+__all__ = ["GRID", "HALF", "LARGEST", "Rule", "of_squares", "over_grid", "squares", "to_grid"]
 
 GRID: Final = 2**30
 """The steps between the lower and the upper bound: a value is an integer in [0, GRID]."""
@@ -65,3 +65,16 @@ def squares(grid: Integers) -> Integers:
     """
     off = grid - HALF
     return off * off // GRID
+
+
+def of_squares(squares: Integers, sums: Integers, people: Integers) -> Integers:
+    """Return Σ floor(g² / GRID) of people whose Σ `squares` and Σ g these are.
+
+    GRID is a multiple of 4, so that floor(g²/GRID) = floor((g − GRID/2)²/GRID) + g − GRID/4.
+    """
+    return squares + sums - people * (GRID // 4)
+
+
+def over_grid(p: Integers, q: Integers) -> Integers:
+    """Return floor(p·q / GRID) of whole numbers from 0 to GRID: the products are below 2⁶¹."""
+    return p * q // GRID

@@ -24,6 +24,7 @@ __all__ = [
     "checked",
     "on_rungs",
     "standing",
+    "usable",
 ]
 
 BAD_BUDGET = -1.0
@@ -93,6 +94,11 @@ class Names:
         """Name arrays as their parameters."""
         return cls(marks={name: name for name in marks})
 
+    @property
+    def either(self) -> str:
+        """The values, of one column or of two."""
+        return f"{self.values} or {self.of('beside')}" if "beside" in self.marks else self.values
+
     def of(self, parameter: str) -> str:
         """What a further column is called."""
         return self.marks.get(parameter, parameter)
@@ -161,6 +167,14 @@ def checked(groups: SumGroups, names: Names, missing: str) -> Tally:
         MissingValueError: a value is missing and `missing` is "error".
         DataError: there are too few people, too many, or rows that belong to no one.
     """
+    order = usable(groups, names, missing)
+    # Polars drops the + 0.0 that makes -0.0 an ordinary zero; it groups them together all the same.
+    squares = None if groups.squares is None else groups.squares[order]
+    return Tally(groups.levels[order] + 0.0, groups.people[order], groups.sums[order], squares)
+
+
+def usable(groups: SumGroups, names: Names, missing: str) -> Integers:
+    """Return the groups in the order of their levels, if they can be used: see `checked`."""
     check_people(groups, names, GRID)
     if missing == "error" and groups.missing.any():
         raise MissingValueError(
@@ -169,10 +183,7 @@ def checked(groups: SumGroups, names: Names, missing: str) -> Tally:
             'missing="midpoint" puts such values in the middle of the bounds and never refuses; or '
             "drop these rows before."
         )
-    order = np.argsort(groups.levels)
-    # Polars drops the + 0.0 that makes -0.0 an ordinary zero; it groups them together all the same.
-    squares = None if groups.squares is None else groups.squares[order]
-    return Tally(groups.levels[order] + 0.0, groups.people[order], groups.sums[order], squares)
+    return np.argsort(groups.levels)
 
 
 def on_rungs(groups: SumGroups, names: Names, rungs: Floats) -> Tally:

@@ -39,6 +39,7 @@ def open(
     apart: str | None = None,
     groups: Grouping | None = None,
     where: Any = None,
+    beside: Any = None,
 ) -> Rows:
     """Check the arguments, the schema and the entries of arrays, and be ready to count.
 
@@ -59,6 +60,8 @@ def open(
         groups: those that `Rows.shares` tells apart; None for one that holds everybody.
         where: for each row whether it is asked, or the name of a column of booleans; None if all
             are.
+        beside: a second number for each row, or the name of a column, for `Rows.pairs`; None if one
+            column is counted.
 
     Raises:
         ArgumentError: the arguments do not fit together (`ColumnError`: a column is not there or
@@ -68,12 +71,13 @@ def open(
     """
     choice("missing", missing, POLICIES)
     some = groups is not None or where is not None or missing == "exclude"
-    if some and not (categories is None and apart is None):
+    if some and not (categories is None and apart is None and beside is None):
         raise TypeError(ONLY_SHARES)
     if categories is not None:
         _check_cells(categories, person, missing, ladder, apart)
     marks = {} if groups is None else groups.columns
     marks = marks if where is None else {**marks, "where": where}
+    marks = marks if beside is None else {**marks, "beside": beside}
     given = asked(values, epsilon, data, person, marks)
     unit = 1 if person is None else SHARES
     rules = Rules(given.names, missing, unit, categories, ladder, groups, some)
@@ -120,7 +124,9 @@ def _read(
         ArgumentError: someone needs everyone apart, and the frame is lazy, or is a file.
     """
     lazy = apart is not None and not columns.is_in_memory(given.data)
-    table = columns.read(given.values, given.epsilon, given.data, given.person, kind, ladder)
+    own = (given.values, given.epsilon, given.data, given.person)
+    marks = [columns.Mark(name, column, "numbers") for name, column in given.marks.items()]
+    table = columns.read(*own, kind, ladder, marks)
     if lazy:
         raise _not_in_memory(apart)
     return table
@@ -138,7 +144,8 @@ def _in_memory(given: Asked, missing: str, ladder: Ladder | None, apart: str | N
     lenient = missing == "midpoint"
     if given.data is None:
         own = (given.values, given.epsilon, given.person)
-        return arrays.read(*own, given.names, ladder, lenient=lenient)
+        second = given.marks.get("beside")
+        return arrays.read(*own, given.names, ladder, lenient=lenient, beside=second)
     if ladder is not None and not columns.is_in_memory(given.data):
         raise _not_in_memory(apart)
     # Budgets are put on the ladder after that, as those of arrays are.

@@ -12,6 +12,8 @@ from epsilons.tally import (
     cells_numpy,
     line_engine,
     line_numpy,
+    pairs,
+    pairs_engine,
     shares_engine,
     shares_numpy,
     sums_engine,
@@ -26,6 +28,7 @@ from epsilons.tally.cells import (
 )
 from epsilons.tally.cells_numpy import CellArrays
 from epsilons.tally.columns import Columns
+from epsilons.tally.everyone import NO_CATEGORIES, NO_NUMBERS, Everyone
 from epsilons.tally.grid import Rule
 from epsilons.tally.grouping import Grouping
 from epsilons.tally.levels import Names, SumGroups, Tally, checked, on_rungs
@@ -39,9 +42,7 @@ __all__ = ["ONLY_SHARES", "Everyone", "Held", "Rows", "Rules"]
 Held: TypeAlias = Arrays | CellArrays | Columns
 """Where rows are: in arrays that NumPy counts, or with an engine."""
 
-NO_NUMBERS: Final = "These rows are of categories, or were not opened with everyone apart."
 ONLY_SHARES: Final = "Rows with groups, where, or missing='exclude' are counted by shares alone."
-NO_CATEGORIES: Final = "These rows are of numbers: no categories were declared."
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,6 +173,49 @@ class Rows:
         rungs = None if rules.ladder is None else rules.ladder.levels
         return shares_of(found, self._names, counting, rungs, apart=apart)
 
+    def thirds(self, bounds: tuple[float, float]) -> CellTally:
+        """Divide everyone's unit among x², 2x(1 − x) and (1 − x)², by budget level, in one pass.
+
+        Args:
+            bounds: as in `sums`.
+
+        Returns:
+            Three cells for each level, in points of the grid: a person adds GRID exactly.
+
+        Raises:
+            EpsilonsError: as `sums`.
+        """
+        groups = self._added_up(bounds, None, 2)
+        return self._soft(groups, pairs.of_moments(groups))
+
+    def pairs(self, bounds: tuple[float, float], beside: tuple[float, float]) -> CellTally:
+        """Divide everyone's unit among nine cells, those of `thirds` of both columns, in one pass.
+
+        Args:
+            bounds: of the values.
+            beside: of the second column.
+
+        Returns:
+            Nine cells for each level, in points of the grid, the second column running fastest: a
+            person adds GRID exactly.
+
+        Raises:
+            TypeError: the rows were opened for one column.
+            EpsilonsError: as `sums`.
+        """
+        match self._held:
+            case Arrays():
+                groups, parts = sums_numpy.count_pairs(self._held, bounds, beside)
+            case Columns():
+                groups, parts = pairs_engine.count(self._held, bounds, beside)
+            case CellArrays():
+                raise TypeError(NO_NUMBERS)
+        return self._soft(groups, pairs.nine_cells(groups, parts))
+
+    def _soft(self, groups: SumGroups, cells: Integers) -> CellTally:
+        rules = self._rules
+        return pairs.on_cells(groups, cells, self._names, rules.missing, rules.ladder)
+
     def _added_up(self, bounds: tuple[float, float], rule: Rule | None, moments: int) -> SumGroups:
         self._check_whole()
         match self._held:
@@ -261,55 +305,3 @@ class Rows:
         """What messages call the parameters: of a CSV file there is more to say."""
         called = self._held.called if isinstance(self._held, Columns) else None
         return called or self._rules.names
-
-
-class Everyone:
-    """People apart, in memory, for methods that draw for each of them.
-
-    Args:
-        rows: opened for such a method.
-    """
-
-    def __init__(self, rows: Rows) -> None:
-        self._rows = rows
-
-    def on_grid(
-        self, bounds: tuple[float, float], rule: Rule | None = None
-    ) -> tuple[Tally, Integers, Integers]:
-        """Everyone's integer: see `Rows.sums`.
-
-        Args:
-            bounds: as in `Rows.sums`.
-            rule: as in `Rows.sums`.
-
-        Returns:
-            The tally, the index of each person's level, and each person's integer in [0, GRID].
-        """
-        rows = self._rows
-        if rows._numbers is None:
-            raise TypeError(NO_NUMBERS)
-        counted = sums_numpy.count(rows._numbers, bounds, rule)
-        tally = checked(counted.groups, rows._names, rows._rules.missing)
-        # Groups of arrays ascend by level, as those of the tally do.
-        return tally, counted.group_of, counted.grid
-
-    def in_cells(self) -> tuple[CellTally, Integers, Integers]:
-        """Everyone's cell, where a row is a person: see `Rows.cells`.
-
-        Returns:
-            The tally, the index of each person's level, and of each person's cell.
-        """
-        rows = self._rows
-        match rows._held:
-            case CellArrays():
-                groups = cells_numpy.count(rows._held, rows._declared)
-            case Columns():
-                groups = cells_engine.each(rows._held, rows._declared)
-            case Arrays():
-                raise TypeError(NO_CATEGORIES)
-        tally = checked_cells(groups, rows._names, rows._declared, unit=1)
-        return tally, groups.level_of, groups.cell_of
-
-    def folded(self) -> Folded:
-        """Everyone's value and budget, unchecked: `Rows.line` refuses what cannot be used."""
-        return self._rows._people

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from epsilons.ladder import Ladder
 from epsilons.tally import arrays, given
 from epsilons.tally.categories import Kind
 from epsilons.tally.cells_numpy import check_declared
-from epsilons.tally.columns import Columns
+from epsilons.tally.columns import Columns, Mark
 from epsilons.tally.failures import UNUSABLE, guarded
 from epsilons.tally.identity import numbered
 from epsilons.tally.levels import Names
@@ -35,19 +36,26 @@ def as_arrays(
         eager = table.frame.collect()
         # As series: in NumPy integers with gaps are floats, and so may ids be.
         numbers = [
-            eager[c].to_native() if isinstance(c, str) else c for c in (table.values, table.epsilon)
+            eager[c].to_native() if isinstance(c, str) else c
+            for c in (table.values, table.epsilon, table.beside)
         ]
         return [*numbers, None if table.person is None else numbered(eager[table.person])]
 
-    v, e, p = guarded(take, *table.failure)
-    return arrays.read(v, e, p, names, ladder, lenient=lenient)
+    v, e, b, p = guarded(take, *table.failure)
+    return arrays.read(v, e, p, names, ladder, lenient=lenient, beside=b)
 
 
 def of_arrays(rows: arrays.Arrays) -> Columns:
     """Hand arrays to Polars, without a copy."""
+    import narwhals as nw
     import polars as pl
 
-    return _of_series(pl.Series("values", rows.values), rows.epsilon, rows.person)
+    table = _of_series(pl.Series("values", rows.values), rows.epsilon, rows.person)
+    if rows.beside is None:
+        return table
+    frame = table.frame.with_columns(nw.new_series("beside", rows.beside, backend="polars"))
+    second = (Mark("beside", "beside", "numbers"),)
+    return replace(table, frame=frame, types=frame.collect_schema(), marks=second)
 
 
 def of_values(

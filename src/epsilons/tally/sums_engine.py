@@ -7,6 +7,8 @@ no division by zero, no quotient of integers.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -31,7 +33,7 @@ from epsilons.types import Integers
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["count", "on_grid"]
+__all__ = ["count", "fold", "gathered", "on_grid", "over_grid", "steps_of"]
 
 _SPLIT: Final = 2**15
 """The square root of GRID."""
@@ -53,16 +55,40 @@ def count(
         DataError: the engine failed.
     """
 
-    def run() -> nw.DataFrame[Any]:
-        grouped = isinstance(table.epsilon, str)
+    def people() -> nw.LazyFrame[Any]:
         rows = _rows(table, bounds, rule)
-        folded = table.person is not None
-        people = _fold(rows, budgets=grouped) if folded else rows
-        if moments > 1:
-            people = people.with_columns(_squares(people).alias("v"))
-        if grouped and not folded and few_budgets(rows):
-            people = _by_budget(people)
-        query = _by_level(people, grouped=grouped, folded=folded)
+        found = rows if table.person is None else fold(rows, budgets=isinstance(table.epsilon, str))
+        return found.with_columns(_squares(found).alias("v")) if moments > 1 else found
+
+    groups, more = gathered(table, people, ("v",) if moments > 1 else ())
+    half = HALF * groups.missing * (table.person is None)
+    return replace(groups, sums=groups.sums + half, squares=more.get("v"))
+
+
+def gathered(
+    table: Columns, people: Callable[[], nw.LazyFrame[Any]], also: Sequence[str]
+) -> tuple[SumGroups, dict[str, Integers]]:
+    """Add people up by budget level, on the engine.
+
+    Args:
+        table: a frame with checked columns.
+        people: makes one row of each person: `x`, `e`, `valid`, and what `fold` says beside.
+        also: further columns of whole numbers, to be added up.
+
+    Returns:
+        The groups, in which what is missing is in no sum; and the sums of the further columns.
+
+    Raises:
+        FileError: the file cannot be read to its end.
+        DataError: the engine failed.
+    """
+    grouped, folded = isinstance(table.epsilon, str), table.person is not None
+
+    def run() -> nw.DataFrame[Any]:
+        each = people()
+        if grouped and not folded and few_budgets(each):
+            each = _by_budget(each, also)
+        query = _by_level(each, also, grouped=grouped, folded=folded)
         return collected(query, table.passed)
 
     result = guarded(run, *table.failure)
@@ -74,21 +100,20 @@ def count(
         # In SQL the sum of nothing is null.
         return np.array([number or 0 for number in result[name].to_list()], dtype=np.int64)
 
-    missing = total("rows") - total("valid")
     if isinstance(table.epsilon, str):
         levels = np.array(result["level"].to_list(), dtype=np.float64)
     else:
         levels = np.array([table.epsilon])
-    return SumGroups(
+    groups = SumGroups(
         levels=levels,
         people=total("people"),
-        sums=total("sums") + HALF * missing * (table.person is None),
-        missing=missing,
+        sums=total("sums"),
+        missing=total("rows") - total("valid"),
         conflicts=total("conflicts"),
         nobody=total("nobody"),
         most=total("most"),
-        squares=total("squares") if moments > 1 else None,
     )
+    return groups, {name: total(name) for name in also}
 
 
 def _rows(table: Columns, bounds: tuple[float, float], rule: Rule | None) -> nw.LazyFrame[Any]:
@@ -114,15 +139,8 @@ def on_grid(
     """
     import narwhals as nw
 
-    lo, hi = bounds
     value = floats(table, table.values)
-    if rule is None:
-        steps = (value - lo) * (GRID / (hi - lo))
-    else:
-        steps = rule(_clipped(table, (value - lo) * (1.0 / (hi - lo)), 1.0)) * float(GRID)
-    # Clipped last but one: the floor of any float from 0 to GRID + ½ is a whole number from 0 to
-    # GRID, so that no theory of rounding is needed for privacy. Spark's floor cannot take more.
-    steps = _clipped(table, steps + 0.5, GRID + 0.5).floor()
+    steps = steps_of(table, value, bounds, rule)
     engine = engine_of(table.frame)
     if table.person is None and engine.nullable:
         there = value.is_finite() if engine.finite else less_itself_is_0(value)
@@ -134,6 +152,20 @@ def on_grid(
         nw.when(valid).then(steps).otherwise(0.0).cast(nw.Int64).alias("x"),
         valid.cast(nw.Int64).alias("valid"),
     ]
+
+
+def steps_of(
+    table: Columns, value: nw.Expr, bounds: tuple[float, float], rule: Rule | None = None
+) -> nw.Expr:
+    """Return a column of numbers on the grid, in floats: of what is missing it is anything."""
+    lo, hi = bounds
+    if rule is None:
+        steps = (value - lo) * (GRID / (hi - lo))
+    else:
+        steps = rule(_clipped(table, (value - lo) * (1.0 / (hi - lo)), 1.0)) * float(GRID)
+    # Clipped last but one: the floor of any float from 0 to GRID + ½ is a whole number from 0 to
+    # GRID, so that no theory of rounding is needed for privacy. Spark's floor cannot take more.
+    return _clipped(table, steps + 0.5, GRID + 0.5).floor()
 
 
 def _clipped(table: Columns, number: nw.Expr, most: float) -> nw.Expr:
@@ -153,77 +185,94 @@ def _valid(rows: nw.LazyFrame[Any]) -> nw.Expr:
 
 
 def _squares(people: nw.LazyFrame[Any]) -> nw.Expr:
-    """Return `grid.squares` of `x`, of each person; of a value that is missing null, or 0.
+    """Return `grid.squares` of `x`, of each person; of a value that is missing null, or 0."""
+    import narwhals as nw
 
-    With h = |x − GRID/2| = a·2¹⁵ + b, the quotient h²/2³⁰ is a² + (a·b·2¹⁶ + b²)/2³⁰. Both numbers
-    above are whole and below 2⁵³, so that floats hold them, and quotients by powers of two round
-    nothing.
+    off = (nw.col("x") - HALF).cast(nw.Float64).abs()
+    square = over_grid(off, off)
+    if "valid" in people.collect_schema():
+        square = nw.when(nw.col("valid") > 0).then(square).otherwise(0.0)
+    return square.cast(nw.Int64)
+
+
+def over_grid(p: nw.Expr, q: nw.Expr) -> nw.Expr:
+    """Return floor(p·q / GRID) of whole numbers from 0 to GRID, all in floats.
+
+    With p = a·2¹⁵ + b and q = c·2¹⁵ + d the quotient p·q/2³⁰ is a·c + ((a·d + b·c)·2¹⁵ + b·d)/2³⁰.
+    Both numbers above are whole and below 2⁵³, so that floats hold them, and quotients by powers of
+    two round nothing.
     """
     import narwhals as nw
 
     def over(number: nw.Expr, power: int) -> nw.Expr:
         return (number / nw.lit(power).cast(nw.Float64)).floor()
 
-    off = (nw.col("x") - HALF).cast(nw.Float64).abs()
-    high = over(off, _SPLIT)
-    low = off - high * float(_SPLIT)
-    square = high * high + over(high * low * (2.0 * _SPLIT) + low * low, GRID)
-    if "valid" in people.collect_schema():
-        square = nw.when(nw.col("valid") > 0).then(square).otherwise(0.0)
-    return square.cast(nw.Int64)
+    a, c = over(p, _SPLIT), over(q, _SPLIT)
+    b, d = p - a * float(_SPLIT), q - c * float(_SPLIT)
+    return a * c + over((a * d + b * c) * float(_SPLIT) + b * d, GRID)
 
 
-def _by_budget(rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+def _by_budget(rows: nw.LazyFrame[Any], also: Sequence[str]) -> nw.LazyFrame[Any]:
     """Add rows up by exact budget: `size` rows, the sum of `x`, those that are `valid`."""
     import narwhals as nw
 
     totals = [nw.len().alias("size"), nw.col("x").sum(), _valid(rows).alias("valid")]
-    if "v" in rows.collect_schema():
-        totals.append(nw.col("v").sum())
-    return rows.group_by("e").agg(*totals)
+    return rows.group_by("e").agg(*totals, *(nw.col(name).sum() for name in also))
 
 
-def _fold(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
-    """Make one row of each person: the mean of their valid rows, floor((2S + r) / 2r)."""
+def fold(
+    rows: nw.LazyFrame[Any], *, budgets: bool, numbers: Sequence[str] = ("",)
+) -> nw.LazyFrame[Any]:
+    """Make one row of each person: the mean of their valid rows, floor((2S + r) / 2r).
+
+    Args:
+        rows: with `x` and `valid`, of each number.
+        budgets: whether there is a column of budgets.
+        numbers: what the names of the columns of each number end with.
+    """
     import narwhals as nw
 
-    of_person = [
-        nw.len().alias("rows"),
-        nw.col("x").sum().alias("sum"),
-        nw.col("valid").sum().alias("valid"),
-    ]
+    of_person = [nw.len().alias("rows")]
+    for end in numbers:
+        of_person.append(nw.col(f"x{end}").sum().alias(f"sum{end}"))
+        of_person.append(nw.col(f"valid{end}").sum().alias(f"valid{end}"))
     if budgets:
         of_person += [nw.col("e").min().alias("e"), nw.col("e").max().alias("e_max")]
     people = rows.group_by("who").agg(*of_person)
     # A cast after the aggregate: DuckDB adds 64-bit integers up in 128 bits.
     # Sums of very many rows do not fit: such a person is in the middle, and never a failure.
-    usable = (nw.col("valid") > 0) & (nw.col("rows") < MOST_ROWS)
-    r = nw.when(usable).then(nw.col("valid")).otherwise(1).cast(nw.Int64)
-    total = nw.when(usable).then(nw.col("sum")).otherwise(HALF).cast(nw.Int64)
+    quotients = []
+    for end in numbers:
+        usable = (nw.col(f"valid{end}") > 0) & (nw.col("rows") < MOST_ROWS)
+        r = nw.when(usable).then(nw.col(f"valid{end}")).otherwise(1).cast(nw.Int64)
+        total = nw.when(usable).then(nw.col(f"sum{end}")).otherwise(HALF).cast(nw.Int64)
+        quotients.append((2 * total + r).alias(f"above{end}"))
+        quotients.append((2 * r).alias(f"below{end}"))
+        quotients.append(nw.col(f"valid{end}").cast(nw.Int64).alias(f"valid{end}"))
     nobody = belongs_to_nobody(rows)
     conflict = nw.col("e") != nw.col("e_max") if budgets else nw.col("rows") < 0
     people = people.select(
         *([nw.col("e")] if budgets else []),
-        (2 * total + r).alias("above"),
-        (2 * r).alias("below"),
+        *quotients,
         nw.col("rows").cast(nw.Int64).alias("rows"),
-        nw.col("valid").cast(nw.Int64).alias("valid"),
         conflict.cast(nw.Int64).alias("conflict"),
         nobody.cast(nw.Int64).alias("nobody"),
     )
-    people = with_quotient(people, "x", "above", "below")
-    return people.with_columns(nw.col("x").clip(0, GRID))
+    for end in numbers:
+        people = with_quotient(people, f"x{end}", f"above{end}", f"below{end}")
+    return people.with_columns(*(nw.col(f"x{end}").clip(0, GRID) for end in numbers))
 
 
-def _by_level(people: nw.LazyFrame[Any], *, grouped: bool, folded: bool) -> nw.LazyFrame[Any]:
+def _by_level(
+    people: nw.LazyFrame[Any], also: Sequence[str], *, grouped: bool, folded: bool
+) -> nw.LazyFrame[Any]:
     """Add people up by level: a few rows, whatever the size of the data."""
     import narwhals as nw
 
     columns = people.collect_schema()
     size = nw.col("size").sum() if "size" in columns else nw.len()
     totals = {"people": size, "sums": nw.col("x").sum(), "valid": _valid(people)}
-    if "v" in columns:
-        totals["squares"] = nw.col("v").sum()
+    totals |= {name: nw.col(name).sum() for name in also}
     if folded:
         totals["rows"] = nw.col("rows").sum()
         totals["most"] = nw.col("rows").max()

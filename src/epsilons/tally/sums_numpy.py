@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,9 +10,10 @@ from epsilons.ladder import keys
 from epsilons.tally.arrays import Arrays
 from epsilons.tally.grid import HALF, Rule, squares, to_grid
 from epsilons.tally.levels import BAD_BUDGET, SumGroups
-from epsilons.types import Floats, Integers
+from epsilons.tally.pairs import cut
+from epsilons.types import Booleans, Floats, Integers
 
-__all__ = ["OnGrid", "count"]
+__all__ = ["OnGrid", "count", "count_pairs"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,48 +36,102 @@ def count(
         rule: what is put on the grid in place of a value's share of the range.
         moments: 1 for sums alone, 2 for sums of squares, too.
     """
-    grid, valid = to_grid(arrays.values, bounds, rule)
+    people = fold(arrays)
+    grid, gaps = people.on_grid(arrays.values, bounds, rule)
+    groups = people.groups(grid, gaps)
+    if moments > 1:
+        groups = replace(groups, squares=people.added(squares(grid)))
+    return OnGrid(groups, people.group_of, grid)
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Who the rows of arrays belong to, and the level of each person.
+
+    Attributes:
+        who: the person of each row, by number; None if a row is a person.
+        rows: how many rows each person has.
+        levels: the smallest budget of each level.
+        group_of: the level of each person.
+        conflicts: whether a person has two budgets.
+    """
+
+    who: Integers | None
+    rows: Integers
+    levels: Floats
+    group_of: Integers
+    conflicts: Booleans
+
+    def on_grid(
+        self, values: Floats, bounds: tuple[float, float], rule: Rule | None = None
+    ) -> tuple[Integers, Integers]:
+        """Everyone's integer, missing values at the middle, and how many of their rows miss one."""
+        grid, valid = to_grid(values, bounds, rule)
+        if self.who is None:
+            grid[~valid] = HALF
+            return grid, (~valid).astype(np.int64)
+        some = np.bincount(self.who[valid], minlength=self.rows.size).astype(np.int64)
+        total = np.zeros(self.rows.size, dtype=np.int64)
+        np.add.at(total, self.who, grid)
+        r = np.maximum(some, 1)
+        return np.where(some == 0, HALF, (2 * total + r) // (2 * r)), self.rows - some
+
+    def added(self, numbers: Integers) -> Integers:
+        """Whole numbers of people, added up by level."""
+        return _sum(self.group_of, numbers, self.levels.size)
+
+    def groups(self, grid: Integers, gaps: Integers) -> SumGroups:
+        """The groups of these integers."""
+        return SumGroups(
+            levels=self.levels,
+            people=self.added(np.ones(grid.size, dtype=np.int64)),
+            sums=self.added(grid),
+            missing=self.added(gaps),
+            conflicts=self.added(self.conflicts.astype(np.int64)),
+            nobody=np.zeros(self.levels.size, dtype=np.int64),
+            most=self.rows.max(initial=0, keepdims=True),
+        )
+
+
+def fold(arrays: Arrays) -> People:
+    """Find the people of the rows, and their levels."""
     epsilon = arrays.epsilon
     if not isinstance(epsilon, float):
         epsilon = np.where(epsilon >= 0.0, epsilon, BAD_BUDGET)
-    if arrays.person is None:
-        grid[~valid] = HALF
-        gaps = (~valid).astype(np.int64)
-        conflicts = np.zeros(grid.size, dtype=bool)
-        rows = np.ones(grid.size, dtype=np.int64)
-    else:
+    who = None
+    rows = np.ones(arrays.values.size, dtype=np.int64)
+    conflicts = np.zeros(rows.size, dtype=bool)
+    if arrays.person is not None:
         who = np.unique(arrays.person, return_inverse=True)[1]
         rows = np.bincount(who).astype(np.int64)
-        some = np.bincount(who[valid], minlength=rows.size).astype(np.int64)
-        gaps = rows - some
-        total = np.zeros(rows.size, dtype=np.int64)
-        np.add.at(total, who, grid)
-        r = np.maximum(some, 1)
-        grid = np.where(some == 0, HALF, (2 * total + r) // (2 * r))
         conflicts = np.zeros(rows.size, dtype=bool)
         if not isinstance(epsilon, float):
             epsilon, largest = _extremes(who, epsilon, rows.size)
             conflicts = epsilon != largest
     if isinstance(epsilon, float):
-        group_of = np.zeros(grid.size, dtype=np.int64)
-        levels = np.array([epsilon])
-    else:
-        found, group_of = np.unique(keys(epsilon), return_inverse=True)
-        levels = _extremes(group_of, epsilon, found.size)[0]
-    return OnGrid(
-        SumGroups(
-            levels=levels,
-            people=_sum(group_of, np.ones(grid.size, dtype=np.int64), levels.size),
-            sums=_sum(group_of, grid, levels.size),
-            missing=_sum(group_of, gaps, levels.size),
-            conflicts=_sum(group_of, conflicts.astype(np.int64), levels.size),
-            nobody=np.zeros(levels.size, dtype=np.int64),
-            most=rows.max(initial=0, keepdims=True),
-            squares=_sum(group_of, squares(grid), levels.size) if moments > 1 else None,
-        ),
-        group_of,
-        grid,
-    )
+        return People(who, rows, np.array([epsilon]), np.zeros(rows.size, np.int64), conflicts)
+    found, group_of = np.unique(keys(epsilon), return_inverse=True)
+    levels = _extremes(group_of, epsilon, found.size)[0]
+    return People(who, rows, levels, group_of, conflicts)
+
+
+def count_pairs(
+    arrays: Arrays, bounds: tuple[float, float], beside: tuple[float, float]
+) -> tuple[SumGroups, dict[str, Integers]]:
+    """Count people and add up the parts of their units by budget level: see `pairs.cut`.
+
+    Args:
+        arrays: checked, of two numbers for each row.
+        bounds: the lower and the upper end of the grid of the first.
+        beside: those of the second.
+    """
+    if arrays.beside is None:
+        raise TypeError("these rows are of one column of numbers")
+    people = fold(arrays)
+    g, gaps = people.on_grid(arrays.values, bounds)
+    h, more = people.on_grid(arrays.beside, beside)
+    parts = {name: people.added(part) for name, part in cut(g, h).items()}
+    return people.groups(g, gaps + more), parts
 
 
 def _sum(index: Integers, numbers: Integers, size: int) -> Integers:

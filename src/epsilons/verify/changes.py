@@ -14,6 +14,9 @@ from epsilons.errors import ArgumentError
 from epsilons.verify.columns import ROLES, Kind
 
 PLACES: Final = ("same", "first", "last", "shuffled")
+VALUES: Final = ("values", "beside")
+"""The columns of what people said: of a question about two columns both."""
+
 FURTHER: Final = 1000
 """How many further rows somebody gets."""
 
@@ -28,8 +31,8 @@ class Change:
     Attributes:
         words: what is changed, in words.
         rows: the rows that they have instead; each says what stands in it, by the names of the
-            parameters: "values", "epsilon", "person". What it does not say is as in the first row
-            that they had. None: they keep their rows.
+            parameters: "values", "beside", "epsilon", "person". What it does not say is as in the
+            first row that they had. None: they keep their rows.
         row: the number of a row of theirs; None for somebody who is chosen.
         comes: whether somebody new comes with these rows, and nobody goes: for add/remove.
         place: where the rows are: "same", "first", "last", or "shuffled", all rows anywhere.
@@ -140,44 +143,69 @@ def nasty(own: list[dict[str, Any]], others: list[dict[str, Any]], facts: Facts)
         others: rows of others.
         facts: what is asked, and of what form the data are.
     """
-    values = _values(facts)
-    ends = ordinary(facts.question, facts.kinds["values"])
-    if own and not ends:
-        ends = [own[0]["values"]]
+    ends = _ends(own, facts)
     made: list[Change] = []
     if own:
-        made += [Change(f"value: {words}", [{"values": entry}]) for words, entry in values]
+        for role, name in zip(VALUES, ("value", "value beside"), strict=True):
+            if role in facts.kinds:
+                values = _values(facts, role)
+                made += [Change(f"{name}: {words}", [{role: entry}]) for words, entry in values]
+        if "beside" in facts.kinds:
+            made += [
+                Change(f"both values: end {at}", [end]) for at, end in enumerate(_corners(ends))
+            ]
         made += _places(ends, facts)
         if "person" in facts.kinds:
-            many = [{"values": ends[-1]}] * FURTHER
+            many = [ends[-1]] * FURTHER
             made.append(Change(f"{FURTHER:,} rows of one person", many))
             ids = _ids(own[0]["person"], others, facts)
             made += [
-                Change(f"person: {words}", [{"values": ends[-1], "person": entry}])
-                for words, entry in ids
+                Change(f"person: {words}", [{**ends[-1], "person": entry}]) for words, entry in ids
             ]
     if facts.private and ends:
         made += _coming(own, others, ends, facts)
     return made
 
 
-def _places(ends: list[Any], facts: Facts) -> Iterator[Change]:
+def _ends(own: list[dict[str, Any]], facts: Facts) -> list[dict[str, Any]]:
+    """Values that nobody may refuse, of all columns of values at once: the low ends, the high."""
+    roles = [role for role in VALUES if role in facts.kinds]
+    found = {role: ordinary(facts.question, facts.kinds[role], role) for role in roles}
+    for role in roles:
+        if own and not found[role]:
+            found[role] = [own[0][role]]
+    if not all(found.values()):
+        return []
+    return [{role: found[role][at] for role in roles} for at in (0, -1)]
+
+
+def _corners(ends: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Every end of the first column with every end of the second."""
+    for first in ends:
+        for second in ends:
+            yield {"values": first["values"], "beside": second["beside"]}
+
+
+def _places(ends: list[dict[str, Any]], facts: Facts) -> Iterator[Change]:
     if facts.ordered:
         for place, words in (
             ("first", "first in the table"),
             ("last", "last in the table"),
             ("shuffled", "all rows in another order"),
         ):
-            yield Change(f"place: {words}", [{"values": ends[-1]}], place=place)
+            yield Change(f"place: {words}", [ends[-1]], place=place)
 
 
 def _coming(
-    own: list[dict[str, Any]], others: list[dict[str, Any]], ends: list[Any], facts: Facts
+    own: list[dict[str, Any]],
+    others: list[dict[str, Any]],
+    ends: list[dict[str, Any]],
+    facts: Facts,
 ) -> Iterator[Change]:
     """Somebody goes, comes, or has another budget."""
     if own:
         yield Change("somebody goes", [])
-    row: dict[str, Any] = {"values": ends[-1]}
+    row: dict[str, Any] = dict(ends[-1])
     budgets = _budgets(facts) if "epsilon" in facts.kinds else []
     if budgets:
         row["epsilon"] = budgets[0][1]
@@ -197,13 +225,13 @@ def _coming(
     for words, entry in budgets:
         yield Change(f"somebody comes: {words}", [{**row, "epsilon": entry}], comes=True)
         if own:
-            yield Change(f"budget: {words}", [{"values": ends[0], "epsilon": entry}])
+            yield Change(f"budget: {words}", [{**ends[0], "epsilon": entry}])
 
 
-def _values(facts: Facts) -> list[Entry]:
-    """What may stand in the column of values."""
-    kind = facts.kinds["values"]
-    found = _declared_for(facts.question, kind)
+def _values(facts: Facts, role: str) -> list[Entry]:
+    """What may stand in a column of values."""
+    kind = facts.kinds[role]
+    found = _declared_for(facts.question, kind, role)
     found += {
         "float": _FLOATS,
         "integer": [("the smallest integer", kind.least), ("the largest integer", kind.most)],
@@ -219,20 +247,20 @@ def _values(facts: Facts) -> list[Entry]:
     return found
 
 
-def ordinary(question: Any, kind: Kind) -> list[Any]:
+def ordinary(question: Any, kind: Kind, role: str) -> list[Any]:
     """Values that nobody may refuse: the ends of what is declared, as such a column holds them."""
-    return [entry for _, entry in _declared_for(question, kind)]
+    return [entry for _, entry in _declared_for(question, kind, role)]
 
 
-def _declared_for(question: Any, kind: Kind) -> list[Entry]:
+def _declared_for(question: Any, kind: Kind, role: str) -> list[Entry]:
     cells = kind.family == "cells"
-    declared = [(words, str(each) if cells else each) for words, each in _declared(question)]
+    declared = [(words, str(each) if cells else each) for words, each in _declared(question, role)]
     return [each for each in declared if _fits(each[1], kind)]
 
 
-def _declared(question: Any) -> list[Entry]:
-    """The ends of what the question speaks of."""
-    bounds = getattr(question, "bounds", None)
+def _declared(question: Any, role: str) -> list[Entry]:
+    """The ends of what the question speaks of, in a column of values."""
+    bounds = getattr(question, "bounds" if role == "values" else "beside_bounds", None)
     if bounds is not None:
         return [("the lower end of the range", bounds[0]), ("the upper end", bounds[1])]
     categories = getattr(question, "categories", None)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from epsilons.errors import ArgumentError, EpsilonsError, PrivacyError
-from epsilons.verify.changes import Change, Facts, allowed, nasty, ordinary
+from epsilons.verify.changes import VALUES, Change, Facts, allowed, nasty, ordinary
 from epsilons.verify.fit import check_seed
 from epsilons.verify.moves import Person, level_of
 from epsilons.verify.neighbours import Table, table_of
@@ -133,7 +133,7 @@ def replay(
     that moves so large cost no more than budgets (`exact`).
 
     Args:
-        question: `epsilons.Mean(…)` or `epsilons.Frequencies(…)`.
+        question: such as `epsilons.Mean(…)`.
         epsilon: as for `epsilons.publish`, as are all arguments up to `cap`.
         data: a frame, the path of a file, or None if the others are arrays. Changed copies of a
             file are written to a temporary folder, and deleted.
@@ -157,6 +157,8 @@ def replay(
     """
     asked = _Asked(question, neighbours, levels, cap, separator)
     given = {"values": question.values, "epsilon": epsilon, "person": person}
+    if hasattr(question, "beside"):
+        given["beside"] = question.beside
     first = first_run(question, asked.call({**given, "data": data}), check_seed(seed))
     with tempfile.TemporaryDirectory() as folder:
         table = table_of(given, data, separator, Path(folder))
@@ -280,7 +282,8 @@ class _Trying:
         self._check(change, person, new)
         made = self.table.changed(who, new, change.place, self.first.seed)
         given = {**self.arguments, **made}
-        question = replace(self.asked.question, values=given["values"])
+        own = {role: given[role] for role in ("values", "beside") if role in given}
+        question = replace(self.asked.question, **own)
         try:
             found = second_run(question, self.asked.call(given), self.first, person)
         except EpsilonsError as refusal:
@@ -297,10 +300,15 @@ class _Trying:
 
     def _ordinary(self, old: list[Any], new: list[Any]) -> bool:
         """Whether all values are such as were there, or as were declared: none may be refused."""
-        known = ordinary(self.asked.question, self.table.kinds["values"])
-        known += [row["values"] for row in old]
-        given = [each["values"] for each in new]
-        return all(any(type(a) is type(b) and a == b for b in known) for a in given)
+        for role in VALUES:
+            if role not in self.table.kinds:
+                continue
+            known = ordinary(self.asked.question, self.table.kinds[role], role)
+            known += [row[role] for row in old]
+            given = [each[role] for each in new]
+            if not all(any(type(a) is type(b) and a == b for b in known) for a in given):
+                return False
+        return True
 
     def _rows(self, change: Change, old: list[Any], row: Any) -> list[dict[str, Any]]:
         """The rows that the person has instead."""

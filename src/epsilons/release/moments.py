@@ -1,0 +1,132 @@
+"""What was estimated of how values vary: a variance, or how two columns go together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from epsilons.errors import KindError
+from epsilons.frozen import storable
+from epsilons.release.estimate import Scalar
+from epsilons.risk.assumptions import Assumption
+from epsilons.risk.soft import Estimated, SoftMoments
+from epsilons.risk.spread import Spread
+from epsilons.types import Floats
+
+Bounds = tuple[float, float]
+
+
+@storable
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Variance(Scalar):
+    """The variance of a column.
+
+    Attributes:
+        bounds: what a variance can be, on the range of the values.
+        values: the range of the values.
+    """
+
+    foretold: ClassVar[bool] = False
+    values: Bounds
+
+    def spread(self, assumption: Assumption, confidence: float) -> Spread:
+        """The standard deviation: the root of the variance, and of the ends of its interval."""
+        low, high = self.interval(assumption, confidence)
+        return Spread(self.value**0.5, low**0.5, high**0.5)
+
+    def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """As plain data."""
+        return {**super().to_dict(assumption, confidence), "values": list(self.values)}
+
+
+@storable
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Pair:
+    """The covariance of two columns, with all that goes with it.
+
+    Attributes:
+        value: the covariance, within what it can be.
+        raw: the share of each of nine cells, as it was drawn.
+        bounds: the range of the first column.
+        beside: the range of the second.
+        margin: how far the truth may be.
+    """
+
+    kind: ClassVar = "pair"
+    foretold: ClassVar[bool] = False
+    value: float
+    raw: Floats
+    bounds: Bounds
+    beside: Bounds
+    margin: SoftMoments
+
+    def __post_init__(self) -> None:
+        self.raw.flags.writeable = False
+
+    @property
+    def _widths(self) -> tuple[float, float]:
+        return self.bounds[1] - self.bounds[0], self.beside[1] - self.beside[0]
+
+    @property
+    def unit(self) -> float:
+        """What a covariance of 1 on unit ranges is, in data units."""
+        first, second = self._widths
+        return first * second
+
+    def interval(self, assumption: Assumption, confidence: float) -> Bounds:
+        """A range that holds the covariance with at least this probability."""
+        return self.margin.covariance(assumption, confidence).times(self.unit).interval
+
+    def error(self, assumption: Assumption, confidence: float) -> float:
+        """The error of the covariance not exceeded with this probability."""
+        low, high = self.interval(assumption, confidence)
+        return max(self.value - low, high - self.value)
+
+    def slope(self, assumption: Assumption, confidence: float) -> Estimated:
+        """By how much the second column rises with one of the first, by least squares.
+
+        An endless range, where too little is known of how the first varies.
+        """
+        first, second = self._widths
+        return self.margin.slope(assumption, confidence).times(second / first)
+
+    def correlation(self, assumption: Assumption, confidence: float) -> Estimated:
+        """From −1 to 1; that range where too little is known of how both vary."""
+        return self.margin.correlation(assumption, confidence)
+
+    def means(self, assumption: Assumption, confidence: float) -> tuple[Estimated, Estimated]:
+        """The means of both columns."""
+        found = []
+        for i, (low, high) in enumerate((self.bounds, self.beside)):
+            mean = self.margin.mean(i, assumption, confidence)
+            found.append(Estimated(*(low + (high - low) * each for each in mean)))
+        return found[0], found[1]
+
+    def influence(self, lies: int) -> float:  # noqa: ARG002
+        """There are no reports.
+
+        Raises:
+            KindError: always.
+        """
+        raise KindError(
+            "influence is for the local model: with a trusted curator nobody sends reports."
+        )
+
+    def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """As plain data."""
+        low, high = self.interval(assumption, confidence)
+        first, second = self.means(assumption, confidence)
+        return {
+            "value": self.value,
+            "raw": self.raw.tolist(),
+            "interval": [low, high],
+            "bounds": list(self.bounds),
+            "beside": list(self.beside),
+            "slope": self.slope(assumption, confidence)._asdict(),
+            "correlation": self.correlation(assumption, confidence)._asdict(),
+            "means": [first._asdict(), second._asdict()],
+        }
+
+    def found(self) -> dict[str, float]:
+        """What was found beside it: nothing."""
+        return {}

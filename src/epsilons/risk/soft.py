@@ -1,0 +1,369 @@
+"""Margins of the moments of one column or of two, from shares of soft cells.
+
+Everything is on unit ranges, around their middles: a = x − ½, b = y − ½. The error e(f) of the mean
+of a function f of a person is linear in f, and of each f a bound on it is known. With μ the true
+means, a covariance is E(a − μ)(b − ν), and what was drawn instead is off by e of that function and
+by e(a)·e(b). The true means are not known, and e is linear: so functions around the means that were
+drawn do instead, but for products of small errors. Derivation: docs/proofs/pairs.md.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Final, NamedTuple
+
+import numpy as np
+
+from epsilons.frozen import storable
+from epsilons.risk import mean
+from epsilons.risk.assumptions import Assumption
+from epsilons.risk.contrasts import Contrast
+from epsilons.risk.goals import MeanGoal
+from epsilons.risk.margins import Margin, _Behind
+from epsilons.risk.weighing import Weighing
+from epsilons.types import Floats
+
+AT_THE_MEANS: Final = "leading term at the means that were released"
+"""What the risk of a product is."""
+
+_MEANS: Final = 0.02
+"""The part of an error probability that each use of a bound on a mean takes."""
+
+_SQUARES: Final = 0.04
+"""The same of a bound on a variance."""
+
+_TOTAL: Final = 0.025
+"""The same of a bound on a noisy total."""
+
+_DROWNED: Final = 1e100
+"""Shares of which nothing can be read."""
+
+_MIDDLE: Final = np.array([0.5, 0.0, -0.5])
+"""What the three cells x², 2x(1 − x), (1 − x)² count for a."""
+
+_SQUARE: Final = np.array([0.25, -0.25, 0.25])
+"""What they count for a²."""
+
+
+class Estimated(NamedTuple):
+    """A number with its interval.
+
+    Attributes:
+        value: the estimate.
+        low: the lower end of its interval.
+        high: the upper end.
+    """
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """A range that holds the truth with the confidence of the release."""
+        return self.low, self.high
+
+    def times(self, unit: float) -> Estimated:
+        """The same in another unit."""
+        return Estimated(self.value * unit, self.low * unit, self.high * unit)
+
+
+class Function(NamedTuple):
+    """A function of one person's a and b.
+
+    Attributes:
+        values: what each cell counts for it.
+        reach: how far apart two of its values can be, at most.
+    """
+
+    values: Floats
+    reach: float
+
+
+@dataclass(frozen=True, eq=False)
+class SoftMoments(Margin, ABC):
+    """What is known of moments, from three cells of one column, or from nine of two."""
+
+    kind: ClassVar[str | None] = AT_THE_MEANS
+
+    @property
+    @abstractmethod
+    def shares(self) -> Floats:
+        """The share of each cell, as it was drawn: they sum to one."""
+
+    @abstractmethod
+    def far(self, function: Function, assumption: Assumption, beta: float) -> float:
+        """A bound on the error of the mean of a function that fails with this probability."""
+
+    @abstractmethod
+    def noise(self, values: Floats) -> Contrast:
+        """The noise of a combination of shares."""
+
+    @abstractmethod
+    def leading(self, function: Function, assumption: Assumption) -> float:
+        """The leading term of the mean squared error of the mean of a function."""
+
+    @cached_property
+    def _lines(self) -> tuple[Floats, ...]:
+        """What each cell counts for a, and for b."""
+        if len(self.shares) == len(_MIDDLE):
+            return (_MIDDLE,)
+        even = np.ones(len(_MIDDLE))
+        return np.kron(_MIDDLE, even), np.kron(even, _MIDDLE)
+
+    def _product(self, i: int, j: int) -> Floats:
+        if i != j:
+            return np.asarray(self._lines[i] * self._lines[j])
+        if len(self._lines) == 1:
+            return _SQUARE
+        even = np.ones(len(_MIDDLE))
+        return np.kron(_SQUARE, even) if i == 0 else np.kron(even, _SQUARE)
+
+    @cached_property
+    def _means(self) -> tuple[float, ...]:
+        return tuple(float(line @ self.shares) for line in self._lines)
+
+    def _around(self, i: int, j: int) -> Function:
+        """(a − m)·(b − m′), around the means that were drawn, cut to what means can be."""
+        m, other = (min(max(self._means[at], -0.5), 0.5) for at in (i, j))
+        values = self._product(i, j) - other * self._lines[i] - m * self._lines[j] + m * other
+        if i == j:
+            return Function(values, (0.5 + abs(m)) ** 2)
+        ends = [(x - m) * (y - other) for x in (-0.5, 0.5) for y in (-0.5, 0.5)]
+        return Function(values, max(ends) - min(ends))
+
+    def _drawn(self, i: int, j: int) -> float:
+        """The covariance as it was drawn."""
+        return float(self._product(i, j) @ self.shares) - self._means[i] * self._means[j]
+
+    @property
+    def readable(self) -> bool:
+        """Whether anything is left beside the noise, which may be beyond all floats."""
+        return bool(np.isfinite(self.shares).all() and np.abs(self.shares).max() < _DROWNED)
+
+    def _off(self, i: int, assumption: Assumption, beta: float) -> float:
+        return self.far(Function(self._lines[i], 1.0), assumption, beta)
+
+    def mean(self, i: int, assumption: Assumption, confidence: float) -> Estimated:
+        """The mean of a column, from 0 to 1."""
+        if not self.readable:
+            return Estimated(0.5, 0.0, 1.0)
+        value, reach = self._means[i] + 0.5, self._off(i, assumption, 1.0 - confidence)
+        ends = (min(max(each, 0.0), 1.0) for each in (value, value - reach, value + reach))
+        return Estimated(*ends)
+
+    def covariance(self, assumption: Assumption, confidence: float) -> Estimated:
+        """The covariance of two columns, from −¼ to ¼."""
+        beta = 1.0 - confidence
+        if not self.readable:
+            return Estimated(0.0, -0.25, 0.25)
+        drawn = self._drawn(0, 1)
+        off = self._off(0, assumption, _MEANS * beta) * self._off(1, assumption, _MEANS * beta)
+        reach = self.far(self._around(0, 1), assumption, (1.0 - 4.0 * _MEANS) * beta) + 3.0 * off
+        ends = (min(max(each, -0.25), 0.25) for each in (drawn, drawn - reach, drawn + reach))
+        return Estimated(*ends)
+
+    def variance(self, i: int, assumption: Assumption, confidence: float) -> Estimated:
+        """The variance of a column, from 0 to ¼."""
+        beta = 1.0 - confidence
+        if not self.readable:
+            return Estimated(0.0, 0.0, 0.25)
+        drawn = self._drawn(i, i)
+        square = self._off(i, assumption, _MEANS * beta) ** 2
+        reach = self.far(self._around(i, i), assumption, (1.0 - 2.0 * _MEANS) * beta) + 2.0 * square
+        low = min(max(drawn - reach, 0.0), 0.25)
+        high = min(max(drawn + reach + square, low), 0.25)
+        # The square of a noisy mean is larger than that of the mean, by the variance of the noise.
+        found = drawn + self.noise(self._lines[i] - self._means[i]).variance
+        return Estimated(min(max(found, low), high), low, high)
+
+    def slope(self, assumption: Assumption, confidence: float) -> Estimated:
+        """The slope of the second column on the first: covariance over variance.
+
+        At the true slope β the mean of (a − μ)(b − ν − β(a − μ)) is 0.
+        """
+        beta = 1.0 - confidence
+        square = self._drawn(0, 0) if self.readable else 0.0
+        if not square > 0.0:
+            return Estimated(0.0, -math.inf, math.inf)
+        slope = self._drawn(0, 1) / square
+        a, b = (self._off(i, assumption, _MEANS * beta) for i in (0, 1))
+        cross, own = self._around(0, 1), self._around(0, 0)
+        tested = Function(cross.values - slope * own.values, cross.reach + abs(slope) * own.reach)
+        reach = self.far(tested, assumption, (1.0 - 4.0 * _MEANS - _SQUARES) * beta)
+        reach += 3.0 * a * (b + abs(slope) * a)
+        below = square - self.far(own, assumption, _SQUARES * beta) - 3.0 * a * a
+        if not below > 0.0 or not math.isfinite(reach):
+            return Estimated(slope, -math.inf, math.inf)
+        return Estimated(slope, slope - reach / below, slope + reach / below)
+
+    def correlation(self, assumption: Assumption, confidence: float) -> Estimated:
+        """The correlation of two columns, from −1 to 1.
+
+        At the true correlation ρ and with r the ratio of the deviations, the mean of (a − μ)(b − ν)
+        less ρ/2 of r·(a − μ)² + (b − ν)²/r is 0.
+        """
+        beta = 1.0 - confidence
+        nothing = Estimated(0.0, -1.0, 1.0)
+        if not self.readable:
+            return nothing
+        x, y = self._drawn(0, 0), self._drawn(1, 1)
+        if not (x > 0.0 and y > 0.0):
+            return nothing
+        whole, r = math.sqrt(x * y), math.sqrt(y / x)
+        rho = self._drawn(0, 1) / whole
+        value = min(max(rho, -1.0), 1.0)
+        a, b = (self._off(i, assumption, _MEANS * beta) for i in (0, 1))
+        cross, first, second = self._around(0, 1), self._around(0, 0), self._around(1, 1)
+        far_x = self.far(first, assumption, _SQUARES * beta) + 3.0 * a * a
+        far_y = self.far(second, assumption, _SQUARES * beta) + 3.0 * b * b
+        if not (far_x < x and far_y < y):
+            return Estimated(value, -1.0, 1.0)
+        # How far r may be from the one that was drawn, as a factor of either direction.
+        most = math.sqrt(
+            max((1.0 + far_y / y) / (1.0 - far_x / x), (1.0 + far_x / x) / (1.0 - far_y / y))
+        )
+        apart = 0.5 * (r * far_x + far_y / r)
+        mixed = r * a * a + b * b / r
+        tested = Function(
+            cross.values - 0.5 * rho * (r * first.values + second.values / r),
+            cross.reach + 0.5 * abs(rho) * (r * first.reach + second.reach / r),
+        )
+        reach = self.far(tested, assumption, (1.0 - 6.0 * _MEANS - 4.0 * _SQUARES) * beta)
+        reach += 3.0 * a * b + (abs(rho) + 0.5 * most) * mixed
+        reach += apart * abs(rho) * (most - 1.0) + (0.5 * (most + 1.0 / most) - 1.0) * whole
+        below = whole - apart * most
+        if not below > 0.0:
+            return Estimated(value, -1.0, 1.0)
+        low, high = max(rho - reach / below, -1.0), min(rho + reach / below, 1.0)
+        return Estimated(value, min(low, 1.0), max(high, -1.0))
+
+    @property
+    def raw_variance(self) -> float:
+        """The variance of the first column as it was drawn."""
+        if not self.readable:
+            return 0.0
+        return self._drawn(0, 0) + self.noise(self._lines[0] - self._means[0]).variance
+
+    def risk(self, i: int, j: int, assumption: Assumption) -> float:
+        """The leading term of the mean squared error of a covariance, or of a variance."""
+        most = 0.25 if i != j else 0.0625  # of what is cut to what can be
+        return min(self.leading(self._around(i, j), assumption), most)
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class WeighedMoments(SoftMoments):
+    """The margin of moments of people whose budgets are public.
+
+    Guarantee:
+        Over all data that the assumption allows, each interval misses with a probability of at most
+        1 − confidence: docs/proofs/pairs.md.
+
+    Attributes:
+        weighing: the estimator of one share.
+        slack: what grid and lattice may add to a share.
+        lattice: what one lattice point of noise is of a share.
+        drawn: the shares.
+    """
+
+    weighing: Weighing
+    slack: float
+    lattice: float
+    drawn: Floats
+
+    def __post_init__(self) -> None:
+        self.drawn.flags.writeable = False
+
+    @property
+    def shares(self) -> Floats:
+        """The share of each cell, as it was drawn."""
+        return self.drawn
+
+    def noise(self, values: Floats) -> Contrast:
+        """The noise of a combination of shares."""
+        return Contrast(values, self.weighing.scale, self.weighing.closed)
+
+    def far(self, function: Function, assumption: Assumption, beta: float) -> float:
+        """A bound on the error of the mean of a function that fails with this probability."""
+        noise = self.noise(function.values / function.reach)
+        scale = self.weighing.scale
+        # Integers that sum to zero are near to noise without a lattice, but for such a factor.
+        rest = (
+            beta * math.exp(-2.0 * len(self.drawn) * self.lattice / scale) if scale > 0.0 else beta
+        )
+        off = mean.reach(self.weighing, assumption, noise.deviation, rest)
+        return function.reach * off + self.slack * float(np.abs(function.values).sum())
+
+    def leading(self, function: Function, assumption: Assumption) -> float:
+        """The leading term of the mean squared error of the mean of a function."""
+        whole, reach = self.weighing, function.reach
+        scale = math.sqrt(self.noise(function.values / reach).variance / 2.0)
+        unit = mean.mse(Weighing(whole.weights, whole.counts, scale), assumption)
+        return float(unit) * reach * reach
+
+
+@storable
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RatioMoments(_Behind, SoftMoments):
+    """The margin of moments of an unknown number of people.
+
+    Guarantee:
+        For every number of people and over all data that the assumption allows, each interval
+        misses with a probability of at most 1 − confidence: docs/proofs/pairs.md.
+
+    Attributes:
+        drawn: the noisy count of each cell, in units of weight.
+        scale: of the discrete Laplace noise of each.
+        slack: what grid and lattice may add to a share.
+    """
+
+    kind: ClassVar[str | None] = AT_THE_MEANS
+    drawn: Floats
+    scale: float
+    slack: float
+
+    def __post_init__(self) -> None:
+        self.drawn.flags.writeable = False
+
+    @property
+    def total(self) -> float:
+        """The noisy total: the sum of all counts."""
+        return math.fsum(self.drawn.tolist())
+
+    @cached_property
+    def shares(self) -> Floats:
+        """The share of each cell, as it was drawn; even ones where nobody seems to be there."""
+        if not self.total > 0.0:
+            return np.full(len(self.drawn), 1.0 / len(self.drawn))
+        return np.asarray(self.drawn / self.total)
+
+    def noise(self, values: Floats) -> Contrast:
+        """The noise of a combination of shares, if the noisy total is the true one."""
+        return Contrast(values, self.scale / self.total if self.total > 0.0 else math.inf)
+
+    def far(self, function: Function, assumption: Assumption, beta: float) -> float:
+        """A bound on the error of the mean of a function that fails with this probability."""
+        largest, apart, rest = self._asked(assumption, 1.0 - beta)
+        beta = 1.0 - rest
+        values, reach = function.values, function.reach
+        about = Contrast(np.ones(len(values)), self.scale).deviation(0.0, 0.0, _TOTAL * beta)
+        sure = self.total - about
+        if not sure > 0.0:
+            return math.inf
+        own = Contrast(values - float(values @ self.shares), self.scale)
+        square = largest * (self.total + about) * reach * reach
+        off = own.deviation(0.0, square, (1.0 - 2.0 * _TOTAL) * beta) / sure
+        return off + apart * reach + self.slack * float(np.abs(values).sum())
+
+    def leading(self, function: Function, assumption: Assumption) -> float:
+        """The leading term of the mean squared error of the mean of a function."""
+        if self.total <= 0.0 or not self.largest:
+            return function.reach**2
+        own = function.values - float(function.values @ self.shares)
+        scale = math.sqrt(Contrast(own / function.reach, self.scale).variance / 2.0)
+        goal = MeanGoal(assumption, "mse", 0.95)
+        return self._leading(goal, self.total, scale) * function.reach**2

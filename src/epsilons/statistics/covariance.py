@@ -1,0 +1,134 @@
+"""How two columns go together: covariance, slope and correlation, from nine cells of one unit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar, Final
+
+from epsilons import parameters, tally, words
+from epsilons.allocation import Allocation
+from epsilons.errors import ArgumentError, BoundsError
+from epsilons.mechanisms import Table, build_histogram
+from epsilons.release import Pair
+from epsilons.risk.goals import CellsGoal, Words
+from epsilons.risk.soft import SoftMoments
+from epsilons.statistics import soft_cells
+from epsilons.statistics.call import Call
+from epsilons.statistics.question import Question, Sentences
+from epsilons.statistics.steps import Answer, Steps
+
+__all__ = ["Covariance"]
+
+CELLS: Final = 9
+
+
+@dataclass(frozen=True, eq=False)
+class Covariance(Question):
+    """The covariance of two columns: see `epsilons.covariance` for what each argument means.
+
+    Attributes:
+        beside: the second column: an array, or the name of a column of the data.
+        bounds: the range (lo, hi) that values of the first column can have.
+        beside_bounds: the same of the second.
+
+    Raises:
+        ArgumentError: an argument is invalid (BoundsError: bounds are).
+    """
+
+    statistic: ClassVar[str] = "covariance"
+    describes: ClassVar[str] = "how two columns of {file} go together"
+    every_method: ClassVar[tuple[str, ...]] = (*soft_cells.RULES, *soft_cells.OPEN)
+    beside: Any = field(repr=False)  # it may be an array of what people said
+    _: KW_ONLY
+    bounds: Any = None
+    beside_bounds: Any = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        soft_cells.refuse_other_words(self, "the product of both units")
+        for name in ("bounds", "beside_bounds"):
+            if getattr(self, name) is None:
+                raise BoundsError(soft_cells.NO_BOUNDS.format(name))
+            self._set(name, parameters.bounds(getattr(self, name)))
+
+    @classmethod
+    def goal_for(
+        cls, words: Words, categories: object, edges: object, spread: object = None
+    ) -> CellsGoal:
+        """There is no forecast of its own.
+
+        Raises:
+            ArgumentError: always, with what to ask instead.
+        """
+        del words, categories, edges, spread
+        raise ArgumentError(
+            'statistic="covariance" has no plan of its own: its weights are those of nine '
+            'categories. Plan with statistic="frequencies", categories=9.'
+        )
+
+    @classmethod
+    def range_for(cls, bounds: object) -> tuple[float, float]:
+        """The range of the first column."""
+        return parameters.bounds(bounds)
+
+    @classmethod
+    def mechanism_for(cls, allocation: Allocation) -> Table:
+        """Nine cells of one unit."""
+        return build_histogram(allocation, unit=tally.GRID)
+
+    @property
+    def goal(self) -> CellsGoal:
+        """The errors of all nine cells are to be small."""
+        return CellsGoal(self.assumption, self.loss, self.confidence, CELLS)
+
+    def methods(self, neighbours: str) -> Collection[str]:
+        """The names that `method` may have beside "auto"."""
+        return soft_cells.RULES if neighbours == "replace" else soft_cells.OPEN
+
+    def policy(self, neighbours: str) -> str:
+        """What a missing value gets, in either column."""
+        return self.missing or ("error" if neighbours == "replace" else "midpoint")
+
+    def look(self, call: Call) -> tally.Look:
+        """Look at the rows of the first column."""
+        own = {"epsilon": call.epsilon, "data": call.data, "person": call.person}
+        return tally.look(self.values, **own, bounds=self.bounds, lowest=call.lowest)
+
+    def open(self, call: Call) -> tally.Rows:
+        """Open the rows, as two columns of numbers."""
+        own = {"epsilon": call.epsilon, "data": call.data, "person": call.person}
+        policy = self.policy(call.neighbours)
+        return tally.open(
+            self.values, **own, missing=policy, ladder=call.ladder, beside=self.beside
+        )
+
+    def steps(self, rows: tally.Rows, call: Call) -> Steps:
+        """Nine weighted cells: of people who are public, or of people who are not."""
+        counted = rows.pairs(self.bounds, self.beside_bounds)
+        ways = {"replace": soft_cells.closed, "add-remove": soft_cells.opened}
+        return ways[call.neighbours](self, counted, call)
+
+    def answered(self, margin: SoftMoments) -> tuple[Pair, float]:
+        """The estimate, and its risk in data units."""
+        (a, b), (c, d) = self.bounds, self.beside_bounds
+        unit = (b - a) * (d - c)
+        pair = Pair(
+            value=margin.covariance(self.assumption, self.confidence).value * unit,
+            raw=margin.shares,
+            bounds=self.bounds,
+            beside=self.beside_bounds,
+            margin=margin,
+        )
+        return pair, margin.risk(0, 1, self.assumption) * unit * unit
+
+    def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
+        """What the release says in words."""
+        midpoint = self.policy(neighbours) == "midpoint"
+        first = words.clipped(self.bounds, midpoint=midpoint)
+        second = words.clipped(self.beside_bounds, midpoint=midpoint)
+        return Sentences(
+            words.protected(neighbours),
+            words.assumed("covariance", neighbours, self.assumption),
+            first if first == second else f"{first} In the second column: {second}",
+        )

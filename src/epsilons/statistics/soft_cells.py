@@ -1,0 +1,128 @@
+"""The way of soft cells: everyone divides one unit, and each cell is a weighted sum with noise."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Protocol
+
+from epsilons import tally
+from epsilons.allocation import allocate_for
+from epsilons.budgets import Budgets
+from epsilons.errors import ArgumentError
+from epsilons.mechanisms import CellSums, build_histogram
+from epsilons.release import ByLevel, Pair, Scalar
+from epsilons.risk.goals import CellsGoal
+from epsilons.risk.soft import RatioMoments, SoftMoments, WeighedMoments
+from epsilons.statistics.call import Call
+from epsilons.statistics.designs import Design, Known, cell_design
+from epsilons.statistics.people import counted_first
+from epsilons.statistics.question import Question
+from epsilons.statistics.steps import Answer, Draw, Steps
+
+__all__ = ["NO_BOUNDS", "OPEN", "RULES", "closed", "opened", "refuse_other_words"]
+
+RULES: Final = ("optimal", "threshold", "uniform", "proportional")
+"""The rules for soft cells: none of them tosses coins, which would show in what cells sum to."""
+
+OPEN: Final = ("transformed",)
+"""The methods under add/remove."""
+
+NO_BOUNDS: Final = (
+    "{0} is not given: write {0}=(lo, hi), the range that values can have whatever the data."
+)
+
+_SLACK: Final = 16.0 / tally.GRID
+"""What grid, fold and the floors of cells may add to a share, and the lattice of open noise."""
+
+
+class _Asked(Protocol):
+    """A question whose answer follows from shares of soft cells."""
+
+    @property
+    def goal(self) -> CellsGoal:
+        """The errors of all cells are to be small."""
+
+    @property
+    def method(self) -> str:
+        """By name."""
+
+    def answered(self, margin: SoftMoments) -> tuple[Pair | Scalar, float]:
+        """The estimate, and its risk in data units."""
+
+
+def refuse_other_words(question: Question, squared: str) -> None:
+    """Refuse losses and units that mean nothing here.
+
+    Args:
+        question: whose words they are.
+        squared: what the unit would be.
+
+    Raises:
+        ArgumentError: there are such.
+    """
+    if question.loss != "mse":
+        raise ArgumentError(
+            f"loss={question.loss!r} is not for a {question.statistic}, which makes mean squared "
+            "errors small: leave loss out."
+        )
+    if question.unit is not None:
+        raise ArgumentError(
+            f"unit: a {question.statistic} is in {squared}. Leave it out, and say it in title."
+        )
+
+
+def closed(asked: _Asked, counted: tally.CellTally, call: Call) -> Steps:
+    """People and budgets are public: noise that sums to zero, as units do."""
+    counted = call.part(counted)
+    budgets = Budgets.of_levels(counted.levels, counted.counts)
+    allocation = allocate_for(budgets, asked.goal, asked.method)
+    mechanism = build_histogram(allocation, unit=counted.unit)
+    drawn = yield Draw(mechanism, mechanism.total(counted.cells))
+    margin = WeighedMoments(
+        mechanism.weighing,
+        mechanism.slack + _SLACK,
+        mechanism.slack,
+        mechanism.estimates(drawn),
+    )
+    estimate, risk = asked.answered(margin)
+    return Answer(
+        estimate=estimate,
+        method=allocation.method,
+        n=allocation.n,
+        risk=risk,
+        exact=False,
+        spent=ByLevel(allocation.levels, allocation.spent, allocation.counts),
+    )
+
+
+def opened(asked: _Asked, counted: tally.CellTally, call: Call) -> Steps:
+    """People are private: perhaps they are counted, then each cell has noise of its own."""
+    counted = call.part(counted)
+    goal = asked.goal
+
+    def choose(known: Known) -> Design[CellSums]:
+        return cell_design(known, goal, unit=counted.unit)
+
+    people = yield from counted_first(call.terms, goal, choose, counted)
+    chosen = choose(people.known)
+    mechanism = chosen.mechanism
+    drawn: Any = yield Draw(mechanism, mechanism.total(counted))
+    margin = RatioMoments(
+        drawn=mechanism.counts(drawn),
+        scale=mechanism.scale,
+        slack=_SLACK,
+        largest=float(mechanism.weights.max()),
+        equal=chosen.equal,
+        counted=people.level_count(mechanism.weights),
+    )
+    estimate, risk = asked.answered(margin)
+    n = people.number(chosen, margin.total)
+    return Answer(
+        estimate=estimate,
+        method=chosen.method,
+        n=n,
+        n_is_noisy=n is not None,
+        risk=risk,
+        exact=False,
+        spent=people.spending(mechanism.losses),
+        expected=people.expected(n),
+    )

@@ -1,0 +1,149 @@
+"""The variance of a column, with the standard deviation."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, cast
+
+from epsilons import parameters, tally, words
+from epsilons.allocation import Allocation, allocate_for
+from epsilons.budgets import Budgets
+from epsilons.errors import ArgumentError, BoundsError
+from epsilons.mechanisms import SumAndSquares, build_moments
+from epsilons.release import ByLevel
+from epsilons.release import Variance as Estimate
+from epsilons.risk.goals import CellsGoal, MeanGoal, Words
+from epsilons.risk.soft import SoftMoments
+from epsilons.risk.varied import ThreeCells, Varied
+from epsilons.statistics import soft_cells
+from epsilons.statistics.call import Call
+from epsilons.statistics.question import Question, Sentences
+from epsilons.statistics.steps import Answer, Draw, Steps
+from epsilons.types import Integers
+
+__all__ = ["Variance"]
+
+
+@dataclass(frozen=True, eq=False)
+class Variance(Question):
+    """The variance of a column on its `bounds`: see `epsilons.variance` for each argument.
+
+    Raises:
+        ArgumentError: an argument is invalid (BoundsError: the bounds are).
+    """
+
+    statistic: ClassVar[str] = "variance"
+    describes: ClassVar[str] = "the variance of a column of {file}"
+    every_method: ClassVar[tuple[str, ...]] = (*soft_cells.RULES, *soft_cells.OPEN)
+    _: KW_ONLY
+    bounds: Any = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        soft_cells.refuse_other_words(self, "squares of the unit")
+        if self.bounds is None:
+            raise BoundsError(soft_cells.NO_BOUNDS.format("bounds"))
+        self._set("bounds", parameters.bounds(self.bounds))
+
+    @classmethod
+    def goal_for(
+        cls, words: Words, categories: object, edges: object, spread: object = None
+    ) -> MeanGoal:
+        """There is no forecast of its own.
+
+        Raises:
+            ArgumentError: always, with what to ask instead.
+        """
+        del words, categories, edges, spread
+        raise ArgumentError(
+            'statistic="variance" has no plan of its own: it spends what a mean does, and comes '
+            'with one. Plan with statistic="mean".'
+        )
+
+    @classmethod
+    def range_for(cls, bounds: object) -> tuple[float, float]:
+        """The range of the values."""
+        return parameters.bounds(bounds)
+
+    @classmethod
+    def mechanism_for(cls, allocation: Allocation) -> Any:
+        """A weighted sum with squares, on a unit range."""
+        return build_moments(allocation, grid=tally.GRID, bounds=(0.0, 1.0))
+
+    @property
+    def goal(self) -> CellsGoal:
+        """Under add/remove the errors of all three cells are to be small."""
+        return CellsGoal(self.assumption, self.loss, self.confidence, 3)
+
+    def methods(self, neighbours: str) -> Collection[str]:
+        """The names that `method` may have beside "auto"."""
+        return soft_cells.RULES if neighbours == "replace" else soft_cells.OPEN
+
+    def policy(self, neighbours: str) -> str:
+        """What a missing value gets."""
+        return self.missing or ("error" if neighbours == "replace" else "midpoint")
+
+    def look(self, call: Call) -> tally.Look:
+        """Look at the rows, as numbers on a range."""
+        own = {"epsilon": call.epsilon, "data": call.data, "person": call.person}
+        return tally.look(self.values, **own, bounds=self.bounds, lowest=call.lowest)
+
+    def open(self, call: Call) -> tally.Rows:
+        """Open the rows, as numbers."""
+        own = {"epsilon": call.epsilon, "data": call.data, "person": call.person}
+        own["missing"] = self.policy(call.neighbours)
+        return tally.open(self.values, **own, ladder=call.ladder)
+
+    def steps(self, rows: tally.Rows, call: Call) -> Steps:
+        """A sum with squares if people are public; three cells of one unit if they are not."""
+        if call.neighbours == "add-remove":
+            return soft_cells.opened(self, rows.thirds(self.bounds), call)
+        return self._closed(rows, call)
+
+    def _closed(self, rows: tally.Rows, call: Call) -> Steps:
+        """People and budgets are public: squares come along with the sum."""
+        counted = call.part(rows.moments(self.bounds))
+        budgets = Budgets.of_levels(counted.levels, counted.counts)
+        # By name, for noise in stairs has no squares beside it.
+        method = "optimal" if self.method == "auto" else self.method
+        goal = MeanGoal(self.assumption, self.loss, self.confidence)
+        allocation = allocate_for(budgets, goal, method)
+        mechanism = cast(SumAndSquares, self.mechanism_for(allocation))
+        total = mechanism.total(counted.sums, cast(Integers, counted.squares))
+        pair = yield Draw(mechanism, total)
+        margin = Varied(mechanism.weighing, mechanism.slack, *mechanism.moments(pair))
+        estimate, risk = self._estimate(margin)
+        return Answer(
+            estimate=estimate,
+            method=allocation.method,
+            n=allocation.n,
+            risk=risk,
+            exact=False,
+            spent=ByLevel(allocation.levels, allocation.spent, allocation.counts),
+        )
+
+    def answered(self, margin: SoftMoments) -> tuple[Estimate, float]:
+        """The estimate, and its risk in data units."""
+        return self._estimate(ThreeCells(margin))
+
+    def _estimate(self, margin: Varied | ThreeCells) -> tuple[Estimate, float]:
+        lo, hi = self.bounds
+        unit = (hi - lo) ** 2
+        found = margin.variance(self.assumption, self.confidence)
+        estimate = Estimate(
+            value=found.value * unit,
+            raw=margin.raw * unit,
+            bounds=(0.0, unit / 4.0),
+            values=self.bounds,
+            margin=margin,
+        )
+        return estimate, margin.risk(self.assumption) * unit * unit
+
+    def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
+        """What the release says in words."""
+        return Sentences(
+            words.protected(neighbours),
+            words.assumed("variance", neighbours, self.assumption),
+            words.clipped(self.bounds, midpoint=self.policy(neighbours) == "midpoint"),
+        )

@@ -1,0 +1,210 @@
+"""What users type to learn how values vary, and how two columns go together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from epsilons import parameters
+from epsilons.accounts import Account
+from epsilons.asking import publish
+from epsilons.noise import Source
+from epsilons.release import Release
+from epsilons.statistics import Covariance, Variance
+
+__all__ = ["covariance", "variance"]
+
+
+@parameters.speaks_plainly
+def variance(
+    values: Any,
+    *,
+    epsilon: Any = None,
+    bounds: Any = None,
+    data: Any = None,
+    separator: str | None = None,
+    person: Any = None,
+    neighbours: str = "replace",
+    about: str = "people",
+    related: bool | float = True,
+    confidence: float = 0.95,
+    method: str = "auto",
+    missing: str | None = None,
+    levels: Any = None,
+    cap: float | None = None,
+    ledger: Account | None = None,
+    title: str | None = None,
+    source: Source | None = None,
+) -> Release:
+    """Publish the variance of a column when everyone has their own ε.
+
+    It costs what the mean costs: under replace, squares come with a sum at no price; under
+    add/remove, everyone divides one unit among three cells.
+
+    Args:
+        values: an array, or the name of a column of `data`.
+        epsilon: each person's budget: an array, the name of a column, or one number for all.
+        bounds: the range (lo, hi) that values can have, known without looking at them. Values
+            outside are clipped.
+        data: any table that Narwhals reads, or the path of a Parquet or CSV file: see
+            `epsilons.mean`.
+        separator: what separates the columns of a CSV file.
+        person: whose row it is: an array, or the name of a column. One person's rows become their
+            mean first. Without it every row is a person.
+        neighbours: "replace": n and the budgets are public, values are private. "add-remove": it is
+            private, too, who takes part and with which budget.
+        about: "people" or "population": whose truth is wanted.
+        related: whether budgets may go with values: True, in any way; False; or a number δ: the
+            means of people at different budgets differ by at most δ of the range, and so do
+            those of any combination of values and their squares.
+        confidence: of the intervals that are printed.
+        method: "auto", or a rule by name.
+        missing: what a value that is null, NaN or infinite gets: "error" or "midpoint", as for
+            `epsilons.mean`.
+        levels: for add/remove, the budgets that people were offered: see `epsilons.mean`.
+        cap: for add/remove, the most that anyone spends.
+        ledger: in place of epsilon, a claim on what people have left in a ledger.
+        title: what was measured, in a line.
+        source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
+
+    Returns:
+        The release: `.value` the variance, `.interval()`, `.spread` the standard deviation with its
+        interval, and all that may be published with it.
+
+    Raises:
+        ArgumentError: an argument cannot mean anything (also BoundsError, BudgetError,
+            ColumnError).
+        DataError: the data cannot be used; it may depend on values, so it is for the curator alone.
+            Under add/remove no data is refused.
+        FileError: the file is missing, or is not what its name says.
+
+    Guarantee:
+        Person i loses at most what `release.spent` reports, which is at most ε_i: replace-one or
+        add/remove, pure, exact on integers: docs/proofs/moment.md, docs/proofs/pairs.md.
+
+    Reference:
+        Paper *correlated*, Algorithm 2 (HPM), with a second sum at no price; new.
+    """
+    question = Variance(
+        values,
+        bounds=bounds,
+        about=about,
+        related=related,
+        confidence=confidence,
+        method=method,
+        missing=missing,
+        title=title,
+    )
+    return publish(
+        [question],
+        epsilon=epsilon,
+        data=data,
+        separator=separator,
+        person=person,
+        neighbours=neighbours,
+        levels=levels,
+        cap=cap,
+        ledger=ledger,
+        source=source,
+    )[0]
+
+
+@parameters.speaks_plainly
+def covariance(
+    values: Any,
+    beside: Any,
+    *,
+    epsilon: Any = None,
+    bounds: Any = None,
+    beside_bounds: Any = None,
+    data: Any = None,
+    separator: str | None = None,
+    person: Any = None,
+    neighbours: str = "replace",
+    about: str = "people",
+    related: bool | float = True,
+    confidence: float = 0.95,
+    method: str = "auto",
+    missing: str | None = None,
+    levels: Any = None,
+    cap: float | None = None,
+    ledger: Account | None = None,
+    title: str | None = None,
+    source: Source | None = None,
+) -> Release:
+    """Publish how two columns go together when everyone has their own ε.
+
+    Everyone divides one unit among nine cells, so that covariance, slope, correlation and both
+    means come from one release.
+
+    Args:
+        values: the first column: an array, or the name of a column of `data`.
+        beside: the second column, likewise.
+        epsilon: each person's budget: an array, the name of a column, or one number for all.
+        bounds: the range (lo, hi) that values of the first column can have, known without looking
+            at them. Values outside are clipped.
+        beside_bounds: the same of the second column.
+        data: any table that Narwhals reads, or the path of a Parquet or CSV file: see
+            `epsilons.mean`.
+        separator: what separates the columns of a CSV file.
+        person: whose row it is: an array, or the name of a column. One person's rows become their
+            mean first, in each column. Without it every row is a person.
+        neighbours: "replace": n and the budgets are public, values are private. "add-remove": it is
+            private, too, who takes part and with which budget.
+        about: "people" or "population": whose truth is wanted.
+        related: whether budgets may go with values: True, in any way; False; or a number δ: the
+            means of people at different budgets differ by at most δ of the range, and so
+            do those of any combination of both columns, their squares and their product.
+        confidence: of the intervals that are printed.
+        method: "auto", or a rule by name.
+        missing: what a value that is null, NaN or infinite gets, in either column: "error" or
+            "midpoint", as for `epsilons.mean`.
+        levels: for add/remove, the budgets that people were offered: see `epsilons.mean`.
+        cap: for add/remove, the most that anyone spends.
+        ledger: in place of epsilon, a claim on what people have left in a ledger.
+        title: what was measured, in a line.
+        source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
+
+    Returns:
+        The release: `.value` the covariance, `.interval()`, `.slope` of the second column on the
+        first, `.correlation` and `.means`, each with `value`, `low` and `high`, and all that may be
+        published with it.
+
+    Raises:
+        ArgumentError: an argument cannot mean anything (also BoundsError, BudgetError,
+            ColumnError).
+        DataError: the data cannot be used; it may depend on values, so it is for the curator alone.
+            Under add/remove no data is refused.
+        FileError: the file is missing, or is not what its name says.
+
+    Guarantee:
+        Person i loses at most what `release.spent` reports, which is at most ε_i: replace-one or
+        add/remove, pure, exact on integers: docs/proofs/pairs.md.
+
+    Reference:
+        The noise of the simplex of all shares of nine cells (Hardt and Talwar, 2010); which cells
+        is new.
+    """
+    question = Covariance(
+        values,
+        beside,
+        bounds=bounds,
+        beside_bounds=beside_bounds,
+        about=about,
+        related=related,
+        confidence=confidence,
+        method=method,
+        missing=missing,
+        title=title,
+    )
+    return publish(
+        [question],
+        epsilon=epsilon,
+        data=data,
+        separator=separator,
+        person=person,
+        neighbours=neighbours,
+        levels=levels,
+        cap=cap,
+        ledger=ledger,
+        source=source,
+    )[0]
