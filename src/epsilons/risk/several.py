@@ -9,7 +9,7 @@ from epsilons.frozen import storable
 from epsilons.risk import mean
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.cube import CubeNoise
-from epsilons.risk.goals import MeanGoal
+from epsilons.risk.goals import MeanGoal, Words
 from epsilons.risk.margins import Weighed
 from epsilons.risk.weighing import SumNoise
 
@@ -55,6 +55,11 @@ class WeighedTogether(Weighed):
     """
 
     place: int
+
+    def goal(self, words: Words) -> SeveralMeans:
+        """What was to be small of each mean, had these words been said."""
+        cube = self.weighing.cube
+        return SeveralMeans(*words, means=1 if cube is None else cube.means)
 
     def at_once(self, assumption: Assumption, confidence: float) -> float:
         """The error on a unit range that none of the means exceeds, integers included."""
