@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from epsilons.errors import PrivacyError
 from epsilons.mechanisms import Composed, added_up, together
 from epsilons.noise import Source, resolve
 from epsilons.release import ByLevel, Release, Releases
-from epsilons.statistics import Question
+from epsilons.statistics import Mean, Question, several
 from epsilons.statistics.call import Call
 from epsilons.statistics.steps import Answer, Draw, Steps, Toss
 
@@ -53,10 +53,10 @@ def through(
             return _called(before, questions)
         sheet = account.sheet(call.data, call.person)
         call = replace(call, data=sheet.data, epsilon=sheet.epsilon)
-    ways = [_Way(question, call, entropy) for question in questions]
+    ways = _ways(questions, call, entropy)
 
     def released() -> Releases:
-        return _together(tuple(way.release() for way in ways), call)
+        return _together(ways, [way.release() for way in ways])
 
     def draw() -> Settled:
         return Settled(released(), sum_of(way.charge for way in ways))
@@ -68,38 +68,65 @@ def through(
     return account.settle(sum_of(exact) if len(exact) == len(known) else None, draw).releases
 
 
+def _ways(questions: Sequence[Question], call: Call, source: Source) -> list[_Way]:
+    """A way for each question, and one for means that are better drawn together."""
+    ways: list[_Way] = []
+    for places in several.gathered(questions, call.neighbours):
+        asked = [questions[place] for place in places]
+        if len(asked) > 1:
+            shared = call.of_several(len(asked))
+            means = several.together(cast(list[Mean], asked), shared)
+            if means is not None:
+                ways.append(
+                    _Way(dict(zip(places, asked, strict=True)), means.steps(), shared, source)
+                )
+                continue
+        for place, question in zip(places, asked, strict=True):
+            steps = question.steps(question.open(call), call)
+            ways.append(_Way({place: question}, steps, call, source))
+    return ways
+
+
 class _Way:
-    """One question on its way: led to its first step when it is made, and to its end by `release`.
+    """Questions on their way: led to their first step when it is made, to their end by `release`.
 
     Args:
-        question: what is asked.
-        call: of whom.
+        questions: what is asked, one question or several that are drawn as one, by their places.
+        steps: the generator that answers them.
+        call: of whom they are asked, and for which part of their budgets.
         source: where the randomness comes from.
     """
 
-    def __init__(self, question: Question, call: Call, source: Source) -> None:
-        self._question = question
-        self._call = call
+    def __init__(
+        self,
+        questions: dict[int, Question],
+        steps: Steps | Generator[Draw, Any, tuple[Answer, ...]],
+        call: Call,
+        source: Source,
+    ) -> None:
+        self._questions = questions
+        self.call = call
         self._source = source
-        self._steps: Steps = question.steps(question.open(call), call)
+        self._steps = steps
+        self._statistic = next(iter(questions.values())).statistic
         self._draws: list[Draw] = []
         first = self._next(None)
-        if isinstance(first, Answer):
-            raise PrivacyError(f"{question.statistic} gave an answer that was not drawn.")
+        if not isinstance(first, (Draw, Toss)):
+            raise PrivacyError(f"{self._statistic} gave an answer that was not drawn.")
         self._first = first
 
-    def _next(self, sent: Any) -> Draw | Toss | Answer:
-        """Send what was drawn or tossed, and get the next step, or the answer."""
+    def _next(self, sent: Any) -> Draw | Toss | Answer | tuple[Answer, ...]:
+        """Send what was drawn or tossed, and get the next step, or the answers."""
         try:
             return self._steps.send(sent)
         except StopIteration as end:
-            answer: Answer = end.value
+            answer: Answer | tuple[Answer, ...] = end.value
             return answer
 
-    def release(self) -> Release:
-        """Draw and toss, until there is an answer."""
-        step: Draw | Toss | Answer = self._first
-        while not isinstance(step, Answer):
+    def release(self) -> dict[int, Release]:
+        """Draw and toss, until there are answers: a release for each question, by its place."""
+        step: Draw | Toss | Answer | tuple[Answer, ...] = self._first
+        while isinstance(step, (Draw, Toss)):
             if isinstance(step, Toss):
                 step = self._next(step.mechanism.thin(self._source, *step.people))
                 continue
@@ -108,8 +135,10 @@ class _Way:
             self._draws.append(step)
             step = self._next(step.mechanism.draw(self._source, total=step.total))
         if not self._draws:
-            raise PrivacyError(f"{self._question.statistic} gave an answer that was not drawn.")
-        return self._made(step)
+            raise PrivacyError(f"{self._statistic} gave an answer that was not drawn.")
+        answers = (step,) if isinstance(step, Answer) else step
+        asked = zip(self._questions.items(), answers, strict=True)
+        return {place: self._made(question, answer) for (place, question), answer in asked}
 
     @property
     def known_charge(self) -> Charge | None:
@@ -126,10 +155,10 @@ class _Way:
     def _charge(self, draws: list[Draw]) -> Charge:
         charges = [Charge(*draw.charged) for draw in draws]
         total = sum_of(charges)
-        return Charge(self._call.budgets(total.levels), total.losses)
+        return Charge(self.call.budgets(total.levels), total.losses)
 
-    def _made(self, answer: Answer) -> Release:
-        question, neighbours = self._question, self._call.neighbours
+    def _made(self, question: Question, answer: Answer) -> Release:
+        neighbours = self.call.neighbours
         said = question.sentences(answer, neighbours)
         return Release(
             statistic=question.statistic,
@@ -146,7 +175,7 @@ class _Way:
             exact=answer.exact,
             spent=answer.spent,
             expected=answer.expected,
-            protects=said.protects,
+            protects=said.protects + answer.beside,
             assumes=said.assumes,
             treats=said.treats,
             missing=question.policy(neighbours),
@@ -154,7 +183,7 @@ class _Way:
             mechanism=self._mechanism(answer),
             title=question.title,
             unit=question.unit,
-            name=self._call.name_of(question.values),
+            name=self.call.name_of(question.values),
             date=made.today(),
             version=made.VERSION,
         )
@@ -172,7 +201,7 @@ class _Way:
         if answer.mechanism is None:
             return Composed(levels, tuple(draw.on(levels) for draw in self._draws), charges)
         if tuple(answer.mechanism.losses) != added_up(charges):
-            raise PrivacyError(f"{self._question.statistic} was charged for another mechanism.")
+            raise PrivacyError(f"{self._statistic} was charged for another mechanism.")
         return answer.mechanism
 
 
@@ -191,14 +220,19 @@ def _called(before: Releases, questions: Sequence[Question]) -> Releases:
     return before if same else replace(before, each=tuple(each))
 
 
-def _together(releases: tuple[Release, ...], call: Call) -> Releases:
-    """Several releases as one: what they spend, and what they were drawn from."""
-    first = releases[0]
-    if len(releases) == 1:
+def _together(ways: list[_Way], made: list[dict[int, Release]]) -> Releases:
+    """Several releases as one: what they spend, and what they were drawn from, each way once."""
+    by_place = {place: release for each in made for place, release in each.items()}
+    releases = tuple(by_place[place] for place in sorted(by_place))
+    drawn = [next(iter(each.values())) for each in made]
+    first = drawn[0]
+    if len(drawn) == 1:
         return Releases(releases, first.spent, first.mechanism)
-    levels = call.budgets(first.mechanism.levels)
-    whole = together(levels, [release.mechanism for release in releases])
-    spent = np.sum([release.for_each(first.mechanism.levels) for release in releases], axis=0)
+    # Parts of a budget are rounded down one by one: nobody's is below what any of them says.
+    each = [way.call.budgets(one.mechanism.levels) for way, one in zip(ways, drawn, strict=True)]
+    levels = np.max(each, axis=0)
+    whole = together(levels, [one.mechanism for one in drawn])
+    spent = np.sum([one.for_each(one.mechanism.levels) for one in drawn], axis=0)
     people = first.spent.people if isinstance(first.spent, ByLevel) else None
     return Releases(releases, ByLevel(levels, np.minimum(spent, levels), people), whole)
 

@@ -152,6 +152,14 @@ def protected(neighbours: str, *, range_is_known: bool = True) -> str:
     return _PROTECTED[neighbours, range_is_known]
 
 
+def drawn_together(means: int) -> str:
+    """What is said of several means that were drawn at once: words that go on from others."""
+    return (
+        f" It is one of {means} means that were drawn together: what people spent was spent on all "
+        f"{means} of them, once."
+    )
+
+
 def assumed(
     statistic: str,
     neighbours: str,

@@ -19,6 +19,7 @@ from epsilons import Seeded
 from epsilons.errors import ArgumentError
 from epsilons.noise import (
     Closed,
+    Cube,
     DiscreteLaplace,
     Geometric,
     Hourglass,
@@ -46,10 +47,13 @@ PAIRS: list[PairLaw] = [
     Hourglass(Fraction(4, 3), 3, 2),
     Hourglass(Fraction(3), 2, 1),
 ]
-TABLES: list[Closed] = [
+TABLES: list[Closed | Cube] = [
     Closed(Fraction(3, 2), 2),
     Closed(Fraction(3, 2), 3),
     Closed(Fraction(4, 3), 4),
+    Cube(Fraction(3, 2), 1),
+    Cube(Fraction(3, 2), 2),
+    Cube(Fraction(4, 3), 4),
 ]
 FAR, FAR_PAIRS = 400, 90
 """What lies farther out is below 1e-15 for all of these laws."""
@@ -79,12 +83,27 @@ def beside(cells: int, scale: float) -> dict[int, float]:
     return {x: float(found[middle + x]) for x in range(-FAR, FAR + 1)}
 
 
+def in_shells(law: Cube, first: int) -> float:
+    """What e^{-r/scale} adds up to over vectors with this first number, r being their largest."""
+    others = law.dimension - 1
+    sizes = [(2 * r + 1) ** others for r in range(first - 1, FAR + 1)]
+    sizes[0] = 0
+    return math.fsum(
+        (sizes[i + 1] - sizes[i]) * math.exp(-(first + i) / law.scale) for i in range(FAR - first)
+    )
+
+
 def chances(law: Any) -> dict[int, float]:
     """The probabilities of the (first) number."""
     if isinstance(law, Law):
         found = {x: law.log_pmf(x) for x in range(-FAR, FAR + 1)}
         return {x: math.exp(log) for x, log in found.items()}
     around = range(-FAR_PAIRS, FAR_PAIRS + 1)
+    if isinstance(law, Cube):
+        # By one number, with all others in the shells of every size.
+        found = {x: in_shells(law, abs(x)) for x in around}
+        whole = math.fsum(found.values())
+        return {x: mass / whole for x, mass in found.items()}
     if isinstance(law, Closed):
         # By one cell, with all ways in which the others sum to its opposite.
         rest = beside(law.cells - 1, float(law.scale))
@@ -114,6 +133,9 @@ def shifts(law: Any, points: int) -> Iterator[tuple[int, ...]]:
     """All ways to move by so many points, in one direction."""
     if isinstance(law, Law):
         yield (points,)
+    elif isinstance(law, Cube):
+        for shift in itertools.product(range(-1, 2), repeat=law.dimension):
+            yield tuple(points * each for each in shift)
     elif isinstance(law, Closed):
         for shift in itertools.product(range(-points, points + 1), repeat=law.cells):
             if sum(map(abs, shift)) == points and (sum(shift) == 0 or points % 2):
@@ -124,7 +146,7 @@ def shifts(law: Any, points: int) -> Iterator[tuple[int, ...]]:
 
 
 def exponent(law: Any, at: tuple[int, ...]) -> Any:
-    return law.exponent(at) if isinstance(law, Closed) else law.exponent(*at)
+    return law.exponent(at) if isinstance(law, Closed | Cube) else law.exponent(*at)
 
 
 @pytest.mark.parametrize("law", EVERY)
@@ -138,6 +160,8 @@ def test_the_loss_is_the_largest_ratio(law: Any, points: int) -> None:
     if isinstance(law, Closed):
         some = itertools.product(range(-1, 2), repeat=law.cells)
         outcomes = [at for at in some if sum(at) == 0]
+    if isinstance(law, Cube):
+        outcomes = list(itertools.product(range(-2, 3), repeat=law.dimension))
     worst: Fraction | float = Fraction(0)
     for at in outcomes:
         for shift in shifts(law, points):

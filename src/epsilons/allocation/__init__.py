@@ -21,13 +21,14 @@ from epsilons.allocation.shrunk import minimax
 from epsilons.allocation.stairs import MARGIN, promising, staircase
 from epsilons.budgets import Budgets, as_budgets, budgets_of_people
 from epsilons.errors import BudgetError
-from epsilons.risk import ClosedNoise, StairNoise, Weighing
+from epsilons.risk import ClosedNoise, CubeNoise, StairNoise, Weighing
 from epsilons.risk.goals import Goal, checked, goal_of, guess_for
 from epsilons.types import Floats, Integers
 
 __all__ = [
     "FREQUENCY_RULES",
     "RULES",
+    "SEVERAL_RULES",
     "Allocation",
     "allocate",
     "allocate_for",
@@ -74,8 +75,16 @@ FREQUENCY_RULES: Final[Mapping[str, Rule]] = MappingProxyType(
 )
 """Every rule for frequencies by its name."""
 
+_ALONE = ("minimax", "staircase", "sampling")
+"""Rules that speak of the noise of one sum."""
+
+SEVERAL_RULES: Final[Mapping[str, Rule]] = MappingProxyType(
+    {name: rule for name, rule in RULES.items() if name not in _ALONE}
+)
+"""Every rule for means that are drawn together by its name."""
+
 _RULES: Final[Mapping[str, Mapping[str, Rule]]] = MappingProxyType(
-    {"mean": RULES, "frequencies": FREQUENCY_RULES}
+    {"mean": RULES, "frequencies": FREQUENCY_RULES, "several means": SEVERAL_RULES}
 )
 
 _BY_NAME_ONLY = ("minimax", "sampling")
@@ -104,6 +113,7 @@ class Allocation:
         goal: what was assumed of the data, and which error was to be small.
         stairs: the noise on a unit range, if it falls in stairs; None if it is Laplace noise.
         closed: the noise of cells, if it sums to zero; None if each has noise of its own.
+        cube: the noise of a mean, if several are drawn together; None if it has its own.
     """
 
     levels: Floats
@@ -120,6 +130,7 @@ class Allocation:
     goal: Goal
     stairs: StairNoise | None = None
     closed: ClosedNoise | None = None
+    cube: CubeNoise | None = None
 
     @property
     def n(self) -> int:
@@ -129,7 +140,15 @@ class Allocation:
     @cached_property
     def weighing(self) -> Weighing:
         """The estimator on a unit range, as `risk` reads it."""
-        return Weighing(self.weights, self.counts, self.scale, self.keep, self.stairs, self.closed)
+        return Weighing(
+            self.weights,
+            self.counts,
+            self.scale,
+            self.keep,
+            self.stairs,
+            self.closed,
+            self.cube,
+        )
 
     @property
     def exact(self) -> bool:
@@ -271,4 +290,5 @@ def _allocation(budgets: Budgets, goal: Goal, method: str, answer: Effective) ->
         goal=goal,
         stairs=weighing.stairs,
         closed=weighing.closed,
+        cube=weighing.cube,
     )

@@ -72,7 +72,7 @@ def weighing_of(budgets: Budgets, answer: Effective, noise: SumNoise = OPEN) -> 
     with np.errstate(over="ignore"):
         total = float(np.float64(summed(counts, shares, budgets.n)) / answer.total)
     scale = noise.moves * _inverse(unit, total)
-    return Weighing(shares / total, counts, scale, closed=noise.closed)
+    return Weighing(shares / total, counts, scale, closed=noise.closed, cube=noise.cube)
 
 
 def _inverse(first: float, second: float) -> float:

@@ -14,6 +14,7 @@ from epsilons.mechanisms.level_counts import LevelCounts
 from epsilons.mechanisms.moment import SumAndSquares, build_moments
 from epsilons.mechanisms.reduction import Reduced, Seats
 from epsilons.mechanisms.selection import Selection, spread_of
+from epsilons.mechanisms.several import SeveralSums, build_several
 from epsilons.mechanisms.two_sums import TwoSums
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Sampled",
     "Seats",
     "Selection",
+    "SeveralSums",
     "Spread",
     "SumAndSquares",
     "Table",
@@ -40,6 +42,7 @@ __all__ = [
     "build",
     "build_histogram",
     "build_moments",
+    "build_several",
     "diffuse",
     "radii",
     "spread_of",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from epsilons.noise.bernoulli import exp_minus, exp_minus_many
 from epsilons.noise.closed import Closed
+from epsilons.noise.cube import Cube
 from epsilons.noise.hourglass import Hourglass
 from epsilons.noise.inner import best_inner, best_inner_2d
 from epsilons.noise.laplace import DiscreteLaplace, Geometric, PointMass
@@ -18,6 +19,7 @@ from epsilons.noise.uniform import below, below_many, permutation
 
 __all__ = [
     "Closed",
+    "Cube",
     "DiscreteLaplace",
     "Geometric",
     "Hourglass",

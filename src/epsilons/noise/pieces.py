@@ -19,6 +19,7 @@ class Pieces(NamedTuple):
             |x|. "rings": |x| + |y|. "hourglass": with j the piece of |x| and x + y = k steps it is
             j + |k - j| pieces for x >= 0, and j + |k + j| for x < 0; other pairs cannot occur.
             "closed": |z_1| + ... + |z_k| of a table; one that does not sum to 0 cannot occur.
+            "cube": the largest of |z_1|, ..., |z_d|.
         rate: by how much the logarithm of the probability falls; infinite for a point.
         steps: how many distances make a piece, at least 1.
         inner: how many make the first one, from 1 to `steps`.
@@ -39,7 +40,8 @@ class Pieces(NamedTuple):
 
         Args:
             points: at least 0. Of a pair, what both coordinates move together, in one direction; of
-                a closed table, what some cells lose and others gain, together.
+                a closed table, what some cells lose and others gain, together; of a cube, the
+                farthest that any number moves.
 
         Returns:
             A rational number, or infinity: where an outcome becomes possible that was not.

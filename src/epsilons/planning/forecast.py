@@ -156,6 +156,7 @@ def curve_of(
     for cap in caps.tolist():
         spent = np.minimum(levels, cap)
         total = float(counts @ spent)
-        weighing = Weighing(spent / total, counts, noise.moves / total, closed=noise.closed)
+        scale = noise.moves / total
+        weighing = Weighing(spent / total, counts, scale, closed=noise.closed, cube=noise.cube)
         errors.append((hi - lo) * goal.typical(goal.risk(weighing)))
     return {"cap": caps.tolist(), "error": errors}

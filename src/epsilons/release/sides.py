@@ -20,6 +20,7 @@ from epsilons.release.moments import Pair
 from epsilons.risk import OPEN, SumNoise
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import Goal, Words, goal_of
+from epsilons.risk.several import WeighedTogether
 
 __all__ = ["SHOWN", "Side", "Stakes", "answers", "side_by_side", "stakes"]
 
@@ -82,7 +83,10 @@ def side_by_side(
         if isinstance(estimate, (Scalar, Pair)):
             low, high = estimate.interval(each, confidence)
         if budgets is not None and estimate.foretold:
-            goal = goal_of((each, loss, confidence), cells)
+            asked = (each, loss, confidence)
+            goal = goal_of(asked, cells)
+            if isinstance(estimate.margin, WeighedTogether):
+                goal = estimate.margin.goal(asked)
             found = stakes(budgets, goal, goal.noise if neighbours == "replace" else OPEN)
             cap, typical = found.cap, estimate.unit * found.typical
         error = estimate.error(each, confidence)

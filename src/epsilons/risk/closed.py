@@ -130,18 +130,7 @@ class ClosedNoise:
         if self.cells > _FEW:
             bell = math.exp(-min(0.5 * (alpha / sigma) ** 2, 745.0))
             return tails.tail(alpha, sigma, 1.0) + self._less * bell
-        top = max(alpha + _FAR, 10.0 * sigma)
-        near = alpha + np.arange(-_FAR, _FAR + 1.0)
-        broad = sigma * np.linspace(0.0, 10.0, 21)
-        edges = np.unique(np.concatenate([near, broad]))
-        edges = edges[(edges >= 0.0) & (edges <= top)]
-        half = 0.5 * np.diff(edges)
-        u = (edges[:-1] + half)[:, None] + half[:, None] * _NODES
-        z = u / sigma
-        integrand = z / sigma * np.exp(-0.5 * z * z) * self.exceeds(alpha - u)
-        # Beyond the last edge R alone is as far as that.
-        rest = math.exp(-min(0.5 * (float(edges[-1]) / sigma) ** 2, 745.0))
-        return float((integrand @ _NODE_WEIGHTS) @ half) + rest
+        return tails.beside(self.exceeds, alpha, sigma, np.arange(-_FAR, _FAR + 1.0))
 
     def deviation(self, shift: float, square: float, scale: float, beta: float) -> float:
         """The α with P(|c + S + z| > α) ≤ β for every |c| ≤ shift; z is one cell, of this scale.
@@ -151,17 +140,7 @@ class ClosedNoise:
         """
         if scale <= 0.0 or self.cells == 2:
             return tails.deviation(shift, square, 0.5 * scale, beta)
-        if square > 0.0:
-            sigma = 0.5 * math.sqrt(square) / scale
-
-            def excess(beyond: float) -> float:
-                """Of errors beyond shift + beyond."""
-                return self.tail(beyond, sigma) + self.tail(shift / scale + beyond, sigma) - beta
-
-            return shift + scale * tails.least(excess, sigma + 1.0)
-        return scale * tails.quantile_of(
-            lambda alpha: float(self.exceeds(alpha)), shift / scale, 1.0, beta
-        )
+        return tails.deviation_of(self.exceeds, self.tail, (shift, square, scale), beta)
 
     def within(self, reach: float, off: Pairs = (), fine: float = _FINE) -> float:
         """P(|c_j + z_j| ≤ reach for all j), where some pairs of cells are off.

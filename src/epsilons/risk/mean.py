@@ -304,8 +304,9 @@ def _deviation(weighing: Weighing, shift: float, square: float, beta: float) -> 
     """How far the noise of this estimator, a sum and a shift take it: see `tails.deviation`."""
     if weighing.stairs is not None:
         return weighing.stairs.deviation(shift, square, beta)
-    if weighing.closed is not None:
-        return weighing.closed.deviation(shift, square, weighing.scale, beta)
+    beside = weighing.closed or weighing.cube
+    if beside is not None:
+        return beside.deviation(shift, square, weighing.scale, beta)
     return deviation(shift, square, weighing.scale, beta)
 
 

@@ -46,7 +46,8 @@ class Sampled:
 
     Guarantee:
         `beyond(a)` is at least P(|Σw·(X − μ) + L| > a) for every population on a unit range of at
-        most the given variance, X independent, L Laplace noise or one cell of a closed table.
+        most the given variance, X independent, L Laplace noise, one cell of a closed table or one
+        of several means.
         Proof: docs/proofs/risk.md.
 
     Args:
@@ -58,7 +59,7 @@ class Sampled:
         weights = np.abs(weighing.weights)
         cube = float(weighing.counts @ weights**3)
         square = weighing.square
-        self._scale, self._closed = weighing.scale, weighing.closed
+        self._scale, self._noise = weighing.scale, weighing.closed or weighing.cube
         self._sigma = math.sqrt(square) / 2.0
         self._from = _CELLS * self._sigma
         ends, gaussian = _coarse() if variance >= WIDEST_VARIANCE else _fine()
@@ -89,9 +90,9 @@ class Sampled:
         return min(float(either.max()), 1.0)
 
     def _noise_above(self, at: Floats) -> Floats:
-        """P(L > at); or of one cell of a table, of noise that is no smaller."""
-        if self._closed is not None:
-            return self._closed.exceeds(at / self._scale)
+        """P(L > at); or of one cell of a table, of noise that is no smaller; or of one mean."""
+        if self._noise is not None:
+            return self._noise.exceeds(at / self._scale)
         half = 0.5 * np.exp(-np.minimum(np.abs(at) / self._scale, 745.0))
         return np.where(at >= 0.0, half, 1.0 - half)
 

@@ -15,8 +15,13 @@ _LARGEST_RATIO = 1e12
 _CHOICE: Final = 0.5
 """The part of an error probability that a choice among several sums takes."""
 
+_NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(16)
+
 _HALVINGS: Final = 16
 """Steps to a probability that may be asked of one of several sums."""
+
+Above: TypeAlias = Callable[[Floats | float], Floats]
+"""P(X > alpha) of noise X, for alpha of any sign."""
 
 Excess: TypeAlias = Callable[[float], float]
 """By how much an error is exceeded too often: positive up to a point, and not from there on."""
@@ -184,6 +189,58 @@ def quantile_of(exceeds: Excess, shift: float, scale: float, beta: float) -> flo
             lambda beyond: exceeds(beyond) + exceeds(2.0 * shift + beyond) - beta, scale
         )
     return bisect(lambda alpha: exceeds(alpha - shift) + exceeds(alpha + shift) - beta, 0.0, shift)
+
+
+def beside(exceeds: Above, alpha: float, sigma: float, around: Floats) -> float:
+    """A bound on P(S + X > alpha), where P(S > s) ≤ exp(−s²/2σ²) for s ≥ 0; σ is above 0.
+
+    S is at most a Rayleigh variable R of that tail, and P(R + X > alpha) is integrated.
+
+    Args:
+        exceeds: of the noise X.
+        alpha: above 0.
+        sigma: of the sum.
+        around: where to cut the integral, around alpha: the noise is smooth between two of these.
+    """
+    top = max(alpha + float(around[-1]), 10.0 * sigma)
+    broad = sigma * np.linspace(0.0, 10.0, 21)
+    edges = np.unique(np.concatenate([alpha + around, broad]))
+    edges = edges[(edges >= 0.0) & (edges <= top)]
+    half = 0.5 * np.diff(edges)
+    u = (edges[:-1] + half)[:, None] + half[:, None] * _NODES
+    z = u / sigma
+    integrand = z / sigma * np.exp(-0.5 * z * z) * exceeds(alpha - u)
+    # Beyond the last edge R alone is as far as that.
+    rest = math.exp(-min(0.5 * (float(edges[-1]) / sigma) ** 2, 745.0))
+    return float((integrand @ _NODE_WEIGHTS) @ half) + rest
+
+
+def deviation_of(
+    exceeds: Above,
+    tail_of: Callable[[float, float], float],
+    given: tuple[float, float, float],
+    beta: float,
+) -> float:
+    """The α with P(|c + S + X| > α) ≤ β for every |c| ≤ shift, of noise that is no Laplace noise.
+
+    Without S (`square` is 0) it is the smallest such α.
+
+    Args:
+        exceeds: of the noise, in units of the scale.
+        tail_of: of alpha and sigma, as `beside`, in the same units.
+        given: shift, square and scale: S has P(±S > s) ≤ exp(−2s²/square), and is independent.
+        beta: the probability.
+    """
+    shift, square, scale = given
+    if square > 0.0:
+        sigma = 0.5 * math.sqrt(square) / scale
+
+        def excess(beyond: float) -> float:
+            """Of errors beyond shift + beyond."""
+            return tail_of(beyond, sigma) + tail_of(shift / scale + beyond, sigma) - beta
+
+        return shift + scale * least(excess, sigma + 1.0)
+    return scale * quantile_of(lambda alpha: float(exceeds(alpha)), shift / scale, 1.0, beta)
 
 
 def kearns_saul(p: Floats) -> Floats:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
 from epsilons.budgets import summed
 from epsilons.frozen import storable
 from epsilons.risk.closed import ClosedNoise
+from epsilons.risk.cube import CubeNoise
 from epsilons.risk.stairs import StairNoise
 from epsilons.types import Floats, Integers
 
@@ -21,12 +22,14 @@ class SumNoise:
 
     Attributes:
         moves: how many sums one person can change by their whole weight: the noise of each grows
-            with it.
+            with it. Of means that are drawn together, by how much it grows.
         closed: the noise of cells, if it sums to zero; None if each has Laplace noise of its own.
+        cube: the noise of a mean, if several are drawn together; None if it is Laplace noise.
     """
 
-    moves: int = 1
+    moves: float = 1
     closed: ClosedNoise | None = None
+    cube: CubeNoise | None = None
 
 
 OPEN: Final = SumNoise()
@@ -70,14 +73,17 @@ class Weighing:
         keep: the probability with which a person of each level is used; None if all surely are.
         stairs: the noise, if it falls in stairs; None if it is Laplace noise.
         closed: the noise of cells, if it sums to zero; None if each has Laplace noise of its own.
+        cube: the noise of a mean, if several are drawn together; None if it is Laplace noise.
     """
 
+    LATER: ClassVar = ("cube",)
     weights: Floats
     counts: Integers
     scale: float
     keep: Floats | None = None
     stairs: StairNoise | None = None
     closed: ClosedNoise | None = None
+    cube: CubeNoise | None = None
 
     @cached_property
     def n(self) -> int:

@@ -33,7 +33,8 @@ class Call:
         person: whose row it is, or None.
         neighbours: "replace" or "add-remove".
         declared: what is public of people whose budgets are private; None under replace.
-        parts: how many questions share everyone's budget, evenly.
+        parts: how many questions share everyone's budget, evenly; a fraction of that for several
+            that are asked as one.
     """
 
     epsilon: Any
@@ -41,7 +42,7 @@ class Call:
     person: Any
     neighbours: str
     declared: Declared | None = None
-    parts: int = 1
+    parts: int | Fraction = 1
 
     @classmethod
     def of(
@@ -73,6 +74,10 @@ class Call:
             declared=declared_of(epsilon, levels, cap) if private else None,
             parts=parts,
         )
+
+    def of_several(self, questions: int) -> Call:
+        """The same call for so many of the questions, which are asked as one."""
+        return replace(self, parts=Fraction(self.parts) / questions)
 
     def offered(self, levels: Floats) -> Floats:
         """What people of these budgets offer to one question: their part of it, rounded down.
@@ -146,10 +151,10 @@ def _refuse_public_facts(levels: object, cap: object) -> None:
             )
 
 
-def _part(level: float, parts: int) -> float:
+def _part(level: float, parts: int | Fraction) -> float:
     return level if math.isinf(level) else float_down(Fraction(level) / parts)
 
 
-def _whole(part: float, parts: int) -> float:
+def _whole(part: float, parts: int | Fraction) -> float:
     """The smallest float of which a part is at least this much."""
     return part if math.isinf(part) else -float_down(-Fraction(part) * parts)

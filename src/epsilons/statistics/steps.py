@@ -122,6 +122,7 @@ class Answer:
         expected: how many people are expected at which budgets, where that is private.
         mechanism: the whole of what was drawn from; None if it is the one that was drawn, or a
             composition of the draws in their order.
+        beside: what is to be said of other answers that were drawn with it, in words.
     """
 
     estimate: Scalar | Cells | Pair
@@ -133,6 +134,7 @@ class Answer:
     spent: Spending
     expected: Expected | None = None
     mechanism: Any = None
+    beside: str = ""
 
 
 Steps: TypeAlias = Generator[Draw | Toss, Any, Answer]

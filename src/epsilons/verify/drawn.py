@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from epsilons.errors import PrivacyError
-from epsilons.verify import closed
+from epsilons.verify import closed, cube
 from epsilons.verify.fit import Stream, check_seed, even, shares, strangeness, two_sided, uniforms
 from epsilons.verify.laws import LawPieces, one_number, two_numbers
 from epsilons.verify.totals import a_total, moved_too_far
@@ -191,8 +191,34 @@ def _sums(mechanism: Any, tools: _Tools) -> Found:
 
 def _closed(mechanism: Any, tools: _Tools) -> Found:
     """Weighted sums of cells with noise that sums to zero."""
-    yield _totals(mechanism, tools)
     law = closed.table(mechanism.law, mechanism.cells)
+    return _vectors(mechanism, tools, law, (closed.numbers, closed.even), _positive)
+
+
+def _several(mechanism: Any, tools: _Tools) -> Found:
+    """Weighted sums of the same people, with noise of the cube."""
+    law = cube.vector(mechanism.law, len(mechanism.bounds))
+    return _vectors(mechanism, tools, law, (cube.numbers, cube.even), _largest)
+
+
+def _positive(noise: list[int]) -> int:
+    return sum(max(x, 0) for x in noise)
+
+
+def _largest(noise: list[int]) -> int:
+    return max(map(abs, noise))
+
+
+def _vectors(
+    mechanism: Any,
+    tools: _Tools,
+    law: LawPieces,
+    fit: tuple[Callable[..., list[float]], Callable[..., float]],
+    size: Callable[[list[int]], int],
+) -> Found:
+    """Noise of several numbers together, by the numbers that a draw stands for and its size."""
+    yield _totals(mechanism, tools)
+    numbers, even_size = fit
     total = a_total(mechanism, tools.chance)
     centre = _row(total)
     some = max(_FEWEST, min(_SINGLE, _TABLES // len(centre)))
@@ -203,11 +229,11 @@ def _closed(mechanism: Any, tools: _Tools) -> Found:
     ):
         noise = [[int(x) - int(t) for x, t in zip(_row(row), centre, strict=True)] for row in drawn]
         chance = strangeness(
-            np.array([closed.numbers(law, each, tools.chance) for each in noise]), tools.chance
+            np.array([numbers(law, each, tools.chance) for each in noise]), tools.chance
         )
         yield Comparison(f"{mechanism.kind}: noise drawn {how}", len(drawn), chance)
-        heads = sum(sum(max(x, 0) for x in each) % 2 == 0 for each in noise)
-        chance = two_sided(heads, len(drawn), closed.even(law, len(centre)))
+        heads = sum(size(each) % 2 == 0 for each in noise)
+        chance = two_sided(heads, len(drawn), even_size(law, len(centre)))
         yield Comparison(f"{mechanism.kind}: even and odd noise {how}", len(drawn), chance)
 
 
@@ -361,6 +387,7 @@ _KINDS: Final[dict[str, Callable[[Any, _Tools], Found]]] = {
     "sum and squares": _sums,
     "cells": _sums,
     "closed cells": _closed,
+    "several sums": _several,
     "open cells": _sums,
     "two sums": _sums,
     "counts": _counts,

@@ -38,7 +38,7 @@ class LawPieces:
     the next the probability falls by e^{−rate}.
 
     Attributes:
-        shape: what the distance is: "point", "line", "rings", "hourglass" or "closed".
+        shape: what the distance is: "point", "line", "rings", "hourglass", "closed" or "cube".
         rate: above 0; math.inf for a point.
         steps: at least 1.
         inner: from 1 to steps.

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from epsilons.errors import PrivacyError
 from epsilons.verify.additive import SUMS, exact_additive
+from epsilons.verify.cube import several_losses
 from epsilons.verify.laws import NEAR, one_number
 from epsilons.verify.pairs import pair_losses
 from epsilons.verify.selection import diffused_losses, selection_losses
@@ -134,6 +135,11 @@ def _squared(mechanism: Any) -> Verdict:
     return Verdict(budgets, squares_losses(mechanism), exact=True, neighbours="replace")
 
 
+def _several(mechanism: Any) -> Verdict:
+    budgets = budgets_of(mechanism.levels)
+    return Verdict(budgets, several_losses(mechanism), exact=True, neighbours="replace")
+
+
 def _selected(mechanism: Any) -> Verdict:
     budgets = budgets_of(mechanism.levels)
     losses = selection_losses(mechanism)
@@ -148,6 +154,7 @@ def _diffused(mechanism: Any) -> Verdict:
 KINDS: Final[dict[str, Callable[[Any], Verdict]]] = {
     **dict.fromkeys(SUMS, exact_additive),
     "sum and squares": _squared,
+    "several sums": _several,
     "two sums": _paired,
     "counts": _counted,
     "selection": _selected,

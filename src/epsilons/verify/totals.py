@@ -69,6 +69,26 @@ def _sums(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
     return np.choose(chance.integers(3, size=len(most)), [np.zeros_like(most), most, some])
 
 
+def _several(mechanism: Any, chance: Random) -> Iterator[bool]:
+    """A person who may move all of the sums at once, each by all of the grid."""
+    grid, reach = int(mechanism.grid), int(mechanism.reach)
+    for level in _levels(mechanism, chance, len(mechanism.weights)):
+        pairs: list[list[Any]] = [[], []]
+        for sums in _several_sums(mechanism, chance):
+            rest = min(int(sums[level]), (max(int(mechanism.counts[level]), 1) - 1) * grid)
+            for each in pairs:
+                moved = sums.copy()
+                moved[level] = rest + _share(chance, grid)
+                each.append(moved)
+        totals = [list(map(operator.index, mechanism.total(tuple(each)))) for each in pairs]
+        far = -(-int(mechanism.weights[level]) * reach // grid)
+        yield all(abs(x - y) <= far for x, y in zip(*totals, strict=True))
+
+
+def _several_sums(mechanism: Any, chance: Random) -> tuple[npt.NDArray[np.int64], ...]:
+    return tuple(_sums(mechanism, chance) for _ in mechanism.bounds)
+
+
 def _squares(mechanism: Any, chance: Random) -> Iterator[bool]:
     """A person and another in their place, who need not be at an end: there squares are alike."""
     grid, reach = int(mechanism.grid), int(mechanism.reach)
@@ -256,6 +276,7 @@ def _some_counts(mechanism: Any, chance: Random) -> Any:
 TOTALS: Final[dict[str, Callable[[Any, Random], Iterator[bool]]]] = {
     "sum": _sum,
     "sum and squares": _squares,
+    "several sums": _several,
     "cells": _cells,
     "closed cells": _closed_cells,
     "open cells": _open_cells,
@@ -267,6 +288,7 @@ _SOME: Final[dict[str, Callable[[Any, Random], Any]]] = {
     "sum": lambda mechanism, chance: mechanism.total(_sums(mechanism, chance)),
     "sampled sum": lambda mechanism, chance: mechanism.total(_sums(mechanism, chance)),
     "sum and squares": lambda mechanism, chance: mechanism.total(*_people(mechanism, chance)),
+    "several sums": lambda mechanism, chance: mechanism.total(_several_sums(mechanism, chance)),
     "cells": lambda mechanism, chance: mechanism.total(_cell_sums(mechanism, chance)),
     "closed cells": lambda mechanism, chance: mechanism.total(_everyone(mechanism, chance)),
     "open cells": _on_rungs(_cell_tally),

@@ -1,0 +1,345 @@
+"""The law of the cube: noise of several sums, as likely as its largest entry is small."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Final, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilons.errors import ArgumentError
+from epsilons.frozen import storable
+from epsilons.noise.arguments import integer, natural, positive_rational
+from epsilons.noise.deviation import least_beyond
+from epsilons.noise.laplace import Geometric, as_float
+from epsilons.noise.magnitude import LIMIT
+from epsilons.noise.pieces import Pieces
+from epsilons.noise.source import Source, resolve
+from epsilons.noise.uniform import below, below_each
+
+FEW: Final = 5
+"""So many numbers can be drawn at any scale: at least one try in 2^5·5! = 3,840 is kept."""
+
+TRIES: Final = 14
+"""More are drawn if there are at most so many times the scale of them: then at least e^{-7}, one
+try in 1,097, is kept."""
+
+QUARTER: Final = LIMIT / 4
+"""Half the side of the largest cube for which int64 is used."""
+
+TOGETHER: Final = 1 << 16
+"""Numbers that are worked on together."""
+
+
+@storable
+@dataclass(frozen=True, init=False)
+class Cube:
+    """Vectors of integers, each the less likely the larger its largest entry is.
+
+    Guarantee: P(z) is proportional to e^{-max(|z_1|, ..., |z_d|) / scale} on all integer vectors of
+    d = `dimension` entries; draws are exact. A shift by at most m in every entry changes log P by
+    at most m / scale.
+
+    Args:
+        scale: an integer or `Fraction` above zero.
+        dimension: how many entries, at least 1. One entry has the discrete Laplace law.
+
+    Raises:
+        ArgumentError: the scale or the dimension is not such a number; or there are more than `FEW`
+            entries, and more than `TRIES` times the scale: hardly any try would be kept.
+
+    Reference: Hardt and Talwar (2010), On the geometry of differential privacy: the noise of the
+    norm whose unit ball is all that one person can change. Proof: docs/proofs/cube.md.
+    """
+
+    scale: Fraction
+    dimension: int
+
+    def __init__(self, scale: Fraction | int, dimension: int) -> None:
+        object.__setattr__(self, "scale", positive_rational("scale", scale))
+        object.__setattr__(self, "dimension", natural("dimension", dimension, 1))
+        if not can_be_drawn(self.scale, self.dimension):
+            raise ArgumentError(
+                f"dimension={self.dimension} is too large for noise of so small a scale: at most "
+                f"{FEW}, or {TRIES} times the scale."
+            )
+
+    @property
+    def pieces(self) -> Pieces:
+        """The law falls by 1/scale from each cube around 0 to the next."""
+        return Pieces("cube", 1 / self.scale)
+
+    def exponent(self, z: Sequence[int]) -> Fraction:
+        """Return log pmf(0) - log pmf(z) = max(|z_1|, ..., |z_d|) / scale, exactly.
+
+        Args:
+            z: an integer for each entry.
+
+        Raises:
+            ArgumentError: `z` is something else.
+        """
+        numbers = [integer("z", each) for each in z]
+        if len(numbers) != self.dimension:
+            raise ArgumentError(f"z must have {self.dimension} numbers.")
+        return max(map(abs, numbers)) / self.scale
+
+    def log_pmf(self, z: Sequence[int]) -> float:
+        """Return the natural logarithm of the probability of `z`.
+
+        Args:
+            z: an integer for each entry.
+
+        Raises:
+            ArgumentError: `z` is something else.
+        """
+        whole = math.lgamma(self.dimension + 1) + self.dimension * math.log(2.0) + self._log_kept
+        return self.dimension * self._log_p - whole - as_float(self.exponent(z))
+
+    @cached_property
+    def variance(self) -> float:
+        """The variance of an entry; for large scales (d + 1)(d + 2)/3 times scale^2."""
+        if self._p == 0.0:
+            return math.inf
+        # A third of the mean of R(R + 1), whose sum 2a/(1 - a)^3 is taken through d factors 2R + 1.
+        above = _powers(self._a, [0.0, 2.0], 3, self.dimension)[-1]
+        return above / math.exp(self._log_kept) / 3.0 / self._p / self._p
+
+    @property
+    def acceptance(self) -> float:
+        """The share of tries that a draw keeps: at least e^{-dimension/(2 scale)}."""
+        return math.exp(self._log_kept)
+
+    def tail(self, x: int) -> float:
+        """Return the probability of more than `x` in one entry: exact, but for rounding of floats.
+
+        Args:
+            x: an integer of at least 0.
+
+        Raises:
+            ArgumentError: `x` is not such a number.
+        """
+        # The sum over R = x + t of t (2x + 2t + 1)^(d - 1) a^R, by powers of 2x.
+        logs = self._ones
+        j = np.arange(len(logs))
+        ways = np.cumsum(np.log((self.dimension - j) / np.maximum(j, 1.0)))
+        return self._expanded(natural("x", x), self.dimension - 1, ways - ways[0] + logs)
+
+    def largest_tail(self, x: int) -> float:
+        """Return the probability that some entry is more than `x` away from 0: exact, as `tail`.
+
+        Args:
+            x: an integer of at least 0.
+
+        Raises:
+            ArgumentError: `x` is not such a number.
+        """
+        # The sum over r = x + t of ((2r + 1)^d - (2r - 1)^d) a^r, by powers of 2x: the first has
+        # no such difference.
+        j = np.arange(1.0, self.dimension + 1)
+        ways = np.cumsum(np.log((self.dimension + 1.0 - j) / j))
+        return self._expanded(
+            natural("x", x), self.dimension, np.concatenate([[-math.inf], ways + self._shells])
+        )
+
+    def deviation(self, beta: float) -> int:
+        """Return the least distance that one entry exceeds with probability beta at most.
+
+        Args:
+            beta: above 0 and below 1.
+
+        Raises:
+            ArgumentError: `beta` is not such a number.
+        """
+        return least_beyond(lambda x: 2.0 * self.tail(x), beta)
+
+    def loss(self, points: int) -> Fraction | float:
+        """Return the largest log-ratio of the law and itself, if no entry moves farther than this.
+
+        Args:
+            points: an integer of at least 0.
+
+        Raises:
+            ArgumentError: `points` is not such a number.
+        """
+        return self.pieces.loss(natural("points", points))
+
+    @overload
+    def draw(self, source: Source | None, size: None = None) -> tuple[int, ...]: ...
+
+    @overload
+    def draw(self, source: Source | None, size: int) -> NDArray[Any]: ...
+
+    def draw(
+        self, source: Source | None, size: int | None = None
+    ) -> tuple[int, ...] | NDArray[Any]:
+        """Draw from the law.
+
+        Args:
+            source: where the bits come from; None is the system's entropy.
+            size: how many; None for a single vector.
+
+        Returns:
+            A tuple of Python integers, or an array of shape (size, dimension): int64, and of Python
+            integers (dtype object) if the numerator of the scale is above 2**53 or a draw could
+            reach 2**60. Then nothing wraps, and the draws are slower.
+
+        Raises:
+            ArgumentError: `source` is not a source, or `size` not an integer of at least 0.
+
+        Guarantee: independent draws, each with exactly the probabilities of `log_pmf`.
+
+        Reference: docs/proofs/cube.md. Half the side of a cube is tried as a sum of d + 1 geometric
+        variables, coins of whole numbers keep a try with the ratio of its true probability and that
+        one, and every entry is uniform within the cube.
+        """
+        source = resolve(source)
+        if size is None:
+            one: list[int] = self._many(source, 1)[0].tolist()
+            return tuple(one)
+        return self._many(source, natural("size", size))
+
+    def _many(self, source: Source, size: int) -> NDArray[Any]:
+        parts: list[NDArray[Any]] = [np.empty((0, self.dimension), dtype=np.int64)]
+        one, width = Geometric(self.scale), self.dimension + 1
+        missing = size
+        while missing > 0:
+            # How many are tried is a matter of speed: each is kept or not for itself.
+            tries = min(int(missing / self.acceptance) + 1, max(TOGETHER // width, 1))
+            sizes = one.draw(source, tries * width).reshape(tries, width)
+            # A float sum of so few numbers is right to a millionth: what is below QUARTER fits.
+            if sizes.dtype == object or sizes.sum(axis=1, dtype=np.float64).max() > QUARTER:
+                part = self._slowly(source, [sum(map(int, row)) for row in sizes.tolist()])
+            else:
+                part = self._kept(source, sizes.sum(axis=1))
+            parts.append(part[:missing])
+            missing -= len(parts[-1])
+        # One part of Python integers makes the whole array one: nothing is cast down.
+        return np.concatenate(parts)
+
+    def _kept(self, source: Source, r: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the vectors of those tries that are kept, `r` being half the sides of cubes."""
+        side = 2 * r[:, np.newaxis] + 1
+        coins = side + 2 * np.arange(1, self.dimension + 1) - 1
+        heads = below_each(source, coins.ravel()).reshape(coins.shape) < side
+        good = r[heads.all(axis=1)]
+        sides = np.repeat(2 * good + 1, self.dimension)
+        drawn = below_each(source, sides).reshape(len(good), self.dimension)
+        return np.asarray(drawn - good[:, np.newaxis])
+
+    def _slowly(self, source: Source, halves: list[int]) -> NDArray[Any]:
+        """Return the same, on Python integers of any size."""
+        d = self.dimension
+        kept = [
+            r
+            for r in halves
+            if all(below(source, 2 * r + 2 * i) < 2 * r + 1 for i in range(1, d + 1))
+        ]
+        vectors = np.empty((len(kept), d), dtype=object)
+        for row, r in enumerate(kept):
+            vectors[row] = [below(source, 2 * r + 1) - r for _ in range(d)]
+        return vectors
+
+    def _expanded(self, x: int, power: int, logs: NDArray[np.float64]) -> float:
+        """Return the sum of e^{logs_j} (2x)^(power - j) a^x over all (2R + 1)^d a^R, or cubes.
+
+        Terms are in units of 1/(1 - a): with p = 1 - a, (2x)^i is (2xp)^i / p^i.
+        """
+        fall = as_float(x / self.scale)
+        if fall > 6.0 * self.dimension + 2000.0:
+            return 0.0  # less than e^{-1000}
+        step = as_float(1 / self.scale)
+        # 2xp where x may be beyond all floats, and p too small for one.
+        far = 2.0 * fall * (self._p / step if step > 0.0 else 1.0)
+        power_of = np.arange(power, power - len(logs), -1.0)
+        with np.errstate(divide="ignore"):
+            beside = np.where(power_of > 0.0, power_of * np.log(far) if far > 0.0 else -np.inf, 0.0)
+        terms = beside + logs
+        top = float(terms.max())
+        if top == -math.inf:
+            return 0.0
+        whole = math.lgamma(self.dimension + 1) + self.dimension * math.log(2.0) + self._log_kept
+        return math.exp(top + math.log(np.exp(terms - top).sum()) - whole - fall)
+
+    @cached_property
+    def _a(self) -> float:
+        """The ratio e^{-1/scale} by which the law falls from each cube to the next."""
+        return math.exp(-as_float(1 / self.scale))
+
+    @cached_property
+    def _p(self) -> float:
+        """1 - e^{-1/scale} to full precision; 0 if that is below all floats."""
+        return -math.expm1(-as_float(1 / self.scale))
+
+    @cached_property
+    def _log_p(self) -> float:
+        if self._p > 1e-290:
+            return math.log(self._p)
+        return math.log(self.scale.denominator) - math.log(self.scale.numerator)
+
+    @cached_property
+    def _log_kept(self) -> float:
+        """The log of (1 - a)^(d + 1) times the sum of (2R + 1)^d a^R, over 2^d d!."""
+        return math.log(_powers(self._a, [1.0], 1, self.dimension)[-1])
+
+    @cached_property
+    def _ones(self) -> NDArray[np.float64]:
+        """The logs of (1 - a)^(j + 2) times the sums of t (2t + 1)^j a^t, for j below d."""
+        sums = _powers(self._a, [0.0, 1.0], 2, self.dimension - 1)
+        return _logs(sums)
+
+    @cached_property
+    def _shells(self) -> NDArray[np.float64]:
+        """The logs of p^j times the sums of ((2t + 1)^j - (2t - 1)^j) a^t over t from 1, j to d."""
+        j = np.arange(1.0, self.dimension + 1)
+        rest = _powers(self._a, [1.0], 1, self.dimension, first=1)[1:]
+        # Of all shells together, less the innermost one: both differences without cancelling.
+        scaled = _logs(np.concatenate([[1.0], rest]))[1:]
+        with np.errstate(divide="ignore"):
+            inner = (
+                np.log(-np.expm1(j * math.log1p(-self._a))) if self._a < 1.0 else np.zeros(len(j))
+            )
+        return np.logaddexp(scaled, inner)
+
+
+def can_be_drawn(scale: Fraction, dimension: int) -> bool:
+    """Whether enough tries would be kept, of noise of this scale in so many entries."""
+    return dimension <= FEW or dimension <= TRIES * scale
+
+
+def _powers(a: float, start: list[float], order: int, times: int, first: int = 0) -> list[float]:
+    """Return (1 - a)^(order + n) times sums of f(R) (2R + 1)^n a^R over 2^n n!, n = 0, ..., times.
+
+    The sum of f(R) x^R is a polynomial over (1 - x)^m, and with f(R) (2R + 1) in place of f(R) it
+    is one over (1 - x)^(m + 1), with (2k + 1) c_k + (2m - 2k + 1) c_(k - 1) in place of c_k: so
+    all coefficients stay positive.
+
+    Args:
+        a: below 1, or 1 in the limit.
+        start: the coefficients of the polynomial of f.
+        order: its m.
+        times: how many factors.
+        first: the power of `a` from which terms are added up.
+    """
+    found = []
+    c = np.array(start)
+    for n in range(times + 1):
+        if n:
+            k, m = np.arange(len(c) + 1.0), order + n - 1
+            wide = np.append(c, 0.0)
+            below_it = np.concatenate([[0.0], c])
+            c = ((2.0 * k + 1.0) * wide + (2.0 * m - 2.0 * k + 1.0) * below_it) / (2.0 * n)
+        found.append(float(c[first:] @ np.power(a, np.arange(first, len(c)))))
+    return found
+
+
+def _logs(sums: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the logs of numbers that were divided by 2^n n!."""
+    n = np.arange(len(sums), dtype=np.float64)
+    factorials = np.array([math.lgamma(each + 1.0) for each in n.tolist()])
+    with np.errstate(divide="ignore"):
+        return np.log(np.asarray(sums)) + n * math.log(2.0) + factorials

@@ -1,0 +1,140 @@
+"""Several means of the same people, drawn at once: one noise for all, in place of a part for each.
+
+Which means go together is said by their questions alone, and whether they do by budgets, which are
+public: proof in docs/proofs/cube.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+import numpy as np
+
+from epsilons import tally, words
+from epsilons.allocation import SEVERAL_RULES, Allocation, allocate_for
+from epsilons.budgets import Budgets
+from epsilons.errors import PrivacyError
+from epsilons.mechanisms import SeveralSums, build_several
+from epsilons.release import ByLevel, Scalar
+from epsilons.risk.several import SeveralMeans, WeighedTogether
+from epsilons.statistics.call import Call
+from epsilons.statistics.mean import Mean
+from epsilons.statistics.question import Question
+from epsilons.statistics.steps import Answer, Draw
+from epsilons.tally import Tally
+
+__all__ = ["Together", "gathered", "together"]
+
+_TOGETHER: Final = (
+    *("values", "bounds", "missing", "title", "unit"),  # each its own
+    *("about", "related", "loss", "confidence", "method"),  # all the same
+)
+"""The arguments of means that may be drawn together. Any other keeps a mean by itself."""
+
+
+def gathered(questions: Sequence[Question], neighbours: str) -> list[tuple[int, ...]]:
+    """The places of questions that may be drawn together, in the order of the first of each.
+
+    Args:
+        questions: checked.
+        neighbours: what is private. Under add/remove nothing is: two sums of a mean move together.
+    """
+    groups: dict[Any, list[int]] = {}
+    for place, question in enumerate(questions):
+        alike: Any = place
+        if neighbours == "replace" and isinstance(question, Mean) and _may_join(question):
+            alike = (question.assumption, question.loss, question.confidence, question.method)
+        groups.setdefault(alike, []).append(place)
+    return [tuple(places) for places in groups.values()]
+
+
+def _may_join(question: Mean) -> bool:
+    """Whether nothing is asked of it that one noise for several means cannot give."""
+    others = [each for each in fields(question) if each.init and each.name not in _TOGETHER]
+    plain = all(_is(getattr(question, each.name), each.default) for each in others)
+    known = question.bounds is not None and question.missing in (None, "error", "midpoint")
+    return plain and known and question.method in ("auto", *SEVERAL_RULES)
+
+
+def _is(given: object, default: object) -> bool:
+    return given is default or (isinstance(given, str) and given == default)
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """Means that are drawn at once, counted and allocated.
+
+    Attributes:
+        questions: the means, in the order of the sums.
+        counted: for each of them, integers by level of what people offer to all of them.
+        allocation: who spends what on all of them.
+        mechanism: what they are drawn from.
+    """
+
+    questions: tuple[Mean, ...]
+    counted: tuple[Tally, ...]
+    allocation: Allocation
+    mechanism: SeveralSums
+
+    def steps(self) -> Generator[Draw, Any, tuple[Answer, ...]]:
+        """The generator: one draw, and an answer for each mean."""
+        mechanism = self.mechanism
+        total = mechanism.total(tuple(each.sums for each in self.counted))
+        drawn = yield Draw(mechanism, total)
+        raws = mechanism.estimate(drawn)
+        return tuple(self._answer(place, raw) for place, raw in enumerate(raws))
+
+    def _answer(self, place: int, raw: float) -> Answer:
+        question, allocation, mechanism = self.questions[place], self.allocation, self.mechanism
+        bounds, goal = mechanism.bounds[place], question.goal
+        lo, hi = bounds
+        margin = WeighedTogether(mechanism.weighing, mechanism.slack, place)
+        return Answer(
+            estimate=Scalar(value=min(max(raw, lo), hi), raw=raw, bounds=bounds, margin=margin),
+            method=allocation.method,
+            n=allocation.n,
+            risk=goal.in_units(goal.risk(mechanism.weighing), bounds),
+            exact=allocation.exact,
+            spent=ByLevel(allocation.levels, allocation.spent, allocation.counts),
+            beside=words.drawn_together(mechanism.means),
+        )
+
+
+def together(questions: Sequence[Mean], call: Call) -> Together | None:
+    """Means of the same people that are drawn at once, if that is forecast to be better.
+
+    Args:
+        questions: that may be drawn together, two of them or more.
+        call: of all of them: what everyone offers to them together.
+
+    Returns:
+        None where a part of everyone's budget for each mean is as good: by the error that the
+        questions ask for, from budgets alone.
+
+    Raises:
+        PrivacyError: the means are not of the same people.
+    """
+    rows = [question.open(call) for question in questions]
+    first = call.part(rows[0].sums(questions[0].bounds, questions[0].rule))
+    bounds = tuple(question.range_for(question.bounds) for question in questions)
+    one, method, means = questions[0].goal, questions[0].method, len(questions)
+    goal = SeveralMeans(one.assumption, one.loss, one.confidence, one.spread, means)
+    budgets = Budgets.of_levels(first.levels, first.counts)
+    allocation = allocate_for(budgets, goal, method)
+    mechanism = build_several(allocation, grid=tally.GRID, bounds=bounds)
+    if mechanism is None:
+        return None
+    parts = first.levels / means
+    if (np.diff(parts) > 0.0).all() and (parts[first.levels > 0.0] > 0.0).all():
+        apart = allocate_for(Budgets.of_levels(parts, first.counts), one, method)
+        if apart.aimed <= allocation.aimed:
+            return None
+    pairs = zip(questions[1:], rows[1:], strict=True)
+    others = [call.part(each.sums(asked.bounds, asked.rule)) for asked, each in pairs]
+    for each in others:
+        same = np.array_equal(each.levels, first.levels)
+        if not same or not np.array_equal(each.counts, first.counts):
+            raise PrivacyError("Means that are drawn together are not of the same people.")
+    return Together(tuple(questions), (first, *others), allocation, mechanism)

@@ -1,0 +1,180 @@
+"""The checker of several sums: what it computes by itself, and the faults that it must notice."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+from epsilons.errors import PrivacyError
+from epsilons.mechanisms import SeveralSums
+from epsilons.noise import Closed, Cube, Pieces
+from epsilons.verify import cube
+from tests.mechanisms.test_several import made, tiny
+
+
+def released(means: int = 3) -> SeveralSums:
+    return made(means)
+
+
+@pytest.mark.parametrize("means", [1, 2, 5])
+def test_a_right_mechanism_passes(means: int) -> None:
+    mechanism = released(means)
+    verdict = ep.verify.exact(mechanism).require()
+    assert verdict.exact
+    assert verdict.losses == mechanism.losses
+    assert verdict.neighbours == "replace"
+    ep.verify.draws(mechanism, seed=3).require()
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(3, 2)])
+@pytest.mark.parametrize("means", [1, 3])
+def test_small_noise_passes_too(means: int, scale: Fraction) -> None:
+    ep.verify.draws(tiny(means, scale), seed=5).require()
+
+
+def test_the_noise_of_one_sum_is_too_small_for_several() -> None:
+    """Weights of the whole budget, and the scale of one sum at a part of it, or a sum each."""
+    mechanism = released(3)
+    smaller = replace(mechanism, law=Cube(mechanism.scale / 3, 3))
+    assert not ep.verify.exact(smaller).holds
+    heavier = replace(mechanism, weights=mechanism.weights * 3)
+    assert not ep.verify.exact(heavier).holds
+    assert ep.verify.exact(replace(mechanism, weights=mechanism.weights // 3)).holds
+
+
+class Off(Cube):
+    """Noise that is off by one."""
+
+    def draw(self, source: Any, size: Any = None) -> Any:
+        drawn = super().draw(source, size)
+        return tuple(x + 1 for x in drawn) if size is None else drawn + 1
+
+
+class Even(Cube):
+    """Noise on every second point."""
+
+    def draw(self, source: Any, size: Any = None) -> Any:
+        half = Cube(self.scale / 2, self.dimension).draw(source, size)
+        return tuple(2 * x for x in half) if size is None else 2 * half
+
+
+class Once(Cube):
+    """The same noise for all of the sums."""
+
+    def draw(self, source: Any, size: Any = None) -> Any:
+        drawn = super().draw(source, size)
+        if size is None:
+            return (drawn[0],) * self.dimension
+        return np.repeat(drawn[:, :1], self.dimension, axis=1)
+
+
+class Half(Cube):
+    """Half of the noise."""
+
+    def draw(self, source: Any, size: Any = None) -> Any:
+        return Cube(self.scale / 2, self.dimension).draw(source, size)
+
+
+class Fine(Cube):
+    """Right where it is asked for many, and not where it is asked for one."""
+
+    def draw(self, source: Any, size: Any = None) -> Any:
+        return super().draw(source, size) if size is not None else (0,) * self.dimension
+
+
+@pytest.mark.parametrize("wrong", [Off, Even, Once, Half, Fine])
+def test_other_noise_than_declared_is_noticed(wrong: type[Cube]) -> None:
+    scale = Fraction(3, 2)
+    mechanism = replace(tiny(3, scale), law=wrong(scale, 3))
+    assert not ep.verify.draws(mechanism).passes
+
+
+class Rounding(SeveralSums):
+    """Each sum is rounded up or down: a person may move it by one point more."""
+
+    def total(self, sums: Any) -> Any:
+        found = [k // self.grid for k in (int(self.weights @ each) for each in sums)]
+        return tuple(x + (int(each.sum()) % 2) for x, each in zip(found, sums, strict=True))
+
+
+def test_totals_that_move_too_far_are_noticed() -> None:
+    right = tiny(2)
+    parts = {name: getattr(right, name) for name in right.__dataclass_fields__}
+    assert not ep.verify.draws(Rounding(**parts)).passes
+
+
+class Bump(Cube):
+    def exponent(self, z: Any) -> Any:
+        return super().exponent(z) + (max(map(abs, z)) == 7)
+
+
+class Sum(Cube):
+    """It falls with the sum of its numbers, as independent noises do."""
+
+    def exponent(self, z: Any) -> Any:
+        return sum(map(abs, z)) / self.scale
+
+
+class Stairs(Cube):
+    @property
+    def pieces(self) -> Pieces:
+        return Pieces("cube", 1 / self.scale, 2, 1)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        Bump(3, 2),
+        Sum(3, 2),
+        Stairs(3, 2),
+        Cube(3, 3),
+        Closed(3, 2),
+    ],
+    ids=["bump", "sum", "stairs", "dimension", "closed"],
+)
+def test_laws_that_are_not_what_they_say_are_refused(law: Any) -> None:
+    with pytest.raises(PrivacyError):
+        ep.verify.exact(replace(tiny(2), law=law))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"reach": 3}, {"grid": 0}, {"weights": np.array([1])}, {"weights": np.array([-1, 2])}],
+)
+def test_mechanisms_that_are_not_of_their_kind_are_refused(change: Any) -> None:
+    with pytest.raises(PrivacyError):
+        ep.verify.exact(replace(tiny(2), **change))
+
+
+@pytest.mark.parametrize(
+    ("scale", "means"), [(Fraction(3, 2), 1), (Fraction(1), 3), (Fraction(1, 4), 4)]
+)
+def test_its_own_formulas_are_those_of_shells(scale: Fraction, means: int) -> None:
+    law = cube.vector(Cube(scale, means), means)
+    a = math.exp(-1 / scale)
+    shells = [((2 * r + 1) ** means - max(2 * r - 1, 0) ** means) * a**r for r in range(1, 400)]
+    shells.insert(0, 1.0)
+    whole = math.fsum(shells)
+    for x in (-1, 0, 1, 2, 5, 11):
+        beyond = math.fsum(shells[x + 1 :]) / whole
+        assert cube._above(law, means, x) == pytest.approx(beyond, rel=1e-9)
+    assert cube.even(law, means) == pytest.approx(math.fsum(shells[::2]) / whole, rel=1e-12)
+
+
+def test_a_point_of_a_shell_becomes_uniform_numbers() -> None:
+    """All points of one shell, and as many random places in each: every cell has its share."""
+    law, chance = cube.vector(Cube(2, 2), 2), np.random.default_rng(1)
+    points = [(x, y) for x in range(-3, 4) for y in range(-3, 4) if max(abs(x), abs(y)) == 3]
+    rows = [cube.numbers(law, list(z), chance) for z in points for _ in range(400)]
+    for column in list(zip(*rows, strict=True))[1:]:
+        counts = Counter(int(4 * each) for each in column)
+        # 2,400 of 9,600 in each: within six standard errors.
+        assert all(abs(counts[cell] - 2400) < 6 * 43 for cell in range(4))
+    assert all(0.0 <= each < 1.0 for row in rows for each in row)
