@@ -24,6 +24,7 @@ from epsilons.noise import Source, resolve
 from epsilons.release import ByLevel, Release, Releases
 from epsilons.statistics import Question
 from epsilons.statistics.call import Call
+from epsilons.statistics.division import Division, evenly
 from epsilons.statistics.steps import Answer, Draw, Steps, Toss
 
 __all__ = ["through"]
@@ -34,6 +35,7 @@ def through(
     call: Call,
     source: Source | None = None,
     account: Account | None = None,
+    division: Division | None = None,
 ) -> Releases:
     """Lead questions through the house.
 
@@ -42,21 +44,25 @@ def through(
         call: whom they are asked, and on which terms.
         source: where the randomness comes from; None is the system's entropy.
         account: where it is written down; None if nobody keeps one.
+        division: how everyone's budget is divided among the questions; evenly if None.
 
     Raises:
-        ArgumentError: the source is none.
+        ArgumentError: the source is none, or targets of the division cannot be met.
     """
     entropy = resolve(source)
+    division = evenly(len(questions)) if division is None else division
     if account is not None:
-        before = account.open(_hash(questions, call))
+        before = account.open(_hash(questions, call, division.told))
         if before is not None:
             return _called(before, questions)
         sheet = account.sheet(call.data, call.person)
         call = replace(call, data=sheet.data, epsilon=sheet.epsilon)
-    ways = [_Way(question, call, entropy) for question in questions]
+    shares = division.among(questions, call, lambda: questions[0].people(call))
+    calls = [replace(call, share=share) for share in shares]
+    ways = [_Way(*asked, entropy) for asked in zip(questions, calls, strict=True)]
 
     def released() -> Releases:
-        return _together(tuple(way.release() for way in ways), call)
+        return _together(tuple(way.release() for way in ways), calls)
 
     def draw() -> Settled:
         return Settled(released(), sum_of(way.charge for way in ways))
@@ -191,22 +197,28 @@ def _called(before: Releases, questions: Sequence[Question]) -> Releases:
     return before if same else replace(before, each=tuple(each))
 
 
-def _together(releases: tuple[Release, ...], call: Call) -> Releases:
+def _together(releases: tuple[Release, ...], calls: Sequence[Call]) -> Releases:
     """Several releases as one: what they spend, and what they were drawn from."""
     first = releases[0]
     if len(releases) == 1:
         return Releases(releases, first.spent, first.mechanism)
-    levels = call.budgets(first.mechanism.levels)
+    parts = [release.mechanism.levels for release in releases]
+    # The smallest budgets of which every question is offered its part: two shares may round to
+    # neighbouring floats, of which the larger is not above anyone's budget either.
+    named = [call.budgets(own) for call, own in zip(calls, parts, strict=True)]
+    levels = np.max(named, axis=0)
     whole = together(levels, [release.mechanism for release in releases])
-    spent = np.sum([release.for_each(first.mechanism.levels) for release in releases], axis=0)
+    pairs = zip(releases, parts, strict=True)
+    spent = np.sum([release.for_each(own) for release, own in pairs], axis=0)
     people = first.spent.people if isinstance(first.spent, ByLevel) else None
     return Releases(releases, ByLevel(levels, np.minimum(spent, levels), people), whole)
 
 
-def _hash(questions: Sequence[Question], call: Call) -> str:
+def _hash(questions: Sequence[Question], call: Call, divided: Any) -> str:
     """A hash of all arguments, and of no data: a column counts by its name, an array not at all.
 
-    Titles and units say how numbers are called, and not which: they do not count.
+    Titles and units say how numbers are called, and not which: they do not count. An even split is
+    not named.
     """
 
     def column(given: Any) -> Any:
@@ -221,6 +233,7 @@ def _hash(questions: Sequence[Question], call: Call) -> str:
     guess = None if terms is None or terms.guess is None else terms.guess.tolist()
     declared = terms and [terms.ladder.levels.tolist(), terms.cap, guess]
     everything = [asked, call.neighbours, column(call.person), declared]
+    everything += [] if divided is None else [divided]
     text = json.dumps(everything, sort_keys=True, default=repr)  # a label may be any constant
     return hashlib.sha256(text.encode()).hexdigest()
 
