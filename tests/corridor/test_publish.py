@@ -146,11 +146,6 @@ def test_a_budget_that_cannot_be_divided_is_refused() -> None:
         ep.publish([MEAN, SHARES], epsilon=epsilon)
 
 
-def test_releases_print_one_after_the_other() -> None:
-    releases = ep.publish([MEAN, SHARES], epsilon=1.0, source=ep.Seeded(2))
-    assert str(releases) == f"{releases[0]}\n\n{releases[1]}"
-
-
 @pytest.mark.parametrize(
     ("tossed", "terms"),
     [

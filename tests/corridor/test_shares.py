@@ -16,6 +16,7 @@ import pytest
 import epsilons as ep
 from epsilons.budgets import float_down
 from epsilons.errors import ArgumentError, MissingValueError
+from epsilons.risk.margins import Weighed
 from epsilons.statistics.division import UNITS, ByTargets
 from tests.assumed import GAUSSIAN
 from tests.corridor.test_corridor import Counting
@@ -176,9 +177,9 @@ def test_a_target_is_met_by_the_smallest_share_that_does(method: str) -> None:
     def reached(share: Fraction) -> float:
         shares = [share, 1 - share]
         one = ep.publish(both, epsilon=EPSILON, shares=shares, source=ep.Seeded(1))[0]
-        weighed = one.estimate.margin
+        drawn: Any = one.mechanism
         # Without the spread that was drawn: a forecast is for any data.
-        return 100.0 * super(type(weighed), weighed).error(one.assumption, 0.95)  # type: ignore[misc]
+        return 100.0 * Weighed(drawn.weighing, drawn.slack).error(one.assumption, 0.95)
 
     plan = ByTargets((target, None))
     chosen, rest = plan.among(both, call, lambda: wide.people(call))

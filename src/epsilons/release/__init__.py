@@ -2,6 +2,7 @@
 
 from epsilons.release.entry import Entry
 from epsilons.release.estimate import Cells, Scalar, Vector
+from epsilons.release.joint import JointRange, JointRanges
 from epsilons.release.release import Release
 from epsilons.release.releases import Releases
 from epsilons.release.sides import Side
@@ -13,6 +14,8 @@ __all__ = [
     "Cells",
     "Entry",
     "Expected",
+    "JointRange",
+    "JointRanges",
     "Release",
     "Releases",
     "Scalar",

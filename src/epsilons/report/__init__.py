@@ -10,8 +10,16 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from epsilons.report import cells, local_plan, plan, range_plan, scalar, vector
-from epsilons.report.data import CellsData, ReleaseData, ScalarData, SpentRow, VectorData
+from epsilons.report import cells, local_plan, plan, range_plan, scalar, several, vector
+from epsilons.report.data import (
+    CellsData,
+    ReleaseData,
+    ReleasesData,
+    ScalarData,
+    SpentRow,
+    VectorData,
+)
+from epsilons.report.entries import Entries, entries_of
 from epsilons.report.numbers import number, points
 from epsilons.report.parts import write_page
 from epsilons.report.phrases import few_at_each, weak_budgets
@@ -27,6 +35,7 @@ __all__ = [
     "Forms",
     "PlanData",
     "ReleaseData",
+    "ReleasesData",
     "ScalarData",
     "SpentRow",
     "VectorData",
@@ -53,19 +62,23 @@ class Forms:
         html: for a notebook.
         plot: as an Altair chart.
         page: as an HTML page that stands alone.
+        entries: the numbers of a release, to stand among those of others; what `entries_of` reads
+            unless a kind says it in its own words.
     """
 
     text: Callable[[Any], str]
     html: Callable[[Any], str]
     plot: Callable[[Any], Any]
     page: Callable[[Any], str]
+    entries: Callable[[Any], Entries] = entries_of
 
 
 KINDS: Final[Mapping[str, Forms]] = MappingProxyType(
     {
         "scalar": Forms(scalar.text, scalar.html, scalar.plot, scalar.page),
-        "cells": Forms(cells.text, cells.html, cells.plot, cells.page),
+        "cells": Forms(cells.text, cells.html, cells.plot, cells.page, cells.entries),
         "vector": Forms(vector.text, vector.html, vector.plot, vector.page),
+        "releases": Forms(several.text, several.html, several.plot, several.page),
         "plan": Forms(plan.text, plan.html, plan.plot, plan.page),
         "range plan": Forms(range_plan.text, range_plan.html, range_plan.plot, range_plan.page),
         "local plan": Forms(local_plan.text, local_plan.html, local_plan.plot, local_plan.page),

@@ -3,6 +3,7 @@
     ScalarData     a mean or a share                      kind "scalar"
     CellsData      a share for each category              kind "cells"
     VectorData     a mean of vectors                      kind "vector"
+    ReleasesData   several releases of the same people    kind "releases"
     PlanData       every method forecast                  kind "plan"
     RangePlanData  a mean on a range that is to be found  kind "range plan"
     LocalPlanData  every kind of local report forecast    kind "local plan"
@@ -166,3 +167,24 @@ class VectorData(ReleaseData):
 
 
 AnyRelease = ScalarData | CellsData | VectorData
+
+
+class ReleasesData(TypedDict):
+    """Several releases about the same people.
+
+    Attributes:
+        title: of all of them together; None if nobody said.
+        names: what each is called, no two alike.
+        each: the releases.
+        confidence: with which all numbers are in their ranges at once.
+        band: for each release the low ends and the high ends of these ranges.
+        spent: what people spent on all of them together.
+    """
+
+    kind: Literal["releases"]
+    title: str | None
+    names: list[str]
+    each: list[AnyRelease]
+    confidence: float
+    band: list[list[list[float]]]
+    spent: list[SpentRow]

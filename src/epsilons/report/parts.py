@@ -58,6 +58,8 @@ th:first-child { text-align: left; padding-left: .25rem; }
 tbody th { font-weight: 400; overflow-wrap: anywhere; min-width: 6.75rem; }
 td.words { text-align: left; white-space: normal; min-width: 10rem; }
 tr.marked th, tr.marked td { font-weight: 600; background: #eef4fa; }
+div.grid { display: grid; gap: 0 1.5rem;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 19rem), 1fr)); }
 figure { margin: .75rem 0; }
 figure svg { display: block; width: 100%; max-width: 30rem; height: auto; }
 figcaption { color: #57606a; font-size: .9rem; margin-top: .25rem; max-width: 42rem; }
@@ -227,6 +229,21 @@ class Section:
         anchor = f' id="{_escaped(self.anchor)}"' if self.anchor else ""
         body = "\n".join(part.html() for part in self.parts)
         return f"<section{anchor}><h2>{_escaped(self.heading)}</h2>\n{body}</section>"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Parts side by side, as many as the screen is wide enough for.
+
+    Attributes:
+        parts: what it holds.
+    """
+
+    parts: Sequence[Part]
+
+    def html(self) -> str:
+        """The parts as an HTML grid."""
+        return f'<div class="grid">{"".join(part.html() for part in self.parts)}</div>'
 
 
 def whole(title: str, parts: Sequence[Part], *, data: Any = None) -> str:
