@@ -18,7 +18,7 @@ from epsilons.checking import Check, check
 from epsilons.ledger import Ledger
 from epsilons.made import VERSION
 from epsilons.noise import Seeded
-from epsilons.planning import LocalPlan, Plan, RangePlan, plan
+from epsilons.planning import LocalPlan, Plan, RangePlan, SeveralPlans, plan
 from epsilons.release import Release, Releases
 from epsilons.statistics import Frequencies, Mean
 
@@ -35,6 +35,7 @@ __all__ = [
     "Release",
     "Releases",
     "Seeded",
+    "SeveralPlans",
     "allocate",
     "check",
     "errors",

@@ -34,6 +34,7 @@ NAMES = [
     "range plan of too few",
     "local plan",
     "local plan of shares",
+    "plan of several",
     "parts",
 ]
 
@@ -113,6 +114,14 @@ def _other_plans(many: np.ndarray) -> dict[str, Any]:
         "local plan": ep.plan(people, model="local", bounds=(0, 24), **sample).to_dict(),
         "local plan of shares": ep.plan(
             many, model="local", statistic="frequencies", categories=9, loss="pac", **sample
+        ).to_dict(),
+        "plan of several": ep.plan(
+            [
+                ep.Mean("x", bounds=(0, 9), title=ATTACK, unit="<b>minutes</b>"),
+                ep.Mean("y", bounds=None),
+                ep.Frequencies("z", categories=[1, 2]),
+            ],
+            epsilon={0.1: 900, 1.0: 500, math.inf: 3},
         ).to_dict(),
     }
 

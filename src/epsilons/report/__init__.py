@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from epsilons.report import cells, local_plan, plan, range_plan, scalar, several, vector
+from epsilons.report import cells, local_plan, plan, plans, range_plan, scalar, several, vector
 from epsilons.report.data import (
     CellsData,
     ReleaseData,
@@ -82,6 +82,7 @@ KINDS: Final[Mapping[str, Forms]] = MappingProxyType(
         "plan": Forms(plan.text, plan.html, plan.plot, plan.page),
         "range plan": Forms(range_plan.text, range_plan.html, range_plan.plot, range_plan.page),
         "local plan": Forms(local_plan.text, local_plan.html, local_plan.plot, local_plan.page),
+        "plans": Forms(plans.text, plans.html, plans.plot, plans.page),
     }
 )
 

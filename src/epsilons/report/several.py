@@ -108,6 +108,7 @@ def text(data: ReleasesData) -> str:
             *warning_lines(_each_once(data, "warnings")),
             *(wrapped("Protected: " + each) for each in _each_once(data, "protects")),
             *(wrapped("Assumed: " + each) for each in _each_once(data, "assumes")),
+            *map(wrapped, _each_once(data, "before")),
             *_made(data),
         ]
     )
@@ -128,6 +129,7 @@ def html(data: ReleasesData) -> str:
             *_each_once(data, "warnings"),
             *_each_once(data, "protects"),
             *_each_once(data, "assumes"),
+            *_each_once(data, "before"),
             *_made(data),
         ),
         title=data["title"],
@@ -177,7 +179,10 @@ def page(data: ReleasesData) -> str:
             ),
             Section("Who spent what", spending_parts(data["spent"])),
             Section("What is protected", [Words(each) for each in _each_once(data, "protects")]),
-            Section("What is assumed", [Words(each) for each in _each_once(data, "assumes")]),
+            Section(
+                "What is assumed",
+                [Words(each) for key in ("assumes", "before") for each in _each_once(data, key)],
+            ),
             Section("How it was made", [_how(blocks), *(Words(each) for each in _made(data))]),
         ],
         data=data,
