@@ -5,12 +5,23 @@ What can be reported is `KINDS`: a new kind is a file of its own, its type in `d
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from epsilons.report import cells, local_plan, plan, plans, range_plan, scalar, several, vector
+from epsilons.report import (
+    cells,
+    charts,
+    local_plan,
+    plan,
+    plans,
+    range_plan,
+    scalar,
+    several,
+    vector,
+)
 from epsilons.report.data import (
     CellsData,
     ReleaseData,
@@ -21,7 +32,7 @@ from epsilons.report.data import (
 )
 from epsilons.report.entries import Entries, entries_of
 from epsilons.report.numbers import number, points
-from epsilons.report.parts import write_page
+from epsilons.report.parts import writable, write_page
 from epsilons.report.phrases import few_at_each, weak_budgets
 from epsilons.report.plain import to_json
 from epsilons.report.plan_data import Data, ForecastData, PlanData
@@ -45,6 +56,7 @@ __all__ = [
     "page",
     "plot",
     "points",
+    "ready",
     "table",
     "text",
     "to_json",
@@ -113,3 +125,17 @@ def page(data: Data) -> str:
         MissingExtraError: the extra `report` is not installed.
     """
     return KINDS[data["kind"]].page(data)
+
+
+def ready(path: str | os.PathLike[str]) -> None:
+    """Check that a page can be drawn and written, before anything is drawn that is spent.
+
+    Args:
+        path: of the file.
+
+    Raises:
+        FileError: there is no place for it.
+        MissingExtraError: the extra `report` is not installed.
+    """
+    writable(path)
+    charts.require()

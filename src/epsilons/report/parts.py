@@ -288,16 +288,7 @@ def write_page(path: str | os.PathLike[str], text: str) -> Path:
     Raises:
         FileError: the path is a directory, its folder is not there, or it cannot be written.
     """
-    target = Path(path)
-    if target.is_dir():
-        raise FileError(
-            f"path: {str(target)!r} is a directory. Name a file, such as "
-            f"{str(target / 'report.html')!r}."
-        )
-    if not target.parent.is_dir():
-        raise FileError(
-            f"path: the folder {str(target.parent)!r} is not there. Make it first, or name another."
-        )
+    target = writable(path)
     try:
         # A folder of its own beside the target: the file gets the rights that new files get, moves
         # in one step, and leaves nothing behind if anything fails.
@@ -310,6 +301,28 @@ def write_page(path: str | os.PathLike[str], text: str) -> Path:
         raise FileError(
             f"path: {str(target)!r} cannot be written ({reason}). Choose another place."
         ) from None
+    return target
+
+
+def writable(path: str | os.PathLike[str]) -> Path:
+    """Where a page is to be written, if there is a place for it.
+
+    Args:
+        path: of the file; one that is there would be replaced.
+
+    Raises:
+        FileError: the path is a directory, or its folder is not there.
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise FileError(
+            f"path: {str(target)!r} is a directory. Name a file, such as "
+            f"{str(target / 'report.html')!r}."
+        )
+    if not target.parent.is_dir():
+        raise FileError(
+            f"path: the folder {str(target.parent)!r} is not there. Make it first, or name another."
+        )
     return target
 
 
