@@ -376,7 +376,8 @@ def test_every_option_of_every_command_is_compared() -> None:
         "frequencies": [*FREQUENCIES, (["--separator"], {})],
         "plan": PLANS,
         "verify": [*VERIFIED, (["--draws"], {})],
-        "demo": [(["--save"], {})],
+        "demo": [(["--save", "--study"], {})],
+        "publish": [(["--report"], {})],  # tests/cli/test_study.py
         "reproduce": [(["--quick", "--out", "--seed"], {})],
     }
     assert set(compared) <= set(cli.commands)

@@ -18,7 +18,7 @@ from epsilons.checking import Check, check
 from epsilons.ledger import Ledger
 from epsilons.made import VERSION
 from epsilons.noise import Seeded
-from epsilons.planning import LocalPlan, Plan, RangePlan, plan
+from epsilons.planning import LocalPlan, Plan, RangePlan, SeveralPlans, plan
 from epsilons.release import Release, Releases
 from epsilons.statistics import Covariance, Frequencies, Mean, Variance
 from epsilons.varying import covariance, variance
@@ -37,6 +37,7 @@ __all__ = [
     "Release",
     "Releases",
     "Seeded",
+    "SeveralPlans",
     "Variance",
     "allocate",
     "check",

@@ -12,6 +12,7 @@ from epsilons.noise import Source
 from epsilons.release import Release, Releases
 from epsilons.statistics import NOT_GIVEN, Frequencies, Mean, Question
 from epsilons.statistics.call import Call
+from epsilons.statistics.division import division_of
 
 __all__ = ["frequencies", "mean", "publish"]
 
@@ -273,12 +274,15 @@ def publish(
     neighbours: str = "replace",
     levels: Any = None,
     cap: float | None = None,
+    shares: Any = None,
+    targets: Any = None,
     ledger: Account | None = None,
     source: Source | None = None,
 ) -> Releases:
     """Publish the answers to several questions about the same people.
 
-    Everyone's ε is divided evenly: each of k questions may spend ε/k, rounded down.
+    Everyone's ε is divided: evenly, so that each of k questions may spend ε/k, or as `shares` or
+    `targets` say. Every part is rounded down.
 
     Args:
         questions: a list of `epsilons.Mean` and `epsilons.Frequencies`.
@@ -290,6 +294,11 @@ def publish(
         neighbours: "replace" or "add-remove".
         levels: for add/remove, the budgets that people were offered: see `epsilons.mean`.
         cap: for add/remove, the most that anyone spends on all questions together.
+        shares: a positive number for each question: [2, 1] gives the first two thirds of each ε.
+        targets: how far the interval of each question may reach to either side, in its data units,
+            or None for what is left. The smallest shares that are forecast to do are taken; the
+            rest is divided evenly among the questions without a target, or among all. Under replace
+            one more pass counts budgets; add/remove needs levels={ε: people}.
         ledger: in place of epsilon, a claim on what people have left in a ledger; they are charged
             once for all questions.
         source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
@@ -299,7 +308,8 @@ def publish(
         them together.
 
     Raises:
-        ArgumentError: an argument is invalid (also BoundsError, BudgetError, ColumnError).
+        ArgumentError: an argument is invalid (also BoundsError, BudgetError, ColumnError); or
+            targets cannot all be met: the message says which could be.
         DataError: the data cannot be used; it may depend on values, so it is for the curator alone.
             Under add/remove no data is refused.
         FileError: the file is missing, or is not what its name says.
@@ -310,6 +320,7 @@ def publish(
         all questions are passed. Proof: docs/proofs/additive.md, docs/proofs/add-remove.md.
     """
     asked = _questions(questions)
+    division = division_of(len(asked), shares, targets)
     _one_of(epsilon, ledger, neighbours, source)
     for question in asked:
         question.check(neighbours)
@@ -323,9 +334,8 @@ def publish(
         neighbours=neighbours,
         levels=levels,
         cap=cap,
-        parts=len(asked),
     )
-    return corridor.through(asked, call, source, ledger)
+    return corridor.through(asked, call, source, ledger, division)
 
 
 def _one_of(

@@ -24,6 +24,7 @@ from epsilons.noise import Source, resolve
 from epsilons.release import ByLevel, Release, Releases
 from epsilons.statistics import Mean, Question, several
 from epsilons.statistics.call import Call
+from epsilons.statistics.division import Division, evenly
 from epsilons.statistics.steps import Answer, Draw, Steps, Toss
 
 __all__ = ["through"]
@@ -34,6 +35,7 @@ def through(
     call: Call,
     source: Source | None = None,
     account: Account | None = None,
+    division: Division | None = None,
 ) -> Releases:
     """Lead questions through the house.
 
@@ -42,18 +44,21 @@ def through(
         call: whom they are asked, and on which terms.
         source: where the randomness comes from; None is the system's entropy.
         account: where it is written down; None if nobody keeps one.
+        division: how everyone's budget is divided among the questions; evenly if None.
 
     Raises:
-        ArgumentError: the source is none.
+        ArgumentError: the source is none, or targets of the division cannot be met.
     """
     entropy = resolve(source)
+    division = evenly(len(questions)) if division is None else division
     if account is not None:
-        before = account.open(_hash(questions, call))
+        before = account.open(_hash(questions, call, division.told))
         if before is not None:
             return _called(before, questions)
         sheet = account.sheet(call.data, call.person)
         call = replace(call, data=sheet.data, epsilon=sheet.epsilon)
-    ways = _ways(questions, call, entropy)
+    shares = division.among(questions, call, lambda: questions[0].people(call))
+    ways = _ways(questions, [replace(call, share=share) for share in shares], entropy)
 
     def released() -> Releases:
         return _together(ways, [way.release() for way in ways])
@@ -68,13 +73,13 @@ def through(
     return account.settle(sum_of(exact) if len(exact) == len(known) else None, draw).releases
 
 
-def _ways(questions: Sequence[Question], call: Call, source: Source) -> list[_Way]:
+def _ways(questions: Sequence[Question], calls: Sequence[Call], source: Source) -> list[_Way]:
     """A way for each question, and one for means that are better drawn together."""
     ways: list[_Way] = []
-    for places in several.gathered(questions, call.neighbours):
+    for places in several.gathered(questions, calls):
         asked = [questions[place] for place in places]
         if len(asked) > 1:
-            shared = call.of_several(len(asked))
+            shared = several.shared([calls[place] for place in places])
             means = several.together(cast(list[Mean], asked), shared)
             if means is not None:
                 ways.append(
@@ -82,6 +87,7 @@ def _ways(questions: Sequence[Question], call: Call, source: Source) -> list[_Wa
                 )
                 continue
         for place, question in zip(places, asked, strict=True):
+            call = calls[place]
             steps = question.steps(question.open(call), call)
             ways.append(_Way({place: question}, steps, call, source))
     return ways
@@ -237,10 +243,11 @@ def _together(ways: list[_Way], made: list[dict[int, Release]]) -> Releases:
     return Releases(releases, ByLevel(levels, np.minimum(spent, levels), people), whole)
 
 
-def _hash(questions: Sequence[Question], call: Call) -> str:
+def _hash(questions: Sequence[Question], call: Call, divided: Any) -> str:
     """A hash of all arguments, and of no data: a column counts by its name, an array not at all.
 
-    Titles and units say how numbers are called, and not which: they do not count.
+    Titles and units say how numbers are called, and not which: they do not count. An even split is
+    not named.
     """
 
     def column(given: Any) -> Any:
@@ -255,6 +262,7 @@ def _hash(questions: Sequence[Question], call: Call) -> str:
     guess = None if terms is None or terms.guess is None else terms.guess.tolist()
     declared = terms and [terms.ladder.levels.tolist(), terms.cap, guess]
     everything = [asked, call.neighbours, column(call.person), declared]
+    everything += [] if divided is None else [divided]
     text = json.dumps(everything, sort_keys=True, default=repr)  # a label may be any constant
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -48,7 +48,7 @@ class Counting(Source):
 
 def call(parts: int = 1, neighbours: str = "replace", epsilon: Any = EPSILON) -> Call:
     declared = declared_of(epsilon, [0.25, 1.0, 2.0], None) if neighbours != "replace" else None
-    return Call(epsilon, None, None, neighbours, declared, parts)
+    return Call(epsilon, None, None, neighbours, declared, Fraction(1, parts))
 
 
 CASES: dict[str, tuple[Question, str]] = {
@@ -196,7 +196,7 @@ def test_budgets_that_become_alike_are_refused_before_anything_is_drawn(method: 
     words = GAUSSIAN if method == "diffusion" else {}
     found = ep.Mean(np.arange(4000.0), bounds=None, method=method, **words)
     source = Counting()
-    with pytest.raises(BudgetError, match="divided among 3"):
+    with pytest.raises(BudgetError, match="divided among several"):
         ep.publish([found] * 3, epsilon=np.repeat(alike, 2000), source=source)
     assert source.handed == 0
 

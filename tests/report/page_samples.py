@@ -24,6 +24,8 @@ NAMES = [
     "private people",
     "counted people",
     "vector",
+    "several",
+    "several, nasty",
     "plan",
     "plan of many",
     "plan of private people",
@@ -32,6 +34,7 @@ NAMES = [
     "range plan of too few",
     "local plan",
     "local plan of shares",
+    "plan of several",
     "parts",
 ]
 
@@ -66,6 +69,7 @@ def data() -> dict[str, Any]:
             neighbours="add-remove", levels=[0.1, 0.3, 1.0, 3.0], source=ep.Seeded(3)
         ).to_dict(),
         "vector": _vector(mean(source=ep.Seeded(1)).to_dict()),
+        **_several(values, budgets, words, nasty),
         "plan": plan | _answers(plan),
         "plan of many": ep.plan(many, loss="pac").to_dict(),
         "plan of private people": ep.plan(
@@ -81,6 +85,25 @@ def data() -> dict[str, Any]:
     }
 
 
+def _several(
+    values: np.ndarray, budgets: np.ndarray, words: np.ndarray, nasty: dict[str, Any]
+) -> dict[str, Any]:
+    """Several releases, and the same with the worst of words."""
+    questions = [
+        ep.Mean(values, bounds=(0, 120), unit="minutes"),
+        ep.Frequencies(words, categories=["a", "b", "c"], title="Letters"),
+        ep.Mean(values, bounds=None),
+    ]
+    found = ep.publish(questions, epsilon=budgets, shares=[1, 1, 3], source=ep.Seeded(8)).to_dict()
+    worst = {
+        "title": ATTACK,
+        "names": [LONG, ATTACK, NASTY[2]],
+        "each": [found["each"][0] | {"unit": ATTACK[:40], "name": LONG}, nasty, found["each"][2]],
+        "band": [found["band"][0], nasty["band"], [[-math.inf], [math.inf]]],
+    }
+    return {"several": found, "several, nasty": found | worst}
+
+
 def _other_plans(many: np.ndarray) -> dict[str, Any]:
     """Plans of ranges that have to be found, and of the local model."""
     sample: dict[str, Any] = {"about": "population", "related": False}
@@ -91,6 +114,14 @@ def _other_plans(many: np.ndarray) -> dict[str, Any]:
         "local plan": ep.plan(people, model="local", bounds=(0, 24), **sample).to_dict(),
         "local plan of shares": ep.plan(
             many, model="local", statistic="frequencies", categories=9, loss="pac", **sample
+        ).to_dict(),
+        "plan of several": ep.plan(
+            [
+                ep.Mean("x", bounds=(0, 9), title=ATTACK, unit="<b>minutes</b>"),
+                ep.Mean("y", bounds=None),
+                ep.Frequencies("z", categories=[1, 2]),
+            ],
+            epsilon={0.1: 900, 1.0: 500, math.inf: 3},
         ).to_dict(),
     }
 

@@ -13,17 +13,27 @@ import pytest
 
 import epsilons as ep
 from epsilons import report
-from epsilons.report import KINDS, CellsData, Data, PlanData, ScalarData, VectorData
-from epsilons.report.plan_data import LocalPlanData, RangePlanData
+from epsilons.report import (
+    KINDS,
+    CellsData,
+    Data,
+    PlanData,
+    ReleasesData,
+    ScalarData,
+    VectorData,
+)
+from epsilons.report.plan_data import LocalPlanData, PlansData, RangePlanData
 from tests.assumed import GAUSSIAN, SAMPLE
 
 TYPES: dict[str, Any] = {
     "scalar": ScalarData,
     "cells": CellsData,
     "vector": VectorData,
+    "releases": ReleasesData,
     "plan": PlanData,
     "range plan": RangePlanData,
     "local plan": LocalPlanData,
+    "plans": PlansData,
 }
 
 
@@ -70,6 +80,11 @@ def shown() -> dict[str, Any]:
         ),
         "gaussian": found(**GAUSSIAN),
         **sent,
+        "several": ep.publish(
+            [ep.Mean(values, bounds=(0, 99)), ep.Frequencies(values, edges=[0.0, 20.0, 1e9])],
+            epsilon=budgets,
+            source=ep.Seeded(1),
+        ),
         "plan": ep.plan({0.1: 50, 1.0: 20, math.inf: 1}),
         "plan of shares": ep.plan({0.1: 50, 1.0: 20}, statistic="frequencies", categories=3),
         "plan of private people": ep.plan({0.1: 50, 1.0: 20}, neighbours="add-remove"),
@@ -78,15 +93,18 @@ def shown() -> dict[str, Any]:
         "plan of a Gaussian": ep.plan({0.1: 9, 1.0: 5}, bounds=None, **GAUSSIAN),
         "plan of reports": ep.plan({0.1: 50, math.inf: 20}, model="local", **SAMPLE),
         "plan of vectors": ep.plan({0.1: 50, 1.0: 20}, model="local", dimension=3, **SAMPLE),
+        "plan of several": ep.plan(
+            [ep.Mean("x", bounds=(0, 9)), ep.Mean("y", bounds=None)], epsilon={0.1: 900, 1.0: 500}
+        ),
     }
 
 
 NAMES = [
     "mean", "private mean", "counted mean", "shares", "private shares", "bins", "found range",
     "diffusion", "found range of private people", "diffusion of private people", "gaussian",
-    "local bit", "local mean", "local frequencies", "local vector", "plan", "plan of shares",
-    "plan of private people", "plan with a guess", "plan of a range", "plan of a Gaussian",
-    "plan of reports", "plan of vectors",
+    "local bit", "local mean", "local frequencies", "local vector", "several", "plan",
+    "plan of shares", "plan of private people", "plan with a guess", "plan of a range",
+    "plan of a Gaussian", "plan of reports", "plan of vectors", "plan of several",
 ]  # fmt: skip
 
 
@@ -155,7 +173,11 @@ def test_a_wrong_type_would_be_noticed() -> None:
 def test_what_is_loaded_from_json_is_the_same_data_and_prints_the_same(name: str) -> None:
     each = shown()[name]
     data, again = each.to_dict(), loaded(each.to_json())
-    for stored in ("format", "release"):  # what reads a release back, which a plan has not
+    for stored in (
+        "format",
+        "release",
+        "releases",
+    ):  # what reads a release back, which a plan has not
         again.pop(stored, None)
     assert again == data
     assert report.text(again) == str(each)
@@ -166,7 +188,7 @@ def test_what_is_loaded_from_json_is_the_same_data_and_prints_the_same(name: str
 @pytest.mark.parametrize("name", NAMES)
 def test_every_number_of_people_says_whether_it_is_noisy(name: str) -> None:
     data = shown()[name].to_dict()
-    if not data["kind"].endswith("plan"):
+    if "plan" not in data["kind"] and data["kind"] != "releases":
         noisy = name in ("counted mean", "private shares") or "of private people" in name
         assert data["n_is_noisy"] == (noisy and data["n"] is not None)
 

@@ -21,7 +21,7 @@ import pytest
 from tests.report.page_samples import LONG, NAMES, pages
 
 WIDE = 380
-OPENED = ["mean", "nasty", "private people", "plan"]
+OPENED = ["mean", "nasty", "private people", "several", "plan"]
 """Opened by themselves; all pages are measured."""
 
 MEASURE = """

@@ -80,7 +80,7 @@ def called(
     epsilon: Any, neighbours: str = "replace", levels: Any = None, cap: Any = None, parts: int = 1
 ) -> Call:
     declared = declared_of(epsilon, levels, cap) if neighbours == "add-remove" else None
-    return Call(epsilon, None, None, neighbours, declared, parts)
+    return Call(epsilon, None, None, neighbours, declared, Fraction(1, parts))
 
 
 # Nothing but totals knows who is there.
@@ -258,8 +258,8 @@ def affordable(question: Question, call: Call, budgets: Sequence[float]) -> bool
         assert len(draw.mechanism.losses) == len(draw.mechanism.levels)
     for budget in budgets:
         taken = charged(run, call, budget)
-        assert call.parts * taken <= (budget if math.isinf(budget) else Fraction(budget))
-        offered = budget if math.isinf(budget) else float_down(Fraction(budget) / call.parts)
+        assert taken / call.share <= (budget if math.isinf(budget) else Fraction(budget))
+        offered = budget if math.isinf(budget) else float_down(Fraction(budget) * call.share)
         said = run.answer.spent(offered)
         assert said <= offered
         if question.method == "sampling":  # a coin, in steps of 2⁻⁵³, is charged for its ε

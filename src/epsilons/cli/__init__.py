@@ -7,6 +7,7 @@ import shutil
 import sys
 import textwrap
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import click
@@ -19,6 +20,7 @@ from epsilons.cli import options
 from epsilons.cli.checking import CHECK
 from epsilons.cli.ledger import LEDGER
 from epsilons.cli.publishing import commands, replays
+from epsilons.cli.study import PUBLISH
 from epsilons.parameters import CHOICES
 from epsilons.release import Release
 from epsilons.statistics import STATISTICS
@@ -36,13 +38,24 @@ def cli() -> None:
     type=click.Path(dir_okay=False, writable=True),
     help="Only copy the bundled data to this CSV file.",
 )
+@click.option(
+    "--study",
+    type=click.Path(dir_okay=False, writable=True),
+    help="Only write an example of a study to this TOML file, and its data beside it.",
+)
 @options.JSON
-def demo(save: str | None, as_json: bool) -> None:
+def demo(save: str | None, study: str | None, as_json: bool) -> None:
     """Publish the mean of the bundled data: 4,000 invented commuters with their own budgets."""
     with resources.as_file(resources.files("epsilons") / "data" / "commute.csv") as path:
         if save is not None:
             shutil.copyfile(path, save)
             click.echo(f"Wrote {save}: columns person, minutes and epsilon, 4,000 people.")
+            return
+        if study is not None:
+            with resources.as_file(path.parent / "study.toml") as example:
+                shutil.copyfile(example, study)
+            shutil.copyfile(path, Path(study).parent / "commute.csv")
+            click.echo(f"Wrote {study}, and commute.csv beside it: epsilons publish {study}")
             return
         release = mean_of("minutes", epsilon="epsilon", bounds=(0, 120), data=path, person="person")
     if as_json:
@@ -83,6 +96,7 @@ for _each in commands():
 cli.add_command(CHECK)
 cli.add_command(replays())
 cli.add_command(LEDGER)
+cli.add_command(PUBLISH)
 
 
 @cli.command()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, Literal, overload
 
 import numpy.typing as npt
@@ -14,15 +15,27 @@ from epsilons.local.people import count_of
 from epsilons.planning.central import Plan, central_plan
 from epsilons.planning.found import RangePlan, range_plan
 from epsilons.planning.locally import LocalPlan, local_plan
+from epsilons.planning.several import Planned, SeveralPlans, several_plans
 from epsilons.risk.goals import Goal, checked
-from epsilons.statistics import STATISTICS, Mean
+from epsilons.statistics import NOT_GIVEN, STATISTICS, Mean, Question
 
-__all__ = ["LocalPlan", "Plan", "RangePlan", "plan"]
+__all__ = ["LocalPlan", "Plan", "Planned", "RangePlan", "SeveralPlans", "plan"]
 
 _MOST_NUMBERS: Final = 10**6
 """The longest vectors."""
 
 
+@overload
+def plan(
+    questions: Sequence[Question],
+    /,
+    *,
+    epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
+    shares: Any = ...,
+    targets: Any = ...,
+    neighbours: str = ...,
+    cap: float | None = ...,
+) -> SeveralPlans: ...
 @overload
 def plan(
     epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
@@ -71,8 +84,12 @@ def plan(
 ) -> Plan: ...
 @parameters.speaks_plainly
 def plan(
-    epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
+    people_or_questions: Any = NOT_GIVEN,
+    /,
     *,
+    epsilon: Any = NOT_GIVEN,
+    shares: Any = None,
+    targets: Any = None,
     bounds: Any = (0, 1),
     shape: str = "any",
     statistic: str = "mean",
@@ -87,12 +104,17 @@ def plan(
     loss: str = "mse",
     confidence: float = 0.95,
     cap: float | None = None,
-) -> Plan | RangePlan | LocalPlan:
-    """Forecast every method without data.
+) -> Plan | RangePlan | LocalPlan | SeveralPlans:
+    """Forecast every method without data; or several questions that share everyone's budget.
 
     Args:
+        people_or_questions: what is called `epsilon` below; or a list of questions, such as
+            [ep.Mean("minutes", bounds=(0, 120)), …], with epsilon= beside it. Their columns are
+            not read, and what belongs to a question is said in it.
         epsilon: one ε for each person, or `Budgets({ε: people})`. For add/remove the levels that
             people are offered, with a guess of how many choose each.
+        shares: for several questions, as for `epsilons.publish`.
+        targets: for several questions, as for `epsilons.publish`.
         bounds: the range (lo, hi) of the values of a mean; None if nobody knows it: then the plan
             says which range will be found, and what that costs.
         shape: where nobody knows the range, what is claimed: see `epsilons.mean`.
@@ -112,19 +134,27 @@ def plan(
 
     Returns:
         The plan; print it for a table, `.plot()` it for a picture. A `RangePlan` if bounds are
-        None, a `LocalPlan` of the local model.
+        None, a `LocalPlan` of the local model, `SeveralPlans` of several questions.
 
     Raises:
-        ArgumentError: an argument cannot mean anything (also BoundsError, BudgetError).
+        ArgumentError: an argument cannot mean anything (also BoundsError, BudgetError), or targets
+            cannot all be met.
         DataError: there are fewer than two people.
     """
     parameters.choice("neighbours", neighbours)
+    questions, people = _asked(people_or_questions, epsilon)
+    if cap is not None and neighbours == "replace":
+        raise ArgumentError('cap is for neighbours="add-remove": under replace every cap is tried.')
+    if questions is not None:
+        own = (bounds, shape, statistic, categories, edges, dimension, model)
+        _refuse_beside_questions((*own, about, related, spread, loss, confidence))
+        return several_plans(questions, as_budgets(people), neighbours, cap, shares, targets)
+    if shares is not None or targets is not None:
+        raise ArgumentError("shares and targets are for several questions: give a list of them.")
     question = STATISTICS[parameters.choice("statistic", statistic, STATISTICS)]
     words_of_it = checked(about, related, loss, confidence)
     goal = question.goal_for(words_of_it, categories, edges, spread)
-    budgets = as_budgets(epsilon)
-    if cap is not None and neighbours == "replace":
-        raise ArgumentError('cap is for neighbours="add-remove": under replace every cap is tried.')
+    budgets = as_budgets(people)
     if parameters.choice("model", model) == "local":
         _refuse_for_reports(neighbours, spread, shape)
         limits = question.range_for(bounds)
@@ -138,6 +168,58 @@ def plan(
     if parameters.choice("shape", shape) != "any":
         raise ArgumentError(f"shape={shape!r} is for bounds=None. Leave it out.")
     return central_plan(question.statistic, budgets, goal, limits, neighbours, cap)
+
+
+_OWN: Final[Mapping[str, Any]] = MappingProxyType(
+    {
+        "bounds": (0, 1),
+        "shape": "any",
+        "statistic": "mean",
+        "categories": None,
+        "edges": None,
+        "dimension": None,
+        "model": "central",
+        "about": "people",
+        "related": True,
+        "spread": None,
+        "loss": "mse",
+        "confidence": 0.95,
+    }
+)
+"""What belongs to a question, with what it is if nothing is said."""
+
+
+def _refuse_beside_questions(given: tuple[Any, ...]) -> None:
+    """Refuse what belongs to a question, if it is said beside a list of them.
+
+    Raises:
+        ArgumentError: it is.
+    """
+    for (name, default), each in zip(_OWN.items(), given, strict=True):
+        if each is not default and each != default:
+            raise ArgumentError(f"{name} belongs to a question: say it in each of the list.")
+
+
+def _asked(first: Any, epsilon: Any) -> tuple[tuple[Question, ...] | None, Any]:
+    """The questions, if there are any, and the budgets.
+
+    Raises:
+        ArgumentError: there are no budgets, or two.
+    """
+    listed = first if isinstance(first, (list, tuple)) else [first]
+    if listed and all(isinstance(each, Question) for each in listed):
+        if epsilon is NOT_GIVEN:
+            raise ArgumentError(
+                "epsilon is not given: write plan([ep.Mean(…), …], epsilon=…), one ε for each "
+                "person or Budgets({ε: people})."
+            )
+        return tuple(listed), epsilon
+    if (first is NOT_GIVEN) == (epsilon is NOT_GIVEN):
+        raise ArgumentError(
+            "epsilon must be given once: one ε for each person, or Budgets({ε: people}). A list "
+            "before it must be of questions, such as [ep.Mean(…), ep.Frequencies(…)]."
+        )
+    return None, epsilon if first is NOT_GIVEN else first
 
 
 def _of_mean(goal: Goal) -> dict[str, Any]:

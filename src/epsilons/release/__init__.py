@@ -2,6 +2,7 @@
 
 from epsilons.release.entry import Entry
 from epsilons.release.estimate import Cells, Scalar, Vector
+from epsilons.release.joint import JointRange, JointRanges
 from epsilons.release.moments import Pair, Variance
 from epsilons.release.release import Release
 from epsilons.release.releases import Releases
@@ -14,6 +15,8 @@ __all__ = [
     "Cells",
     "Entry",
     "Expected",
+    "JointRange",
+    "JointRanges",
     "Pair",
     "Release",
     "Releases",

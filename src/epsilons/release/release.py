@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -11,7 +10,8 @@ import numpy.typing as npt
 
 from epsilons import frozen, parameters, report, words
 from epsilons.budgets import Budgets
-from epsilons.errors import ArgumentError, KindError
+from epsilons.errors import KindError
+from epsilons.release import stored
 from epsilons.release.entry import Entry
 from epsilons.release.estimate import Cells, Scalar, Vector
 from epsilons.release.moments import Pair
@@ -22,11 +22,6 @@ from epsilons.risk.assumptions import RELATED, Assumption
 from epsilons.risk.soft import Estimated
 from epsilons.risk.spread import Spread
 from epsilons.types import Floats
-
-FORMAT = 2
-"""The version of the JSON of releases."""
-
-_NOT_ONE = "text is not the JSON of a release, as release.to_json() writes it."
 
 
 @frozen.storable
@@ -315,8 +310,7 @@ class Release(Shown):
 
     def to_json(self) -> str:
         """`to_dict` as JSON, in which ∞ is "inf", and the release itself: `from_json` reads it."""
-        stored = {"format": FORMAT, "release": frozen.to_plain(self)}
-        return report.to_json({**self.to_dict(), **stored})
+        return stored.written(self, "release")
 
     @classmethod
     def from_json(cls, text: str) -> Release:
@@ -332,21 +326,7 @@ class Release(Shown):
         Raises:
             ArgumentError: the text is not the JSON of a release, or of another version.
         """
-        try:
-            data = json.loads(text)
-        except (RecursionError, TypeError, ValueError):
-            data = None
-        if not isinstance(data, dict) or not isinstance(data.get("release"), dict):
-            raise ArgumentError(_NOT_ONE)
-        if data.get("format") != FORMAT:
-            was = data.get("format")
-            raise ArgumentError(
-                f"text is a release in format {was!r}; this version reads {FORMAT}."
-            )
-        found = frozen.from_plain(data["release"])
-        if not isinstance(found, cls):
-            raise ArgumentError(_NOT_ONE)
-        return found
+        return stored.read(text, "release", cls)
 
     @property
     def slope(self) -> Estimated:

@@ -4,34 +4,100 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from functools import cached_property
+from typing import Any, ClassVar, overload
 
+import numpy as np
 import numpy.typing as npt
 
+from epsilons import parameters
 from epsilons.frozen import storable
+from epsilons.release import stored
+from epsilons.release.joint import JointRanges, joint_ranges
 from epsilons.release.release import Release
 from epsilons.release.spending import Spending
+from epsilons.report.several import names_of
+from epsilons.report.shown import Shown
 from epsilons.types import Floats
 
 
 @storable
 @dataclass(frozen=True, eq=False)
-class Releases(Sequence[Release]):
+class Releases(Shown, Sequence[Release]):
     """What was published together, in the order of the questions.
 
     Attributes:
         each: the releases.
         spent: a rule from ε to what was spent of it on all of them together.
         mechanism: all that was drawn from, for `epsilons.verify.exact`.
+        title: of all of them together, for prints and pages, if the caller said so.
     """
 
+    LATER: ClassVar = ("title",)
     each: tuple[Release, ...]
     spent: Spending
     mechanism: Any = field(repr=False)
+    title: str | None = None
 
     def for_each(self, epsilon: npt.ArrayLike) -> Floats:
         """What each person spent on all of them together: see `Release.for_each`."""
         return self.spent.for_each(epsilon)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What the releases are called, no two alike: titles, or what is said of which column."""
+        return tuple(names_of([(one.title, one.statistic, one.name) for one in self.each]))
+
+    def band(self, confidence: float = 0.95) -> JointRanges:
+        """Ranges that hold all published numbers of all releases at once.
+
+        Args:
+            confidence: strictly between 0 and 1.
+
+        Returns:
+            For each release its name, and the low and the high ends: two numbers, or two arrays.
+
+        Raises:
+            ArgumentError: the confidence is not strictly between 0 and 1.
+
+        Guarantee:
+            Over all data that the assumptions of all releases allow, the probability that any of
+            the ranges misses is at most 1 − confidence.
+        """
+        return joint_ranges(self.each, self.names, parameters.confidence(confidence))
+
+    @property
+    def confidence(self) -> float:
+        """Of the joint ranges that are printed: the least of the confidences of the releases."""
+        return min(one.confidence for one in self.each)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that may be published, as plain data."""
+        return {
+            "kind": "releases",
+            "title": self.title,
+            "names": list(self.names),
+            "each": [one.to_dict() for one in self.each],
+            "confidence": self.confidence,
+            "band": [
+                [np.atleast_1d(low).tolist(), np.atleast_1d(high).tolist()]
+                for _, low, high in self.band(self.confidence)
+            ],
+            "spent": [row._asdict() for row in self.spent],
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON, in which ∞ is "inf", and all that `from_json` reads."""
+        return stored.written(self, "releases")
+
+    @classmethod
+    def from_json(cls, text: str) -> Releases:
+        """Read releases that `to_json` wrote: see `Release.from_json`.
+
+        Raises:
+            ArgumentError: the text is not the JSON of releases, or of another version.
+        """
+        return stored.read(text, "releases", cls)
 
     def __len__(self) -> int:
         return len(self.each)
@@ -42,6 +108,3 @@ class Releases(Sequence[Release]):
     def __getitem__(self, index: slice) -> tuple[Release, ...]: ...
     def __getitem__(self, index: int | slice) -> Release | tuple[Release, ...]:
         return self.each[index]
-
-    def __str__(self) -> str:
-        return "\n\n".join(str(release) for release in self.each)

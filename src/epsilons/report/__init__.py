@@ -5,15 +5,35 @@ What can be reported is `KINDS`: a new kind is a file of its own, its type in `d
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from epsilons.report import cells, local_plan, pair, plan, range_plan, scalar, vector
-from epsilons.report.data import CellsData, ReleaseData, ScalarData, SpentRow, VectorData
+from epsilons.report import (
+    cells,
+    charts,
+    local_plan,
+    pair,
+    plan,
+    plans,
+    range_plan,
+    scalar,
+    several,
+    vector,
+)
+from epsilons.report.data import (
+    CellsData,
+    ReleaseData,
+    ReleasesData,
+    ScalarData,
+    SpentRow,
+    VectorData,
+)
+from epsilons.report.entries import Entries, entries_of
 from epsilons.report.numbers import number, points
-from epsilons.report.parts import write_page
+from epsilons.report.parts import writable, write_page
 from epsilons.report.phrases import few_at_each, weak_budgets
 from epsilons.report.plain import to_json
 from epsilons.report.plan_data import Data, ForecastData, PlanData
@@ -27,6 +47,7 @@ __all__ = [
     "Forms",
     "PlanData",
     "ReleaseData",
+    "ReleasesData",
     "ScalarData",
     "SpentRow",
     "VectorData",
@@ -36,6 +57,7 @@ __all__ = [
     "page",
     "plot",
     "points",
+    "ready",
     "table",
     "text",
     "to_json",
@@ -53,23 +75,28 @@ class Forms:
         html: for a notebook.
         plot: as an Altair chart.
         page: as an HTML page that stands alone.
+        entries: the numbers of a release, to stand among those of others; what `entries_of` reads
+            unless a kind says it in its own words.
     """
 
     text: Callable[[Any], str]
     html: Callable[[Any], str]
     plot: Callable[[Any], Any]
     page: Callable[[Any], str]
+    entries: Callable[[Any], Entries] = entries_of
 
 
 KINDS: Final[Mapping[str, Forms]] = MappingProxyType(
     {
         "scalar": Forms(scalar.text, scalar.html, scalar.plot, scalar.page),
-        "cells": Forms(cells.text, cells.html, cells.plot, cells.page),
+        "cells": Forms(cells.text, cells.html, cells.plot, cells.page, cells.entries),
         "vector": Forms(vector.text, vector.html, vector.plot, vector.page),
         "pair": Forms(pair.text, pair.html, pair.plot, pair.page),
+        "releases": Forms(several.text, several.html, several.plot, several.page),
         "plan": Forms(plan.text, plan.html, plan.plot, plan.page),
         "range plan": Forms(range_plan.text, range_plan.html, range_plan.plot, range_plan.page),
         "local plan": Forms(local_plan.text, local_plan.html, local_plan.plot, local_plan.page),
+        "plans": Forms(plans.text, plans.html, plans.plot, plans.page),
     }
 )
 
@@ -100,3 +127,17 @@ def page(data: Data) -> str:
         MissingExtraError: the extra `report` is not installed.
     """
     return KINDS[data["kind"]].page(data)
+
+
+def ready(path: str | os.PathLike[str]) -> None:
+    """Check that a page can be drawn and written, before anything is drawn that is spent.
+
+    Args:
+        path: of the file.
+
+    Raises:
+        FileError: there is no place for it.
+        MissingExtraError: the extra `report` is not installed.
+    """
+    writable(path)
+    charts.require()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from epsilons.report import charts, notebook
 from epsilons.report.data import CellsData
+from epsilons.report.entries import Entries
 from epsilons.report.numbers import (
     aligned_share,
     category_name,
@@ -129,6 +130,13 @@ def page(data: CellsData) -> str:
         PageTable(_heads(data, confidence), rows[: charts.MOST], "Published shares."),
     ]
     return release_page(data, f"Shares of {len(rows):,} categories", parts, points)
+
+
+def entries(data: CellsData) -> Entries:
+    """The shares, each with its category."""
+    names = [category_name(each) for each in data["categories"]]
+    low, high = data["interval"]
+    return Entries(names, data["value"], low, high, data["unit"], aligned_share, shares=True)
 
 
 def headline(data: CellsData) -> str:

@@ -43,6 +43,16 @@ def altair_module() -> Any:
     return _extra("altair", "Plots")
 
 
+def require() -> None:
+    """Refuse to begin what will end in a page that cannot be drawn.
+
+    Raises:
+        MissingExtraError: the extra `report` is not installed.
+    """
+    altair_module()
+    _extra("vl_convert", "Pages")
+
+
 def svg(chart: altair.Chart | altair.LayerChart, *, columns: int = 1) -> str:
     """A single or layered chart as SVG, as wide as a phone, with text of at least 11 px.
 

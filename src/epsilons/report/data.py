@@ -4,9 +4,11 @@
     CellsData      a share for each category              kind "cells"
     VectorData     a mean of vectors                      kind "vector"
     PairData       how two columns go together            kind "pair"
+    ReleasesData   several releases of the same people    kind "releases"
     PlanData       every method forecast                  kind "plan"
     RangePlanData  a mean on a range that is to be found  kind "range plan"
     LocalPlanData  every kind of local report forecast    kind "local plan"
+    PlansData      several questions forecast             kind "plans"
 
 In JSON ∞ is written as "inf"; with such words turned back into numbers it is the same data.
 """
@@ -202,3 +204,24 @@ class PairData(ReleaseData):
 
 
 AnyRelease = ScalarData | CellsData | VectorData | PairData
+
+
+class ReleasesData(TypedDict):
+    """Several releases about the same people.
+
+    Attributes:
+        title: of all of them together; None if nobody said.
+        names: what each is called, no two alike.
+        each: the releases.
+        confidence: with which all numbers are in their ranges at once.
+        band: for each release the low ends and the high ends of these ranges.
+        spent: what people spent on all of them together.
+    """
+
+    kind: Literal["releases"]
+    title: str | None
+    names: list[str]
+    each: list[AnyRelease]
+    confidence: float
+    band: list[list[list[float]]]
+    spent: list[SpentRow]

@@ -58,6 +58,8 @@ th:first-child { text-align: left; padding-left: .25rem; }
 tbody th { font-weight: 400; overflow-wrap: anywhere; min-width: 6.75rem; }
 td.words { text-align: left; white-space: normal; min-width: 10rem; }
 tr.marked th, tr.marked td { font-weight: 600; background: #eef4fa; }
+div.grid { display: grid; gap: 0 1.5rem;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 19rem), 1fr)); }
 figure { margin: .75rem 0; }
 figure svg { display: block; width: 100%; max-width: 30rem; height: auto; }
 figcaption { color: #57606a; font-size: .9rem; margin-top: .25rem; max-width: 42rem; }
@@ -229,6 +231,21 @@ class Section:
         return f"<section{anchor}><h2>{_escaped(self.heading)}</h2>\n{body}</section>"
 
 
+@dataclass(frozen=True)
+class Grid:
+    """Parts side by side, as many as the screen is wide enough for.
+
+    Attributes:
+        parts: what it holds.
+    """
+
+    parts: Sequence[Part]
+
+    def html(self) -> str:
+        """The parts as an HTML grid."""
+        return f'<div class="grid">{"".join(part.html() for part in self.parts)}</div>'
+
+
 def whole(title: str, parts: Sequence[Part], *, data: Any = None) -> str:
     """A whole HTML page, with everything that it needs inside.
 
@@ -271,16 +288,7 @@ def write_page(path: str | os.PathLike[str], text: str) -> Path:
     Raises:
         FileError: the path is a directory, its folder is not there, or it cannot be written.
     """
-    target = Path(path)
-    if target.is_dir():
-        raise FileError(
-            f"path: {str(target)!r} is a directory. Name a file, such as "
-            f"{str(target / 'report.html')!r}."
-        )
-    if not target.parent.is_dir():
-        raise FileError(
-            f"path: the folder {str(target.parent)!r} is not there. Make it first, or name another."
-        )
+    target = writable(path)
     try:
         # A folder of its own beside the target: the file gets the rights that new files get, moves
         # in one step, and leaves nothing behind if anything fails.
@@ -293,6 +301,28 @@ def write_page(path: str | os.PathLike[str], text: str) -> Path:
         raise FileError(
             f"path: {str(target)!r} cannot be written ({reason}). Choose another place."
         ) from None
+    return target
+
+
+def writable(path: str | os.PathLike[str]) -> Path:
+    """Where a page is to be written, if there is a place for it.
+
+    Args:
+        path: of the file; one that is there would be replaced.
+
+    Raises:
+        FileError: the path is a directory, or its folder is not there.
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise FileError(
+            f"path: {str(target)!r} is a directory. Name a file, such as "
+            f"{str(target / 'report.html')!r}."
+        )
+    if not target.parent.is_dir():
+        raise FileError(
+            f"path: the folder {str(target.parent)!r} is not there. Make it first, or name another."
+        )
     return target
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from epsilons.report.data import CellsData, ScalarData, SpentRow, VectorData
+from epsilons.report.data import CellsData, ReleasesData, ScalarData, SpentRow, VectorData
 
 
 class OutcomeRow(TypedDict):
@@ -246,4 +246,56 @@ class LocalPlanData(TypedDict):
     lower_bound: float
 
 
-Data = ScalarData | CellsData | VectorData | PlanData | RangePlanData | LocalPlanData
+class PlannedRow(TypedDict):
+    """What one of several questions would give.
+
+    Attributes:
+        share: of everyone's budget, as an exact fraction; `part` is the same as a number.
+        rmse: the typical error; in parts of the range where one has to be found.
+        half_width: of its interval, forecast for any data; None where that cannot be foretold.
+        target: the half-width that was asked for.
+        shares: whether errors are those of shares of people.
+        found: whether a range has to be found.
+    """
+
+    name: str
+    statistic: str
+    share: str
+    part: float
+    method: str
+    rmse: float
+    half_width: float | None
+    target: float | None
+    confidence: float
+    unit: str | None
+    shares: bool
+    found: bool
+
+
+class PlansData(TypedDict):
+    """Several questions about the same people, forecast.
+
+    Attributes:
+        n: how many people there are, or are expected.
+        spent: what people would spend on all of them together.
+    """
+
+    kind: Literal["plans"]
+    n: int
+    neighbours: str
+    protects: str
+    rows: list[PlannedRow]
+    spent: list[SpentRow]
+    warnings: list[str]
+
+
+Data = (
+    ScalarData
+    | CellsData
+    | VectorData
+    | ReleasesData
+    | PlanData
+    | RangePlanData
+    | LocalPlanData
+    | PlansData
+)

@@ -33,8 +33,8 @@ class Call:
         person: whose row it is, or None.
         neighbours: "replace" or "add-remove".
         declared: what is public of people whose budgets are private; None under replace.
-        parts: how many questions share everyone's budget, evenly; a fraction of that for several
-            that are asked as one.
+        share: the part of everyone's budget that this question may use: of those that are asked of
+            the same people, all shares together are at most 1.
     """
 
     epsilon: Any
@@ -42,7 +42,7 @@ class Call:
     person: Any
     neighbours: str
     declared: Declared | None = None
-    parts: int | Fraction = 1
+    share: Fraction = Fraction(1)
 
     @classmethod
     def of(
@@ -55,7 +55,6 @@ class Call:
         neighbours: str = "replace",
         levels: Any = None,
         cap: float | None = None,
-        parts: int = 1,
     ) -> Call:
         """The call that arguments of users stand for: see `epsilons.publish`.
 
@@ -72,12 +71,12 @@ class Call:
             person=person,
             neighbours=neighbours,
             declared=declared_of(epsilon, levels, cap) if private else None,
-            parts=parts,
         )
 
-    def of_several(self, questions: int) -> Call:
-        """The same call for so many of the questions, which are asked as one."""
-        return replace(self, parts=Fraction(self.parts) / questions)
+    @property
+    def divided(self) -> bool:
+        """Whether other questions share everyone's budget."""
+        return self.share != 1
 
     def offered(self, levels: Floats) -> Floats:
         """What people of these budgets offer to one question: their part of it, rounded down.
@@ -85,26 +84,26 @@ class Call:
         Raises:
             BudgetError: a budget is so small that no part of it is left.
         """
-        if self.parts == 1:
+        if not self.divided:
             return levels
-        parts = np.array([_part(level, self.parts) for level in levels.tolist()])
+        parts = np.array([_part(level, self.share) for level in levels.tolist()])
         if (np.diff(parts) <= 0.0).any() or ((parts == 0.0) & (levels > 0.0)).any():
             raise BudgetError(
-                f"epsilon: a budget is too small to be divided among {self.parts} questions."
+                "epsilon: a budget is too small to be divided among several questions."
             )
         return parts
 
     def part(self, counted: Counts) -> Counts:
         """What was counted, by what people offer to one question."""
-        if self.parts == 1:
+        if not self.divided:
             return counted
         return replace(counted, levels=self.offered(counted.levels))
 
     def budgets(self, offered: Floats) -> Floats:
         """The smallest budgets of which one question is offered so much."""
-        if self.parts == 1:
+        if not self.divided:
             return offered
-        return np.array([_whole(part, self.parts) for part in offered.tolist()])
+        return np.array([_whole(part, self.share) for part in offered.tolist()])
 
     def name_of(self, values: Any) -> str | None:
         """The name of the column that values are, in one line; None if they are an array."""
@@ -131,13 +130,13 @@ class Call:
         """
         if self.declared is None:
             raise ValueError("nothing is declared where budgets are public")
-        if self.parts == 1:
+        if not self.divided:
             return self.declared
         ladder, cap = self.declared.ladder, self.declared.cap
         return replace(
             self.declared,
             ladder=replace(ladder, levels=self.offered(ladder.levels)),
-            cap=None if cap is None else _part(cap, self.parts),
+            cap=None if cap is None else _part(cap, self.share),
         )
 
 
@@ -151,10 +150,10 @@ def _refuse_public_facts(levels: object, cap: object) -> None:
             )
 
 
-def _part(level: float, parts: int | Fraction) -> float:
-    return level if math.isinf(level) else float_down(Fraction(level) / parts)
+def _part(level: float, share: Fraction) -> float:
+    return level if math.isinf(level) else float_down(Fraction(level) * share)
 
 
-def _whole(part: float, parts: int | Fraction) -> float:
+def _whole(part: float, share: Fraction) -> float:
     """The smallest float of which a part is at least this much."""
-    return part if math.isinf(part) else -float_down(-Fraction(part) * parts)
+    return part if math.isinf(part) else -float_down(-Fraction(part) / share)

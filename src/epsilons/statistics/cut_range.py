@@ -46,7 +46,7 @@ def public(rows: tally.Rows, call: Call, goal: MeanGoal) -> Steps:
 
     def agree(counted: line.Line, share: Share) -> None:
         _enough(counted, share, goal)
-        if call.parts > 1:  # the levels of the mean are finer: they must be divisible, too
+        if call.divided:  # the levels of the mean are finer: they must be divisible, too
             call.offered(rows.sums((0.0, 1.0)).levels)
 
     found = yield from outer(

@@ -21,6 +21,7 @@ from epsilons.risk.totalled import TotalledCells
 from epsilons.risk.weighed_cells import WeighedCells
 from epsilons.statistics.call import Call
 from epsilons.statistics.designs import CELL_METHODS, Design, Known, cell_design, parts_of
+from epsilons.statistics.foreseen import foreseen
 from epsilons.statistics.people import Counted, counted_first
 from epsilons.statistics.question import Question, Sentences
 from epsilons.statistics.steps import Answer, Draw, Steps, Toss
@@ -110,6 +111,16 @@ class Frequencies(Question):
         if self.other is not None:
             return ""
         return 'missing and undeclared values, which other="…" would take'
+
+    def people(self, call: Call) -> Budgets:
+        """Who has which budget, where that is public: one pass over the rows, with its checks."""
+        counted = self.open(call).cells()
+        return Budgets.of_levels(counted.levels, counted.counts)
+
+    def half_width(self, call: Call, people: Budgets | None) -> float:
+        """How far the interval of one share will reach to either side."""
+        margin = WeighedCells(*foreseen(self, self.goal, call, people), self.goal.cells)
+        return margin.error(self.assumption, self.confidence)
 
     def look(self, call: Call) -> tally.Look:
         """Look at the rows, as values of the kind of the categories."""

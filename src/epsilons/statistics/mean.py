@@ -28,6 +28,7 @@ from epsilons.statistics.designs import (
     require_levels,
     two_sums_design,
 )
+from epsilons.statistics.foreseen import foreseen
 from epsilons.statistics.people import counted_first
 from epsilons.statistics.question import Question, Sentences
 from epsilons.statistics.steps import Answer, Draw, Steps, Toss
@@ -183,6 +184,17 @@ class Mean(Question):
     def policy(self, neighbours: str) -> str:
         """What a missing value gets."""
         return self.missing or ("error" if neighbours == "replace" else "midpoint")
+
+    def half_width(self, call: Call, people: Budgets | None) -> float:
+        """How far its interval will reach to either side, for any data on the range."""
+        if self.bounds is None or self.method in adaptive.METHODS:
+            raise ArgumentError(
+                "targets: the interval of a mean can be forecast where bounds=(lo, hi) are given, "
+                'and method is not "adaptive": else the data decide it. Give None for this one.'
+            )
+        lo, hi = self.range_for(self.bounds)
+        margin = Weighed(*foreseen(self, self.goal, call, people))
+        return (hi - lo) * margin.error(self.assumption, self.confidence)
 
     def look(self, call: Call) -> tally.Look:
         """Look at the rows, as numbers on a range, if that is known."""

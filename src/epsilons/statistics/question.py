@@ -9,6 +9,8 @@ from typing import Any, ClassVar, Self
 
 from epsilons import parameters, tally
 from epsilons.allocation import Allocation
+from epsilons.budgets import Budgets
+from epsilons.errors import ArgumentError
 from epsilons.risk.assumptions import Assumption, assumption_of
 from epsilons.risk.goals import Goal, Words
 from epsilons.statistics.call import Call
@@ -145,6 +147,27 @@ class Question(ABC):
         if self.missing == "midpoint":
             return ""
         return 'missing values, which missing="midpoint" would take'
+
+    def people(self, call: Call) -> Budgets:
+        """Who has which budget, where that is public: one pass over the rows, with its checks."""
+        counted = self.open(call).sums((0.0, 1.0))
+        return Budgets.of_levels(counted.levels, counted.counts)
+
+    def half_width(self, call: Call, people: Budgets | None) -> float:  # noqa: ARG002
+        """How far the interval of one number will reach to either side, in data units: a forecast.
+
+        Args:
+            call: on which terms, and with which share of everyone's budget.
+            people: who has which budget; None where that is private, and declared in the call.
+
+        Raises:
+            ArgumentError: it cannot be forecast.
+            BudgetError: a budget is so small that no part of it is left.
+        """
+        raise ArgumentError(
+            f"targets: the interval of {self.statistic} cannot be forecast. Give None for it, or "
+            "shares in place of targets."
+        )
 
     @abstractmethod
     def look(self, call: Call) -> tally.Look:

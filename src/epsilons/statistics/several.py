@@ -7,7 +7,8 @@ public: proof in docs/proofs/cube.md.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
@@ -25,7 +26,7 @@ from epsilons.statistics.question import Question
 from epsilons.statistics.steps import Answer, Draw
 from epsilons.tally import Tally
 
-__all__ = ["Together", "gathered", "together"]
+__all__ = ["Together", "gathered", "shared", "together"]
 
 _TOGETHER: Final = (
     *("values", "bounds", "missing", "title", "unit"),  # each its own
@@ -34,20 +35,29 @@ _TOGETHER: Final = (
 """The arguments of means that may be drawn together. Any other keeps a mean by itself."""
 
 
-def gathered(questions: Sequence[Question], neighbours: str) -> list[tuple[int, ...]]:
+def gathered(questions: Sequence[Question], calls: Sequence[Call]) -> list[tuple[int, ...]]:
     """The places of questions that may be drawn together, in the order of the first of each.
+
+    Means of different shares stay apart: who gave them such wants one to be better than another,
+    and means that are drawn together are all as good.
 
     Args:
         questions: checked.
-        neighbours: what is private. Under add/remove nothing is: two sums of a mean move together.
+        calls: of each. Under add/remove none are drawn together: two sums of a mean move together.
     """
     groups: dict[Any, list[int]] = {}
-    for place, question in enumerate(questions):
+    for place, (question, call) in enumerate(zip(questions, calls, strict=True)):
         alike: Any = place
-        if neighbours == "replace" and isinstance(question, Mean) and _may_join(question):
-            alike = (question.assumption, question.loss, question.confidence, question.method)
+        if call.neighbours == "replace" and isinstance(question, Mean) and _may_join(question):
+            asked = (question.assumption, question.loss, question.confidence, question.method)
+            alike = (*asked, call.share)
         groups.setdefault(alike, []).append(place)
     return [tuple(places) for places in groups.values()]
+
+
+def shared(calls: Sequence[Call]) -> Call:
+    """The call of questions that are asked as one: what everyone offers to all of them."""
+    return replace(calls[0], share=sum((call.share for call in calls), Fraction(0)))
 
 
 def _may_join(question: Mean) -> bool:

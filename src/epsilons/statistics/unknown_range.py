@@ -64,7 +64,7 @@ def weighted(rows: tally.Rows, call: Call) -> Steps:
 
     def agree(counted: line.Line, split: Split) -> None:
         _enough(counted, split)
-        if call.parts > 1:  # the levels of the mean are finer: they must be divisible, too
+        if call.divided:  # the levels of the mean are finer: they must be divisible, too
             call.offered(rows.sums((0.0, 1.0)).levels)
 
     found = yield from locate(

@@ -1,0 +1,36 @@
+"""What a question would be answered with, before any data: the estimator, from budgets alone."""
+
+from __future__ import annotations
+
+from epsilons.allocation import allocate_for
+from epsilons.budgets import Budgets
+from epsilons.risk import Weighing
+from epsilons.risk.goals import Goal
+from epsilons.statistics.call import Call
+from epsilons.statistics.people import forecast_designs
+from epsilons.statistics.question import Question
+
+__all__ = ["foreseen"]
+
+
+def foreseen(
+    question: Question, goal: Goal, call: Call, people: Budgets | None
+) -> tuple[Weighing, float]:
+    """The estimator of a question on a unit range, and what integers may add to its errors.
+
+    Args:
+        question: on a known range, or of cells.
+        goal: of the question.
+        call: on which terms; of its data nothing is looked at.
+        people: who has which budget, of which the question may use its share; None where that is
+            private, and declared in the call. Then it is the leading term of what is expected.
+
+    Raises:
+        BudgetError: a budget is so small that no part of it is left.
+    """
+    if people is None:
+        outlook = forecast_designs(call.terms, goal, (question.method,))[question.method]
+        return outlook.weighing, 0.0
+    budgets = Budgets.of_levels(call.offered(people.levels), people.counts)
+    mechanism = question.mechanism_for(allocate_for(budgets, goal, question.method))
+    return mechanism.weighing, mechanism.slack

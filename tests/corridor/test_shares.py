@@ -1,0 +1,303 @@
+"""Several questions: shares of everyone's ε, exact, and shares that meet errors by forecast."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+from epsilons.budgets import float_down
+from epsilons.errors import ArgumentError, MissingValueError
+from epsilons.risk.margins import Weighed
+from epsilons.statistics.division import UNITS, ByTargets
+from tests.assumed import GAUSSIAN
+from tests.corridor.test_corridor import Counting
+from tests.plain import plain
+
+PEOPLE = 1200
+RNG = np.random.default_rng(19)
+VALUES = RNG.normal(50.0, 5.0, PEOPLE)
+COLOURS = [("red", "green", "blue")[k % 3] for k in range(PEOPLE)]
+LEVELS = [0.1, 0.1 + 0.2, 1.0, 2.5]
+EPSILON = RNG.choice(LEVELS, PEOPLE)
+
+MEAN = ep.Mean(VALUES, bounds=(0, 100))
+SHARES = ep.Frequencies(COLOURS, categories=["red", "green", "blue"])
+FOUND = ep.Mean(VALUES, bounds=None)
+GUESS: dict[str, Any] = {
+    "neighbours": "add-remove",
+    "levels": dict.fromkeys(LEVELS, PEOPLE // 4),
+}
+TERMS: dict[str, dict[str, Any]] = {
+    "replace": {},
+    "guess": GUESS,
+    "levels": {"neighbours": "add-remove", "levels": LEVELS},
+    "cap": {**GUESS, "cap": 1.5},
+    "fine": {"neighbours": "add-remove"},
+}
+
+
+def reach(release: ep.Release) -> float:
+    """How far intervals reach to either side, if none is cut."""
+    low, high = release.interval()
+    return float(np.max(np.subtract(high, low))) / 2.0
+
+
+@pytest.mark.parametrize(
+    ("questions", "terms"),
+    [
+        *(([MEAN, SHARES, MEAN], terms) for terms in TERMS if terms != "fine"),
+        *(([SHARES, FOUND, MEAN], terms) for terms in ("replace", "levels")),
+        ([MEAN, MEAN, MEAN], "fine"),
+    ],
+)
+def test_every_question_gets_its_share_rounded_down(questions: list[Any], terms: str) -> None:
+    shares = (Fraction(1, 7), Fraction(5, 7), Fraction(1, 7))
+    releases = ep.publish(
+        questions, epsilon=EPSILON, shares=[1, 5, 1], source=ep.Seeded(4), **TERMS[terms]
+    )
+    whole = ep.verify.exact(releases.mechanism)
+    assert whole.holds
+    if terms != "fine":
+        assert list(whole.budgets) == pytest.approx(LEVELS, rel=1e-15)
+        assert all(map(operator.le, whole.budgets, LEVELS))
+    verdicts = [ep.verify.exact(release.mechanism) for release in releases]
+    for own, share in zip(verdicts, shares, strict=True):
+        assert own.holds
+        parts = [float_down(Fraction(level) * share) for level in LEVELS]
+        if terms != "fine":
+            assert list(own.budgets) == list(map(Fraction, parts))
+        assert all(
+            Fraction(part) <= share * Fraction(level)
+            for part, level in zip(own.budgets, whole.budgets, strict=True)
+        )
+    # All of them are in it: what it loses is what they lose.
+    lost = zip(*(own.losses for own in verdicts), strict=True)
+    assert whole.losses == tuple(sum(each, Fraction(0)) for each in lost)
+    totals = releases.for_each(LEVELS)
+    pairs = zip(releases, shares, strict=True)
+    each = sum(
+        one.for_each([float_down(Fraction(level) * share) for level in LEVELS])
+        for one, share in pairs
+    )
+    np.testing.assert_allclose(totals, each, rtol=1e-9)
+    assert (totals <= LEVELS).all()
+    if "cap" in TERMS[terms]:
+        assert max(whole.losses) <= Fraction(1.5)
+
+
+@pytest.mark.parametrize(
+    ("level", "shares"), [(2.801, [8, 11, 3]), (1.63, [2, 3, 1]), (1.53, [11, 8, 9])], ids=str
+)
+def test_parts_that_round_to_other_floats_are_within_the_budgets_that_are_named(
+    level: float, shares: list[int]
+) -> None:
+    """Two shares of one budget are rounded down apart: the whole that is named must hold both."""
+    parts = [float_down(Fraction(level) * share / sum(shares)) for share in shares]
+    first = -float_down(-Fraction(parts[0]) * sum(shares) / shares[0])
+    assert sum(map(Fraction, parts), Fraction(0)) > Fraction(first)  # which would not hold them
+    releases = ep.publish(
+        [ep.Mean(np.arange(40.0), bounds=(0, 40), method="proportional")] * 3,
+        epsilon=np.full(40, level),
+        shares=shares,
+        source=ep.Seeded(1),
+    )
+    verdict = ep.verify.exact(releases.mechanism)
+    assert verdict.holds
+    (named,) = verdict.budgets
+    assert [release.mechanism.levels[0] for release in releases] == parts
+    assert sum(map(Fraction, parts), Fraction(0)) <= named <= Fraction(level)
+    assert Fraction(releases.for_each([level])[0]) <= Fraction(level)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        [2, 1],
+        (0.5, 0.25),
+        [Fraction(2, 3), Fraction(1, 3)],
+        [Decimal("0.2"), Decimal("0.1")],
+        np.array([6, 3]),
+        np.array([1.0, 0.5], dtype=np.float32),
+    ],
+    ids=str,
+)
+def test_only_ratios_of_shares_count(given: Any) -> None:
+    asked: dict[str, Any] = {"epsilon": EPSILON, "source": ep.Seeded(4)}
+    same = ep.publish([MEAN, SHARES], shares=given, **asked)
+    first, second = (release.mechanism.levels.tolist() for release in same)
+    assert first == [float_down(Fraction(level) * 2 / 3) for level in LEVELS]
+    assert second == [float_down(Fraction(level) / 3) for level in LEVELS]
+
+
+def test_equal_shares_are_the_even_split() -> None:
+    asked: dict[str, Any] = {"epsilon": EPSILON}
+    even = ep.publish([MEAN, SHARES], source=ep.Seeded(4), **asked)
+    for given in ({"shares": [0.3, 0.3]}, {"targets": [None, None]}):
+        same = ep.publish([MEAN, SHARES], source=ep.Seeded(4), **given, **asked)
+        assert plain(same) == plain(even)
+
+
+BAD = [[1], [1, 0], [1, -1], [1, math.inf], [1, math.nan], [1, "2"], [True, 1], "12", 3, [1, 2, 3]]
+
+
+@pytest.mark.parametrize("given", [*BAD, [1, None]], ids=str)
+def test_other_shares_are_refused(given: Any) -> None:
+    with pytest.raises(ArgumentError, match=r"^shares"):
+        ep.publish([MEAN, SHARES], epsilon=EPSILON, shares=given)
+
+
+@pytest.mark.parametrize("given", BAD, ids=str)
+def test_other_targets_are_refused(given: Any) -> None:
+    with pytest.raises(ArgumentError, match=r"^targets"):
+        ep.publish([MEAN, SHARES], epsilon=EPSILON, targets=given)
+
+
+def test_shares_and_targets_exclude_each_other() -> None:
+    with pytest.raises(ArgumentError, match="exclude each other"):
+        ep.publish([MEAN, SHARES], epsilon=EPSILON, shares=[1, 1], targets=[1, None])
+
+
+@pytest.mark.parametrize("method", ["auto", "proportional", "uniform", "threshold"])
+def test_a_target_is_met_by_the_smallest_share_that_does(method: str) -> None:
+    """Beside brute force: the same question, published with shares that are typed in."""
+    wide = ep.Mean(VALUES, bounds=(0, 100), method=method, related=False)
+    both = [wide, SHARES]
+    call = wide.call(epsilon=EPSILON)
+    target = 1.3 * wide.half_width(call, wide.people(call))
+
+    def reached(share: Fraction) -> float:
+        shares = [share, 1 - share]
+        one = ep.publish(both, epsilon=EPSILON, shares=shares, source=ep.Seeded(1))[0]
+        drawn: Any = one.mechanism
+        # Without the spread that was drawn: a forecast is for any data.
+        return 100.0 * Weighed(drawn.weighing, drawn.slack).error(one.assumption, 0.95)
+
+    plan = ByTargets((target, None))
+    chosen, rest = plan.among(both, call, lambda: wide.people(call))
+    assert chosen + rest == 1
+    assert (chosen * UNITS).denominator == 1
+    assert reached(chosen) <= target
+    assert reached(chosen - Fraction(1, UNITS)) > target
+    releases = ep.publish(both, epsilon=EPSILON, targets=[target, None], source=ep.Seeded(1))
+    assert releases[0].mechanism.levels.tolist() == [
+        float_down(Fraction(level) * chosen) for level in LEVELS
+    ]
+    assert ep.verify.exact(releases.mechanism).holds
+
+
+@pytest.mark.parametrize("terms", ["replace", "guess"])
+def test_intervals_are_as_narrow_as_was_asked(terms: str) -> None:
+    asked: dict[str, Any] = {"epsilon": EPSILON, **TERMS[terms]}
+    alone = [reach(ep.publish([each], source=ep.Seeded(1), **asked)[0]) for each in (MEAN, SHARES)]
+    targets = [4.0 * alone[0], 2.5 * alone[1]]
+    releases = ep.publish([MEAN, SHARES], targets=targets, source=ep.Seeded(7), **asked)
+    slack = 1.0 if terms == "replace" else 1.1  # a leading term, of people who are guessed
+    for release, target in zip(releases, targets, strict=True):
+        assert reach(release) <= target * slack
+
+
+def test_what_is_left_goes_to_those_without_a_target_or_to_all() -> None:
+    def error(scale: float) -> Callable[[Fraction], float]:
+        return lambda share: scale / float(share)
+
+    errors = [error(1.0), error(2.0), error(1.0)]
+    assert ByTargets((5.0, 10.0, None)).shares(errors) == (
+        Fraction(1, 5),
+        Fraction(1, 5),
+        Fraction(3, 5),
+    )
+    assert ByTargets((None, 10.0, None)).shares(errors) == (
+        Fraction(2, 5),
+        Fraction(1, 5),
+        Fraction(2, 5),
+    )
+    assert ByTargets((5.0, 10.0, 5.0)).shares(errors) == (Fraction(1, 3),) * 3
+    assert ByTargets((2.0, 8.0, 4.0)).shares(errors) == (Fraction(1, 2),) + (Fraction(1, 4),) * 2
+    for targets in ((2.0, 4.0, None), (2.0, 8.0, 3.9)):
+        with pytest.raises(ArgumentError, match="cannot all be met"):
+            ByTargets(targets).shares(errors)
+
+
+@pytest.mark.parametrize(
+    ("targets", "terms"),
+    [
+        ([0.3, 0.004], "replace"),
+        ([3.0, 0.001], "replace"),
+        ([0.3, None], "replace"),
+        ([1.5, 0.02], "replace"),
+        ([3.0, 0.001], "guess"),
+    ],
+    ids=str,
+)
+def test_targets_that_cannot_be_met_are_refused_with_some_that_can(
+    targets: list[Any], terms: str
+) -> None:
+    source = Counting()
+    asked: dict[str, Any] = {"epsilon": EPSILON, "source": source, **TERMS[terms]}
+    with pytest.raises(ArgumentError, match="cannot all be met") as refused:
+        ep.publish([MEAN, SHARES], targets=targets, **asked)
+    assert source.handed == 0
+    found = re.findall(r"targets=\[([^]]*)\]", str(refused.value))[-1]
+    could = [None if each == "None" else float(each) for each in found.split(", ")]
+    assert [each is None for each in could] == [each is None for each in targets]
+    releases = ep.publish([MEAN, SHARES], targets=could, **asked)
+    assert ep.verify.exact(releases.mechanism).holds
+
+
+def test_targets_of_private_people_need_a_guess_of_them() -> None:
+    for terms in ("levels", "fine"):
+        with pytest.raises(ArgumentError, match="how many people you expect"):
+            ep.publish([MEAN, SHARES], epsilon=EPSILON, targets=[3.0, None], **TERMS[terms])
+
+
+def test_under_add_remove_shares_do_not_depend_on_who_is_there() -> None:
+    asked: dict[str, Any] = {"targets": [8.0, None], "source": ep.Seeded(1), **GUESS}
+    many = ep.publish([MEAN, SHARES], epsilon=EPSILON, **asked)
+    few = [
+        ep.Mean(VALUES[:3], bounds=(0, 100)),
+        ep.Frequencies(["red"] * 3, categories=["red", ""]),
+    ]
+    other = [few[0], ep.Frequencies(["red"] * 3, categories=["red", "green", "blue"])]
+    none = ep.publish(other, epsilon=[0.1, 0.0, math.nan], **asked)
+    for one, two in zip(many, none, strict=True):
+        np.testing.assert_array_equal(one.mechanism.levels, two.mechanism.levels)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        FOUND,
+        ep.Mean(VALUES, bounds=(0, 100), method="adaptive"),
+        ep.Mean(VALUES, bounds=None, **GAUSSIAN),
+    ],
+    ids=["found", "adaptive", "gaussian"],
+)
+def test_what_cannot_be_forecast_takes_what_is_left(question: Any) -> None:
+    asked: dict[str, Any] = {"epsilon": 2.5, "source": ep.Seeded(1)}
+    with pytest.raises(ArgumentError, match="targets: the interval of a mean"):
+        ep.publish([question, MEAN], targets=[1.0, 5.0], **asked)
+    releases = ep.publish([question, MEAN], targets=[None, 5.0], **asked)
+    assert ep.verify.exact(releases.mechanism).holds
+
+
+def test_what_is_wrong_with_the_data_is_said_before_shares_are_chosen() -> None:
+    gaps = VALUES.copy()
+    gaps[3] = np.nan
+    source = Counting()
+    with pytest.raises(MissingValueError):
+        ep.publish(
+            [ep.Mean(gaps, bounds=(0, 100)), SHARES],
+            epsilon=EPSILON,
+            targets=[5.0, None],
+            source=source,
+        )
+    assert source.handed == 0

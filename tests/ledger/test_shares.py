@@ -1,0 +1,95 @@
+"""Several questions with shares of their own are one claim: everyone pays once, for all of them."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import epsilons as ep
+from epsilons.errors import ArgumentError, ClaimError
+
+NANO = 10**9
+WHO = [f"p{k}" for k in range(300)]
+EPSILON = np.array([1.63, 2.801, 0.899])[np.arange(300) % 3]
+DATA = pl.DataFrame({"who": WHO, "x": np.linspace(0.0, 1.0, 300)})
+QUESTIONS = [
+    ep.Mean("x", bounds=(0, 1)),
+    ep.Frequencies("x", edges=[0, 0.3, 1.01]),
+    ep.Mean("x", bounds=(0, 2), method="proportional"),
+]
+
+
+def asked(ledger: ep.Ledger, name: str, **given: Any) -> ep.Releases:
+    return ep.publish(
+        QUESTIONS, data=DATA, person="who", ledger=ledger.claim(name, at_most=1.5), **given
+    )
+
+
+def paid(ledger: ep.Ledger, person: str) -> int:
+    """What a person has spent, in whole units."""
+    return round(ledger.account(person).spent * NANO)
+
+
+@pytest.mark.parametrize("given", [{"shares": [2, 3, 1]}, {"targets": [0.06, None, None]}], ids=str)
+def test_everyone_pays_once_for_all_questions(ledger: ep.Ledger, given: Any) -> None:
+    ledger.enrol(person=WHO, epsilon=EPSILON)
+    releases = asked(ledger, "a", **given)
+    verdict = ep.verify.exact(releases.mechanism)
+    assert verdict.holds
+    levels = [float(each) for each in verdict.budgets]
+    assert levels == pytest.approx([0.899, 1.5], rel=1e-9)
+    for person, level in (("p2", 0), ("p0", 1), ("p1", 1)):
+        lost = sum((ep.verify.exact(one.mechanism).losses[level] for one in releases), Fraction(0))
+        assert paid(ledger, person) == math.ceil(lost * NANO)
+        assert lost <= Fraction(1.5)
+    assert len(ledger.history()) == 1
+    ledger.check().require()
+    # The same again is not paid for, whatever the titles are; and it is the same.
+    spent = paid(ledger, "p0")
+    again = asked(ledger, "a", **given)
+    assert str(again) == str(releases)
+    assert paid(ledger, "p0") == spent
+    assert all(release.ledger is not None for release in again)
+
+
+def test_other_shares_are_another_question(ledger: ep.Ledger) -> None:
+    ledger.enrol(person=WHO, epsilon=EPSILON)
+    asked(ledger, "a", shares=[2, 3, 1])
+    for given in ({}, {"shares": [3, 2, 1]}, {"targets": [0.5, None, None]}):
+        with pytest.raises(ClaimError, match="another question"):
+            asked(ledger, "a", **given)
+    asked(ledger, "a", shares=[4, 6, 2])  # the same ratios
+    even = asked(ledger, "b")
+    assert str(asked(ledger, "b", shares=[1, 1, 1])) == str(even)
+
+
+def test_targets_that_cannot_be_met_cost_nothing(ledger: ep.Ledger) -> None:
+    ledger.enrol(person=WHO, epsilon=EPSILON)
+    with pytest.raises(ArgumentError, match="cannot all be met"):
+        asked(ledger, "a", targets=[1e-4, None, None])
+    assert paid(ledger, "p0") == 0
+    ledger.abandon("a")
+    ledger.check().require()
+
+
+def test_private_people_pay_for_shares_too(private: ep.Ledger) -> None:
+    private.enrol(person=WHO, epsilon=EPSILON)
+    releases = ep.publish(
+        QUESTIONS[:2],
+        data=DATA,
+        person="who",
+        neighbours="add-remove",
+        levels={0.5: 100, 1.5: 200},
+        shares=[1, 4],
+        ledger=private.claim("a", at_most=1.5),
+    )
+    verdict = ep.verify.exact(releases.mechanism)
+    assert verdict.holds
+    assert paid(private, "p0") == math.ceil(verdict.losses[-1] * NANO)
+    assert paid(private, "p2") == math.ceil(verdict.losses[0] * NANO)
+    private.check().require()

@@ -1,0 +1,180 @@
+"""A plan of several questions: what each gives with its share of everyone's budget."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+from epsilons.errors import ArgumentError, BudgetError
+from epsilons.planning import SeveralPlans
+from tests.report.forms import forms
+
+PEOPLE = {0.1: 300, 0.3: 500, 1.0: 400, 2.5: 100}
+MEAN = ep.Mean("minutes", bounds=(0, 120), unit="minutes", title="On the way")
+SHARES = ep.Frequencies("mode", categories=["a", "b", "c"], confidence=0.9)
+FOUND = ep.Mean("wage", bounds=None)
+GUESS: dict[str, Any] = {"neighbours": "add-remove"}
+
+
+def data(n: int = 1300) -> dict[str, Any]:
+    rng = np.random.default_rng(1)
+    return {
+        "minutes": rng.gamma(4.0, 8.0, n),
+        "mode": rng.choice(["a", "b", "c"], n),
+        "wage": rng.normal(3000.0, 300.0, n),
+    }
+
+
+@pytest.mark.parametrize("terms", [{}, GUESS], ids=["replace", "add-remove"])
+def test_each_question_is_planned_for_its_part(terms: Any) -> None:
+    found = ep.plan([MEAN, SHARES], epsilon=PEOPLE, shares=[3, 1], **terms)
+    assert isinstance(found, SeveralPlans)
+    assert found.shares == (Fraction(3, 4), Fraction(1, 4))
+    three = ep.plan({0.75 * level: n for level, n in PEOPLE.items()}, bounds=(0, 120), **terms)
+    one = ep.plan(
+        {0.25 * level: n for level, n in PEOPLE.items()},
+        statistic="frequencies",
+        categories=3,
+        confidence=0.9,
+        **terms,
+    )
+    for planned, alone in zip(found, (three, one), strict=True):  # type: ignore[call-overload]
+        best = alone[alone.best]
+        assert planned.method == alone.best
+        assert planned.rmse == pytest.approx(best.rmse, rel=1e-9)
+        assert planned.plan.budgets.n == 1300
+    assert found[0].half_width == pytest.approx(three[three.best].pac, rel=1e-3)
+    spent = [
+        first.spent + second.spent
+        for first, second in zip(three[three.best].spent, one[one.best].spent, strict=True)
+    ]
+    assert [row.spent for row in found.spent] == pytest.approx(spent, rel=1e-9)
+    assert all(row.spent <= row.epsilon for row in found.spent)
+
+
+def test_a_plan_foretells_what_is_published() -> None:
+    people = np.repeat(list(PEOPLE), list(PEOPLE.values()))
+    given = data()
+    questions = [MEAN, SHARES, FOUND]
+    found = ep.plan(questions, epsilon=people, shares=[1, 2, 5])
+    releases = ep.publish(
+        [
+            ep.Mean(given["minutes"], bounds=(0, 120)),
+            ep.Frequencies(given["mode"], categories=["a", "b", "c"], confidence=0.9),
+            ep.Mean(given["wage"], bounds=None),
+        ],
+        epsilon=people,
+        shares=found.shares,
+        source=ep.Seeded(1),
+    )
+    np.testing.assert_allclose(
+        [row.spent for row in found.spent], releases.for_each(list(PEOPLE)), rtol=1e-3
+    )
+    assert found[0].rmse == pytest.approx(math.sqrt(releases[0].risk), rel=1e-3)
+    low, high = releases[1].interval(0.9)
+    assert found[1].half_width == pytest.approx(float(np.max(high - low)) / 2.0, rel=1e-3)
+    assert found[2].half_width is None
+    assert found[2].method == "weighted"
+
+
+def test_targets_are_met_as_in_publish() -> None:
+    found = ep.plan([MEAN, SHARES], epsilon=PEOPLE, targets=[10.0, None])
+    assert found[0].half_width is not None
+    assert found[0].half_width <= 10.0 < found[0].half_width * (1 + 1e-4)
+    assert found[0].target == 10.0
+    assert found[1].target is None
+    assert sum(found.shares) == 1
+    people = np.repeat(list(PEOPLE), list(PEOPLE.values()))
+    given = data()
+    releases = ep.publish(
+        [
+            ep.Mean(given["minutes"], bounds=(0, 120)),
+            ep.Frequencies(given["mode"], categories=["a", "b", "c"]),
+        ],
+        epsilon=people,
+        targets=[10.0, None],
+        source=ep.Seeded(1),
+    )
+    parts = releases[0].mechanism.levels / np.array(list(PEOPLE))
+    np.testing.assert_allclose(parts, float(found.shares[0]), rtol=1e-12)
+    with pytest.raises(ArgumentError, match="could be"):
+        ep.plan([MEAN, SHARES], epsilon=PEOPLE, targets=[0.1, 0.001])
+
+
+def test_a_plan_is_shown_in_every_form() -> None:
+    found = ep.plan([MEAN, SHARES, FOUND], epsilon=PEOPLE, shares=[1, 1, 4])
+    lines = str(found).splitlines()
+    assert all(len(line) <= 100 for line in lines)
+    assert len(lines) <= 24
+    shown = forms(found)
+    for words in shown.values():
+        for name in ("On the way", "Frequencies of mode", "Mean of wage"):
+            assert name in words
+    assert "of the range" in shown["text"]
+    told = json.loads(found.to_json())
+    assert told["kind"] == "plans"
+    assert [row["share"] for row in told["rows"]] == ["1/6", "1/6", "2/3"]
+    assert told["rows"][2]["half_width"] is None
+    assert len(found) == 3
+    drawn = found.plot().to_dict()
+    assert len(drawn["vconcat"]) == 2
+
+
+def test_budgets_by_name_are_budgets() -> None:
+    first, second = ep.plan(PEOPLE), ep.plan(epsilon=PEOPLE)
+    assert str(first) == str(second)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"bounds": (0, 2)}, "bounds belongs to a question"),
+        ({"loss": "pac"}, "loss belongs to a question"),
+        ({"related": False}, "related belongs to a question"),
+        ({"model": "local"}, "model belongs to a question"),
+        ({"cap": 1.0}, "cap is for"),
+        ({"shares": [1]}, "shares"),
+        ({"neighbours": "both"}, "neighbours"),
+    ],
+    ids=str,
+)
+def test_what_does_not_belong_beside_questions_is_refused(given: Any, words: str) -> None:
+    with pytest.raises(ArgumentError, match=words):
+        ep.plan([MEAN, SHARES], epsilon=PEOPLE, **given)
+
+
+def test_what_is_given_twice_or_not_at_all_is_refused() -> None:
+    plan: Any = ep.plan
+    with pytest.raises(ArgumentError, match="epsilon is not given"):
+        plan([MEAN, SHARES])
+    for wrong in ((), (PEOPLE,), ([MEAN, "x"],)):
+        with pytest.raises(ArgumentError, match="given once"):
+            plan(*wrong, **({"epsilon": PEOPLE} if wrong else {}))
+    for name in ("shares", "targets"):
+        with pytest.raises(ArgumentError, match="for several questions"):
+            plan(PEOPLE, **{name: [1]})
+    with pytest.raises(BudgetError, match="divided"):
+        plan([MEAN, SHARES], epsilon={5e-324: 3, 1.0: 4})
+    with pytest.raises(ArgumentError, match="adaptive"):
+        plan([ep.Mean("x", bounds=(0, 1), method="adaptive")], epsilon=PEOPLE)
+
+
+def test_a_question_with_a_method_of_its_own_is_planned_with_it() -> None:
+    uniform = ep.Mean("x", bounds=(0, 1), method="uniform")
+    found = ep.plan([uniform, uniform], epsilon=PEOPLE)
+    assert [one.method for one in found] == ["uniform", "uniform"]  # type: ignore[attr-defined]
+    assert all(row.spent == pytest.approx(0.1) for row in found.spent)
+
+
+def test_what_cannot_be_forecast_is_refused() -> None:
+    class Other(ep.Mean):
+        goal = None  # type: ignore[assignment]
+
+    with pytest.raises(ArgumentError, match="no forecast of mean"):
+        ep.plan([Other("x", bounds=(0, 1))], epsilon=PEOPLE)

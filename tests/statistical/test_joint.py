@@ -1,0 +1,47 @@
+"""Ranges of several releases hold all numbers at once, as often as they say.
+
+The probability that anything here fails though it holds is below 10⁻⁹.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import epsilons as ep
+
+pytestmark = pytest.mark.statistical
+
+N = 500
+VALUES = np.random.default_rng(5).uniform(0.0, 100.0, N)
+MEAN = ep.Mean(VALUES, bounds=(0, 100))
+SHARES = ep.Frequencies(
+    [("a", "b", "c", "d")[k % 4] for k in range(N)], categories=["a", "b", "c", "d"]
+)
+RUNS = 300
+
+
+def _missed(ranges: Any, truth: list[Any]) -> bool:
+    return any(
+        bool(np.any((np.asarray(low) > true) | (np.asarray(high) < true)))
+        for (low, high), true in zip(ranges, truth, strict=True)
+    )
+
+
+def test_all_ranges_hold_at_once() -> None:
+    """Ranges that are not joint are noticed by the same test.
+
+    With one budget for all nothing but noise is random, and a half may be missed.
+    """
+    truth = [float(VALUES.mean()), np.full(4, 0.25)]
+    joint = apart = 0
+    for seed in range(RUNS):
+        releases = ep.publish([MEAN, SHARES], epsilon=0.2, source=ep.Seeded(seed))
+        joint += _missed([each[1:] for each in releases.band(0.5)], truth)
+        apart += _missed([releases[0].interval(0.5), releases[1].band(0.5)], truth)
+    most = int(binom.isf(1e-9, RUNS, 0.5))
+    assert joint <= most
+    assert apart > most
