@@ -19,30 +19,35 @@ from epsilons.ledger import Ledger
 from epsilons.made import VERSION
 from epsilons.noise import Seeded
 from epsilons.planning import LocalPlan, Plan, RangePlan, plan
+from epsilons.ranking import count, quantile
 from epsilons.release import Release, Releases
-from epsilons.statistics import Frequencies, Mean
+from epsilons.statistics import Count, Frequencies, Mean, Quantile
 
 __all__ = [
     "Allocation",
     "Budgets",
     "Check",
+    "Count",
     "Frequencies",
     "Ledger",
     "LocalPlan",
     "Mean",
     "Plan",
+    "Quantile",
     "RangePlan",
     "Release",
     "Releases",
     "Seeded",
     "allocate",
     "check",
+    "count",
     "errors",
     "frequencies",
     "local",
     "mean",
     "plan",
     "publish",
+    "quantile",
     "theory",
     "verify",
 ]

@@ -1,7 +1,10 @@
 """Release: what is published, with everything that may be published beside it."""
 
+from epsilons.release.count import Count
+from epsilons.release.derived import Amount, Counts
 from epsilons.release.entry import Entry
 from epsilons.release.estimate import Cells, Scalar, Vector
+from epsilons.release.quantiles import Quantiles
 from epsilons.release.release import Release
 from epsilons.release.releases import Releases
 from epsilons.release.sides import Side
@@ -9,10 +12,14 @@ from epsilons.release.spending import AllOfIt, ByLevel, Expected, Spending, Spen
 
 __all__ = [
     "AllOfIt",
+    "Amount",
     "ByLevel",
     "Cells",
+    "Count",
+    "Counts",
     "Entry",
     "Expected",
+    "Quantiles",
     "Release",
     "Releases",
     "Scalar",

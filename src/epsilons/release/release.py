@@ -12,8 +12,11 @@ import numpy.typing as npt
 from epsilons import frozen, parameters, report, words
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError, KindError
+from epsilons.release.count import Count
+from epsilons.release.derived import Derived
 from epsilons.release.entry import Entry
 from epsilons.release.estimate import Cells, Scalar, Vector
+from epsilons.release.quantiles import Quantiles
 from epsilons.release.sides import Side, side_by_side
 from epsilons.release.spending import ByLevel, Expected, Spending
 from epsilons.report.shown import Shown
@@ -29,7 +32,7 @@ _NOT_ONE = "text is not the JSON of a release, as release.to_json() writes it."
 
 @frozen.storable
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Release(Shown):
+class Release(Shown, Derived):
     """A published statistic. It holds no data: only what was drawn, and public facts.
 
     Attributes:
@@ -69,7 +72,7 @@ class Release(Shown):
 
     LATER: ClassVar = ("ledger",)
     statistic: str
-    estimate: Scalar | Cells | Vector
+    estimate: Scalar | Cells | Vector | Quantiles | Count
     n: int | None
     n_is_noisy: bool = False
     method: str
@@ -131,13 +134,13 @@ class Release(Shown):
         return self.estimate.interval(self.assumption, parameters.confidence(confidence))
 
     def band(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
-        """Ranges that hold the shares of all categories at once with at least this probability.
+        """Ranges that hold all shares, or all quantiles, at once with at least this probability.
 
         Args:
             confidence: strictly between 0 and 1.
 
         Returns:
-            (low, high), arrays in the order of the categories, cut to [0, 1].
+            (low, high), arrays in the order of the categories or quantiles, cut to what can be.
 
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1, or there are no
@@ -147,7 +150,8 @@ class Release(Shown):
             Over all data that the assumption allows, the probability that any of them misses is at
             most 1 − confidence.
         """
-        return self._cells("band").band(self.assumption, parameters.confidence(confidence))
+        several = self.estimate if isinstance(self.estimate, Quantiles) else self._cells("band")
+        return several.band(self.assumption, parameters.confidence(confidence))
 
     def radius(self, confidence: float = 0.95) -> float:
         """How far a true mean vector is from `raw` at most, in ℓ2, with at least this probability.
@@ -300,7 +304,7 @@ class Release(Shown):
             "risk_kind": self.risk_kind,
             "risk_of": self.estimate.margin.numbers,
             "sides": [side._asdict() for side in self.sides],
-            "before": words.BEFORE if self.assumption == RELATED else "",
+            "before": words.BEFORE if self._had_another_default else "",
             "spent": [row._asdict() for row in self.spent],
             "protects": self.protects,
             "assumes": self.assumes,
@@ -345,6 +349,11 @@ class Release(Shown):
         if not isinstance(found, cls):
             raise ArgumentError(_NOT_ONE)
         return found
+
+    @property
+    def _had_another_default(self) -> bool:
+        """Whether former versions assumed something else of budgets and values."""
+        return self.assumption == RELATED and not isinstance(self.estimate, (Count, Quantiles))
 
     def _scalar(self, name: str) -> Scalar:
         if isinstance(self.estimate, Scalar):

@@ -15,7 +15,9 @@ from epsilons.allocation import best_cap
 from epsilons.allocation.caps import capped
 from epsilons.allocation.rule import Effective, weighing_of
 from epsilons.budgets import Budgets
+from epsilons.release.count import Count
 from epsilons.release.estimate import Cells, Scalar, Vector
+from epsilons.release.quantiles import Quantiles
 from epsilons.risk import OPEN, SumNoise
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import Goal, Words, goal_of
@@ -60,7 +62,10 @@ class Side(NamedTuple):
 
 
 def side_by_side(
-    estimate: Scalar | Cells | Vector, words: Words, budgets: Budgets | None, neighbours: str
+    estimate: Scalar | Cells | Vector | Quantiles | Count,
+    words: Words,
+    budgets: Budgets | None,
+    neighbours: str,
 ) -> tuple[Side, ...]:
     """What a release says with each answer.
 
@@ -80,13 +85,18 @@ def side_by_side(
         low = high = cap = typical = None
         if isinstance(estimate, Scalar):
             low, high = estimate.interval(each, confidence)
-        if budgets is not None and not isinstance(estimate, Vector):
+        if budgets is not None and isinstance(estimate, (Scalar, Cells)) and _staked(estimate):
             goal = goal_of((each, loss, confidence), cells)
             found = stakes(budgets, goal, goal.noise if neighbours == "replace" else OPEN)
             cap, typical = found.cap, estimate.unit * found.typical
         error = estimate.error(each, confidence)
         sides.append(Side(each.related, low, high, error, cap, typical))
     return tuple(sides)
+
+
+def _staked(estimate: Scalar | Cells) -> bool:
+    """Whether a cap of a mean, or of shares, says something of it."""
+    return getattr(estimate.margin, "staked", True)
 
 
 def answers(assumption: Assumption) -> tuple[Assumption, ...]:

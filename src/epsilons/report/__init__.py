@@ -10,8 +10,16 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from epsilons.report import cells, local_plan, plan, range_plan, scalar, vector
-from epsilons.report.data import CellsData, ReleaseData, ScalarData, SpentRow, VectorData
+from epsilons.report import cells, count, local_plan, plan, quantiles, range_plan, scalar, vector
+from epsilons.report.data import (
+    CellsData,
+    CountData,
+    QuantilesData,
+    ReleaseData,
+    ScalarData,
+    SpentRow,
+    VectorData,
+)
 from epsilons.report.numbers import number, points
 from epsilons.report.parts import write_page
 from epsilons.report.phrases import few_at_each, weak_budgets
@@ -22,10 +30,12 @@ from epsilons.report.screen import table
 __all__ = [
     "KINDS",
     "CellsData",
+    "CountData",
     "Data",
     "ForecastData",
     "Forms",
     "PlanData",
+    "QuantilesData",
     "ReleaseData",
     "ScalarData",
     "SpentRow",
@@ -66,6 +76,8 @@ KINDS: Final[Mapping[str, Forms]] = MappingProxyType(
         "scalar": Forms(scalar.text, scalar.html, scalar.plot, scalar.page),
         "cells": Forms(cells.text, cells.html, cells.plot, cells.page),
         "vector": Forms(vector.text, vector.html, vector.plot, vector.page),
+        "quantiles": Forms(quantiles.text, quantiles.html, quantiles.plot, quantiles.page),
+        "count": Forms(count.text, count.html, count.plot, count.page),
         "plan": Forms(plan.text, plan.html, plan.plot, plan.page),
         "range plan": Forms(range_plan.text, range_plan.html, range_plan.plot, range_plan.page),
         "local plan": Forms(local_plan.text, local_plan.html, local_plan.plot, local_plan.page),

@@ -21,11 +21,11 @@ class SumNoise:
 
     Attributes:
         moves: how many sums one person can change by their whole weight: the noise of each grows
-            with it.
+            with it. Where noises are added up it is the scale of Laplace noise of their variance.
         closed: the noise of cells, if it sums to zero; None if each has Laplace noise of its own.
     """
 
-    moves: int = 1
+    moves: float = 1
     closed: ClosedNoise | None = None
 
 

@@ -4,13 +4,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from epsilons.statistics.count import Count
 from epsilons.statistics.frequencies import Frequencies
 from epsilons.statistics.mean import NOT_GIVEN, Mean
+from epsilons.statistics.quantile import Quantile
 from epsilons.statistics.question import Question
 
-__all__ = ["NOT_GIVEN", "STATISTICS", "Frequencies", "Mean", "Question"]
+__all__ = ["NOT_GIVEN", "STATISTICS", "Count", "Frequencies", "Mean", "Quantile", "Question"]
 
 STATISTICS: Final[Mapping[str, type[Question]]] = MappingProxyType(
-    {each.statistic: each for each in (Mean, Frequencies)}
+    {each.statistic: each for each in (Mean, Frequencies, Quantile, Count)}
 )
 """Every statistic by its name: plans and the command line find them here."""
