@@ -19,20 +19,23 @@ from epsilons.ledger import Ledger
 from epsilons.made import VERSION
 from epsilons.noise import Seeded
 from epsilons.planning import LocalPlan, Plan, RangePlan, SeveralPlans, plan
+from epsilons.ranking import count, quantile
 from epsilons.release import Release, Releases
-from epsilons.statistics import Covariance, Frequencies, Mean, Variance
+from epsilons.statistics import Count, Covariance, Frequencies, Mean, Quantile, Variance
 from epsilons.varying import covariance, variance
 
 __all__ = [
     "Allocation",
     "Budgets",
     "Check",
+    "Count",
     "Covariance",
     "Frequencies",
     "Ledger",
     "LocalPlan",
     "Mean",
     "Plan",
+    "Quantile",
     "RangePlan",
     "Release",
     "Releases",
@@ -41,6 +44,7 @@ __all__ = [
     "Variance",
     "allocate",
     "check",
+    "count",
     "covariance",
     "errors",
     "frequencies",
@@ -48,6 +52,7 @@ __all__ = [
     "mean",
     "plan",
     "publish",
+    "quantile",
     "theory",
     "variance",
     "verify",

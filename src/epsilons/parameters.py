@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Set, Sized
 from itertools import pairwise
 from typing import Any, Final, ParamSpec, TypeVar
 
+import numpy as np
+
 from epsilons.errors import ArgumentError, BoundsError
 
 _P = ParamSpec("_P")
@@ -220,6 +222,21 @@ def confidence(value: object) -> float:
     raise ArgumentError(
         f"confidence={value!r} must be a number strictly between 0 and 1, such as 0.95."
     )
+
+
+def quantiles(value: object) -> float | tuple[float, ...]:
+    """Return which quantiles are asked for: one share, or several that ascend.
+
+    Raises:
+        ArgumentError: they are something else.
+    """
+    several = isinstance(value, (list, tuple, np.ndarray))
+    items: list[Any] = list(value) if several else [value]  # type: ignore[call-overload]
+    inside = all(isinstance(each, (int, float)) and 0.0 < each < 1.0 for each in items)
+    if items and inside and all(a < b for a, b in pairwise(items)):
+        return tuple(map(float, items)) if several else float(items[0])
+    wanted = "strictly between 0 and 1, such as 0.5 for the median, or several, ascending"
+    raise ArgumentError(f"q={value!r} must be a number {wanted}.")
 
 
 def cells(statistic: object, categories: object, edges: object = None) -> int | None:

@@ -55,6 +55,7 @@ _PROTECTED: Final = {
 _TRUTH: Final = {
     "mean": "The {mean}",
     "frequencies": "The shares",
+    "quantile": "The {mean}",
     "variance": "The variance",
     "covariance": "The covariance, the slope and the correlation",
 }
@@ -62,6 +63,7 @@ _SEVERAL: Final = ("frequencies", "covariance")
 _VALUES: Final = {
     "mean": "values",
     "frequencies": "categories",
+    "quantile": "ranks",
     "variance": "values",
     "covariance": "values",
 }
@@ -95,6 +97,12 @@ _ALIKE: Final = (
     "Nearly all values seem to be the same, so that the range is as narrow as can be: values that "
     "differ are cut."
 )
+
+COUNTED: Final = (
+    "For privacy and for the error, nothing. Those are counted whose budget is not below the "
+    "lowest level."
+)
+"""Said of a count of people."""
 
 BEFORE: Final = 'This is the default since 0.2; before, it was about="population", related=False.'
 """Said where budgets of these very people may say anything."""
@@ -171,20 +179,27 @@ def assumed(
     """What the error of a release of the central model assumes.
 
     Args:
-        statistic: "mean", "frequencies", "variance" or "covariance".
+        statistic: "mean", "frequencies", "quantile", "variance" or "covariance".
         neighbours: what counts as a change of one person.
         assumption: what is taken to be true of the data.
-        mean: which mean it is.
+        mean: which mean it is, or which quantiles.
         found: whether values were cut to a range that was found.
     """
     wanted = _ABOUT[assumption.about].format(
         truth=_TRUTH[statistic].format(mean=mean),
         counted=_COUNTED[neighbours],
-        is_="are" if statistic in _SEVERAL else "is",
+        is_="are" if statistic in _SEVERAL or mean.endswith("quantiles") else "is",
         cut=", each value cut to the range that was found" if found else "",
     )
     more = _MOMENTS.get(statistic, "")
     return f"{wanted} {_budgets_say(assumption.related, _VALUES[statistic], more)}"
+
+
+def quantiles(q: float | tuple[float, ...]) -> str:
+    """Which quantiles, in words."""
+    if isinstance(q, tuple):
+        return ", ".join(f"{each:.6g}" for each in q) + " quantiles"
+    return "median" if q == 0.5 else f"{q:.6g} quantile"
 
 
 def guessed(spread: float | None) -> str:
@@ -198,10 +213,17 @@ def guessed(spread: float | None) -> str:
 
 
 def _budgets_say(related: bool | float, values: str, more: str = "") -> str:
+    ranks = values == "ranks"
+    told = "values" if ranks else values
     if related is True:
-        return f"Budgets may say anything about {values}."
+        return f"Budgets may say anything about {told}."
     if related is False:
-        return f"Who has which budget says nothing of their {values}."
+        return f"Who has which budget says nothing of their {told}."
+    if ranks:
+        return (
+            "The share of people below any value differs by at most "
+            f"{_percent(related)} of all people from budget to budget."
+        )
     if values == "values":
         return (
             f"The means of people at different budgets differ by at most {_percent(related)} of "

@@ -32,6 +32,7 @@ __all__ = [
     "Allocation",
     "allocate",
     "allocate_for",
+    "allocation_of",
     "best_cap",
     "rules_for",
 ]
@@ -240,13 +241,13 @@ def rules_for(goal: Goal) -> Mapping[str, Rule]:
 def allocate_for(budgets: Budgets, goal: Goal, method: str) -> Allocation:
     """`allocate`, for arguments that were checked already."""
     if method != "auto":
-        return _allocation(budgets, goal, method, rules_for(goal)[method](budgets, goal))
+        return allocation_of(budgets, goal, method, rules_for(goal)[method](budgets, goal))
     best = _best_laplace(budgets, goal)
     if "staircase" not in rules_for(goal):
         return best
     answer = promising(budgets, goal, best.aimed)
     if answer is not None:
-        other = _allocation(budgets, goal, "staircase", answer)
+        other = allocation_of(budgets, goal, "staircase", answer)
         if other.aimed < (1.0 - MARGIN) * best.aimed:
             return other
     return best
@@ -254,19 +255,20 @@ def allocate_for(budgets: Budgets, goal: Goal, method: str) -> Allocation:
 
 def _best_laplace(budgets: Budgets, goal: Goal) -> Allocation:
     """The least risk with Laplace noise."""
-    best = _allocation(budgets, goal, "optimal", optimal(budgets, goal))
+    best = allocation_of(budgets, goal, "optimal", optimal(budgets, goal))
     if goal.loss != "pac" or (not goal.guessed and best.exact and goal.confidence >= 0.5):
         return best  # no weights on the simplex do better: docs/proofs/allocation.md
     least = goal.aim(best.weighing)
     for name, rule in rules_for(goal).items():
         if name not in (*_BY_NAME_ONLY, "optimal", "staircase"):
-            other = _allocation(budgets, goal, name, rule(budgets, goal))
+            other = allocation_of(budgets, goal, name, rule(budgets, goal))
             if goal.aim(other.weighing) < least and other.aimed <= best.aimed:
                 best, least = other, goal.aim(other.weighing)
     return best
 
 
-def _allocation(budgets: Budgets, goal: Goal, method: str, answer: Effective) -> Allocation:
+def allocation_of(budgets: Budgets, goal: Goal, method: str, answer: Effective) -> Allocation:
+    """The allocation that effective budgets stand for."""
     weighing = weighing_of(budgets, answer, goal.noise)
     # Beside a public person who is used without noise, the others are not used at all.
     spent = answer.spent

@@ -85,6 +85,14 @@ CELLS = (
 )
 
 
+_Q = click.option(
+    "--q",
+    type=float,
+    multiple=True,
+    help="The share of people that is at or below, such as 0.5; give it once for each.",
+)
+
+
 def _method(names: Iterable[str]) -> Decorator:
     return click.option(
         "--method", type=click.Choice(["auto", *names]), default="auto", show_default=True
@@ -100,6 +108,7 @@ EVERY = (
         VALUE,
         _EPSILON,
         *RANGE,
+        _Q,
         options.SHAPE,
         options.SPREAD,
         *CELLS,
@@ -129,9 +138,11 @@ class Publish(click.Command):
             found = (options.UNKNOWN_RANGE, options.SHAPE) if question.range_may_be_found else ()
             guess = (options.SPREAD,) if "spread" in _fields(question) else ()
             second = (_BESIDE, _BESIDE_BOUNDS) if "beside" in _fields(question) else ()
-            between: tuple[Decorator, ...] = (_BOUNDS, *second, *found, *guess, *_WHOSE, _MISSING)
+            ranks = (_Q,) if "q" in _fields(question) else ()
+            own = (_BOUNDS, *ranks, *second, *found, *guess)
+            between: tuple[Decorator, ...] = (*own, *_WHOSE, _MISSING)
         else:
-            between = (*CELLS, *_WHOSE)
+            between = (*(CELLS if _in_cells(question) else ()), *_WHOSE)
         method = _method(question.every_method)
         super().__init__(
             question.statistic.replace(" ", "-"),
@@ -159,13 +170,24 @@ def asked(question: type[Question], given: dict[str, Any]) -> Question:
     shared = {name: given[name] for name in names}
     if "beside" in _fields(question):
         shared |= {name: given[name] for name in ("beside", "beside_bounds")}
-    own = _bounds(given) if _bounded(question) else _cells(given)
+    own: dict[str, Any] = {}
+    if _bounded(question):
+        own = _bounds(given)
+    elif _in_cells(question):
+        own = _cells(given)
+    if "q" in _fields(question):
+        own["q"] = _shares(given["q"])
     return question(given["value"], **shared, **own)
 
 
 def _bounded(question: type[Question]) -> bool:
     """Whether a question is asked of numbers on a range, or else of cells."""
     return "bounds" in _fields(question)
+
+
+def _in_cells(question: type[Question]) -> bool:
+    """Whether a question is asked of cells."""
+    return "categories" in _fields(question)
 
 
 def _fields(question: type[Question]) -> set[str]:
@@ -250,6 +272,13 @@ def _cells(given: dict[str, Any]) -> dict[str, Any]:
         raise click.UsageError("Give one of --category (repeated), --integers or --edges.")
     bins = None if edges is None else _numbers(edges)
     return {"categories": words or whole or None, "edges": bins, "other": given["other"]}
+
+
+def _shares(given: tuple[float, ...]) -> float | list[float]:
+    """Which quantiles: one number, or a list of several."""
+    if not given:
+        raise click.UsageError("Give --q, the share of people that is at or below, such as 0.5.")
+    return given[0] if len(given) == 1 else list(given)
 
 
 def _numbers(text: str) -> list[float]:

@@ -1,9 +1,13 @@
 """Release: what is published, with everything that may be published beside it."""
 
+from epsilons.release.count import Count
+from epsilons.release.derived import Amount, Counts
 from epsilons.release.entry import Entry
 from epsilons.release.estimate import Cells, Scalar, Vector
 from epsilons.release.joint import JointRange, JointRanges
+from epsilons.release.kinds import AnyEstimate
 from epsilons.release.moments import Pair, Variance
+from epsilons.release.quantiles import Quantiles
 from epsilons.release.release import Release
 from epsilons.release.releases import Releases
 from epsilons.release.sides import Side
@@ -11,13 +15,18 @@ from epsilons.release.spending import AllOfIt, ByLevel, Expected, Spending, Spen
 
 __all__ = [
     "AllOfIt",
+    "Amount",
+    "AnyEstimate",
     "ByLevel",
     "Cells",
+    "Count",
+    "Counts",
     "Entry",
     "Expected",
     "JointRange",
     "JointRanges",
     "Pair",
+    "Quantiles",
     "Release",
     "Releases",
     "Scalar",

@@ -12,9 +12,13 @@ from epsilons import frozen, parameters, report, words
 from epsilons.budgets import Budgets
 from epsilons.errors import KindError
 from epsilons.release import stored
+from epsilons.release.count import Count
+from epsilons.release.derived import Derived
 from epsilons.release.entry import Entry
 from epsilons.release.estimate import Cells, Scalar, Vector
+from epsilons.release.kinds import AnyEstimate
 from epsilons.release.moments import Pair
+from epsilons.release.quantiles import Quantiles
 from epsilons.release.sides import Side, side_by_side
 from epsilons.release.spending import ByLevel, Expected, Spending
 from epsilons.report.shown import Shown
@@ -26,7 +30,7 @@ from epsilons.types import Floats
 
 @frozen.storable
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Release(Shown):
+class Release(Shown, Derived):
     """A published statistic. It holds no data: only what was drawn, and public facts.
 
     Attributes:
@@ -66,7 +70,7 @@ class Release(Shown):
 
     LATER: ClassVar = ("ledger",)
     statistic: str
-    estimate: Scalar | Cells | Vector | Pair
+    estimate: AnyEstimate
     n: int | None
     n_is_noisy: bool = False
     method: str
@@ -128,13 +132,13 @@ class Release(Shown):
         return self.estimate.interval(self.assumption, parameters.confidence(confidence))
 
     def band(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
-        """Ranges that hold the shares of all categories at once with at least this probability.
+        """Ranges that hold all shares, or all quantiles, at once with at least this probability.
 
         Args:
             confidence: strictly between 0 and 1.
 
         Returns:
-            (low, high), arrays in the order of the categories, cut to [0, 1].
+            (low, high), arrays in the order of the categories or quantiles, cut to what can be.
 
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1, or there are no
@@ -144,7 +148,8 @@ class Release(Shown):
             Over all data that the assumption allows, the probability that any of them misses is at
             most 1 − confidence.
         """
-        return self._cells("band").band(self.assumption, parameters.confidence(confidence))
+        several = self.estimate if isinstance(self.estimate, Quantiles) else self._cells("band")
+        return several.band(self.assumption, parameters.confidence(confidence))
 
     def radius(self, confidence: float = 0.95) -> float:
         """How far a true mean vector is from `raw` at most, in ℓ2, with at least this probability.
@@ -297,7 +302,7 @@ class Release(Shown):
             "risk_kind": self.risk_kind,
             "risk_of": self.estimate.margin.numbers,
             "sides": [side._asdict() for side in self.sides],
-            "before": words.BEFORE if self.assumption == RELATED else "",
+            "before": words.BEFORE if self._had_another_default else "",
             "spent": [row._asdict() for row in self.spent],
             "protects": self.protects,
             "assumes": self.assumes,
@@ -342,6 +347,11 @@ class Release(Shown):
     def means(self) -> tuple[Estimated, Estimated]:
         """The means of two columns, each with its interval."""
         return self._pair("means").means(self.assumption, self.confidence)
+
+    @property
+    def _had_another_default(self) -> bool:
+        """Whether former versions assumed something else of budgets and values."""
+        return self.assumption == RELATED and not isinstance(self.estimate, (Count, Quantiles))
 
     def _scalar(self, name: str) -> Scalar:
         if isinstance(self.estimate, Scalar):

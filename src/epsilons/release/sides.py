@@ -15,7 +15,8 @@ from epsilons.allocation import best_cap
 from epsilons.allocation.caps import capped
 from epsilons.allocation.rule import Effective, weighing_of
 from epsilons.budgets import Budgets
-from epsilons.release.estimate import Cells, Scalar, Vector
+from epsilons.release.estimate import Cells, Scalar
+from epsilons.release.kinds import AnyEstimate
 from epsilons.release.moments import Pair
 from epsilons.risk import OPEN, SumNoise
 from epsilons.risk.assumptions import Assumption
@@ -62,7 +63,7 @@ class Side(NamedTuple):
 
 
 def side_by_side(
-    estimate: Scalar | Cells | Vector | Pair, words: Words, budgets: Budgets | None, neighbours: str
+    estimate: AnyEstimate, words: Words, budgets: Budgets | None, neighbours: str
 ) -> tuple[Side, ...]:
     """What a release says with each answer.
 
@@ -82,7 +83,7 @@ def side_by_side(
         low = high = cap = typical = None
         if isinstance(estimate, (Scalar, Pair)):
             low, high = estimate.interval(each, confidence)
-        if budgets is not None and estimate.foretold:
+        if budgets is not None and isinstance(estimate, (Scalar, Cells)) and _staked(estimate):
             asked = (each, loss, confidence)
             goal = goal_of(asked, cells)
             if isinstance(estimate.margin, WeighedTogether):
@@ -92,6 +93,11 @@ def side_by_side(
         error = estimate.error(each, confidence)
         sides.append(Side(each.related, low, high, error, cap, typical))
     return tuple(sides)
+
+
+def _staked(estimate: Scalar | Cells) -> bool:
+    """Whether a cap of a mean, or of shares, says something of it."""
+    return estimate.foretold and getattr(estimate.margin, "staked", True)
 
 
 def answers(assumption: Assumption) -> tuple[Assumption, ...]:

@@ -14,10 +14,12 @@ from typing import Any, Final
 from epsilons.report import (
     cells,
     charts,
+    count,
     local_plan,
     pair,
     plan,
     plans,
+    quantiles,
     range_plan,
     scalar,
     several,
@@ -25,6 +27,8 @@ from epsilons.report import (
 )
 from epsilons.report.data import (
     CellsData,
+    CountData,
+    QuantilesData,
     ReleaseData,
     ReleasesData,
     ScalarData,
@@ -42,10 +46,12 @@ from epsilons.report.screen import table
 __all__ = [
     "KINDS",
     "CellsData",
+    "CountData",
     "Data",
     "ForecastData",
     "Forms",
     "PlanData",
+    "QuantilesData",
     "ReleaseData",
     "ReleasesData",
     "ScalarData",
@@ -93,6 +99,8 @@ KINDS: Final[Mapping[str, Forms]] = MappingProxyType(
         "vector": Forms(vector.text, vector.html, vector.plot, vector.page),
         "pair": Forms(pair.text, pair.html, pair.plot, pair.page),
         "releases": Forms(several.text, several.html, several.plot, several.page),
+        "quantiles": Forms(quantiles.text, quantiles.html, quantiles.plot, quantiles.page),
+        "count": Forms(count.text, count.html, count.plot, count.page),
         "plan": Forms(plan.text, plan.html, plan.plot, plan.page),
         "range plan": Forms(range_plan.text, range_plan.html, range_plan.plot, range_plan.page),
         "local plan": Forms(local_plan.text, local_plan.html, local_plan.plot, local_plan.page),

@@ -5,6 +5,8 @@
     VectorData     a mean of vectors                      kind "vector"
     PairData       how two columns go together            kind "pair"
     ReleasesData   several releases of the same people    kind "releases"
+    QuantilesData  several quantiles                      kind "quantiles"
+    CountData      how many people there are              kind "count"
     PlanData       every method forecast                  kind "plan"
     RangePlanData  a mean on a range that is to be found  kind "range plan"
     LocalPlanData  every kind of local report forecast    kind "local plan"
@@ -203,7 +205,39 @@ class PairData(ReleaseData):
     means: list[EstimatedData]
 
 
-AnyRelease = ScalarData | CellsData | VectorData | PairData
+class QuantilesData(ReleaseData):
+    """Several quantiles of one column, all lists in their order.
+
+    Attributes:
+        quantiles: the share of people that is at or below each.
+        interval: the low ends and the high ends, of each by itself.
+        band: the same, for all at once.
+        bounds: the range of the values: its two ends.
+    """
+
+    kind: Literal["quantiles"]
+    quantiles: list[float]
+    value: list[float]
+    raw: list[float]
+    interval: list[list[float]]
+    band: list[list[float]]
+    bounds: list[float]
+
+
+class CountData(ReleaseData):
+    """How many people there are.
+
+    Attributes:
+        interval: its two ends.
+    """
+
+    kind: Literal["count"]
+    value: int
+    raw: int
+    interval: list[int]
+
+
+AnyRelease = ScalarData | CellsData | VectorData | PairData | QuantilesData | CountData
 
 
 class ReleasesData(TypedDict):

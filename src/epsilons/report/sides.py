@@ -15,6 +15,9 @@ Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
 _FIRST = "if budgets go with values"
 _CAPS = ("best cap", "typical error with it")
 
+_SHARES = ("frequencies", "quantile")
+"""Statistics that are about shares of people, and not about means."""
+
 _STAR = "The row with * is what was assumed."
 _BOUGHT = (
     " The best cap is the most that anyone would have spent if the row had been assumed from the "
@@ -47,7 +50,7 @@ def sides_table(data: ReleaseData, told: Callable[[float], str]) -> Table | None
     rows: list[tuple[str, ...]] = []
     for side in sides:
         known = _interval(side) or told(side["error"])
-        name = _name(side, data["related"], cells=data["statistic"] == "frequencies")
+        name = _name(side, data["related"], cells=data["statistic"] in _SHARES)
         row: tuple[str, ...] = (name, known)
         if capped:
             row = (*row, budget(side["cap"] or 0.0), told(side["typical"] or 0.0))

@@ -32,6 +32,9 @@ Bounds = tuple[float, float]
 class Margin:
     """What every margin has."""
 
+    staked: ClassVar[bool] = True
+    """Whether the caps that would have been best for a mean, or for shares, are those for it."""
+
     @property
     def numbers(self) -> int:
         """How many numbers the mean squared error beside it is summed over."""
@@ -175,7 +178,7 @@ class _Behind(Margin):
 
     kind: ClassVar[str | None] = LEADING
 
-    def _asked(self, assumption: Assumption, confidence: float) -> tuple[float, float, float]:
+    def asked(self, assumption: Assumption, confidence: float) -> tuple[float, float, float]:
         """What an interval is asked for.
 
         Returns:
@@ -274,7 +277,7 @@ class Ratio(_Behind):
 
     def unit(self, assumption: Assumption, confidence: float) -> tuple[float, float]:
         """A range of the unit range that holds the truth with at least this probability."""
-        largest, apart, rest = self._asked(assumption, confidence)
+        largest, apart, rest = self.asked(assumption, confidence)
         given = (self.law, self.scheme, self.drawn)
         low, high = ratio.interval(*given, largest=largest, confidence=rest)
         reach = apart + self.slack
@@ -373,7 +376,7 @@ class RatioCells(_Behind):
         return ratio.OwnTotal(self.scale, len(self.drawn))
 
     def _intervals(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        largest, apart, rest = self._asked(assumption, confidence)
+        largest, apart, rest = self.asked(assumption, confidence)
         given = (self.drawn, self.total, self._noises)
         low, high = ratio.share_intervals(*given, largest=largest, confidence=rest)
         return np.maximum(low - apart, 0.0), np.minimum(high + apart, 1.0)

@@ -41,6 +41,11 @@ one more."""
 _LARGEST_RATIO: Final = 1e9
 
 
+def hoeffding(square: float) -> tuple[Floats, Floats]:
+    """The same as `Sampled.chances` of any S with P(S > s) ≤ exp(−2s²/square)."""
+    return _CELLS * (math.sqrt(square) / 2.0), np.exp(-0.5 * np.maximum(_CELLS, 0.0) ** 2)[None, :]
+
+
 class Sampled:
     """How often Σw·(X − μ) + L is far from 0, for X drawn from any one population on a unit range.
 
@@ -75,6 +80,11 @@ class Sampled:
         # In each piece, a bound on P(S > x) at the start of each cell of x.
         self._tails = np.minimum(tails, np.exp(-0.5 * np.maximum(_CELLS, 0.0) ** 2))
         self._nearly = nearly_gaussian(weighing, ends[::-1])
+
+    @property
+    def chances(self) -> tuple[Floats, Floats]:
+        """Where cells of errors begin, and in each piece of variances a bound on P(S > that)."""
+        return self._from, self._tails
 
     def beyond(self, a: float) -> float:
         """A bound on the probability of an error of more than `a`, which is at least 0."""

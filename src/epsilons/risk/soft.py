@@ -347,7 +347,7 @@ class RatioMoments(_Behind, SoftMoments):
 
     def far(self, function: Function, assumption: Assumption, beta: float) -> float:
         """A bound on the error of the mean of a function that fails with this probability."""
-        largest, apart, rest = self._asked(assumption, 1.0 - beta)
+        largest, apart, rest = self.asked(assumption, 1.0 - beta)
         beta = 1.0 - rest
         values, reach = function.values, function.reach
         about = Contrast(np.ones(len(values)), self.scale).deviation(0.0, 0.0, _TOTAL * beta)

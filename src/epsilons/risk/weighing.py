@@ -22,7 +22,8 @@ class SumNoise:
 
     Attributes:
         moves: how many sums one person can change by their whole weight: the noise of each grows
-            with it. Of means that are drawn together, by how much it grows.
+            with it. Of means that are drawn together, by how much it grows; where noises are added
+            up, the scale of Laplace noise of their variance.
         closed: the noise of cells, if it sums to zero; None if each has Laplace noise of its own.
         cube: the noise of a mean, if several are drawn together; None if it is Laplace noise.
     """

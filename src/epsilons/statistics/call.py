@@ -78,6 +78,11 @@ class Call:
         """Whether other questions share everyone's budget."""
         return self.share != 1
 
+    @property
+    def given(self) -> dict[str, Any]:
+        """What rows are opened with, beside their values."""
+        return {"epsilon": self.epsilon, "data": self.data, "person": self.person}
+
     def offered(self, levels: Floats) -> Floats:
         """What people of these budgets offer to one question: their part of it, rounded down.
 

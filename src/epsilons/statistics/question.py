@@ -43,6 +43,7 @@ class Question(ABC):
         describes: what its command publishes of a {file}.
         every_method: all names that `method` can have beside "auto", whatever else is asked.
         range_may_be_found: whether bounds may be None.
+        unplanned: what to do in place of a plan, where there is none.
         values: an array, or the name of a column of the data.
         about: "people" or "population": whose truth is wanted.
         related: whether budgets may go with values: True, False, or by how much.
@@ -62,6 +63,7 @@ class Question(ABC):
     describes: ClassVar[str]
     every_method: ClassVar[tuple[str, ...]]
     range_may_be_found: ClassVar[bool] = False
+    unplanned: ClassVar[str] = ""
 
     values: Any = field(repr=False)  # it may be an array of what people said
     _: KW_ONLY
@@ -98,24 +100,28 @@ class Question(ABC):
         object.__setattr__(self, name, value)
 
     @classmethod
-    @abstractmethod
     def goal_for(
-        cls, words: Words, categories: object, edges: object, spread: object = None
+        cls,
+        words: Words,  # noqa: ARG003
+        categories: object,  # noqa: ARG003
+        edges: object,  # noqa: ARG003
+        spread: object = None,  # noqa: ARG003
     ) -> Goal:
         """What is to be small, for a forecast without a question.
 
         Raises:
-            ArgumentError: an argument is for another statistic.
+            ArgumentError: an argument is for another statistic, or there is no plan for this one.
         """
+        raise ArgumentError(f"statistic={cls.statistic!r} has no plan. {cls.unplanned}")
 
     @classmethod
-    @abstractmethod
     def range_for(cls, bounds: object) -> tuple[float, float]:
         """The range of what is averaged, for a forecast.
 
         Raises:
             ArgumentError: there is no such range.
         """
+        return parameters.bounds(bounds)
 
     @classmethod
     @abstractmethod

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from epsilons.noise import Source
-from epsilons.release import Cells, Expected, Pair, Scalar, Spending
+from epsilons.release import AnyEstimate, Expected, Spending
 from epsilons.types import Floats, Integers
 
 __all__ = ["Answer", "Draw", "Losses", "Mechanism", "Steps", "Thinning", "Toss"]
@@ -125,7 +125,7 @@ class Answer:
         beside: what is to be said of other answers that were drawn with it, in words.
     """
 
-    estimate: Scalar | Cells | Pair
+    estimate: AnyEstimate
     method: str
     n: int | None
     n_is_noisy: bool = False

@@ -1,0 +1,186 @@
+"""What users type of ranks and numbers of people: `quantile` and `count`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from epsilons import parameters
+from epsilons.accounts import Account
+from epsilons.asking import publish
+from epsilons.noise import Source
+from epsilons.release import Release
+from epsilons.statistics import Count, Quantile
+
+__all__ = ["count", "quantile"]
+
+
+@parameters.speaks_plainly
+def quantile(
+    values: Any,
+    q: Any,
+    *,
+    epsilon: Any = None,
+    bounds: Any,
+    data: Any = None,
+    separator: str | None = None,
+    person: Any = None,
+    neighbours: str = "replace",
+    about: str = "people",
+    related: bool | float = True,
+    loss: str = "mse",
+    confidence: float = 0.95,
+    method: str = "auto",
+    missing: str | None = None,
+    levels: Any = None,
+    cap: float | None = None,
+    ledger: Account | None = None,
+    title: str | None = None,
+    unit: str | None = None,
+    source: Source | None = None,
+) -> Release:
+    """Publish the value that a share q of people is at or below, when everyone has their own ε.
+
+    It is the smallest value v with at least a share q of people at or below v. It is known to a
+    1024th of the bounds at best: choose them as narrow as you can defend.
+
+    Args:
+        values: an array, or the name of a column of `data`.
+        q: a share strictly between 0 and 1, such as 0.5 for the median; or several, ascending.
+        epsilon: each person's budget: an array, the name of a column, or one number for all.
+        bounds: the range (lo, hi) that values can have, known without looking at them. Values
+            outside, infinite ones too, count as the nearest bound.
+        data: a table or a file: see `epsilons.mean`.
+        separator: what separates the columns of a CSV file.
+        person: whose row it is: an array, or the name of a column. Someone with r rows counts as
+            r people of one r-th each: no order of rows changes that. Without it every row is a
+            person.
+        neighbours: "replace" or "add-remove": see `epsilons.mean`.
+        about: whose quantile is wanted: of "people", these very people, or of the "population" that
+            they are a sample of.
+        related: whether budgets may go with values: True, in any way; False; or a number δ: the
+            share of people below any value differs by at most δ from budget to budget.
+        loss: which error is told: "mse", or "pac". Either is a forecast for values that are spread
+            evenly over the bounds: over all data an error in data units may be the whole range.
+            Intervals hold for all data.
+        confidence: of the interval that is printed; a selection is aimed for it.
+        method: "table": a table of bins, which serves all quantiles at once. "selection", under
+            replace: each quantile, and one on either side of it, is selected among 1024 candidates.
+            "auto" takes the one whose intervals are shorter if values are spread evenly.
+        missing: what a value that is null or NaN gets: "error", a refusal, or "midpoint", the
+            middle of the bounds. Not given, it is "error" under replace, and "midpoint" under
+            add/remove.
+        levels: for add/remove, the budgets that people were offered: see `epsilons.mean`.
+        cap: for add/remove, the most that anyone spends.
+        ledger: in place of epsilon, a claim on a ledger.
+        title: what was measured, in a line of at most 120 characters.
+        unit: of the values, such as "minutes".
+        source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
+
+    Returns:
+        The release: `.value` and `.interval()` are numbers for one q, and arrays for several, of
+        which `.band()` holds all at once.
+
+    Raises:
+        ArgumentError: an argument cannot mean anything (also BoundsError, BudgetError,
+            ColumnError).
+        DataError: the data cannot be used. It may depend on values, so it is for the curator
+            alone. Under add/remove no data is refused.
+        FileError: the file is missing, or is not what its name says.
+
+    Guarantee:
+        As of `epsilons.mean`: docs/proofs/quantiles.md.
+
+    Reference:
+        A table is a closed histogram (docs/proofs/closed.md). A selection is the exponential
+        mechanism of McSherry and Talwar (2007), with personal weights, drawn exactly.
+    """
+    question = Quantile(
+        values,
+        q=q,
+        bounds=bounds,
+        about=about,
+        related=related,
+        loss=loss,
+        confidence=confidence,
+        method=method,
+        missing=missing,
+        title=title,
+        unit=unit,
+    )
+    return publish(
+        [question],
+        epsilon=epsilon,
+        data=data,
+        separator=separator,
+        person=person,
+        neighbours=neighbours,
+        levels=levels,
+        cap=cap,
+        ledger=ledger,
+        source=source,
+    )[0]
+
+
+@parameters.speaks_plainly
+def count(
+    values: Any = None,
+    *,
+    epsilon: Any = None,
+    data: Any = None,
+    separator: str | None = None,
+    person: Any = None,
+    neighbours: str = "add-remove",
+    confidence: float = 0.95,
+    levels: Any = None,
+    cap: float | None = None,
+    ledger: Account | None = None,
+    title: str | None = None,
+    source: Source | None = None,
+) -> Release:
+    """Publish how many people there are, where their very presence is private.
+
+    Everyone whose budget is not below the lowest level counts as one, and spends that level.
+
+    Args:
+        values: any column of numbers, or an array: nothing but its rows is looked at. None for the
+            budgets, if these are a column or an array.
+        epsilon: each person's budget: an array, the name of a column, or one number for all.
+        data: a table or a file: see `epsilons.mean`.
+        separator: what separates the columns of a CSV file.
+        person: whose row it is. A person counts once. Without it every row is a person.
+        neighbours: "add-remove". Under "replace" the number of people is public.
+        confidence: of the interval that is printed.
+        levels: the budgets that people were offered.
+        cap: the most that anyone spends, if that is below the lowest level.
+        ledger: in place of epsilon, a claim on a ledger.
+        title: what was counted, in a line of at most 120 characters.
+        source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
+
+    Returns:
+        The release: `.value`, a whole number, and `.interval()`.
+
+    Raises:
+        ArgumentError: an argument cannot mean anything, or people are public.
+        FileError: the file is missing, or is not what its name says.
+
+    Guarantee:
+        With and without person i the probabilities of results differ by at most a factor e^{e_i},
+        where e_i ≤ ε_i is what `release.spent` says of ε_i: docs/proofs/counts.md.
+
+    Reference:
+        Ghosh, Roughgarden and Sundararajan (2009): no noise serves a count better, whatever is
+        known of it.
+    """
+    question = Count(values, confidence=confidence, title=title)
+    return publish(
+        [question],
+        epsilon=epsilon,
+        data=data,
+        separator=separator,
+        person=person,
+        neighbours=neighbours,
+        levels=levels,
+        cap=cap,
+        ledger=ledger,
+        source=source,
+    )[0]

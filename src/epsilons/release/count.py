@@ -1,0 +1,79 @@
+"""What was estimated: how many people there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from epsilons.errors import KindError
+from epsilons.frozen import storable
+from epsilons.noise import DiscreteLaplace
+from epsilons.risk.assumptions import Assumption
+from epsilons.risk.margins import Margin
+
+
+@storable
+@dataclass(frozen=True)
+class Counting(Margin):
+    """The margin of a noisy number: nothing but its noise."""
+
+    staked: ClassVar[bool] = False
+    kind: ClassVar[str | None] = None
+
+    def allows(self, assumption: Assumption) -> bool:
+        """Whatever budgets say of values: a count looks at none. It is said once."""
+        return assumption.anything
+
+
+@storable
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Count:
+    """How many people there are.
+
+    Guarantee:
+        The interval misses with a probability of at most 1 − confidence, for every number of
+        people: the law of the noise is exact.
+
+    Attributes:
+        value: at least 0.
+        raw: as it was drawn.
+        law: of the noise.
+        margin: which looks at nothing but the noise.
+    """
+
+    kind: ClassVar = "count"
+    value: int
+    raw: int
+    law: DiscreteLaplace
+    margin: Counting = Counting()
+
+    unit: ClassVar[float] = 1.0
+
+    def interval(self, assumption: Assumption, confidence: float) -> tuple[int, int]:  # noqa: ARG002
+        """A range that holds the number of people with at least this probability."""
+        reach = self.law.deviation(1.0 - confidence)
+        return max(self.raw - reach, 0), max(self.raw + reach, 0)
+
+    def error(self, assumption: Assumption, confidence: float) -> float:
+        """The error not exceeded with this probability."""
+        low, high = self.interval(assumption, confidence)
+        return float(max(self.value - low, high - self.value))
+
+    def influence(self, lies: int) -> float:  # noqa: ARG002
+        """Refuse: nobody sends reports.
+
+        Raises:
+            KindError: always.
+        """
+        raise KindError(
+            "influence is for the local model: with a trusted curator nobody sends reports."
+        )
+
+    def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """As plain data."""
+        low, high = self.interval(assumption, confidence)
+        return {"value": self.value, "raw": self.raw, "interval": [low, high]}
+
+    def found(self) -> dict[str, float]:
+        """What was found beside it: nothing."""
+        return {}

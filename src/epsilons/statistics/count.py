@@ -1,0 +1,140 @@
+"""How many people there are, when their very presence is private."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from epsilons import parameters, tally, words
+from epsilons.allocation import Allocation
+from epsilons.budgets import float_down
+from epsilons.errors import ArgumentError
+from epsilons.ladder import Ladder
+from epsilons.mechanisms import LevelCounts
+from epsilons.mechanisms.level_counts import rounded_down
+from epsilons.release import ByLevel
+from epsilons.release import Count as Counted
+from epsilons.statistics.call import Call
+from epsilons.statistics.question import Question, Sentences
+from epsilons.statistics.steps import Answer, Draw, Steps
+
+__all__ = ["Count"]
+
+_METHOD = "together"
+
+
+@dataclass(frozen=True, eq=False)
+class Count(Question):
+    """How many people there are, under add/remove: see `epsilons.count`.
+
+    Attributes:
+        values: any column of numbers: nothing but its rows is looked at; None for the budgets.
+
+    Raises:
+        ArgumentError: an argument is invalid.
+    """
+
+    statistic: ClassVar[str] = "count"
+    describes: ClassVar[str] = "how many people {file} has, whose presence is private"
+    every_method: ClassVar[tuple[str, ...]] = (_METHOD,)
+    unplanned: ClassVar[str] = (
+        "Its noise has the standard deviation √2/ε for the lowest ε of levels, whoever is there."
+    )
+
+    values: Any = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        parameters.loss_of_a_mean(self.loss)
+        if self.about != "people":
+            raise ArgumentError(
+                'about="population" means nothing for a count: how many people there are is asked '
+                "of these very people. Leave about out."
+            )
+
+    @classmethod
+    def mechanism_for(cls, allocation: Allocation) -> LevelCounts:
+        """A count of all, for people of these budgets."""
+        return _counts(Ladder.declare(allocation.levels[allocation.levels > 0.0]), None)
+
+    def methods(self, neighbours: str) -> Collection[str]:  # noqa: ARG002
+        """The names that `method` may have beside "auto"."""
+        return (_METHOD,)
+
+    def check(self, neighbours: str) -> None:
+        """Refuse a count of people who are public."""
+        super().check(neighbours)
+        if neighbours == "replace":
+            raise ArgumentError(
+                'neighbours="replace" makes the number of people public: count them as they are, '
+                "no noise is needed. A count is drawn where people are private: write "
+                'neighbours="add-remove".'
+            )
+
+    def policy(self, neighbours: str) -> str:  # noqa: ARG002
+        """A missing value counts like any other."""
+        return "midpoint"
+
+    def look(self, call: Call) -> tally.Look:
+        """Look at the rows, as numbers."""
+        return tally.look(self._column(call), **call.given, bounds=None, lowest=call.lowest)
+
+    def _column(self, call: Call) -> Any:
+        """What rows are told apart by: any column does."""
+        if self.values is not None:
+            return self.values
+        if isinstance(call.epsilon, (int, float)):
+            raise ArgumentError(
+                "values: one epsilon for all says nothing of who is there. Name any column of "
+                "numbers, or give an array with an entry for each row."
+            )
+        return call.epsilon
+
+    def open(self, call: Call) -> tally.Rows:
+        """Open the rows: nothing but whose they are is looked at.
+
+        Raises:
+            ArgumentError: no levels are declared: nobody can tell how much noise hides anyone.
+        """
+        if call.terms.ladder.fine:
+            raise ArgumentError(
+                "levels: a count needs the budgets that people were offered, such as "
+                "levels=[0.1, 1]: its noise must hide whoever has the lowest of them."
+            )
+        given = {**call.given, "missing": "midpoint", "ladder": call.ladder}
+        return tally.open(self._column(call), **given)
+
+    def steps(self, rows: tally.Rows, call: Call) -> Steps:
+        """One count of all, with the noise that hides whoever is on the lowest rung."""
+        counted = call.part(rows.sums((0.0, 1.0)))
+        mechanism = _counts(call.terms.ladder, call.terms.cap)
+        total = mechanism.total(counted.levels, counted.counts)
+        (drawn,) = yield Draw(mechanism, total)
+        law = mechanism.laws[0]
+        spent = np.array([float_down(each) for each in mechanism.losses])
+        estimate = Counted(value=max(drawn, 0), raw=drawn, law=law)
+        risk = law.variance if self.loss == "mse" else float(law.deviation(1.0 - self.confidence))
+        return Answer(
+            estimate=estimate,
+            method=_METHOD,
+            n=max(drawn, 0),
+            n_is_noisy=True,
+            risk=risk,
+            exact=True,
+            spent=ByLevel(mechanism.levels, spent, None),
+        )
+
+    def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
+        """What the release says in words."""
+        return Sentences(words.protected(neighbours), words.COUNTED, "")
+
+
+def _counts(ladder: Ladder, cap: float | None) -> LevelCounts:
+    """All rungs in one cell, whose noise fits the lowest: no other count has less noise."""
+    lowest = Fraction(float(ladder.levels[0]))
+    rate = rounded_down(lowest if cap is None else min(lowest, Fraction(cap)))
+    return LevelCounts(ladder.levels, np.zeros(len(ladder.levels), dtype=np.int64), (rate,))

@@ -1,0 +1,148 @@
+"""The value that a share of people is at or below, when everyone has their own budget."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from epsilons import parameters, tally, words
+from epsilons.allocation import Allocation
+from epsilons.budgets import Budgets
+from epsilons.errors import MissingValueError
+from epsilons.mechanisms import Table, build_histogram
+from epsilons.release import Quantiles, Scalar
+from epsilons.risk.goals import MeanGoal
+from epsilons.risk.quantiles import QuantilesMargin, even
+from epsilons.statistics.call import Call
+from epsilons.statistics.question import Question, Sentences
+from epsilons.statistics.ranked import FINE, METHODS, best_way
+from epsilons.statistics.ranked_people import open_table
+from epsilons.statistics.steps import Answer, Steps
+from epsilons.tally import CellTally
+
+__all__ = ["Quantile"]
+
+
+@dataclass(frozen=True, eq=False)
+class Quantile(Question):
+    """The value that a share q of people is at or below: see `epsilons.quantile`.
+
+    Attributes:
+        q: one share strictly between 0 and 1, or several.
+        bounds: the range of the values.
+
+    Raises:
+        ArgumentError: an argument is invalid.
+    """
+
+    statistic: ClassVar[str] = "quantile"
+    describes: ClassVar[str] = "a value of {file} that a share of people is at or below"
+    every_method: ClassVar[tuple[str, ...]] = METHODS
+    unplanned: ClassVar[str] = (
+        "Forecast frequencies with categories=64: half of the cells add up to a median's rank."
+    )
+
+    _: KW_ONLY
+    q: Any
+    bounds: Any
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        parameters.loss_of_a_mean(self.loss)
+        self._set("q", parameters.quantiles(self.q))
+        self._set("bounds", parameters.bounds(self.bounds))
+        parameters.bins(self._edges)
+
+    @property
+    def _edges(self) -> list[float]:
+        """The ends of the finest bins: values outside the bounds are in the outermost."""
+        return [-math.inf, *even(self.bounds, FINE)[1:-1].tolist(), math.inf]
+
+    @classmethod
+    def mechanism_for(cls, allocation: Allocation) -> Table:
+        """A weighted count of each bin, a row being a person."""
+        return build_histogram(allocation, unit=1)
+
+    @property
+    def goal(self) -> MeanGoal:
+        """What is assumed, and which error is told."""
+        return MeanGoal(self.assumption, self.loss, self.confidence)
+
+    def methods(self, neighbours: str) -> Collection[str]:
+        """The names that `method` may have beside "auto"."""
+        return METHODS if neighbours == "replace" else METHODS[:1]
+
+    def policy(self, neighbours: str) -> str:
+        """What a missing value gets."""
+        return self.missing or ("error" if neighbours == "replace" else "midpoint")
+
+    def look(self, call: Call) -> tally.Look:
+        """Look at the rows, as numbers on a range."""
+        return tally.look(self.values, **call.given, bounds=self.bounds, lowest=call.lowest)
+
+    def open(self, call: Call) -> tally.Rows:
+        """Open the rows, as values in bins, with one more for those that are missing."""
+        lenient = self.policy(call.neighbours) == "midpoint"
+        declared = tally.declare(None, self._edges, "missing" if lenient else None)
+        return tally.open(self.values, **call.given, categories=declared, ladder=call.ladder)
+
+    def steps(self, rows: tally.Rows, call: Call) -> Steps:
+        """A table of people who are private; of others a table, or selections."""
+        counted, goal = self._counted(rows, call), self.goal
+        quantiles = np.array(self.q, ndmin=1)
+        if call.neighbours == "add-remove":
+            some = yield from open_table(counted, call.terms, goal, quantiles)
+            estimate = self._estimate(some.margin)
+            half = estimate.error(self.assumption, self.confidence)
+            return Answer(
+                estimate=estimate,
+                method=METHODS[0],
+                n=some.n,
+                n_is_noisy=some.n is not None,
+                risk=half if self.loss == "pac" else goal.in_units(some.square, self.bounds),
+                exact=False,
+                spent=some.people.spending(some.chosen.mechanism.losses),
+                expected=some.people.expected(some.n),
+            )
+        budgets = Budgets.of_levels(counted.levels, counted.counts)
+        way = best_way(budgets, goal, quantiles, self.method, counted.unit)
+        found = yield from way.steps(counted)
+        unit = way.half if self.loss == "pac" else found.square
+        return Answer(
+            estimate=self._estimate(found.margin),
+            method=way.method,
+            n=budgets.n,
+            risk=goal.in_units(unit, self.bounds),
+            exact=False,
+            spent=found.spent,
+        )
+
+    def _counted(self, rows: tally.Rows, call: Call) -> CellTally:
+        try:
+            return call.part(rows.cells())
+        except MissingValueError as refused:
+            raise MissingValueError(
+                str(refused).split(" Declare")[0] + ' missing="midpoint" puts such values in the '
+                "middle of the range and never refuses; or drop these rows."
+            ) from None
+
+    def _estimate(self, margin: QuantilesMargin) -> Scalar | Quantiles:
+        """One number, or an array of them."""
+        values, bounds = margin.values(self.bounds), self.bounds
+        if isinstance(self.q, float):
+            one = float(values[0])
+            return Scalar(value=one, raw=one, bounds=bounds, margin=margin)
+        return Quantiles(value=values, raw=values, bounds=bounds, margin=margin)
+
+    def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
+        """What the release says in words."""
+        midpoint = self.policy(neighbours) == "midpoint"
+        return Sentences(
+            words.protected(neighbours),
+            words.assumed("quantile", neighbours, self.assumption, words.quantiles(self.q)),
+            words.clipped(self.bounds, midpoint=midpoint, alone=True),
+        )
