@@ -29,16 +29,8 @@ COLUMNS: dict[str, list[Any]] = {
     "yes": [True] * SIZE,
 }
 QUESTION = Shared("x", by=("town", "sex"), groups=(TOWNS, SEXES), where="yes")
-FORMS = [
-    "polars",
-    "polars lazy",
-    "pandas",
-    "pandas of objects",
-    "pyarrow",
-    "duckdb",
-    "csv",
-    "parquet",
-]
+SLOW = [pytest.param(form, marks=pytest.mark.slow) for form in ("pandas", "duckdb", "parquet")]
+FORMS = ["polars", "polars lazy", "pandas of objects", "pyarrow", "csv", *SLOW]
 
 
 def data_of(form: str, folder: Path) -> Any:
