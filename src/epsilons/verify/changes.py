@@ -12,11 +12,9 @@ from typing import Any, Final
 
 from epsilons.errors import ArgumentError
 from epsilons.verify.columns import ROLES, Kind
+from epsilons.verify.marks import VALUES, changes_of_marks
 
 PLACES: Final = ("same", "first", "last", "shuffled")
-VALUES: Final = ("values", "beside")
-"""The columns of what people said: of a question about two columns both."""
-
 FURTHER: Final = 1000
 """How many further rows somebody gets."""
 
@@ -31,7 +29,8 @@ class Change:
     Attributes:
         words: what is changed, in words.
         rows: the rows that they have instead; each says what stands in it, by the names of the
-            parameters: "values", "beside", "epsilon", "person". What it does not say is as in the
+            parameters: "values", "beside", "epsilon", "person", and "by", "by_2" (the second of two
+            columns of groups) and "where", if there are such. What it does not say is as in the
             first row that they had. None: they keep their rows.
         row: the number of a row of theirs; None for somebody who is chosen.
         comes: whether somebody new comes with these rows, and nobody goes: for add/remove.
@@ -154,6 +153,11 @@ def nasty(own: list[dict[str, Any]], others: list[dict[str, Any]], facts: Facts)
             made += [
                 Change(f"both values: end {at}", [end]) for at, end in enumerate(_corners(ends))
             ]
+        marks = changes_of_marks(facts.question, dict(facts.kinds))
+        made += [
+            Change(words, [{**ends[at % len(ends)], **row} for at, row in enumerate(rows)])
+            for words, rows in marks
+        ]
         made += _places(ends, facts)
         if "person" in facts.kinds:
             many = [ends[-1]] * FURTHER
