@@ -278,7 +278,9 @@ def publish(
 ) -> Releases:
     """Publish the answers to several questions about the same people.
 
-    Everyone's ε is divided evenly: each of k questions may spend ε/k, rounded down.
+    Everyone's ε is divided evenly: each of k questions may spend ε/k, rounded down. Means with the
+    same goal are drawn together under replace, where that is forecast to be better: m of them may
+    spend ε·m/k, once for all.
 
     Args:
         questions: a list of `epsilons.Mean` and `epsilons.Frequencies`.

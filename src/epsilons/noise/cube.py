@@ -342,4 +342,4 @@ def _logs(sums: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
     n = np.arange(len(sums), dtype=np.float64)
     factorials = np.array([math.lgamma(each + 1.0) for each in n.tolist()])
     with np.errstate(divide="ignore"):
-        return np.log(np.asarray(sums)) + n * math.log(2.0) + factorials
+        return np.asarray(np.log(np.asarray(sums)) + n * math.log(2.0) + factorials)
