@@ -282,7 +282,9 @@ def publish(
     """Publish the answers to several questions about the same people.
 
     Everyone's ε is divided: evenly, so that each of k questions may spend ε/k, or as `shares` or
-    `targets` say. Every part is rounded down.
+    `targets` say. Every part is rounded down. Means with the same goal and the same share are drawn
+    together under replace, where that is forecast to be better: m of them may spend the m shares,
+    once for all.
 
     Args:
         questions: a list of `epsilons.Mean` and `epsilons.Frequencies`.

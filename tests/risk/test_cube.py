@@ -170,6 +170,19 @@ def test_all_at_once_is_between_one_and_a_union(assumption: Assumption) -> None:
             assert at_once < 0.98 * union  # the law of the largest of them is worth something
 
 
+@pytest.mark.parametrize("related", [True, 0.05])
+def test_budgets_that_go_with_values_do_not_choose_the_way(related: Any) -> None:
+    """Where noise is nearly all there is another way would be shorter, and must not be taken."""
+    counts = np.array([100, 100])
+    cube = CubeNoise(5)
+    weighing = Weighing(np.array([0.001, 0.009]), counts, 50.0, cube=cube)
+    margin = WeighedTogether(weighing, 0.0, 0)
+    apart = Assumption("population", related)
+    assert margin.at_once(apart, 0.95) == margin.error(apart, 0.99)
+    unrelated = Assumption("population", False)
+    assert margin.at_once(unrelated, 0.95) < 0.98 * margin.error(unrelated, 0.99)
+
+
 @pytest.mark.statistical
 def test_the_largest_noise_of_draws_is_what_is_said() -> None:
     """Everyone weighs the same, so that nothing but noise is left, of the release's own draws."""

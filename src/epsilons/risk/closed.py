@@ -88,7 +88,7 @@ class ClosedNoise:
             at = np.linspace(-8.0, 8.0, 257) / math.sqrt(self.cells)
             mass = np.exp(-(self.cells - 1) * np.log1p(at * at))
             found = (1.0 / (1.0 + np.square(theta[..., None] + at))) @ mass
-            return np.asarray(found * (at[1] - at[0]) / (2.0 * math.pi * _at_zero(self.cells)))
+            return np.asarray(found * (at[1] - at[0]) / (2.0 * math.pi * at_zero(self.cells)))
         turn = 1.0 / (1.0 - 0.5j * theta)
         total = np.zeros_like(turn)
         for each in reversed(_waves(self.cells)):
@@ -101,7 +101,7 @@ class ClosedNoise:
         if k == 2:
             return beyond
         fallen = math.exp(-(k - 3) * math.log1p(0.25 * theta * theta))
-        return beyond * ((2 * k - 2) / (2 * k - 3) + 0.5 / _at_zero(k) * fallen)
+        return beyond * ((2 * k - 2) / (2 * k - 3) + 0.5 / at_zero(k) * fallen)
 
     def log_envelope(self, rates: Floats) -> Floats:
         """For each rate λ an ln K with P(z > x) ≤ K·e^{−λx} for every x; ∞ where there is none."""
