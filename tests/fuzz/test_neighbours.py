@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import epsilons as ep
-import epsilons.tally.rows
+import epsilons.tally.opening
 from epsilons.errors import EpsilonsError
 from tests.fuzz.cases import MORE_WORDS, Case, cases, usable
 from tests.fuzz.replayed import Drawn, Run, compared, tape
@@ -69,7 +69,7 @@ def published(case: Case, rows: Any, raw: Any, directory: Path, earlier: list[Dr
 
 def check(case: Case, directory: Path) -> None:
     """Fail if the two tables can be told apart by more than ε."""
-    epsilons.tally.rows.SMALL = 0 if case.large else 10**5
+    epsilons.tally.opening.SMALL = 0 if case.large else 10**5
     first = published(case, case.first, None, directory, None)
     second = published(case, case.second, case.raw, directory, first.drawn)
     refusals = [run.refusal for run in (first, second) if run.refusal is not None]
@@ -89,7 +89,7 @@ def check(case: Case, directory: Path) -> None:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Arrays go the way of large ones at times: put it back after that."""
-    monkeypatch.setattr(epsilons.tally.rows, "SMALL", epsilons.tally.rows.SMALL)
+    monkeypatch.setattr(epsilons.tally.opening, "SMALL", epsilons.tally.opening.SMALL)
 
 
 @pytest.mark.parametrize("forms", GROUPS)

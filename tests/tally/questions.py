@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-import epsilons.tally.rows
+import epsilons.tally.opening
 from epsilons.errors import EpsilonsError
 from epsilons.ladder import Ladder
 from epsilons.tally import CellTally, Tally, line
@@ -118,12 +118,12 @@ def by_numpy(table: pl.DataFrame) -> dict[str, Any]:
             "person": None if person is None else table[person].to_numpy(),
         }
 
-    small = epsilons.tally.rows.SMALL
-    epsilons.tally.rows.SMALL = len(table)
+    small = epsilons.tally.opening.SMALL
+    epsilons.tally.opening.SMALL = len(table)
     try:
         return {name: answer(question) for name, question in asked(given).items()}
     finally:
-        epsilons.tally.rows.SMALL = small
+        epsilons.tally.opening.SMALL = small
 
 
 def on_engine(data: Any) -> dict[str, Callable[[], Any]]:

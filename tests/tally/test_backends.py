@@ -21,7 +21,7 @@ from epsilons.errors import (
     DataError,
     MissingValueError,
 )
-from epsilons.tally import cells_engine, columns, line_engine, sums_engine
+from epsilons.tally import cells_engine, columns, labels_engine, line_engine, sums_engine
 from tests.local import test_tables
 from tests.tally import questions, test_cells, test_collations, test_curator, test_ladder
 from tests.tally.asking import cells_of, sums_of
@@ -275,8 +275,8 @@ def test_only_the_tally_comes_back(
     )
     data = on_engine(name, table, tmp_path, request)
     queries = queries_of(monkeypatch)
-    monkeypatch.setattr(cells_engine, "MOST_LISTED", 2)
-    monkeypatch.setattr(cells_engine, "MOST_BREAKS", 4)
+    monkeypatch.setattr(labels_engine, "MOST_LISTED", 2)
+    monkeypatch.setattr(labels_engine, "MOST_BREAKS", 4)
     edges = [float(k) for k in range(0, 2500, 10)]
     # To fold people takes these engines long, and their queries are looked at elsewhere.
     for person in (None, "who") if name not in ("dask", SPARK) else (None,):
@@ -356,7 +356,7 @@ def test_spark_compares_text_by_its_bytes(
     collated = [functions.collate(name, collation).alias(name) for name in "vp"]
     data = rows.select(*collated, "e")
     test_collations.check(data)
-    monkeypatch.setattr(cells_engine, "MOST_LISTED", 2)
+    monkeypatch.setattr(labels_engine, "MOST_LISTED", 2)
     found = cells_of("v", epsilon="e", categories=["bike", "BIKE", "bus"], data=data, other="?")
     assert found.cells[0, :3].tolist() == [7, 4, 0]
     with pytest.raises(ColumnError, match="person='s' must be a column of text"):

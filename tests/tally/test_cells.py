@@ -261,10 +261,10 @@ def test_many_budgets_are_merged_downwards(run: Run) -> None:
 def test_more_categories_than_are_listed(
     run: Run, monkeypatch: pytest.MonkeyPatch, kind: str, person: bool
 ) -> None:
-    from epsilons.tally import cells_engine
+    from epsilons.tally import labels_engine
 
-    monkeypatch.setattr(cells_engine, "MOST_LISTED", 1)
-    monkeypatch.setattr(cells_engine, "MOST_BREAKS", 1)
+    monkeypatch.setattr(labels_engine, "MOST_LISTED", 1)
+    monkeypatch.setattr(labels_engine, "MOST_BREAKS", 1)
     categories, _, dtype = CASES[kind]
     rows = some_rows(kind, gaps=kind != "integers")
     found = run(rows, categories, "rest", person=person, dtype=dtype)

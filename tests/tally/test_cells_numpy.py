@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import epsilons.tally.rows
+import epsilons.tally.opening
 from epsilons.errors import ArgumentError, EpsilonsError
-from epsilons.tally import cells_engine, cells_numpy, columns
+from epsilons.tally import cells_engine, cells_numpy, labels_engine, series
 from epsilons.tally.categories import declare
 from epsilons.tally.cells import SHARES, checked_cells
 from epsilons.tally.levels import Names
@@ -91,12 +91,12 @@ def test_numpy_is_the_engine(
     rows = cells_numpy.read(values, epsilon, who, categories, Names())
     small = outcome(cells_numpy.count(rows, categories), categories, unit)
     typed = pl.Series(values, dtype=TYPES[categories.kind])
-    handed = columns.of_values(typed, epsilon, who, categories.kind, Names())
+    handed = series.of_values(typed, epsilon, who, categories.kind, Names())
     assert handed is not None
     with pytest.MonkeyPatch.context() as patch:
         if not listed:
-            patch.setattr(cells_engine, "MOST_LISTED", 0)
-            patch.setattr(cells_engine, "MOST_BREAKS", 0)
+            patch.setattr(labels_engine, "MOST_LISTED", 0)
+            patch.setattr(labels_engine, "MOST_BREAKS", 0)
             patch.setattr(cells_engine, "PIECE", 3)
             patch.setattr(cells_engine, "few_budgets", lambda rows: False)
         large = outcome(cells_engine.count(handed, categories), categories, unit)
@@ -153,7 +153,7 @@ def test_large_arrays_give_what_small_ones_give(
     given: dict[str, Any] = {"epsilon": epsilon, "categories": ["a", "b"], "other": "x"}
     small = cells_of(values, person=who, **given)
     apart = None if person else cell_of_each(values, **given)
-    monkeypatch.setattr(epsilons.tally.rows, "SMALL", 10)
+    monkeypatch.setattr(epsilons.tally.opening, "SMALL", 10)
     large = cells_of(values, person=who, **given)
     assert small.cells.tolist() == large.cells.tolist()
     assert small.levels.tolist() == large.levels.tolist()

@@ -18,7 +18,7 @@ import pytest
 
 from epsilons.errors import ColumnError, DataError
 from epsilons.ladder import Ladder
-from epsilons.tally import cells_engine
+from epsilons.tally import labels_engine
 from epsilons.tally import open as open_rows
 from tests.tally.asking import cells_of, sums_of
 
@@ -131,7 +131,7 @@ def test_what_a_collation_calls_equal_is_kept_apart(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cells_engine, "MOST_LISTED", most_listed)
+    monkeypatch.setattr(labels_engine, "MOST_LISTED", most_listed)
     check(collated(tmp_path))
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from epsilons import tally
 from epsilons.errors import ArgumentError, BudgetError, ColumnError, FileError
-from epsilons.tally import Look, cells_engine, collect, columns
+from epsilons.tally import Look, collect, columns, labels_engine
 from tests.tally.conftest import BACKENDS, on_engine
 
 BOUNDS = (-20.0, 70.3)
@@ -169,8 +169,8 @@ def test_very_many_bins_and_categories_are_looked_up(
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cells_engine, "MOST_LISTED", 2)
-    monkeypatch.setattr(cells_engine, "MOST_BREAKS", 3)
+    monkeypatch.setattr(labels_engine, "MOST_LISTED", 2)
+    monkeypatch.setattr(labels_engine, "MOST_BREAKS", 3)
     table = rows()
     for kind in ("bins", "words", "integers"):
         data = on_engine(engine, table, tmp_path, request)

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from epsilons.errors import ArgumentError, ColumnError
-from epsilons.tally import bytewise, cells_engine, lookup
+from epsilons.tally import bytewise, labels_engine, lookup
 from epsilons.tally.engines import ENGINES, Engine, engine_of, kind_of_data
 from tests.tally.asking import cells_of
 
@@ -74,7 +74,7 @@ def test_an_engine_in_no_table_is_refused_what_needs_its_own_words() -> None:
 
 def test_dask_refuses_many_bins_of_people_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     dd = pytest.importorskip("dask.dataframe")
-    monkeypatch.setattr(cells_engine, "MOST_BREAKS", 2)
+    monkeypatch.setattr(labels_engine, "MOST_BREAKS", 2)
     data = dd.from_pandas(TABLE.to_pandas().astype({"w": "string[pyarrow]"}), npartitions=1)
     with pytest.raises(ArgumentError, match="Dask takes at most 2 ends of bins together with"):
         cells_of("v", epsilon=1.0, edges=[0.0, 1.0, 2.0, 3.0], data=data, person="w")

@@ -325,7 +325,7 @@ def test_many_cells_of_arrays_take_the_engine_to_the_same_integers(
     values, budgets, people = some_cells(kind)
     values[7], values[8] = 2**70, -(2**200)  # beyond any engine's integers, and in no category
     categories = test_cells.CASES[kind][0]
-    monkeypatch.setattr("epsilons.tally.rows.SMALL", 10)
+    monkeypatch.setattr("epsilons.tally.opening.SMALL", 10)
     tally = cells_of(
         values,
         epsilon=budgets,

@@ -217,7 +217,7 @@ def test_many_budgets_and_few_give_the_same_groups(monkeypatch: pytest.MonkeyPat
     for given_ in (budgets, np.round(budgets, 1)):
         small = open_rows(values, epsilon=given_).line()
         with monkeypatch.context() as patch:
-            patch.setattr("epsilons.tally.rows.SMALL", 0)
+            patch.setattr("epsilons.tally.opening.SMALL", 0)
             large = open_rows(values, epsilon=given_).line()
         assert counted(small) == counted(large)
 

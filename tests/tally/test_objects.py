@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import epsilons as ep
-import epsilons.tally.rows
+import epsilons.tally.opening
 from epsilons.errors import (
     ArgumentError,
     BudgetError,
@@ -89,7 +89,7 @@ FORMS: dict[str, Call] = {
 def _size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Few rows take NumPy, and many take Polars."""
     if request.param == "large":
-        monkeypatch.setattr(epsilons.tally.rows, "SMALL", 0)
+        monkeypatch.setattr(epsilons.tally.opening, "SMALL", 0)
 
 
 def counted(tally: Tally | CellTally) -> tuple[Any, ...]:

@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-import epsilons.tally.rows
+import epsilons.tally.opening
 from epsilons.errors import ColumnError, DataError
 from epsilons.ladder import Ladder
 from epsilons.tally import open as open_rows
@@ -63,7 +63,7 @@ def test_integers_do_not_meet_in_a_float(
     ids: list[Any], form: str, large: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if large:
-        monkeypatch.setattr(epsilons.tally.rows, "SMALL", 0)
+        monkeypatch.setattr(epsilons.tally.opening, "SMALL", 0)
     who = FORMS[form](ids)
     values, bounds = [0.0, 1.0, 1.0, 0.0], (0.0, 1.0)
     counted = sums_of(values, epsilon=1.0, bounds=bounds, person=who)
@@ -85,7 +85,7 @@ def test_a_gap_makes_no_floats_of_the_others(
 ) -> None:
     """A strict person who is taken for a generous one pulls them down."""
     if large:
-        monkeypatch.setattr(epsilons.tally.rows, "SMALL", 0)
+        monkeypatch.setattr(epsilons.tally.opening, "SMALL", 0)
     who = {**FORMS, **TYPED}[form]([LARGE, LARGE + 1, 5, None])
     values, budgets, bounds = [0.0, 1.0, 1.0, 1.0], [0.5, 1.0, 1.0, 1.0], (0.0, 1.0)
     counted = sums_of(values, epsilon=budgets, bounds=bounds, person=who, ladder=LADDER)
@@ -193,7 +193,7 @@ def test_what_cannot_be_compared_is_nobody(
     odd: Any, large: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if large:
-        monkeypatch.setattr(epsilons.tally.rows, "SMALL", 0)
+        monkeypatch.setattr(epsilons.tally.opening, "SMALL", 0)
     who, values, bounds = ["a", "b", "c", odd], [1.0] * 4, (0.0, 1.0)
     counted = sums_of(values, epsilon=1.0, bounds=bounds, person=who, ladder=LADDER)
     assert counted.counts.tolist() == [3]

@@ -102,7 +102,7 @@ def test_a_schema_is_collected_once(
 @pytest.mark.parametrize("size", ["small", "large"])
 def test_entries_of_arrays_are_checked_once(size: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if size == "large":
-        monkeypatch.setattr("epsilons.tally.rows.SMALL", 0)
+        monkeypatch.setattr("epsilons.tally.opening.SMALL", 0)
     seen: list[str] = []
     for owner, name in ((arrays, "floats"), (arrays, "people"), (arrays, "_budgets")):
         counting(monkeypatch, owner, name, seen)

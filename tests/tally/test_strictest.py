@@ -24,7 +24,7 @@ WAYS = ["arrays", "large arrays", "polars", "polars by keys", "pyarrow by itself
 @pytest.fixture(params=WAYS)
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     name: str = request.param
-    monkeypatch.setattr("epsilons.tally.rows.SMALL", 0 if name == "large arrays" else 10**5)
+    monkeypatch.setattr("epsilons.tally.opening.SMALL", 0 if name == "large arrays" else 10**5)
     if name == "pyarrow by itself":
         monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
     if name == "polars by keys":

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import epsilons.tally.rows
+import epsilons.tally.opening
 from epsilons.errors import EpsilonsError
-from epsilons.tally import GRID, Tally, arrays, columns, sums_engine, sums_numpy
+from epsilons.tally import GRID, Tally, arrays, series, sums_engine, sums_numpy
 from epsilons.tally.levels import Names, checked
 from tests.tally.asking import grid_of_each, sums_of
 
@@ -77,7 +77,7 @@ def test_numpy_is_the_engine(
     rows = arrays.read(values, epsilon, who, Names(), lenient=False)
     for moments in (1, 2):
         small = outcome(sums_numpy.count(rows, bounds, None, moments).groups, missing)
-        large = outcome(sums_engine.count(columns.of_arrays(rows), bounds, None, moments), missing)
+        large = outcome(sums_engine.count(series.of_arrays(rows), bounds, None, moments), missing)
         assert small == large
 
 
@@ -110,7 +110,7 @@ def test_large_arrays_give_what_small_ones_give(
     monkeypatch: pytest.MonkeyPatch, scalar: bool, person: bool
 ) -> None:
     source = np.random.default_rng(11)
-    n = epsilons.tally.rows.SMALL + 1
+    n = epsilons.tally.opening.SMALL + 1
     values = source.normal(0.0, 1.0, n)
     who = source.integers(0, n // 3, n) if person else None
     budgets = source.choice([0.1, 0.5, 2.0], n)
@@ -118,7 +118,7 @@ def test_large_arrays_give_what_small_ones_give(
         budgets = budgets[who]
     epsilon: Any = 0.5 if scalar else budgets
     by_engine = sums_of(values, epsilon=epsilon, bounds=(-1.0, 1.0), person=who)
-    monkeypatch.setattr(epsilons.tally.rows, "SMALL", n)
+    monkeypatch.setattr(epsilons.tally.opening, "SMALL", n)
     by_numpy = sums_of(values, epsilon=epsilon, bounds=(-1.0, 1.0), person=who)
     assert as_tuple(by_engine) == as_tuple(by_numpy)
     assert by_engine.n == (n if who is None else np.unique(who).size)

@@ -57,7 +57,7 @@ def of_frames(epsilon: list[float], person: list[int] | None) -> Any:
 def test_whether_a_table_of_cells_is_too_large_depends_on_the_ladder_alone(
     most: int, make: Callable[..., Any], people: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("epsilons.tally.rows.LARGEST_TABLE", most)
+    monkeypatch.setattr("epsilons.tally.opening.LARGEST_TABLE", most)
     monkeypatch.setattr("epsilons.tally.cells.LARGEST_TABLE", most)
 
     def refused(epsilon: list[float]) -> bool:

@@ -7,11 +7,13 @@ from epsilons.tally.cells import SHARES, CellTally
 from epsilons.tally.curator import Look, look
 from epsilons.tally.files import source
 from epsilons.tally.grid import GRID, Rule
+from epsilons.tally.grouping import Grouping
 from epsilons.tally.levels import Tally
 from epsilons.tally.offers import Offers, People, tag
+from epsilons.tally.opening import open
 from epsilons.tally.parquet import write_parquet
 from epsilons.tally.registry import Enrolled, enrolled, people
-from epsilons.tally.rows import Rows, open
+from epsilons.tally.rows import Rows
 
 __all__ = [
     "GRID",
@@ -19,6 +21,7 @@ __all__ = [
     "Categories",
     "CellTally",
     "Enrolled",
+    "Grouping",
     "Look",
     "Offers",
     "People",

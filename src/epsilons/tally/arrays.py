@@ -19,7 +19,7 @@ from epsilons.tally.given import Column, is_null, opened, same_labels
 from epsilons.tally.grid import LARGEST
 from epsilons.tally.identity import people
 from epsilons.tally.levels import Names
-from epsilons.types import Booleans, Floats
+from epsilons.types import Booleans, Floats, Integers
 
 __all__ = [
     "Arrays",
@@ -35,11 +35,22 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Arrays:
-    """Rows in memory: values, the budget of each row (or of all), and the person of each row."""
+    """Rows in memory: values, the budget of each row (or of all), and the person of each row.
+
+    Attributes:
+        values: numbers, NaN or infinite where they are missing.
+        epsilon: the budget of each row, or of all.
+        person: who a row belongs to; None if a row is a person.
+        group: the place of its group among those declared, or below 0; None if there are none.
+        asked: 1 for a row that is asked, 0 for one that is not, below 0 if nobody knows; None if
+            all are.
+    """
 
     values: Floats
     epsilon: Floats | float
     person: npt.NDArray[Any] | None
+    group: Integers | None = None
+    asked: Integers | None = None
 
 
 def read(
@@ -69,25 +80,28 @@ def read(
         BudgetError: `epsilon` is one number that cannot be a budget.
         DataError: a row has no person.
     """
-    unnamed(values, epsilon, person)
+    unnamed({"values": values, "epsilon": epsilon, "person": person})
     numbers_ = floats(values, names.values, lenient=lenient or ladder is not None)
     budgets, who = budgets_and_people(epsilon, person, names, numbers_.size, ladder)
     return Arrays(numbers_, budgets, who)
 
 
-def unnamed(values: object, epsilon: object, person: object) -> None:
+def unnamed(given: Mapping[str, object]) -> None:
     """Refuse names of columns, since there is no data, and columns whose labels differ.
+
+    Args:
+        given: what the user gave, by parameter.
 
     Raises:
         ArgumentError: there are such.
     """
-    for name, given in (("values", values), ("epsilon", epsilon), ("person", person)):
-        if isinstance(given, str):
+    for name, column in given.items():
+        if isinstance(column, str):
             raise ArgumentError(
-                f"{name}={given!r} names a column, but data is not given: "
+                f"{name}={column!r} names a column, but data is not given: "
                 "give data=, a frame or the path of a file."
             )
-    same_labels(values=values, epsilon=epsilon, person=person)
+    same_labels(**given)
 
 
 def budgets_and_people(

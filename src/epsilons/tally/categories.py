@@ -140,16 +140,23 @@ def _written(items: tuple[Any, ...]) -> tuple[Kind, tuple[Any, ...]]:
     return "integers", items
 
 
-def wrong_type(kind: Kind, must: str, dtype: object) -> ColumnError:
-    """Say that something, which `must` be of the type that `kind` needs, is not."""
+def wrong_type(kind: Kind, must: str, dtype: object, of: str = "categories") -> ColumnError:
+    """Say that something, which `must` be of the type that `kind` needs, is not.
+
+    Args:
+        kind: what was declared.
+        must: how the message begins.
+        dtype: the type that it has.
+        of: what the kind is one of.
+    """
     held = family(dtype)
     what = TIMES if held == "time" else AS_TEXT
     if kind == "integers" and held in ("float", "decimal"):
         what = GAPS
-    return ColumnError(f"{must} {NEEDED[kind]}; its type is {dtype}. {what}")
+    return ColumnError(f"{must} {_needed(kind, of)}; its type is {dtype}. {what}")
 
 
-def wrong_entry(kind: Kind, must: str, type_: type) -> ColumnError:
+def wrong_entry(kind: Kind, must: str, type_: type, of: str = "categories") -> ColumnError:
     """Say that something, which `must` be of the type that `kind` needs, has an entry that is not.
 
     Of the entry nothing is shown but its type.
@@ -158,8 +165,12 @@ def wrong_entry(kind: Kind, must: str, type_: type) -> ColumnError:
     if issubclass(type_, (list, tuple, np.ndarray)):
         what = "One column is meant, with one entry for each row."
     return ColumnError(
-        f"{must} {NEEDED[kind]}; it holds something of type {type_.__name__}. {what}"
+        f"{must} {_needed(kind, of)}; it holds something of type {type_.__name__}. {what}"
     )
+
+
+def _needed(kind: Kind, of: str) -> str:
+    return NEEDED[kind].replace("categories", of)
 
 
 def _is_unicode(texts: tuple[str, ...]) -> bool:

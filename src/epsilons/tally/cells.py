@@ -23,6 +23,8 @@ __all__ = [
     "add_up",
     "cells_on_rungs",
     "checked_cells",
+    "levels_of",
+    "people_of",
 ]
 
 SHARES: Final = math.lcm(*range(1, 17))
@@ -45,7 +47,10 @@ class CellTally:
         unit: 1 if a row is a person; `SHARES` if people may have many rows, r of them adding
             floor(SHARES / r) each, which is nothing for more than SHARES rows. What is left of a
             person's unit, SHARES mod r, is spread evenly over all cells; on a ladder it is lost.
-        categories: the label of each cell.
+        categories: the label of each cell; of means by group, of each group, which has a cell of
+            x and one of 1 - x. There `unit` is GRID, everyone adds exactly that, and a last cell,
+            if there is one, is of those who are outside of all groups.
+        people: by level and group, how many people are in it, where that was asked for.
     """
 
     levels: Floats
@@ -53,6 +58,7 @@ class CellTally:
     cells: Integers
     unit: int
     categories: tuple[Any, ...]
+    people: Integers | None = None
 
     @property
     def n(self) -> int:
@@ -144,14 +150,7 @@ def add_up(parts: Parts, categories: Categories) -> CellGroups:
     Raises:
         ArgumentError: there are too many levels and categories for a table of them.
     """
-    if isinstance(parts.epsilon, float):
-        levels = np.array([parts.epsilon])
-        level_of = np.zeros(parts.cell.size, dtype=np.int64)
-    else:
-        epsilon = np.where(parts.epsilon >= 0.0, parts.epsilon, BAD_BUDGET)
-        found, level_of = np.unique(keys(epsilon), return_inverse=True)
-        levels = np.full(found.size, np.inf)
-        np.minimum.at(levels, level_of, epsilon)
+    levels, level_of = levels_of(parts.epsilon, parts.cell.size)
     k = len(categories.labels)
     if levels.size * k > LARGEST_TABLE:
         raise ArgumentError(
@@ -191,16 +190,48 @@ def add_up(parts: Parts, categories: Categories) -> CellGroups:
     )
 
 
-def _count_people(people: Integers, level_of: Integers, size: Integers, rows: Integers) -> Left:
-    """Add people to levels: in a level, those of r rows have r rows each together, exactly."""
+def levels_of(epsilon: Floats | float, size: int) -> tuple[Floats, Integers]:
+    """Return the smallest budget of each level, and the level of each of so many parts.
+
+    Args:
+        epsilon: the budget of each part (anything that is not >= 0 is a bad one), or of all.
+        size: how many parts there are.
+    """
+    if isinstance(epsilon, float):
+        return np.array([epsilon]), np.zeros(size, dtype=np.int64)
+    epsilon = np.where(epsilon >= 0.0, epsilon, BAD_BUDGET)
+    found, level_of = np.unique(keys(epsilon), return_inverse=True)
+    levels = np.full(found.size, np.inf)
+    np.minimum.at(levels, level_of, epsilon)
+    return levels, level_of
+
+
+def people_of(
+    level_of: Integers, size: Integers, rows: Integers
+) -> tuple[Integers, Integers, Integers]:
+    """Count people by level: in a level, those of r rows have r rows each together, exactly.
+
+    Args:
+        level_of: the level of each part.
+        size: how many rows it has.
+        rows: how many rows each person in it has in all parts together.
+
+    Returns:
+        For each level and number of rows that occur together: these two, and how many people.
+    """
     found, kind = np.unique(rows, return_inverse=True)
     pairs, pair_of = np.unique(level_of * found.size + kind, return_inverse=True)
     together = np.zeros(pairs.size, dtype=np.int64)
     np.add.at(together, pair_of, size)
     level, kind = np.divmod(pairs, max(found.size, 1))
-    own = together // found[kind]
+    return level, found[kind], together // found[kind]
+
+
+def _count_people(people: Integers, level_of: Integers, size: Integers, rows: Integers) -> Left:
+    """Add people to levels, and say what is left of their units."""
+    level, each_has, own = people_of(level_of, size, rows)
     np.add.at(people, level, own)
-    each = SHARES % found[kind]
+    each = SHARES % each_has
     some = each > 0
     return Left(level[some], own[some], each[some])
 

@@ -96,7 +96,7 @@ def count(held: CellArrays, categories: Categories) -> CellGroups:
     return add_up(parts, categories)
 
 
-def check_declared(values: object, kind: Kind, name: str) -> None:
+def check_declared(values: object, kind: Kind, name: str, of: str = "categories") -> None:
     """Refuse a column whose type declares that it holds something else than the kind needs.
 
     Raises:
@@ -104,10 +104,12 @@ def check_declared(values: object, kind: Kind, name: str) -> None:
     """
     held, dtype = declared(values)
     if held not in (FAMILY[kind], None):
-        raise wrong_type(kind, f"{name} must be", dtype)
+        raise wrong_type(kind, f"{name} must be", dtype, of)
 
 
-def cells_of(values: object, categories: Categories, name: str, *, lenient: bool) -> Integers:
+def cells_of(
+    values: object, categories: Categories, name: str, *, lenient: bool, of: str = "categories"
+) -> Integers:
     """Return the cell of each value.
 
     In a list or a column of objects the type of an entry is data: one of another type is in no
@@ -117,7 +119,7 @@ def cells_of(values: object, categories: Categories, name: str, *, lenient: bool
     if kind == "bins":
         return categories.of_floats(floats(values, name, lenient=lenient, kind="bins"))
     entries = opened(values, name).entries
-    check_declared(values, kind, name)
+    check_declared(values, kind, name, of)
     entries = entries if isinstance(entries, list) else entries.tolist()
     unfit = {type_ for type_ in set(map(type, entries)) if not _fits(type_, kind)}
     places: dict[Any, int] = {label: place for place, label in enumerate(categories.declared)}
@@ -128,7 +130,7 @@ def cells_of(values: object, categories: Categories, name: str, *, lenient: bool
         if is_null(item):
             return MISSING
         if not lenient:
-            raise wrong_entry(kind, f"{name} must be", type(item))
+            raise wrong_entry(kind, f"{name} must be", type(item), of)
         return UNDECLARED
 
     return np.fromiter(map(cell, entries), np.int64, len(entries))

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Final
 
 from epsilons.errors import (
     ArgumentError,
@@ -18,38 +15,53 @@ from epsilons.errors import (
     FileError,
 )
 from epsilons.ladder import Ladder
-from epsilons.tally import arrays, given
+from epsilons.tally import arrays
 from epsilons.tally.budget_columns import on_ladder, rounded_down
-from epsilons.tally.bytewise import Spelling, bytewise
+from epsilons.tally.bytewise import Spelling, bytewise, written
 from epsilons.tally.categories import Kind, wrong_type
-from epsilons.tally.cells_numpy import check_declared
 from epsilons.tally.csv_files import Role, TextFile
 from epsilons.tally.engines import engine_of
 from epsilons.tally.failures import UNUSABLE, guarded, unknown_column
 from epsilons.tally.files import Separated, is_file, open_file
-from epsilons.tally.identity import numbered
 from epsilons.tally.levels import Names
 from epsilons.tally.offers import Offers, joined
 from epsilons.tally.progress import Passed, on_terminal
 from epsilons.tally.spellings import NOTES
 from epsilons.tally.storage import as_declared
-from epsilons.types import Floats
 
 if TYPE_CHECKING:
     import narwhals as nw
-    import numpy.typing as npt
     import polars as pl
 
 __all__ = [
     "Columns",
-    "as_arrays",
+    "Mark",
     "is_in_memory",
     "moved",
-    "of_arrays",
-    "of_values",
     "opened",
     "read",
 ]
+
+
+OF: Final = {"values": "categories", "where": "true and false"}
+"""What a column is to hold, by parameter, for messages; the others hold groups."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A further column that says something of a row: which group it is of, or whether it is asked.
+
+    Attributes:
+        parameter: by which it was named.
+        column: its name.
+        kind: what its entries must be.
+        spelling: how its text is written.
+    """
+
+    parameter: str
+    column: str
+    kind: Kind
+    spelling: Spelling = "text"
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +80,7 @@ class Columns:
         passed: what counts the rows that are read, where somebody looks on.
         called: what messages call the columns, where the frame calls them otherwise.
         spelling: how the text of values is written.
+        marks: further columns, in the order in which they were asked for.
     """
 
     frame: nw.LazyFrame[Any]
@@ -81,6 +94,17 @@ class Columns:
     passed: Passed | None = None
     called: Names | None = None
     spelling: Spelling = "text"
+    marks: tuple[Mark, ...] = ()
+
+    @property
+    def named(self) -> dict[str, str]:
+        """The columns that are named, by parameter."""
+        named = {"values": self.values}
+        if isinstance(self.epsilon, str):
+            named["epsilon"] = self.epsilon
+        if self.person is not None:
+            named["person"] = self.person
+        return named | {mark.parameter: mark.column for mark in self.marks}
 
     def pieces(self, rows: int) -> list[Columns]:
         """Parts of a table in Polars, of so many rows, to be read one after another."""
@@ -102,6 +126,7 @@ def read(
     person: object,
     kind: Kind = "numbers",
     ladder: Ladder | None = None,
+    marks: Sequence[Mark] = (),
 ) -> Columns:
     """Check that `data` has the columns that are named, and that they are of the right types.
 
@@ -112,6 +137,7 @@ def read(
         person: the name of a column, or None.
         kind: what values must be.
         ladder: the public ladder that budgets stand on, if they are private.
+        marks: further columns.
 
     Raises:
         ArgumentError: a column is not named by a string, or `data` is not a frame.
@@ -132,28 +158,66 @@ def read(
         )
     if not (person is None or isinstance(person, str)):
         raise ArgumentError("person must be the name of a column of data, since data is given.")
-    table = _open(data, values, budget, person, kind)
-    table = moved(_typed(table, kind))
-    if kind == "text":
-        _check_dictionary(table)
-    text = values if kind == "text" else None
-    own = (table.values, table.epsilon, table.person)
-
-    def written() -> tuple[nw.LazyFrame[Any], Spelling]:
-        frame = as_declared(table.frame, *own, kind)
-        return bytewise(frame, text, table.person, table.types)
-
-    frame, spelling = guarded(written, *table.failure)
-    table = replace(table, frame=frame, spelling=spelling)
+    for mark in marks:
+        if not isinstance(mark.column, str):
+            raise ArgumentError(
+                f"{mark.parameter} must be the name of a column of data, since data is given."
+            )
+    table = _open(data, values, budget, person, kind, tuple(marks))
+    table = moved(_apart(_typed(table, kind)))
+    for parameter, column, held in _declared(table, kind):
+        if held == "text":
+            _check_dictionary(table, parameter, column)
+    table = guarded(lambda: _written(table, kind), *table.failure)
     if offers is not None:
         table = guarded(lambda: joined(table, offers), *table.failure)
     table = rounded_down(table, ladder)
     return table if ladder is None else on_ladder(table, ladder)
 
 
+def _declared(table: Columns, kind: Kind | None) -> list[tuple[str, str, Kind]]:
+    """The columns whose type was declared: parameter, column, and what its entries must be."""
+    own = [] if kind is None else [("values", table.values, kind)]
+    return [*own, *((mark.parameter, mark.column, mark.kind) for mark in table.marks)]
+
+
+def _apart(table: Columns) -> Columns:
+    """Give marks columns of their own, so that text is written once in each."""
+    import narwhals as nw
+
+    taken = {table.values, table.epsilon, table.person}
+    frame, types, marks = table.frame, dict(table.types), []
+    for mark in table.marks:
+        column = mark.column
+        if column in taken:
+            while column in types or column in taken:
+                column += "'"
+            frame = frame.with_columns(nw.col(mark.column).alias(column))
+            types[column] = types[mark.column]
+        taken.add(column)
+        marks.append(replace(mark, column=column))
+    return replace(table, frame=frame, types=types, marks=tuple(marks))
+
+
+def _written(table: Columns, kind: Kind) -> Columns:
+    """Write text and people so that bytes are compared."""
+    held: dict[str, Kind | None] = dict.fromkeys(table.named.values())
+    held |= {column: kind for _, column, kind in _declared(table, kind)}
+    frame = as_declared(table.frame, held)
+    text = table.values if kind == "text" else None
+    frame, spelling = bytewise(frame, text, table.person, table.types)
+    marks = []
+    for mark in table.marks:
+        own = mark.spelling
+        if mark.kind == "text":
+            frame, own = written(frame, mark.column)
+        marks.append(replace(mark, spelling=own))
+    return replace(table, frame=frame, spelling=spelling, marks=tuple(marks))
+
+
 def opened(data: object, person: str, epsilon: str | float) -> Columns:
     """Open a table for its people, whatever type they are of: they are its values."""
-    return _typed(_open(data, person, epsilon, None, "text"), None)
+    return _typed(_open(data, person, epsilon, None, "text", ()), None)
 
 
 def moved(table: Columns) -> Columns:
@@ -165,7 +229,12 @@ def moved(table: Columns) -> Columns:
 
 
 def _open(
-    data: object, values: str, epsilon: str | float, person: str | None, kind: Kind
+    data: object,
+    values: str,
+    epsilon: str | float,
+    person: str | None,
+    kind: Kind,
+    marks: tuple[Mark, ...],
 ) -> Columns:
     """Return `data` as a lazy Narwhals frame, whatever it is."""
     import narwhals as nw
@@ -173,7 +242,7 @@ def _open(
     if isinstance(data, (str, os.PathLike, Separated)):
         file = open_file(data)
         if isinstance(file, TextFile):
-            return _open_text(file, values, epsilon, person, kind)
+            return _open_text(file, values, epsilon, person, kind, marks)
         frame = file.scan()
         size = file.rows(frame)
         passed = None
@@ -181,7 +250,7 @@ def _open(
             passed = Passed(size)
             frame = passed.watched(frame)
         table = Columns(nw.from_native(frame), values, epsilon, person, failure=file.failure)
-        return replace(table, size=size, passed=passed)
+        return replace(table, size=size, passed=passed, marks=marks)
 
     def wrap() -> tuple[nw.LazyFrame[Any], int | None] | None:
         wrapped = nw.from_native(data, pass_through=True)
@@ -195,11 +264,16 @@ def _open(
             f"data is of type {type(data).__name__}, which is not a table: give a frame of pandas, "
             "Polars, PyArrow, DuckDB or PySpark, or the path of a .parquet or .csv file."
         )
-    return Columns(wrapped[0], values, epsilon, person, size=wrapped[1])
+    return Columns(wrapped[0], values, epsilon, person, size=wrapped[1], marks=marks)
 
 
 def _open_text(
-    file: TextFile, values: str, epsilon: str | float, person: str | None, kind: Kind
+    file: TextFile,
+    values: str,
+    epsilon: str | float,
+    person: str | None,
+    kind: Kind,
+    marks: tuple[Mark, ...],
 ) -> Columns:
     """Return a table of a CSV file. Its columns are called as the parameters that named them.
 
@@ -209,7 +283,7 @@ def _open_text(
 
     what = "In a CSV file a cell that is"
     called = replace(
-        Names.of_columns(values, epsilon, person),
+        Names.of_columns(values, epsilon, person, {m.parameter: m.column for m in marks}),
         missing=f" {what} {NOTES[kind]} counts as missing.",
         unusable=f" {what} {NOTES['numbers']} counts as missing.",
     )
@@ -220,8 +294,11 @@ def _open_text(
     if person is not None:
         roles.append(Role("person", person, "text"))
         person = "person"
+    roles += [Role(mark.parameter, mark.column, mark.kind) for mark in marks]
     frame = nw.from_native(file.scan(roles))
-    return Columns(frame, "values", epsilon, person, failure=file.failure, called=called)
+    own = tuple(replace(mark, column=mark.parameter) for mark in marks)
+    table = Columns(frame, "values", epsilon, person, failure=file.failure, called=called)
+    return replace(table, marks=own)
 
 
 def _typed(table: Columns, kind: Kind | None) -> Columns:
@@ -233,12 +310,8 @@ def _typed(table: Columns, kind: Kind | None) -> Columns:
     import narwhals as nw
 
     schema = guarded(table.frame.collect_schema, *table.failure)
-    named = {"values": table.values}
-    if isinstance(table.epsilon, str):
-        named["epsilon"] = table.epsilon
-    if table.person is not None:
-        named["person"] = table.person
-    for parameter, column in named.items():
+    needed = {parameter: kind for parameter, _, kind in _declared(table, kind)}
+    for parameter, column in table.named.items():
         if column not in schema:
             raise ColumnError(unknown_column(parameter, column, list(schema)))
         dtype = schema[column]
@@ -252,29 +325,31 @@ def _typed(table: Columns, kind: Kind | None) -> Columns:
             "integers": dtype.is_integer(),
             "booleans": dtype == nw.Boolean,
         }
-        if parameter == "values" and kind is not None and not fits[kind]:
-            raise wrong_type(kind, f"values={column!r} must be a column of", dtype)
-    return replace(table, types={column: schema[column] for column in named.values()})
+        if parameter in needed and not fits[needed[parameter]]:
+            must = f"{parameter}={column!r} must be a column of"
+            raise wrong_type(needed[parameter], must, dtype, OF.get(parameter, "groups"))
+    return replace(table, types={column: schema[column] for column in table.named.values()})
 
 
-def _check_dictionary(table: Columns) -> None:
+def _check_dictionary(table: Columns, parameter: str, column: str) -> None:
     """Refuse a categorical column whose categories are not text, which Narwhals does not tell."""
     import narwhals as nw
 
-    dtype = table.types[table.values]
+    dtype = table.types[column]
     text = dtype in (nw.String, nw.Enum)
     if dtype == nw.Categorical:
-        native: Any = table.frame.select(table.values).head(0).to_native()
+        native: Any = table.frame.select(column).head(0).to_native()
         kind = engine_of(table.frame).kind
         if kind == "pandas":
-            text = native[table.values].dtype.categories.dtype in ("object", "str", "string")
+            text = native[column].dtype.categories.dtype in ("object", "str", "string")
         elif kind == "pyarrow":
-            text = "string" in str(native.schema.field(table.values).type.value_type)
+            text = "string" in str(native.schema.field(column).type.value_type)
         else:
             text = True
     if not text:
-        must = f"values={table.values!r} must be a column of"
-        raise wrong_type("text", must, f"{dtype}, but not of text")
+        must = f"{parameter}={column!r} must be a column of"
+        what = f"{dtype}, but not of text"
+        raise wrong_type("text", must, what, OF.get(parameter, "groups"))
 
 
 def _into_polars(table: Columns) -> nw.LazyFrame[Any]:
@@ -282,7 +357,7 @@ def _into_polars(table: Columns) -> nw.LazyFrame[Any]:
     frame = table.frame
     if not engine_of(frame).moved:
         return frame
-    wanted = {c for c in (table.values, table.epsilon, table.person) if isinstance(c, str)}
+    wanted = set(table.named.values())
 
     def convert() -> nw.LazyFrame[Any]:
         return frame.select(*wanted).collect().lazy(backend="polars")
@@ -301,96 +376,3 @@ def is_in_memory(data: object) -> bool:
         return False
     wrapped = guarded(lambda: nw.from_native(data, pass_through=True), DataError, UNUSABLE)
     return isinstance(wrapped, nw.DataFrame)
-
-
-def as_arrays(
-    table: Columns, names: Names, ladder: Ladder | None = None, *, lenient: bool
-) -> arrays.Arrays:
-    """Return the columns of a frame in memory as arrays, as `arrays.read` does."""
-
-    def take() -> list[Any]:
-        eager = table.frame.collect()
-        # As series: in NumPy integers with gaps are floats, and so may ids be.
-        numbers = [
-            eager[c].to_native() if isinstance(c, str) else c for c in (table.values, table.epsilon)
-        ]
-        return [*numbers, None if table.person is None else numbered(eager[table.person])]
-
-    v, e, p = guarded(take, *table.failure)
-    return arrays.read(v, e, p, names, ladder, lenient=lenient)
-
-
-def of_arrays(rows: arrays.Arrays) -> Columns:
-    """Hand arrays to Polars, without a copy."""
-    import polars as pl
-
-    return _of_series(pl.Series("values", rows.values), rows.epsilon, rows.person)
-
-
-def of_values(
-    values: object,
-    epsilon: object,
-    person: object,
-    kind: Kind,
-    names: Names,
-    ladder: Ladder | None = None,
-) -> Columns | None:
-    """Hand arrays of values of any kind to Polars, without a copy where that can be.
-
-    Returns:
-        None where the type of values declares nothing, or Polars does not take them: then their
-        entries are looked at one by one, in `cells_numpy.py`.
-
-    Raises:
-        ArgumentError: something is not one column, or the lengths differ.
-        ColumnError: something is not of the type that it must be.
-        BudgetError: `epsilon` is one number that cannot be a budget.
-        DataError: a row has no person.
-    """
-    import polars as pl
-
-    series: pl.Series | None = None
-    held, _ = given.declared(values)
-    if held is None or (kind != "bins" and isinstance(values, np.ma.MaskedArray)):
-        return None
-    if kind == "bins":
-        numbers = arrays.floats(values, names.values, lenient=False, kind="bins")
-        series = pl.Series("values", numbers)
-    else:
-        check_declared(values, kind, names.values)
-
-        def convert() -> pl.Series:
-            typed: Any = values
-            if isinstance(typed, np.ndarray) and held == "text":  # twice as fast from a list
-                return pl.Series("values", typed.tolist(), dtype=pl.String)
-            return pl.Series("values", typed)
-
-        with contextlib.suppress(EpsilonsError):
-            series = guarded(convert, DataError, UNUSABLE)
-        if series is None or given.family(series.dtype) != held:
-            return None
-    budgets, who = arrays.budgets_and_people(epsilon, person, names, len(series), ladder)
-    return _of_series(series, budgets, who)
-
-
-def _of_series(
-    values: pl.Series, epsilon: Floats | float, person: npt.NDArray[np.generic] | None
-) -> Columns:
-    """Make a table of checked columns."""
-    import narwhals as nw
-    import polars as pl
-
-    series = [values.alias("values")]
-    if not isinstance(epsilon, float):
-        series.append(pl.Series("epsilon", epsilon))
-    if person is not None:
-        series.append(pl.Series("person", person))
-    frame: nw.LazyFrame[Any] = nw.from_native(pl.LazyFrame(series))
-    return Columns(
-        frame,
-        "values",
-        epsilon if isinstance(epsilon, float) else "epsilon",
-        None if person is None else "person",
-        types=frame.collect_schema(),
-        size=len(values),
-    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from epsilons.ladder import HUGE
 from epsilons.tally.budget_columns import rung
@@ -15,12 +16,18 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 __all__ = [
+    "Total",
     "belongs_to_nobody",
     "budget_and_person",
     "few_budgets",
     "floats",
     "with_key",
+    "with_quotient",
+    "with_totals",
 ]
+
+Total: TypeAlias = tuple[str, Literal["sum", "min", "max"]]
+"""A column, and what is wanted of all of a person's entries in it."""
 
 PEEK = 4096
 """Rows that are looked at to choose between two ways to the same integers."""
@@ -106,3 +113,57 @@ def few_budgets(rows: nw.LazyFrame[Any]) -> bool:
     elif peek == "never":
         return False
     return len(set(rows.select("e").head(PEEK).collect()["e"].to_list())) <= PEEK // 8
+
+
+def with_quotient(rows: nw.LazyFrame[Any], name: str, above: str, below: str) -> nw.LazyFrame[Any]:
+    """Add the floor of a quotient of integers from 0 to 2⁶² and above 0, itself below 2³¹.
+
+    Some engines divide integers as floats. Such a quotient is at most one off after flooring, and
+    products of integers, which are exact everywhere, put it right.
+
+    Args:
+        rows: of any engine.
+        name: of the new column.
+        above: a column of 64-bit integers.
+        below: another one.
+    """
+    import narwhals as nw
+
+    high, low, near = nw.col(above), nw.col(below), nw.col(name)
+    guess = (high.cast(nw.Float64) / low.cast(nw.Float64)).floor().cast(nw.Int64)
+    less, more = near * low > high, (near + 1) * low <= high
+    return rows.with_columns(guess.alias(name)).with_columns(
+        (near - less.cast(nw.Int64) + more.cast(nw.Int64)).alias(name)
+    )
+
+
+def with_totals(parts: nw.LazyFrame[Any], totals: Mapping[str, Total]) -> nw.LazyFrame[Any]:
+    """Give every row of a person, `who`, what all of their rows have together.
+
+    Args:
+        parts: rows, or groups of rows, of people.
+        totals: for each new column what it is; a name may be that of an old one.
+    """
+    import narwhals as nw
+
+    def total(column: str, how: str) -> nw.Expr:
+        found: nw.Expr = getattr(nw.col(column), how)()
+        return found
+
+    if engine_of(parts).windows:
+        own = [total(*wanted).over("who").alias(name) for name, wanted in totals.items()]
+        return parts.with_columns(*own)
+    # By one join, where there are no windows.
+    people = parts.group_by("who").agg(
+        *[total(*wanted).alias(f"{name} of all") for name, wanted in totals.items()]
+    )
+    parts = parts.join(people, on="who", how="left")
+    # Nobody is joined to nobody: what such rows have has no meaning, and is refused or left out.
+    found = []
+    for name, (column, _) in totals.items():
+        of_all = nw.col(f"{name} of all")
+        whole = nw.when(of_all.is_null()).then(nw.col(column)).otherwise(of_all)
+        # In pandas and Dask integers with gaps have become floats.
+        dtype = parts.collect_schema()[column]
+        found.append((whole.cast(nw.Int64) if dtype.is_integer() else whole).alias(name))
+    return parts.with_columns(*found).drop(*[f"{name} of all" for name in totals])

@@ -8,7 +8,8 @@ So are columns whose names are not text, which other libraries do not know.
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -37,6 +38,7 @@ class Asked:
         data: a frame or the path of a file; or None, if the others are arrays.
         person: an array, or the name of a column; or None.
         names: what messages call them.
+        marks: further columns by parameter, as arrays or by their names.
     """
 
     values: Any
@@ -44,10 +46,20 @@ class Asked:
     data: Any
     person: Any
     names: Names
+    marks: Mapping[str, Any] = field(default_factory=dict)
 
 
-def asked(values: Any, epsilon: Any, data: Any, person: Any) -> Asked:
+def asked(
+    values: Any, epsilon: Any, data: Any, person: Any, marks: Mapping[str, Any] | None = None
+) -> Asked:
     """Find out whether arrays are given, or names of columns.
+
+    Args:
+        values: an array, or the name of a column.
+        epsilon: an array, the name of a column, or one number.
+        data: a frame, the path of a file, or None.
+        person: an array, the name of a column, or None.
+        marks: further columns, by parameter.
 
     Raises:
         ArgumentError: names are given without data; or the labels of arrays differ; or one number
@@ -56,11 +68,12 @@ def asked(values: Any, epsilon: Any, data: Any, person: Any) -> Asked:
             Dask is one of objects.
         DataError: the engine does not say which columns there are.
     """
+    marks = marks or {}
     if data is None:
-        unnamed(values, epsilon, person)
-        return Asked(values, _of_rows(epsilon, person), None, person, Names())
-    names = Names.of_columns(values, epsilon, person)
-    given = Asked(values, epsilon, data, person, names)
+        unnamed({"values": values, "epsilon": epsilon, "person": person, **marks})
+        return Asked(values, _of_rows(epsilon, person), None, person, Names.of_arrays(marks), marks)
+    names = Names.of_columns(values, epsilon, person, marks)
+    given = Asked(values, epsilon, data, person, names, marks)
     kind = kind_of_data(data)
     if kind == "pandas":
         return _of_pandas(given, list(data.columns))
@@ -121,12 +134,13 @@ def _of_pandas(given: Asked, columns: list[Any]) -> Asked:
         epsilon=data[epsilon] if "epsilon" in named else _of_rows(epsilon, person),
         data=None,
         person=person,
+        marks={parameter: data[column] for parameter, column in given.marks.items()},
     )
 
 
 def _named(given: Asked) -> dict[str, Any]:
     """The parameters that name columns. What is no name at all is refused where it is read."""
-    named = {"values": given.values, "person": given.person}
+    named = {"values": given.values, "person": given.person, **given.marks}
     if not is_number(given.epsilon):
         named["epsilon"] = given.epsilon
     return {parameter: column for parameter, column in named.items() if isinstance(column, LABELS)}

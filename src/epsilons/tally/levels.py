@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -65,6 +66,7 @@ class Names:
         person: whose row it is.
         missing: what else a value may be that is missing, where that is not plain: a sentence.
         unusable: what else a budget may be that is missing: a sentence.
+        marks: what else was named, by parameter: the groups of rows, and whether they are asked.
     """
 
     values: str = "values"
@@ -72,15 +74,28 @@ class Names:
     person: str = "person"
     missing: str = ""
     unusable: str = ""
+    marks: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of_columns(cls, values: Any, epsilon: Any, person: Any) -> Names:
+    def of_columns(
+        cls, values: Any, epsilon: Any, person: Any, marks: Mapping[str, Any] | None = None
+    ) -> Names:
         """Name the columns that the user named, which pandas allows to be more than text."""
         return cls(
             f"values={values!r}",
             "epsilon" if is_number(epsilon) else f"epsilon={epsilon!r}",
             f"person={person!r}",
+            marks={name: f"{name}={column!r}" for name, column in (marks or {}).items()},
         )
+
+    @classmethod
+    def of_arrays(cls, marks: Iterable[str]) -> Names:
+        """Name arrays as their parameters."""
+        return cls(marks={name: name for name in marks})
+
+    def of(self, parameter: str) -> str:
+        """What a further column is called."""
+        return self.marks.get(parameter, parameter)
 
 
 @dataclass(frozen=True, eq=False)

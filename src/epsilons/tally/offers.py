@@ -236,7 +236,8 @@ def joined(table: Columns, offers: Offers) -> Columns:
     sheet = pl.DataFrame([offers.people.ids.alias(table.person), pl.Series(name, offers.budgets)])
     beside = nw.from_native(makers[engine.kind](table.frame, sheet)).lazy()
     # Nothing else comes along: a column of the table might have the name of ours.
-    rows = table.frame.select(*dict.fromkeys((table.values, table.person)))
+    marks = [mark.column for mark in table.marks]
+    rows = table.frame.select(*dict.fromkeys((table.values, table.person, *marks)))
     if table.types[table.person] == nw.Enum and table.values != table.person:
         # Two dictionaries are compared as text, and so by a collation, where there is one.
         rows, _ = written(rows, table.person)

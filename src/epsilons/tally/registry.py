@@ -174,7 +174,8 @@ def _read(wanted: Asked) -> Columns:
 
     def written() -> Columns:
         kind: Any = "text" if text else "integers"
-        frame = as_declared(table.frame, table.values, table.epsilon, table.values, kind)
+        held = {**dict.fromkeys(table.named.values()), table.values: kind}
+        frame = as_declared(table.frame, held)
         frame, spelling = bytewise(frame, table.values if text else None, table.values, table.types)
         return replace(table, frame=frame, spelling=spelling)
 

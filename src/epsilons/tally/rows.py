@@ -1,105 +1,51 @@
-"""The rows of the user: opened and checked once, and then counted as often as a release asks."""
+"""The rows of the user: opened by `opening.py`, and then counted as often as a release asks."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from epsilons.errors import ArgumentError
 from epsilons.ladder import Ladder
-from epsilons.parameters import choice
 from epsilons.tally import (
-    arrays,
     cells_engine,
     cells_numpy,
-    columns,
     line_engine,
     line_numpy,
+    shares_engine,
+    shares_numpy,
     sums_engine,
     sums_numpy,
 )
 from epsilons.tally.arrays import Arrays
-from epsilons.tally.categories import Categories, Kind, refuse_midpoint
+from epsilons.tally.categories import Categories
 from epsilons.tally.cells import (
-    LARGEST_TABLE,
-    SHARES,
     CellTally,
     cells_on_rungs,
     checked_cells,
 )
 from epsilons.tally.cells_numpy import CellArrays
 from epsilons.tally.columns import Columns
-from epsilons.tally.frames import Asked, asked
 from epsilons.tally.grid import Rule
+from epsilons.tally.grouping import Grouping
 from epsilons.tally.levels import Names, SumGroups, Tally, checked, on_rungs
 from epsilons.tally.line import Line, Window, checked_line, line_on_rungs
 from epsilons.tally.line_numpy import Folded
+from epsilons.tally.shares import EVERYBODY, Counting, shares_of
 from epsilons.types import Integers
 
-__all__ = ["SMALL", "Everyone", "Rows", "open"]
+__all__ = ["ONLY_SHARES", "Everyone", "Held", "Rows", "Rules"]
 
 Held: TypeAlias = Arrays | CellArrays | Columns
 """Where rows are: in arrays that NumPy counts, or with an engine."""
 
 NO_NUMBERS: Final = "These rows are of categories, or were not opened with everyone apart."
+ONLY_SHARES: Final = "Rows with groups, where, or missing='exclude' are counted by shares alone."
 NO_CATEGORIES: Final = "These rows are of numbers: no categories were declared."
-
-SMALL = 10**5
-"""Rows of arrays up to which NumPy is faster than starting an engine."""
-
-
-def open(
-    values: Any,
-    *,
-    epsilon: Any,
-    data: Any = None,
-    person: Any = None,
-    missing: str = "error",
-    categories: Categories | None = None,
-    ladder: Ladder | None = None,
-    apart: str | None = None,
-) -> Rows:
-    """Check the arguments, the schema and the entries of arrays, and be ready to count.
-
-    Args:
-        values: one value for each row, or the name of a column of `data`: a number, or, with
-            categories, of their kind. Of numbers, null, NaN and infinities are missing.
-        epsilon: one budget for each row, one number for everyone, or the name of a column.
-        data: a frame that Narwhals reads, or the path of a Parquet or CSV file: see `source`.
-        person: who each row belongs to, or the name of a column; None if a row is a person.
-        missing: "error" refuses missing values, "midpoint" puts them in the middle of the range;
-            a category has no midpoint.
-        categories: what `declare` made of categories or edges; None for numbers.
-        ladder: a public ladder of budgets, if budgets and the number of people are private. Then
-            no data is refused: a missing number is in the middle, a value that is in no category is
-            in no cell, of two budgets the smaller counts, and whoever has none is left out.
-        apart: the method that draws for each person, by name, and so needs everyone apart, in
-            memory (`Rows.each`); None if sums are enough.
-
-    Raises:
-        ArgumentError: the arguments do not fit together (`ColumnError`: a column is not there or
-            not of its type; `BudgetError`: one number cannot be the budget of everyone).
-        DataError: an entry of arrays cannot be used.
-        FileError: `data` is a path, and the file cannot be read.
-    """
-    choice("missing", missing)
-    if categories is not None:
-        _check_cells(categories, person, missing, ladder, apart)
-    given = asked(values, epsilon, data, person)
-    unit = 1 if person is None else SHARES
-    rules = _Rules(given.names, missing, unit, categories, ladder)
-    if categories is not None:
-        return Rows(_of_categories(given, categories, ladder, apart), rules)
-    if given.data is not None and apart is None:
-        return Rows(_read(given, ladder=ladder), rules)
-    numbers = _in_memory(given, missing, ladder, apart)
-    small = numbers.values.size <= SMALL
-    return Rows(numbers if small else columns.of_arrays(numbers), rules, numbers)
 
 
 @dataclass(frozen=True, eq=False)
-class _Rules:
+class Rules:
     """How rows are counted, whoever holds them.
 
     Attributes:
@@ -108,6 +54,8 @@ class _Rules:
         unit: what one person adds to cells.
         categories: what was declared; None for numbers.
         ladder: the public ladder, if budgets are private.
+        groups: what was declared; None for one group that holds everybody.
+        some: whether not everyone need be in the one group: shares are all that can be asked for.
     """
 
     names: Names
@@ -115,6 +63,20 @@ class _Rules:
     unit: int
     categories: Categories | None
     ladder: Ladder | None
+    groups: Grouping | None = None
+    some: bool = False
+
+    @property
+    def counting(self) -> Counting:
+        """Which rows count, where shares are asked for."""
+        private = self.ladder is not None
+        where = "where" in self.names.marks
+        return Counting(
+            labels=EVERYBODY if self.groups is None else self.groups.labels,
+            missing=self.missing,
+            private=private,
+            outside=where or self.missing == "exclude" or (private and self.groups is not None),
+        )
 
 
 class Rows:
@@ -126,7 +88,7 @@ class Rows:
         numbers: the same rows as arrays, if they are numbers in memory.
     """
 
-    def __init__(self, held: Held, rules: _Rules, numbers: Arrays | None = None) -> None:
+    def __init__(self, held: Held, rules: Rules, numbers: Arrays | None = None) -> None:
         self._held = held
         self._rules = rules
         self._numbers = numbers
@@ -174,7 +136,44 @@ class Rows:
         groups = self._added_up(bounds, rule, 2)
         return checked(groups, self._names, self._rules.missing)
 
+    def shares(
+        self, bounds: tuple[float, float], rule: Rule | None = None, *, apart: bool = False
+    ) -> CellTally:
+        """Divide everyone's unit of GRID points among the groups, and add up by budget level.
+
+        Each group has two cells, of x and of 1 - x, a value as its share of the range: see
+        `shares.py`. A last cell is of those who are outside, if somebody may be. With one group
+        that holds everybody, the cells of x are the sums of `sums`.
+
+        Args:
+            bounds: as in `sums`.
+            rule: as in `sums`.
+            apart: whether groups are public: people are counted by level and group, too, whatever
+                they answer, and whoever is in two groups is refused.
+
+        Raises:
+            TypeError: these rows are of categories, or groups are public where budgets are private.
+            DataError: the group of a row is not declared, or nobody knows if it is asked; somebody
+                is in two public groups. And as `sums`.
+        """
+        rules = self._rules
+        counting = rules.counting
+        if apart and rules.ladder is not None:
+            raise TypeError("people are counted by group where budgets are public")
+        match self._held:
+            case Arrays():
+                found = shares_numpy.count(self._held, bounds, rule, counting)
+            case Columns():
+                found = shares_engine.count(
+                    self._held, bounds, rule, rules.groups, counting, apart=apart
+                )
+            case CellArrays():
+                raise TypeError(NO_NUMBERS)
+        rungs = None if rules.ladder is None else rules.ladder.levels
+        return shares_of(found, self._names, counting, rungs, apart=apart)
+
     def _added_up(self, bounds: tuple[float, float], rule: Rule | None, moments: int) -> SumGroups:
+        self._check_whole()
         match self._held:
             case Arrays():
                 return sums_numpy.count(self._held, bounds, rule, moments).groups
@@ -223,6 +222,7 @@ class Rows:
             DataError: there are too few people, a value is missing, somebody has two budgets.
             FileError: the file cannot be read to its end.
         """
+        self._check_whole()
         match self._held:
             case Arrays():
                 groups = line_numpy.count(self._people, window)
@@ -238,6 +238,11 @@ class Rows:
     def each(self) -> Everyone:
         """Everyone apart, of rows that were opened for a method that draws for each person."""
         return Everyone(self)
+
+    def _check_whole(self) -> None:
+        """Refuse a question that would not know of groups, and of who is asked."""
+        if self._rules.some:
+            raise TypeError(ONLY_SHARES)
 
     @cached_property
     def _people(self) -> Folded:
@@ -308,78 +313,3 @@ class Everyone:
     def folded(self) -> Folded:
         """Everyone's value and budget, unchecked: `Rows.line` refuses what cannot be used."""
         return self._rows._people
-
-
-def _check_cells(
-    categories: Categories, person: object, missing: str, ladder: Ladder | None, apart: str | None
-) -> None:
-    """Refuse what does not fit categories, before any data are touched.
-
-    Raises:
-        ArgumentError: something does not.
-    """
-    refuse_midpoint(missing)
-    if apart is not None and person is not None:
-        raise ArgumentError(
-            f'person: method "{apart}" for frequencies takes one row per person. '
-            "Leave person out, or choose another method."
-        )
-    # Beside its rungs, data have at most two levels: on no rung, and no budget. So no table that
-    # passes here is refused later, whoever is there.
-    if ladder is not None and (len(ladder.levels) + 2) * len(categories.labels) > LARGEST_TABLE:
-        raise ArgumentError(
-            f"categories: {len(categories.labels):,} cells for each of {len(ladder.levels):,} "
-            "public budget levels are too many. Declare fewer categories, or a few levels."
-        )
-
-
-def _read(
-    given: Asked, kind: Kind = "numbers", ladder: Ladder | None = None, apart: str | None = None
-) -> Columns:
-    """Check the columns of a frame or a file.
-
-    Raises:
-        ArgumentError: someone needs everyone apart, and the frame is lazy, or is a file.
-    """
-    lazy = apart is not None and not columns.is_in_memory(given.data)
-    table = columns.read(given.values, given.epsilon, given.data, given.person, kind, ladder)
-    if lazy:
-        raise _not_in_memory(apart)
-    return table
-
-
-def _not_in_memory(apart: str | None) -> ArgumentError:
-    return ArgumentError(
-        f'method "{apart}" draws for each person and needs data in memory: '
-        "give arrays or an eager frame, not a file or a lazy frame."
-    )
-
-
-def _in_memory(given: Asked, missing: str, ladder: Ladder | None, apart: str | None) -> Arrays:
-    """Check numbers, and have them as arrays."""
-    lenient = missing == "midpoint"
-    if given.data is None:
-        own = (given.values, given.epsilon, given.person)
-        return arrays.read(*own, given.names, ladder, lenient=lenient)
-    if ladder is not None and not columns.is_in_memory(given.data):
-        raise _not_in_memory(apart)
-    # Budgets are put on the ladder after that, as those of arrays are.
-    table = _read(given, apart=apart)
-    return columns.as_arrays(table, given.names, ladder, lenient=lenient)
-
-
-def _of_categories(
-    given: Asked, declared: Categories, ladder: Ladder | None, apart: str | None
-) -> CellArrays | Columns:
-    """Check values of categories: as a table for an engine, or as arrays where NumPy counts them.
-
-    NumPy counts small data, and columns whose entries have to be looked at one by one.
-    """
-    if given.data is not None:
-        return _read(given, declared.kind, ladder, apart)
-    own = (given.values, given.epsilon, given.person)
-    if arrays.length(given.values, given.names.values) > SMALL:
-        table = columns.of_values(*own, declared.kind, given.names, ladder)
-        if table is not None:
-            return table
-    return cells_numpy.read(*own, declared, given.names, ladder)

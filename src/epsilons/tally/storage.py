@@ -8,6 +8,7 @@ same hexadecimal form as another person's text.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from epsilons.tally.categories import Kind
@@ -19,19 +20,15 @@ if TYPE_CHECKING:
 __all__ = ["as_declared"]
 
 _NUMBERS: Final = ("integer", "real")
+_WHOLE: Final = ("integers", "booleans")
 
 
-def as_declared(
-    frame: nw.LazyFrame[Any], values: str, epsilon: str | float, person: str | None, kind: Kind
-) -> nw.LazyFrame[Any]:
+def as_declared(frame: nw.LazyFrame[Any], columns: Mapping[str, Kind | None]) -> nw.LazyFrame[Any]:
     """Make null of entries that are not of the type of their column, where an engine has such.
 
     Args:
         frame: of any engine, with checked columns.
-        values: the column of values.
-        epsilon: the column of budgets, or one number.
-        person: the column of people, or None.
-        kind: what values are.
+        columns: those that count, and what their entries are; None where the type alone says it.
     """
     import narwhals as nw
 
@@ -42,10 +39,10 @@ def as_declared(
     native: Any = frame.to_native()
     if native.get_backend().name != "sqlite":
         return frame
-    columns = {values, *(column for column in (epsilon, person) if isinstance(column, str))}
-    held = {column: _storage(native.schema()[column]) for column in columns}
-    if kind in ("integers", "booleans"):
-        held[values] = ("integer",)
+    held = {
+        column: ("integer",) if kind in _WHOLE else _storage(native.schema()[column])
+        for column, kind in columns.items()
+    }
     written = [
         native[column].typeof().isin(types).ifelse(native[column], ibis.null()).name(column)
         for column, types in held.items()

@@ -20,6 +20,7 @@ from epsilons.tally.expressions import (
     few_budgets,
     floats,
     with_key,
+    with_quotient,
 )
 from epsilons.tally.failures import guarded
 from epsilons.tally.grid import GRID, HALF, Rule
@@ -30,7 +31,7 @@ from epsilons.types import Integers
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["count"]
+__all__ = ["count", "on_grid"]
 
 _SPLIT: Final = 2**15
 """The square root of GRID."""
@@ -91,9 +92,25 @@ def count(
 
 
 def _rows(table: Columns, bounds: tuple[float, float], rule: Rule | None) -> nw.LazyFrame[Any]:
-    """Put every row on the grid: `x`, `e`, and `who`.
+    """Put every row on the grid: `x`, `valid`, `e`, and `who`: see `on_grid`."""
+    return table.frame.select(*on_grid(table, bounds, rule), *budget_and_person(table))
+
+
+def on_grid(
+    table: Columns,
+    bounds: tuple[float, float],
+    rule: Rule | None = None,
+    asked: nw.Expr | None = None,
+) -> list[nw.Expr]:
+    """Return the value of every row on the grid, `x`.
 
     Where a value is missing `x` is null, or it is 0, and `valid`, which is 1 elsewhere, is 0.
+
+    Args:
+        table: a frame with checked columns.
+        bounds: the lower and the upper end of the grid.
+        rule: what is put on the grid in place of a value's share of the range.
+        asked: whether a value counts, false or null where it is taken for missing.
     """
     import narwhals as nw
 
@@ -106,19 +123,17 @@ def _rows(table: Columns, bounds: tuple[float, float], rule: Rule | None) -> nw.
     # Clipped last but one: the floor of any float from 0 to GRID + ½ is a whole number from 0 to
     # GRID, so that no theory of rounding is needed for privacy. Spark's floor cannot take more.
     steps = _clipped(table, steps + 0.5, GRID + 0.5).floor()
-    columns: list[nw.Expr]
     engine = engine_of(table.frame)
     if table.person is None and engine.nullable:
         there = value.is_finite() if engine.finite else less_itself_is_0(value)
-        columns = [nw.when(there).then(steps.cast(nw.Int64)).alias("x")]
-    else:
-        # Nulls are filled in conditions: an engine need not take null for false.
-        valid = finite(value)
-        columns = [
-            nw.when(valid).then(steps).otherwise(0.0).cast(nw.Int64).alias("x"),
-            valid.cast(nw.Int64).alias("valid"),
-        ]
-    return table.frame.select(*columns, *budget_and_person(table))
+        there = there if asked is None else there & asked
+        return [nw.when(there).then(steps.cast(nw.Int64)).alias("x")]
+    # Nulls are filled in conditions: an engine need not take null for false.
+    valid = finite(value) if asked is None else finite(value) & asked.fill_null(False)
+    return [
+        nw.when(valid).then(steps).otherwise(0.0).cast(nw.Int64).alias("x"),
+        valid.cast(nw.Int64).alias("valid"),
+    ]
 
 
 def _clipped(table: Columns, number: nw.Expr, most: float) -> nw.Expr:
@@ -196,17 +211,8 @@ def _fold(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
         conflict.cast(nw.Int64).alias("conflict"),
         nobody.cast(nw.Int64).alias("nobody"),
     )
-    above, below = nw.col("above"), nw.col("below")
-    # Some engines divide integers as floats. Such a quotient is at most one off after flooring,
-    # and products of integers, which are exact everywhere, put it right.
-    people = people.with_columns(
-        (above.cast(nw.Float64) / below.cast(nw.Float64)).floor().cast(nw.Int64).alias("near")
-    )
-    near = nw.col("near")
-    mean = (
-        near - (near * below > above).cast(nw.Int64) + ((near + 1) * below <= above).cast(nw.Int64)
-    )
-    return people.with_columns(mean.clip(0, GRID).alias("x"))
+    people = with_quotient(people, "x", "above", "below")
+    return people.with_columns(nw.col("x").clip(0, GRID))
 
 
 def _by_level(people: nw.LazyFrame[Any], *, grouped: bool, folded: bool) -> nw.LazyFrame[Any]:

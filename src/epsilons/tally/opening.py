@@ -1,0 +1,198 @@
+"""The one door for rows: arguments, schema and entries of arrays are checked here, once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from epsilons.errors import ArgumentError
+from epsilons.ladder import Ladder
+from epsilons.parameters import choice
+from epsilons.tally import arrays, cells_numpy, columns, series, shares_numpy
+from epsilons.tally.arrays import Arrays
+from epsilons.tally.categories import Categories, Kind, refuse_midpoint
+from epsilons.tally.cells import LARGEST_TABLE, SHARES
+from epsilons.tally.cells_numpy import CellArrays
+from epsilons.tally.columns import Columns
+from epsilons.tally.frames import Asked, asked
+from epsilons.tally.grouping import Grouping
+from epsilons.tally.rows import ONLY_SHARES, Rows, Rules
+
+__all__ = ["SMALL", "open"]
+
+POLICIES: Final = ("error", "midpoint", "exclude")
+"""What may be done with missing values."""
+
+SMALL = 10**5
+"""Rows of arrays up to which NumPy is faster than starting an engine."""
+
+
+def open(
+    values: Any,
+    *,
+    epsilon: Any,
+    data: Any = None,
+    person: Any = None,
+    missing: str = "error",
+    categories: Categories | None = None,
+    ladder: Ladder | None = None,
+    apart: str | None = None,
+    groups: Grouping | None = None,
+    where: Any = None,
+) -> Rows:
+    """Check the arguments, the schema and the entries of arrays, and be ready to count.
+
+    Args:
+        values: one value for each row, or the name of a column of `data`: a number, or, with
+            categories, of their kind. Of numbers, null, NaN and infinities are missing.
+        epsilon: one budget for each row, one number for everyone, or the name of a column.
+        data: a frame that Narwhals reads, or the path of a Parquet or CSV file: see `source`.
+        person: who each row belongs to, or the name of a column; None if a row is a person.
+        missing: "error" refuses missing values, "midpoint" puts them in the middle of the range,
+            "exclude" leaves such rows out, and those of no declared group; a category has neither.
+        categories: what `declare` made of categories or edges; None for numbers.
+        ladder: a public ladder of budgets, if budgets and the number of people are private. Then
+            no data is refused: a missing number is in the middle, a value that is in no category is
+            in no cell, of two budgets the smaller counts, and whoever has none is left out.
+        apart: the method that draws for each person, by name, and so needs everyone apart, in
+            memory (`Rows.each`); None if sums are enough.
+        groups: those that `Rows.shares` tells apart; None for one that holds everybody.
+        where: for each row whether it is asked, or the name of a column of booleans; None if all
+            are.
+
+    Raises:
+        ArgumentError: the arguments do not fit together (`ColumnError`: a column is not there or
+            not of its type; `BudgetError`: one number cannot be the budget of everyone).
+        DataError: an entry of arrays cannot be used.
+        FileError: `data` is a path, and the file cannot be read.
+    """
+    choice("missing", missing, POLICIES)
+    some = groups is not None or where is not None or missing == "exclude"
+    if some and not (categories is None and apart is None):
+        raise TypeError(ONLY_SHARES)
+    if categories is not None:
+        _check_cells(categories, person, missing, ladder, apart)
+    marks = {} if groups is None else groups.columns
+    marks = marks if where is None else {**marks, "where": where}
+    given = asked(values, epsilon, data, person, marks)
+    unit = 1 if person is None else SHARES
+    rules = Rules(given.names, missing, unit, categories, ladder, groups, some)
+    if some:
+        return Rows(_with_marks(given, rules), rules)
+    if categories is not None:
+        return Rows(_of_categories(given, categories, ladder, apart), rules)
+    if given.data is not None and apart is None:
+        return Rows(_read(given, ladder=ladder), rules)
+    numbers = _in_memory(given, missing, ladder, apart)
+    small = numbers.values.size <= SMALL
+    return Rows(numbers if small else series.of_arrays(numbers), rules, numbers)
+
+
+def _check_cells(
+    categories: Categories, person: object, missing: str, ladder: Ladder | None, apart: str | None
+) -> None:
+    """Refuse what does not fit categories, before any data are touched.
+
+    Raises:
+        ArgumentError: something does not.
+    """
+    refuse_midpoint(missing)
+    if apart is not None and person is not None:
+        raise ArgumentError(
+            f'person: method "{apart}" for frequencies takes one row per person. '
+            "Leave person out, or choose another method."
+        )
+    # Beside its rungs, data have at most two levels: on no rung, and no budget. So no table that
+    # passes here is refused later, whoever is there.
+    if ladder is not None and (len(ladder.levels) + 2) * len(categories.labels) > LARGEST_TABLE:
+        raise ArgumentError(
+            f"categories: {len(categories.labels):,} cells for each of {len(ladder.levels):,} "
+            "public budget levels are too many. Declare fewer categories, or a few levels."
+        )
+
+
+def _read(
+    given: Asked, kind: Kind = "numbers", ladder: Ladder | None = None, apart: str | None = None
+) -> Columns:
+    """Check the columns of a frame or a file.
+
+    Raises:
+        ArgumentError: someone needs everyone apart, and the frame is lazy, or is a file.
+    """
+    lazy = apart is not None and not columns.is_in_memory(given.data)
+    table = columns.read(given.values, given.epsilon, given.data, given.person, kind, ladder)
+    if lazy:
+        raise _not_in_memory(apart)
+    return table
+
+
+def _not_in_memory(apart: str | None) -> ArgumentError:
+    return ArgumentError(
+        f'method "{apart}" draws for each person and needs data in memory: '
+        "give arrays or an eager frame, not a file or a lazy frame."
+    )
+
+
+def _in_memory(given: Asked, missing: str, ladder: Ladder | None, apart: str | None) -> Arrays:
+    """Check numbers, and have them as arrays."""
+    lenient = missing == "midpoint"
+    if given.data is None:
+        own = (given.values, given.epsilon, given.person)
+        return arrays.read(*own, given.names, ladder, lenient=lenient)
+    if ladder is not None and not columns.is_in_memory(given.data):
+        raise _not_in_memory(apart)
+    # Budgets are put on the ladder after that, as those of arrays are.
+    table = _read(given, apart=apart)
+    return series.as_arrays(table, given.names, ladder, lenient=lenient)
+
+
+def _with_marks(given: Asked, rules: Rules) -> Arrays | Columns:
+    """Check numbers, their groups, and which of them are asked."""
+    groups, ladder = rules.groups, rules.ladder
+    if given.data is not None:
+        kinds = [] if groups is None else [each.kind for each in groups.declared]
+        marks = [
+            columns.Mark(name, column, kind)
+            for (name, column), kind in zip(given.marks.items(), [*kinds, "booleans"], strict=False)
+        ]
+        own = (given.values, given.epsilon, given.data, given.person)
+        return columns.read(*own, ladder=ladder, marks=marks)
+    lenient = ladder is not None or rules.missing == "exclude"
+    numbers = arrays.read(
+        given.values,
+        given.epsilon,
+        given.person,
+        given.names,
+        ladder,
+        lenient=lenient or rules.missing == "midpoint",
+    )
+    by = {name: column for name, column in given.marks.items() if name != "where"}
+    group = asked_ = None
+    if groups is not None:
+        group = shares_numpy.groups_of(groups, by, given.names, lenient=lenient)
+    if "where" in given.marks:
+        asked_ = shares_numpy.asked_of(given.marks["where"], given.names, lenient=lenient)
+    for name, column in (("by", group), ("where", asked_)):
+        if column is not None and column.size != numbers.values.size:
+            raise ArgumentError(
+                f"{given.names.values} and {name} are not equally long: give one entry for each "
+                "row in each."
+            )
+    return replace(numbers, group=group, asked=asked_)
+
+
+def _of_categories(
+    given: Asked, declared: Categories, ladder: Ladder | None, apart: str | None
+) -> CellArrays | Columns:
+    """Check values of categories: as a table for an engine, or as arrays where NumPy counts them.
+
+    NumPy counts small data, and columns whose entries have to be looked at one by one.
+    """
+    if given.data is not None:
+        return _read(given, declared.kind, ladder, apart)
+    own = (given.values, given.epsilon, given.person)
+    if arrays.length(given.values, given.names.values) > SMALL:
+        table = series.of_values(*own, declared.kind, given.names, ladder)
+        if table is not None:
+            return table
+    return cells_numpy.read(*own, declared, given.names, ladder)

@@ -1,0 +1,119 @@
+"""Arrays and series: those of a user handed to Polars, and those of a frame to NumPy."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from epsilons.errors import DataError, EpsilonsError
+from epsilons.ladder import Ladder
+from epsilons.tally import arrays, given
+from epsilons.tally.categories import Kind
+from epsilons.tally.cells_numpy import check_declared
+from epsilons.tally.columns import Columns
+from epsilons.tally.failures import UNUSABLE, guarded
+from epsilons.tally.identity import numbered
+from epsilons.tally.levels import Names
+from epsilons.types import Floats
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import numpy.typing as npt
+    import polars as pl
+
+__all__ = ["as_arrays", "of_arrays", "of_values"]
+
+
+def as_arrays(
+    table: Columns, names: Names, ladder: Ladder | None = None, *, lenient: bool
+) -> arrays.Arrays:
+    """Return the columns of a frame in memory as arrays, as `arrays.read` does."""
+
+    def take() -> list[Any]:
+        eager = table.frame.collect()
+        # As series: in NumPy integers with gaps are floats, and so may ids be.
+        numbers = [
+            eager[c].to_native() if isinstance(c, str) else c for c in (table.values, table.epsilon)
+        ]
+        return [*numbers, None if table.person is None else numbered(eager[table.person])]
+
+    v, e, p = guarded(take, *table.failure)
+    return arrays.read(v, e, p, names, ladder, lenient=lenient)
+
+
+def of_arrays(rows: arrays.Arrays) -> Columns:
+    """Hand arrays to Polars, without a copy."""
+    import polars as pl
+
+    return _of_series(pl.Series("values", rows.values), rows.epsilon, rows.person)
+
+
+def of_values(
+    values: object,
+    epsilon: object,
+    person: object,
+    kind: Kind,
+    names: Names,
+    ladder: Ladder | None = None,
+) -> Columns | None:
+    """Hand arrays of values of any kind to Polars, without a copy where that can be.
+
+    Returns:
+        None where the type of values declares nothing, or Polars does not take them: then their
+        entries are looked at one by one, in `cells_numpy.py`.
+
+    Raises:
+        ArgumentError: something is not one column, or the lengths differ.
+        ColumnError: something is not of the type that it must be.
+        BudgetError: `epsilon` is one number that cannot be a budget.
+        DataError: a row has no person.
+    """
+    import polars as pl
+
+    series: pl.Series | None = None
+    held, _ = given.declared(values)
+    if held is None or (kind != "bins" and isinstance(values, np.ma.MaskedArray)):
+        return None
+    if kind == "bins":
+        numbers = arrays.floats(values, names.values, lenient=False, kind="bins")
+        series = pl.Series("values", numbers)
+    else:
+        check_declared(values, kind, names.values)
+
+        def convert() -> pl.Series:
+            typed: Any = values
+            if isinstance(typed, np.ndarray) and held == "text":  # twice as fast from a list
+                return pl.Series("values", typed.tolist(), dtype=pl.String)
+            return pl.Series("values", typed)
+
+        with contextlib.suppress(EpsilonsError):
+            series = guarded(convert, DataError, UNUSABLE)
+        if series is None or given.family(series.dtype) != held:
+            return None
+    budgets, who = arrays.budgets_and_people(epsilon, person, names, len(series), ladder)
+    return _of_series(series, budgets, who)
+
+
+def _of_series(
+    values: pl.Series, epsilon: Floats | float, person: npt.NDArray[np.generic] | None
+) -> Columns:
+    """Make a table of checked columns."""
+    import narwhals as nw
+    import polars as pl
+
+    series = [values.alias("values")]
+    if not isinstance(epsilon, float):
+        series.append(pl.Series("epsilon", epsilon))
+    if person is not None:
+        series.append(pl.Series("person", person))
+    frame: nw.LazyFrame[Any] = nw.from_native(pl.LazyFrame(series))
+    return Columns(
+        frame,
+        "values",
+        epsilon if isinstance(epsilon, float) else "epsilon",
+        None if person is None else "person",
+        types=frame.collect_schema(),
+        size=len(values),
+    )
