@@ -2,6 +2,7 @@
 
 from epsilons.release.entry import Entry
 from epsilons.release.estimate import Cells, Scalar, Vector
+from epsilons.release.grouped import Compared, Groups, Shares
 from epsilons.release.release import Release
 from epsilons.release.releases import Releases
 from epsilons.release.sides import Side
@@ -11,11 +12,14 @@ __all__ = [
     "AllOfIt",
     "ByLevel",
     "Cells",
+    "Compared",
     "Entry",
     "Expected",
+    "Groups",
     "Release",
     "Releases",
     "Scalar",
+    "Shares",
     "Side",
     "Spending",
     "Spent",

@@ -14,8 +14,10 @@ from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError, KindError
 from epsilons.release.entry import Entry
 from epsilons.release.estimate import Cells, Scalar, Vector
+from epsilons.release.grouped import Groups
 from epsilons.release.sides import Side, side_by_side
 from epsilons.release.spending import ByLevel, Expected, Spending
+from epsilons.release.tabled import Tabled
 from epsilons.report.shown import Shown
 from epsilons.risk.assumptions import RELATED, Assumption
 from epsilons.risk.spread import Spread
@@ -29,7 +31,7 @@ _NOT_ONE = "text is not the JSON of a release, as release.to_json() writes it."
 
 @frozen.storable
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Release(Shown):
+class Release(Tabled, Shown):
     """A published statistic. It holds no data: only what was drawn, and public facts.
 
     Attributes:
@@ -47,7 +49,8 @@ class Release(Shown):
             error not exceeded with probability `confidence`, in data units (for frequencies, of the
             worst category). Of frequencies it is the sum of the squares of all categories, or for
             loss "largest" the largest of them. It bounds the error of a mean's `value`, too, and
-            the sum of squares that of projected shares.
+            the sum of squares that of projected shares. Of private groups it is that of the shares
+            of their cells, of which the means are ratios.
         exact: whether `risk` is the exact worst case, or a proven bound on it.
         spent: a rule from ε to what was spent of it, with a row for each level, strictest first:
             ε, people (None where that is private), what each of them spent and kept.
@@ -55,7 +58,8 @@ class Release(Shown):
         protects: what is protected, in words.
         assumes: what was assumed, in words.
         treats: what became of values that do not fit, in words: of the call, never of the data.
-        missing: what a missing value got: "error" if it was refused, or "midpoint".
+        missing: what a missing value got: "error" if it was refused, "midpoint", or "exclude" if
+            whoever has no other is left out.
         private: False if it was drawn from a seed.
         mechanism: the frozen object it was drawn from, without data; `epsilons.verify.exact`
             reads it.
@@ -69,7 +73,7 @@ class Release(Shown):
 
     LATER: ClassVar = ("ledger",)
     statistic: str
-    estimate: Scalar | Cells | Vector
+    estimate: Scalar | Cells | Vector | Groups
     n: int | None
     n_is_noisy: bool = False
     method: str
@@ -131,23 +135,24 @@ class Release(Shown):
         return self.estimate.interval(self.assumption, parameters.confidence(confidence))
 
     def band(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
-        """Ranges that hold the shares of all categories at once with at least this probability.
+        """Ranges that hold all shares, or all means of groups, at once with this probability.
 
         Args:
             confidence: strictly between 0 and 1.
 
         Returns:
-            (low, high), arrays in the order of the categories, cut to [0, 1].
+            (low, high), arrays in the order of the categories or groups, cut to what can be.
 
         Raises:
-            ArgumentError: the confidence is not strictly between 0 and 1, or there are no
-                categories.
+            ArgumentError: the confidence is not strictly between 0 and 1, or there are neither
+                categories nor groups.
 
         Guarantee:
             Over all data that the assumption allows, the probability that any of them misses is at
             most 1 − confidence.
         """
-        return self._cells("band").band(self.assumption, parameters.confidence(confidence))
+        told = self.estimate if isinstance(self.estimate, Groups) else self._cells("band")
+        return told.band(self.assumption, parameters.confidence(confidence))
 
     def radius(self, confidence: float = 0.95) -> float:
         """How far a true mean vector is from `raw` at most, in ℓ2, with at least this probability.
@@ -228,6 +233,8 @@ class Release(Shown):
     @property
     def bounds(self) -> tuple[float, float]:
         """The range of the values, known or found; values outside of it were clipped."""
+        if isinstance(self.estimate, Groups):
+            return self.estimate.bounds
         return self._scalar("bounds").bounds
 
     @property

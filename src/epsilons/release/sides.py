@@ -16,6 +16,7 @@ from epsilons.allocation.caps import capped
 from epsilons.allocation.rule import Effective, weighing_of
 from epsilons.budgets import Budgets
 from epsilons.release.estimate import Cells, Scalar, Vector
+from epsilons.release.grouped import Groups
 from epsilons.risk import OPEN, SumNoise
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import Goal, Words, goal_of
@@ -46,7 +47,7 @@ class Side(NamedTuple):
         low: the lower end of the interval of this release; None of several numbers.
         high: its upper end.
         error: the error of this release that is not exceeded with its confidence; of the worst
-            category, or in ℓ2.
+            category, or in ℓ2; of groups half the width of the interval of one in the middle.
         cap: the most that anyone would spend, had it been assumed; None if that is not known.
         typical: the typical error then.
     """
@@ -60,7 +61,10 @@ class Side(NamedTuple):
 
 
 def side_by_side(
-    estimate: Scalar | Cells | Vector, words: Words, budgets: Budgets | None, neighbours: str
+    estimate: Scalar | Cells | Vector | Groups,
+    words: Words,
+    budgets: Budgets | None,
+    neighbours: str,
 ) -> tuple[Side, ...]:
     """What a release says with each answer.
 
@@ -80,13 +84,20 @@ def side_by_side(
         low = high = cap = typical = None
         if isinstance(estimate, Scalar):
             low, high = estimate.interval(each, confidence)
-        if budgets is not None and not isinstance(estimate, Vector):
+        if budgets is not None and _capped(estimate):
             goal = goal_of((each, loss, confidence), cells)
             found = stakes(budgets, goal, goal.noise if neighbours == "replace" else OPEN)
             cap, typical = found.cap, estimate.unit * found.typical
         error = estimate.error(each, confidence)
         sides.append(Side(each.related, low, high, error, cap, typical))
     return tuple(sides)
+
+
+def _capped(estimate: Scalar | Cells | Vector | Groups) -> bool:
+    """Whether it is known what another assumption would have bought: of a ratio it is not."""
+    return isinstance(estimate, Cells) or (
+        isinstance(estimate, Scalar) and not hasattr(estimate.margin, "share")
+    )
 
 
 def answers(assumption: Assumption) -> tuple[Assumption, ...]:

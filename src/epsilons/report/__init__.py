@@ -10,11 +10,18 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from epsilons.report import cells, local_plan, plan, range_plan, scalar, vector
-from epsilons.report.data import CellsData, ReleaseData, ScalarData, SpentRow, VectorData
-from epsilons.report.numbers import number, points
+from epsilons.report import cells, groups, local_plan, plan, range_plan, scalar, vector
+from epsilons.report.data import (
+    CellsData,
+    GroupsData,
+    ReleaseData,
+    ScalarData,
+    SpentRow,
+    VectorData,
+)
+from epsilons.report.numbers import group_name, number, points
 from epsilons.report.parts import write_page
-from epsilons.report.phrases import few_at_each, weak_budgets
+from epsilons.report.phrases import compared, few_at_each, weak_budgets
 from epsilons.report.plain import to_json
 from epsilons.report.plan_data import Data, ForecastData, PlanData
 from epsilons.report.screen import table
@@ -25,12 +32,15 @@ __all__ = [
     "Data",
     "ForecastData",
     "Forms",
+    "GroupsData",
     "PlanData",
     "ReleaseData",
     "ScalarData",
     "SpentRow",
     "VectorData",
+    "compared",
     "few_at_each",
+    "group_name",
     "html",
     "number",
     "page",
@@ -65,6 +75,7 @@ KINDS: Final[Mapping[str, Forms]] = MappingProxyType(
     {
         "scalar": Forms(scalar.text, scalar.html, scalar.plot, scalar.page),
         "cells": Forms(cells.text, cells.html, cells.plot, cells.page),
+        "groups": Forms(groups.text, groups.html, groups.plot, groups.page),
         "vector": Forms(vector.text, vector.html, vector.plot, vector.page),
         "plan": Forms(plan.text, plan.html, plan.plot, plan.page),
         "range plan": Forms(range_plan.text, range_plan.html, range_plan.plot, range_plan.page),

@@ -2,6 +2,7 @@
 
     ScalarData     a mean or a share                      kind "scalar"
     CellsData      a share for each category              kind "cells"
+    GroupsData     a mean for each group                  kind "groups"
     VectorData     a mean of vectors                      kind "vector"
     PlanData       every method forecast                  kind "plan"
     RangePlanData  a mean on a range that is to be found  kind "range plan"
@@ -98,7 +99,7 @@ class ReleaseData(TypedDict):
 
 
 class SpreadData(TypedDict):
-    """The standard deviation of the data, with its interval."""
+    """The standard deviation of the data, or the share of some people, with its interval."""
 
     value: float
     low: float
@@ -112,6 +113,7 @@ class ScalarData(ReleaseData):
         interval: its two ends.
         bounds: the range of the values: its two ends.
         spread: the standard deviation of the data, if it was released.
+        share: which part of all people it is the mean of, if not of everybody.
         sigma: where the range was found, the standard deviation that it was made from.
         centre: where the range was found, about the median.
     """
@@ -122,12 +124,17 @@ class ScalarData(ReleaseData):
     interval: list[float]
     bounds: list[float]
     spread: NotRequired[SpreadData]
+    share: NotRequired[SpreadData]
     sigma: NotRequired[float]
     centre: NotRequired[float]
 
 
 Category = str | int | float | bool | list[float] | None
 """A label, or the two ends of a bin."""
+
+
+Label = str | int | bool
+"""A label of a group."""
 
 
 class CellsData(ReleaseData):
@@ -148,6 +155,34 @@ class CellsData(ReleaseData):
     error_at_once: float
 
 
+class GroupsData(ReleaseData):
+    """A mean for each group, all lists in their order.
+
+    Attributes:
+        groups: the label of each group, or two of them.
+        by: the names of the columns of these; None for an array.
+        groups_are: "private", or "public" if it is no secret who is in which.
+        outside: whether people may be in none of them.
+        interval: the low ends and the high ends, of each mean by itself.
+        band: the same, for all groups at once.
+        share: the share of each group among all people.
+        share_interval: the low ends and the high ends of it.
+        bounds: the range of the values: its two ends.
+    """
+
+    kind: Literal["groups"]
+    groups: list[Label | list[Label]]
+    by: list[str | None]
+    groups_are: str
+    outside: bool
+    value: list[float]
+    interval: list[list[float]]
+    band: list[list[float]]
+    share: list[float]
+    share_interval: list[list[float]]
+    bounds: list[float]
+
+
 class VectorData(ReleaseData):
     """A number for each coordinate.
 
@@ -165,4 +200,4 @@ class VectorData(ReleaseData):
     radius: float
 
 
-AnyRelease = ScalarData | CellsData | VectorData
+AnyRelease = ScalarData | CellsData | GroupsData | VectorData

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from epsilons.report.data import CellsData, ScalarData, SpentRow, VectorData
+from epsilons.report.data import CellsData, GroupsData, ScalarData, SpentRow, VectorData
 
 
 class OutcomeRow(TypedDict):
@@ -246,4 +246,4 @@ class LocalPlanData(TypedDict):
     lower_bound: float
 
 
-Data = ScalarData | CellsData | VectorData | PlanData | RangePlanData | LocalPlanData
+Data = ScalarData | CellsData | GroupsData | VectorData | PlanData | RangePlanData | LocalPlanData

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from epsilons.noise import Source
-from epsilons.release import Cells, Expected, Scalar, Spending
+from epsilons.release import Cells, Expected, Groups, Scalar, Spending
 from epsilons.types import Floats, Integers
 
 __all__ = ["Answer", "Draw", "Losses", "Mechanism", "Steps", "Thinning", "Toss"]
@@ -124,7 +124,7 @@ class Answer:
             composition of the draws in their order.
     """
 
-    estimate: Scalar | Cells
+    estimate: Scalar | Cells | Groups
     method: str
     n: int | None
     n_is_noisy: bool = False
