@@ -161,7 +161,7 @@ class ClosedNoise:
             return float(inside(np.array(2.0 * reach), 2.0 * shift))
         if k <= 4:
             shifts = [shift for shift, pairs in off for _ in range(pairs)]
-            return min(max(_few(k, reach, shifts) / _at_zero(k), 0.0), 1.0)
+            return min(max(_few(k, reach, shifts) / at_zero(k), 0.0), 1.0)
         period = min(k * reach, 100.0 + 0.6 * k)
         waves = math.ceil(_highest(k, reach, off, fine) * period / (2.0 * math.pi))
         theta = 2.0 * math.pi / period * np.arange(waves + 1, dtype=np.float64)
@@ -173,7 +173,7 @@ class ClosedNoise:
         still = _wave(theta, reach, 0.0).real
         product = product * np.power(still, left)
         density = (2.0 * product.sum() - product[0]) / period
-        found = float(density) / _at_zero(k)
+        found = float(density) / at_zero(k)
         return min(max(found, 0.0), 1.0)
 
     def largest_quantile(self, off: Pairs, beta: float) -> float:
@@ -250,7 +250,7 @@ def _largest_of(noise: ClosedNoise) -> tuple[float, float]:
     return noise._largest(())
 
 
-def _at_zero(cells: int) -> float:
+def at_zero(cells: int) -> float:
     """The density at 0 of the sum of k Laplace noises: C(2k − 2, k − 1)/2^{2k−1}."""
     return math.exp(math.lgamma(cells - 0.5) - math.lgamma(cells)) / (2.0 * math.sqrt(math.pi))
 
@@ -312,7 +312,7 @@ def _highest(cells: int, reach: float, off: Pairs, fine: float) -> float:
     A wave of one cell is at most 1/(1 + θ²) for the kink at zero and e^{−|reach − shift|}/√(1 + θ²)
     for the two ends.
     """
-    wanted = math.log(fine * _at_zero(cells))
+    wanted = math.log(fine * at_zero(cells))
     still = cells - 2 * sum(pairs for _, pairs in off)
     ends = [(math.exp(-abs(reach - shift)), 2 * pairs) for shift, pairs in off]
     ends.append((math.exp(-reach), still))

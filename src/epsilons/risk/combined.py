@@ -1,0 +1,284 @@
+"""Noises of a few cells of a table, combined: how often a combination is far out.
+
+A mean of a group is tested with (1 − m)·z_A − m·z_B, the noises of two cells of a table; a
+difference of two groups with those of four. The noise of the table sums to zero, or is independent.
+Tails are tabled, and read between points from above: they are log-concave. In units of the scale;
+derived in `docs/proofs/groups.md`, in the limit of a fine lattice.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+
+from epsilons.risk.closed import at_zero
+from epsilons.types import Floats, Integers
+
+PARTS: Final = 64
+"""Into how many parts a unit range of means is cut, an even number."""
+
+EDGES: Final = np.sin(np.linspace(0.0, np.pi / 2.0, PARTS + 1)) ** 2
+"""The ends of these parts: finer where means are near the ends of the range."""
+
+EXACT: Final = 24
+"""Cells up to which the tail of two of them is integrated. Beyond, it is at most that of
+independent noise times a factor of at most 1 + 1.2/cells."""
+
+WAVES: Final = 64
+"""The same for combinations of four cells."""
+
+_STEP: Final = 0.1
+_LEAST, _MOST = -120, 360
+_AT: Final = _STEP * np.arange(_LEAST, _MOST + 1, dtype=np.float64)
+_ABOVE: Final = _AT[-_LEAST:]
+"""Where tails are tabled, and those of these points that are not below 0."""
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
+
+_HIGHEST, _PERIOD = 40.0, 72.0
+"""Waves up to which a tail is added up, and its period."""
+
+_FINE: Final = 1e-12
+"""Less of a probability is not told from rounding, where it is a sum of waves."""
+
+
+@dataclass(frozen=True, eq=False)
+class Combined:
+    """Tails of symmetric, log-concave laws, one for each row.
+
+    Attributes:
+        logs: ln P(X > t) at points t from −12 to 36, or bounds from above.
+    """
+
+    logs: Floats
+
+    def log_exceeds(self, rows: Integers | int, t: Floats) -> Floats:
+        """A bound on ln P(X > t), t not below 0.
+
+        A log-concave tail is below the chords of its neighbours, drawn on.
+        """
+        place = np.minimum(t / _STEP, 1e6) - _LEAST
+        left = np.clip(np.floor(place).astype(np.int64), 1, len(_AT) - 3)
+        part = place - left
+        before, here = self.logs[rows, left - 1], self.logs[rows, left]
+        after, beyond = self.logs[rows, left + 1], self.logs[rows, left + 2]
+        from_left = here + part * (here - before)
+        from_right = after + (part - 1.0) * (beyond - after)
+        inner = part <= 1.0
+        found = np.where(inner, np.minimum(from_left, from_right), from_right)
+        return np.asarray(np.minimum(found, 0.0))
+
+    def reach(self, rows: Integers | int, gap: Floats | float, beta: Floats | float) -> Floats:
+        """The least q from 0 with P(X > q) + P(X > q + gap) ≤ beta, or a little more than it.
+
+        Args:
+            rows: of which laws.
+            gap: from 0; ∞ for one side alone.
+            beta: the probability.
+
+        Returns:
+            An array of the shape of the three together.
+        """
+        gap = np.array(np.broadcast_arrays(np.minimum(gap, 1e9), rows, beta)[0], dtype=np.float64)
+        low, high = np.zeros(gap.shape), np.full(gap.shape, 4.0)
+
+        def too_often(q: Floats) -> Floats:
+            found = np.exp(self.log_exceeds(rows, q)) + np.exp(self.log_exceeds(rows, q + gap))
+            return np.asarray(found > beta)
+
+        while np.any(short := too_often(high)):
+            high = np.where(short, 2.0 * high, high)
+            if float(high.max()) > 1e6:
+                return np.full(gap.shape, np.inf)
+        for _ in range(36):
+            middle = 0.5 * (low + high)
+            short = too_often(middle)
+            low, high = np.where(short, middle, low), np.where(short, high, middle)
+        return high
+
+    def log_envelope(self, rates: Floats) -> Floats:
+        """For each row and each rate λ an ln K with P(X > t) ≤ K·e^{−λt} for all t.
+
+        λt + ln P(X > t) is concave, and so it is below the chords of its neighbours, drawn on. ∞
+        where it still grows at the last point.
+        """
+        exponents = self.logs[:, None, :] + rates[:, None] * _AT
+        steps = np.diff(exponents, axis=2)
+        inner = exponents[:, :, 1:-2] + np.maximum(steps[:, :, :-2], 0.0)
+        outer = exponents[:, :, 2:-1] - np.minimum(steps[:, :, 2:], 0.0)
+        best = np.minimum(inner, outer).max(axis=2)
+        return np.where(steps[:, :, -1] < 0.0, best, np.inf)
+
+
+def row_of(parts: Integers) -> Integers:
+    """The row of `of_means` that holds for every mean in a part of the unit range."""
+    return np.minimum(parts, PARTS - 1 - parts)
+
+
+@lru_cache(maxsize=32)
+def of_means(cells: int | None) -> Combined:
+    """Of (1 − m)·z_A − m·z_B, for m at the first half of the edges and the middle.
+
+    The tail grows with |½ − m|, so that at an edge it bounds the part between it and the middle,
+    and by symmetry that beyond the middle.
+
+    Args:
+        cells: how many noises sum to zero; None if they are independent.
+    """
+    half = EDGES[: PARTS // 2 + 1]
+    if cells == 2:
+        one = np.tile(0.5 * np.exp(-2.0 * _ABOVE), (len(half), 1))
+    elif cells is None or cells > EXACT:
+        factor = 1.0 if cells is None else at_zero(cells - 2) / at_zero(cells)
+        one = np.array([_of_two(1.0 - m, m) for m in half.tolist()]) * factor
+    else:
+        one = np.array([_of_closed(cells, 0.5 - m) for m in half.tolist()])
+    return _tabled(one)
+
+
+@lru_cache(maxsize=32)
+def of_a_sum(cells: int | None) -> Combined:
+    """Of z_A + z_B; more than two cells, for of two the sum is nothing."""
+    if cells is None or cells > EXACT:
+        factor = 1.0 if cells is None else at_zero(cells - 2) / at_zero(cells)
+        return _tabled(factor * 0.25 * (2.0 + _ABOVE)[None] * np.exp(-_ABOVE))
+    far = 40.0 + 2.0 * cells
+    s, weights = _panels(_ABOVE, _ABOVE + far)
+    density = _summed(2, s) * _summed(cells - 2, s) / at_zero(cells)
+    return _tabled(np.sum(density * weights, axis=1)[None])
+
+
+def of_four(cells: int | None, coefficients: tuple[float, ...]) -> tuple[Combined, float]:
+    """Of a combination of the noises of a few cells, and the unit that its table is in.
+
+    Args:
+        cells: how many noises sum to zero; None if they are independent.
+        coefficients: of some of them; not all 0. All others have none.
+    """
+    unit = max(abs(each) for each in coefficients)
+    return _of_four(cells, tuple(each / unit for each in coefficients)), unit
+
+
+@lru_cache(maxsize=256)
+def _of_four(cells: int | None, coefficients: tuple[float, ...]) -> Combined:
+    """By Gil-Pelaez; what the waves that are left out may add is added."""
+    waves = np.arange(math.ceil(_HIGHEST * _PERIOD / (2.0 * np.pi)), dtype=np.float64)
+    theta = np.asarray((waves + 0.5) * (2.0 * np.pi / _PERIOD), dtype=np.float64)
+    used = [each for each in coefficients if each != 0.0]
+    factor = 1.0
+    if cells is None or cells > WAVES:
+        wave = np.ones(len(theta))
+        for each in used:
+            wave /= 1.0 + np.square(each * theta)
+        if cells is not None:
+            factor = at_zero(cells - len(used)) / at_zero(cells)
+    else:
+        wave = _closed_wave(cells, used, theta)
+    left_out = float(wave[-1]) / (2.0 * np.pi) + _FINE
+    terms = wave / theta * (2.0 / _PERIOD)
+    found = 0.5 - np.sin(np.outer(_ABOVE, theta)) @ terms + left_out
+    # What is beyond the reach of waves falls at least as it did before: the law is log-concave.
+    return _tabled(factor * _drawn_on(found, 8.0 * left_out)[None])
+
+
+def _drawn_on(tail: Floats, least: float) -> Floats:
+    """A tail without the points at which rounding is not small beside it, drawn on from others."""
+    good = int(np.argmax(tail < least)) if np.any(tail < least) else len(tail)
+    if good == len(tail) or good < 3:
+        return np.maximum(tail, least) if good < 3 else tail
+    slope = math.log(tail[good - 1] / tail[good - 2])
+    beyond = np.arange(1, len(tail) - good + 1)
+    return np.concatenate([tail[:good], tail[good - 1] * np.exp(slope * beyond)])
+
+
+def _closed_wave(cells: int, used: list[float], theta: Floats) -> Floats:
+    """E e^{iθ·Σvz} given that all noises sum to zero: an integral of a product over all cells.
+
+    The sum over steps of the width h misses of the integral what a Poisson variable of mean 2π/h
+    has up to `cells`, and what the factor of all other cells leaves beyond the ends: 1e-20.
+    """
+    others = cells - len(used)
+    width = 2.0 * np.pi / (cells + 7.0 * math.sqrt(cells) + 20.0)
+    end = _HIGHEST + 24.0
+    if others > 0:
+        end = min(end, math.sqrt(10.0 ** min(20.0 / others, 6.0)))
+    across = np.arange(-end, end, width)
+    below = np.ones((len(theta), len(across)))
+    for each in used:
+        shifted = each * theta[:, None] + across
+        below *= 1.0 + shifted * shifted
+    above = (1.0 + across * across) ** -others
+    return np.asarray((above / below).sum(axis=1) * (width / (2.0 * np.pi * at_zero(cells))))
+
+
+def _tabled(above: Floats) -> Combined:
+    """From P(X > t) at the points from 0; below 0 a bound is one minus the tail, or one."""
+    above = np.clip(above, 1e-300, 1.0)
+    below = np.clip(1.0 - above[:, :0:-1], 0.5, 1.0)[:, len(_ABOVE) - 1 + _LEAST :]
+    return Combined(np.log(np.concatenate([below, above], axis=1)))
+
+
+def _of_two(a: float, b: float) -> Floats:
+    """Of a·X + b·Y for independent Laplace noises of scale 1, 0 ≤ b ≤ a."""
+    if b <= 0.0:
+        return 0.5 * np.exp(-_ABOVE / a)
+    if a - b < 1e-6:
+        return 0.25 * (2.0 + _ABOVE / a) * np.exp(-_ABOVE / a)
+    first, gap = np.exp(-_ABOVE / a), _ABOVE / b - _ABOVE / a
+    # a²e^{−t/a} − b²e^{−t/b} = (a² − b²)·e^{−t/a} + b²(e^{−t/a} − e^{−t/b})
+    return 0.5 * first * (1.0 - b * b / ((a - b) * (a + b)) * np.expm1(-gap))
+
+
+def _of_closed(cells: int, aside: float) -> Floats:
+    """Of z_A − m·(z_A + z_B), m = ½ − aside, for noises of more than two cells that sum to zero.
+
+    With s = |z_A + z_B| it is U ± aside·s: given s both signs are as likely, U is symmetric, and
+    its density falls with |u| as e^{−max(s, 2|u|)}.
+    """
+    t = _ABOVE
+    first = t / (0.5 + aside)
+    second = t / (0.5 - aside) if aside < 0.5 else np.full(len(t), np.inf)
+    far = 40.0 + 2.0 * cells
+    knots = [np.zeros(len(t)), first, np.minimum(second, first + far)]
+    knots.append(knots[-1] + far)
+    total = np.zeros(len(t))
+    for low, high in pairwise(knots):
+        s, weights = _panels(low, high)
+        beyond = _beyond(t[:, None] - aside * s, s) + _beyond(t[:, None] + aside * s, s)
+        total += np.sum(0.25 * beyond * _summed(cells - 2, s) * weights, axis=1)
+    return total / at_zero(cells)
+
+
+def _beyond(x: Floats, s: Floats) -> Floats:
+    """∫ e^{−max(s, 2|u|)} du over u > x, where x ≥ −s/2."""
+    return np.where(
+        x > 0.5 * s,
+        0.5 * np.exp(-2.0 * np.maximum(x, 0.0)),
+        (0.5 * s - x + 0.5) * np.exp(-s),
+    )
+
+
+def _panels(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Nodes and weights of Gauss and Legendre's rule, on four pieces between the ends of rows."""
+    pieces = 4
+    half = (high - low)[:, None, None] / (2.0 * pieces)
+    start = low[:, None, None] + 2.0 * half * np.arange(pieces)[:, None]
+    nodes = start + half * (1.0 + _NODES)
+    weights = np.broadcast_to(half * _WEIGHTS, nodes.shape)
+    return nodes.reshape(len(low), -1), weights.reshape(len(low), -1)
+
+
+def _summed(number: int, s: Floats) -> Floats:
+    """The density at s ≥ 0 of the sum of so many Laplace noises, at least one."""
+    before, here = 0.5 * np.exp(-s), 0.25 * (1.0 + s) * np.exp(-s)
+    if number == 1:
+        return np.asarray(before)
+    quarter = 0.25 * s * s
+    for k in range(2, number):
+        before, here = here, quarter * before / (k * (k - 1)) + (k - 0.5) / k * here
+    return np.asarray(here)
