@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import textwrap
 from typing import TYPE_CHECKING
 
 from epsilons.report import charts, notebook
@@ -25,7 +26,7 @@ from epsilons.report.phrases import (
     unit_words,
     with_unit,
 )
-from epsilons.report.screen import ending, first_lines, table, treats_lines, wrapped
+from epsilons.report.screen import WIDTH, ending, first_lines, table, treats_lines
 from epsilons.report.sections import cut_words, release_page, treats_parts
 from epsilons.report.sides import related_words
 
@@ -55,10 +56,9 @@ def text(data: GroupsData) -> str:
         table(_heads(data, confidence), [rows[at] for at in shown]),
         *_hidden(len(rows) - len(shown)),
         "",
-        f"  {_facts(data)}, method {data['method']}",
+        _indented(f"{_facts(data)}, method {data['method']}"),
         *treats_lines(data),
-        f"  {risk_words(data, functools.partial(_told, data))}",
-        *[wrapped(f"  {words}") for words in _tells_nothing(data)],
+        *[_indented(words) for words in (_error(data), *_tells_nothing(data))],
         *ending(data, functools.partial(_told, data)),
     ]
     return "\n".join(lines)
@@ -110,7 +110,7 @@ def page(data: GroupsData) -> str:
         ("People", people_words(data)),
         ("Values", with_unit(data, f"from {number(lo)} to {number(hi)}")),
         ("Groups", f"{_by(data)}: {_membership(data)}"),
-        ("Error", risk_words(data, functools.partial(_told, data))),
+        ("Error", _error(data)),
     ]
     cut = cut_words(len(rows), "groups")
     label = "Means with intervals: " + "; ".join(f"{row[0]} {row[1]}" for row in rows[:12])
@@ -134,6 +134,14 @@ def headline(data: GroupsData) -> str:
     return f"Means of {len(data['groups']):,} groups: {people_words(data)}"
 
 
+def _error(data: GroupsData) -> str:
+    return risk_words(data, functools.partial(_told, data))
+
+
+def _indented(words: str) -> str:
+    return textwrap.fill(words, WIDTH, initial_indent="  ", subsequent_indent="  ")
+
+
 def _facts(data: GroupsData) -> str:
     lo, hi = data["bounds"]
     values = with_unit(data, f"{number(lo)} to {number(hi)}")
@@ -155,7 +163,7 @@ def _by(data: GroupsData) -> str:
 def _heads(data: GroupsData, confidence: str) -> tuple[str, ...]:
     mean = f"mean{unit_words(data)}"
     ends = (f"from ({confidence})", "to")
-    share = ("share of people",)
+    share: tuple[str, ...] = ("share of people",)
     if data["share_interval"][0] != data["share_interval"][1]:
         share = (*share, *ends)
     return _by(data), mean, *ends, *share

@@ -53,6 +53,11 @@ def declared_groups(by: Any, groups: Any) -> tally.Grouping | None:
         raise ArgumentError(
             'groups are labels of a column: write by="…" with its name, or an array, beside them.'
         )
+    if not _is_two(groups) and isinstance(by, (list, tuple)) and _is_two(by):
+        raise ArgumentError(
+            "by is a list of two columns, and groups are the labels of one: write "
+            'by=["…", "…"], groups=[[…], […]].'
+        )
     columns = _listed(by, 2) if _is_two(groups) else (by,)
     every = list(groups) if len(columns) == 2 else [groups]
     return tally.Grouping(columns, tuple(tally.declare_groups(each) for each in every))

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from epsilons.errors import ArgumentError
 from epsilons.verify.columns import ROLES, Kind
-from epsilons.verify.marks import other_marks
 
 PLACES: Final = ("same", "first", "last", "shuffled")
 FURTHER: Final = 1000
@@ -29,8 +28,7 @@ class Change:
     Attributes:
         words: what is changed, in words.
         rows: the rows that they have instead; each says what stands in it, by the names of the
-            parameters: "values", "epsilon", "person", "where", "by" and, of two columns of groups,
-            "by_2". What it does not say is as in the first row
+            parameters: "values", "epsilon", "person". What it does not say is as in the first row
             that they had. None: they keep their rows.
         row: the number of a row of theirs; None for somebody who is chosen.
         comes: whether somebody new comes with these rows, and nobody goes: for add/remove.
@@ -150,8 +148,6 @@ def nasty(own: list[dict[str, Any]], others: list[dict[str, Any]], facts: Facts)
     if own:
         made += [Change(f"value: {words}", [{"values": entry}]) for words, entry in values]
         made += _places(ends, facts)
-        for words, rows in other_marks(facts.question, facts.kinds):
-            made.append(Change(words, [{"values": ends[-1], **row} for row in rows]))
         if "person" in facts.kinds:
             many = [{"values": ends[-1]}] * FURTHER
             made.append(Change(f"{FURTHER:,} rows of one person", many))

@@ -10,7 +10,7 @@ import numpy as np
 
 from epsilons.errors import ArgumentError
 
-ROLES: Final = ("values", "epsilon", "person", "by", "by_2", "where")
+ROLES: Final = ("values", "epsilon", "person")
 """The parameters that name columns."""
 
 LOOKED_AT: Final = 1000

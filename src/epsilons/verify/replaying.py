@@ -12,7 +12,6 @@ from typing import Any
 from epsilons.errors import ArgumentError, EpsilonsError, PrivacyError
 from epsilons.verify.changes import Change, Facts, allowed, nasty, ordinary
 from epsilons.verify.fit import check_seed
-from epsilons.verify.marks import marks_of
 from epsilons.verify.moves import Person, level_of
 from epsilons.verify.neighbours import Table, table_of
 from epsilons.verify.runs import Found, Run, first_run, second_run
@@ -157,7 +156,7 @@ def replay(
         FileError: the file is missing, or is not what its name says.
     """
     asked = _Asked(question, neighbours, levels, cap, separator)
-    given = {**question.columns, "epsilon": epsilon, "person": person}
+    given = {"values": question.values, "epsilon": epsilon, "person": person}
     first = first_run(question, asked.call({**given, "data": data}), check_seed(seed))
     with tempfile.TemporaryDirectory() as folder:
         table = table_of(given, data, separator, Path(folder))
@@ -197,9 +196,7 @@ class _Asked:
     def refuses(self) -> bool:
         """Whether data may be refused, for the curator alone."""
         lenient = getattr(self.question, "other", None) is not None
-        policy = self.question.policy("replace")
-        marked = len(self.question.columns) > 1 and policy != "exclude"
-        return not self.private and not lenient and (marked or policy == "error")
+        return not self.private and not lenient and self.question.policy("replace") == "error"
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,7 +280,7 @@ class _Trying:
         self._check(change, person, new)
         made = self.table.changed(who, new, change.place, self.first.seed)
         given = {**self.arguments, **made}
-        question = self.asked.question.of_columns(given)
+        question = replace(self.asked.question, values=given["values"])
         try:
             found = second_run(question, self.asked.call(given), self.first, person)
         except EpsilonsError as refusal:
@@ -300,14 +297,10 @@ class _Trying:
 
     def _ordinary(self, old: list[Any], new: list[Any]) -> bool:
         """Whether all values are such as were there, or as were declared: none may be refused."""
-        kinds = self.table.kinds
-        fine = {**marks_of(self.asked.question, kinds), "values": []}
-        fine["values"] = ordinary(self.asked.question, kinds["values"])
-        return all(
-            any(type(row[role]) is type(b) and row[role] == b for b in [*known, *_had(old, role)])
-            for role, known in fine.items()
-            for row in new
-        )
+        known = ordinary(self.asked.question, self.table.kinds["values"])
+        known += [row["values"] for row in old]
+        given = [each["values"] for each in new]
+        return all(any(type(a) is type(b) and a == b for b in known) for a in given)
 
     def _rows(self, change: Change, old: list[Any], row: Any) -> list[dict[str, Any]]:
         """The rows that the person has instead."""
@@ -342,8 +335,3 @@ class _Trying:
             raise ArgumentError(
                 f'"{change.words}" gives {len(new)} rows where each row is a person: give one.'
             )
-
-
-def _had(rows: list[dict[str, Any]], role: str) -> list[Any]:
-    """What stood in a column of somebody's rows."""
-    return [row[role] for row in rows]
