@@ -50,11 +50,6 @@ class Counting:
         """Whether someone without any value stands in the middle."""
         return self.missing == "midpoint" or (self.private and self.missing != "exclude")
 
-    @property
-    def refuses(self) -> bool:
-        """Whether rows are refused whose group is not declared, or of which `where` is missing."""
-        return self.missing != "exclude" and not self.private
-
 
 @dataclass(frozen=True, eq=False)
 class ShareParts:
@@ -264,7 +259,7 @@ def _check(groups: ShareGroups, names: Names, counting: Counting) -> None:
             'missing="midpoint" puts such values in the middle of the bounds and never refuses; '
             f"{_EXCLUDE}"
         )
-    if not counting.refuses:
+    if counting.missing == "exclude":
         return
     if groups.undeclared:
         raise DataError(

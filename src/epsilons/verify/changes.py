@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from epsilons.errors import ArgumentError
 from epsilons.verify.columns import ROLES, Kind
+from epsilons.verify.marks import changes_of_marks
 
 PLACES: Final = ("same", "first", "last", "shuffled")
 FURTHER: Final = 1000
@@ -28,7 +29,8 @@ class Change:
     Attributes:
         words: what is changed, in words.
         rows: the rows that they have instead; each says what stands in it, by the names of the
-            parameters: "values", "epsilon", "person". What it does not say is as in the first row
+            parameters: "values", "epsilon", "person", and "by", "by_2" (the second of two columns
+            of groups) and "where", if there are such. What it does not say is as in the first row
             that they had. None: they keep their rows.
         row: the number of a row of theirs; None for somebody who is chosen.
         comes: whether somebody new comes with these rows, and nobody goes: for add/remove.
@@ -147,6 +149,11 @@ def nasty(own: list[dict[str, Any]], others: list[dict[str, Any]], facts: Facts)
     made: list[Change] = []
     if own:
         made += [Change(f"value: {words}", [{"values": entry}]) for words, entry in values]
+        marks = changes_of_marks(facts.question, dict(facts.kinds))
+        made += [
+            Change(words, [{"values": ends[at % len(ends)], **row} for at, row in enumerate(rows)])
+            for words, rows in marks
+        ]
         made += _places(ends, facts)
         if "person" in facts.kinds:
             many = [{"values": ends[-1]}] * FURTHER

@@ -10,8 +10,8 @@ import numpy as np
 
 from epsilons.errors import ArgumentError
 
-ROLES: Final = ("values", "epsilon", "person")
-"""The parameters that name columns."""
+ROLES: Final = ("values", "epsilon", "person", "by", "by_2", "where")
+"""The parameters that name columns; `by_2` is the second of two columns of groups."""
 
 LOOKED_AT: Final = 1000
 """Rows of which those are chosen who change."""

@@ -12,6 +12,7 @@ from typing import Any
 from epsilons.errors import ArgumentError, EpsilonsError, PrivacyError
 from epsilons.verify.changes import Change, Facts, allowed, nasty, ordinary
 from epsilons.verify.fit import check_seed
+from epsilons.verify.marks import GROUPS, columns_of, known_marks, of_columns, public_groups
 from epsilons.verify.moves import Person, level_of
 from epsilons.verify.neighbours import Table, table_of
 from epsilons.verify.runs import Found, Run, first_run, second_run
@@ -156,7 +157,7 @@ def replay(
         FileError: the file is missing, or is not what its name says.
     """
     asked = _Asked(question, neighbours, levels, cap, separator)
-    given = {"values": question.values, "epsilon": epsilon, "person": person}
+    given = {**columns_of(question), "epsilon": epsilon, "person": person}
     first = first_run(question, asked.call({**given, "data": data}), check_seed(seed))
     with tempfile.TemporaryDirectory() as folder:
         table = table_of(given, data, separator, Path(folder))
@@ -196,7 +197,9 @@ class _Asked:
     def refuses(self) -> bool:
         """Whether data may be refused, for the curator alone."""
         lenient = getattr(self.question, "other", None) is not None
-        return not self.private and not lenient and self.question.policy("replace") == "error"
+        policy = self.question.policy("replace")
+        marked = len(columns_of(self.question)) > 1 and policy != "exclude"
+        return not self.private and not lenient and (marked or policy == "error")
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,10 +280,10 @@ class _Trying:
         old = [] if who is None else who.rows
         new = self._rows(change, old, row)
         person = Person(self._limit(old), self._limit(new))
-        self._check(change, person, new)
+        self._check(change, person, old, new)
         made = self.table.changed(who, new, change.place, self.first.seed)
         given = {**self.arguments, **made}
-        question = replace(self.asked.question, values=given["values"])
+        question = of_columns(self.asked.question, given)
         try:
             found = second_run(question, self.asked.call(given), self.first, person)
         except EpsilonsError as refusal:
@@ -297,10 +300,19 @@ class _Trying:
 
     def _ordinary(self, old: list[Any], new: list[Any]) -> bool:
         """Whether all values are such as were there, or as were declared: none may be refused."""
-        known = ordinary(self.asked.question, self.table.kinds["values"])
-        known += [row["values"] for row in old]
-        given = [each["values"] for each in new]
-        return all(any(type(a) is type(b) and a == b for b in known) for a in given)
+        question, kinds = self.asked.question, self.table.kinds
+        known = {
+            "values": ordinary(question, kinds["values"]),
+            **known_marks(question, dict(kinds)),
+        }
+        if "where" not in kinds:  # or else nobody may have been asked for what was there
+            for role, entries in known.items():
+                entries += [row[role] for row in old]
+        return all(
+            any(type(each[role]) is type(b) and each[role] == b for b in entries)
+            for role, entries in known.items()
+            for each in new
+        )
 
     def _rows(self, change: Change, old: list[Any], row: Any) -> list[dict[str, Any]]:
         """The rows that the person has instead."""
@@ -317,7 +329,9 @@ class _Trying:
         """What somebody with these rows allows: of two budgets the smaller."""
         return min((self._budget(row) for row in rows), default=0)
 
-    def _check(self, change: Change, person: Person, new: list[dict[str, Any]]) -> None:
+    def _check(
+        self, change: Change, person: Person, old: list[dict[str, Any]], new: list[dict[str, Any]]
+    ) -> None:
         """Refuse changes that are none of one person, where people and budgets are public.
 
         Raises:
@@ -330,6 +344,14 @@ class _Trying:
                 f'"{change.words}" is no change of one person under neighbours="replace": there '
                 "the number of people and their budgets are public. Change values, or replay with "
                 'neighbours="add-remove".'
+            )
+        groups = {role: [row[role] for row in old[:1]] for role in GROUPS if role in self.arguments}
+        if public_groups(self.asked.question) and any(
+            [row[role]] != own for row in new for role, own in groups.items()
+        ):
+            raise ArgumentError(
+                f'"{change.words}" is no change of one person under groups_are="public": there '
+                "nobody moves between groups. Change values."
             )
         if self.arguments["person"] is None and len(new) != 1:
             raise ArgumentError(

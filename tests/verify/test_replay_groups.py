@@ -1,0 +1,152 @@
+"""Replay changes groups, and who is asked, in every form of data, and sees faults there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from epsilons.errors import ArgumentError, PrivacyError
+from epsilons.tally import shares, shares_engine
+from epsilons.verify import Change, replay
+from tests.verify.replayed import ARRAYS, TERMS
+from tests.verify.shared import Shared
+
+RNG = np.random.default_rng(7)
+SIZE = 24
+TOWNS, SEXES = ["a", "ü", "c"], [1, 2]
+COLUMNS: dict[str, list[Any]] = {
+    "x": RNG.uniform(1.0, 9.0, SIZE).tolist(),
+    "e": [[0.1, 0.5, 2.0][i // 2 % 3] for i in range(SIZE)],
+    "who": [f"person {i // 2}" for i in range(SIZE)],
+    "town": [TOWNS[i % 3] for i in range(SIZE)],
+    "sex": [SEXES[i % 2] for i in range(SIZE)],
+    "yes": [True] * SIZE,
+}
+QUESTION = Shared("x", by=("town", "sex"), groups=(TOWNS, SEXES), where="yes")
+SLOW = [pytest.param(form, marks=pytest.mark.slow) for form in ("pandas", "duckdb", "parquet")]
+FORMS = ["polars", "polars lazy", "pandas of objects", "pyarrow", "csv", *SLOW]
+
+
+def data_of(form: str, folder: Path) -> Any:
+    frame = pl.DataFrame(COLUMNS)
+    if form == "csv":
+        frame.write_csv(folder / "people.csv")
+    if form == "parquet":
+        frame.write_parquet(folder / "people.parquet")
+    made: dict[str, Any] = {
+        "polars": lambda: frame,
+        "polars lazy": frame.lazy,
+        "pandas": frame.to_pandas,
+        "pandas of objects": lambda: pd.DataFrame(COLUMNS, dtype=object),
+        "pyarrow": frame.to_arrow,
+        "duckdb": lambda: duckdb.connect().from_arrow(frame.to_arrow()),
+        "csv": lambda: str(folder / "people.csv"),
+        "parquet": lambda: str(folder / "people.parquet"),
+    }
+    return made[form]()
+
+
+def tried(question: Shared, terms: str, data: Any, **more: Any) -> Any:
+    return replay(question, data=data, **{"epsilon": "e", "person": "who", **TERMS[terms], **more})
+
+
+@pytest.mark.parametrize("terms", TERMS)
+@pytest.mark.parametrize("form", FORMS)
+def test_it_holds_with_groups_and_where(form: str, terms: str, tmp_path: Path) -> None:
+    found = tried(QUESTION, terms, data_of(form, tmp_path))
+    assert found.holds, str(found)
+    for role in ("by: ", "by_2: ", "asked: "):
+        own = [outcome for outcome in found.outcomes if outcome.change.startswith(role)]
+        assert any(outcome.moved for outcome in own)
+        assert not any(outcome.refused for outcome in own)
+
+
+@pytest.mark.parametrize("form", ["lists", "numpy", "series"])
+@pytest.mark.parametrize("terms", TERMS)
+def test_it_holds_on_arrays(form: str, terms: str) -> None:
+    made = {column: ARRAYS[form](items) for column, items in COLUMNS.items()}
+    question = Shared(
+        made["x"], by=(made["town"],), groups=(TOWNS,), where=made["yes"], missing="midpoint"
+    )
+    found = replay(question, epsilon=made["e"], person=made["who"], **TERMS[terms])
+    assert found.holds, str(found)
+    refused = [outcome for outcome in found.outcomes if outcome.refused]
+    assert bool(refused) == (terms == "replace")
+
+
+def test_public_groups_stay_what_they_are() -> None:
+    question = Shared("x", by=("town",), groups=(TOWNS,), groups_are="public")
+    frame = pl.DataFrame(COLUMNS)
+    found = tried(question, "replace", frame, person=None)
+    assert found.holds, str(found)
+    assert not any(outcome.change.startswith("by") for outcome in found.outcomes)
+    change = Change("another town", [{"by": "c"}], row=0)
+    with pytest.raises(ArgumentError, match="nobody moves between groups"):
+        tried(question, "replace", frame, person=None, changes=[change])
+
+
+def whole_in_each(totals: dict[str, Any]) -> dict[str, Any]:
+    return {**totals, "r": ("own", "max")}
+
+
+def test_a_person_counted_in_two_groups_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tally's own check is taken away: what is left is the replay."""
+    kept = shares_engine.with_totals
+    monkeypatch.setattr(
+        shares_engine, "with_totals", lambda parts, totals: kept(parts, whole_in_each(totals))
+    )
+    shows(monkeypatch)
+
+
+def test_a_unit_that_is_rounded_up_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    import narwhals as nw
+
+    kept = shares_engine.with_quotient
+
+    def rounded_up(rows: Any, name: str, above: str, below: str) -> Any:
+        found = kept(rows, name, above, below)
+        own = nw.col(name)
+        up = nw.when(own > 0).then(own + 1).otherwise(own)
+        return found.with_columns(up.alias(name)) if name == "points" else found
+
+    monkeypatch.setattr(shares_engine, "with_quotient", rounded_up)
+    shows(monkeypatch)
+
+
+def test_a_forgotten_second_cell_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = shares._cells
+
+    def forgotten(*given: Any, **more: Any) -> Any:
+        cells = kept(*given, **more)
+        cells[:, 1:-1:2] = 0
+        return cells
+
+    monkeypatch.setattr(shares, "_cells", forgotten)
+    with pytest.raises(PrivacyError, match="do not sum to one unit"):
+        shows(monkeypatch)
+
+
+def shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody who was in one town has a row in each of two others."""
+    monkeypatch.setattr(shares, "_check_units", lambda groups: None)
+    frame = pl.DataFrame(COLUMNS).with_columns(town=pl.lit("a"))
+    rows = [{"by": town, "values": 10.0} for town in ("ü", "c", "c")]
+    question = Shared("x", by=("town",), groups=(TOWNS,))
+    found = tried(question, "replace", frame, changes=[Change("elsewhere", rows, row=0)])
+    assert not found.holds
+    assert "the total moved farther" in str(found)
+
+
+def test_the_faults_are_what_shows() -> None:
+    frame = pl.DataFrame(COLUMNS).with_columns(town=pl.lit("a"))
+    rows = [{"by": town, "values": 10.0} for town in ("ü", "c", "c")]
+    question = Shared("x", by=("town",), groups=(TOWNS,))
+    found = tried(question, "replace", frame, changes=[Change("elsewhere", rows, row=0)])
+    assert found.holds
+    assert found.outcomes[0].moved
