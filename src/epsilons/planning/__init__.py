@@ -13,11 +13,12 @@ from epsilons.errors import ArgumentError
 from epsilons.local.people import count_of
 from epsilons.planning.central import Plan, central_plan
 from epsilons.planning.found import RangePlan, range_plan
+from epsilons.planning.grouped import GroupsPlan, groups_plan
 from epsilons.planning.locally import LocalPlan, local_plan
 from epsilons.risk.goals import Goal, checked
 from epsilons.statistics import STATISTICS, Mean
 
-__all__ = ["LocalPlan", "Plan", "RangePlan", "plan"]
+__all__ = ["GroupsPlan", "LocalPlan", "Plan", "RangePlan", "plan"]
 
 _MOST_NUMBERS: Final = 10**6
 """The longest vectors."""
@@ -39,6 +40,17 @@ def plan(
     loss: str = ...,
     confidence: float = ...,
 ) -> LocalPlan: ...
+@overload
+def plan(
+    epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
+    *,
+    groups: Any,
+    groups_are: str = ...,
+    bounds: Any = ...,
+    about: str = ...,
+    related: bool | float = ...,
+    confidence: float = ...,
+) -> GroupsPlan: ...
 @overload
 def plan(
     epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
@@ -87,7 +99,9 @@ def plan(
     loss: str = "mse",
     confidence: float = 0.95,
     cap: float | None = None,
-) -> Plan | RangePlan | LocalPlan:
+    groups: Any = None,
+    groups_are: str = "private",
+) -> Plan | RangePlan | LocalPlan | GroupsPlan:
     """Forecast every method without data.
 
     Args:
@@ -109,10 +123,12 @@ def plan(
         loss: "mse", "pac", or for frequencies "largest": what `auto` makes small.
         confidence: of the PAC error.
         cap: for add/remove, the most that anyone spends; chosen for the guess if None.
+        groups: for means by group, how many there are, or their labels: under replace.
+        groups_are: "private", or "public" if it is no secret who is in which.
 
     Returns:
         The plan; print it for a table, `.plot()` it for a picture. A `RangePlan` if bounds are
-        None, a `LocalPlan` of the local model.
+        None, a `LocalPlan` of the local model, a `GroupsPlan` of means by group.
 
     Raises:
         ArgumentError: an argument cannot mean anything (also BoundsError, BudgetError).
@@ -135,6 +151,13 @@ def plan(
         asked = Mean([], **_of_mean(goal), bounds=None, shape=shape, spread=spread)
         return range_plan(budgets, asked, neighbours, cap)
     limits = question.range_for(bounds)
+    if groups is not None:
+        if question is not Mean or neighbours != "replace" or loss != "mse" or spread is not None:
+            raise ArgumentError(
+                'groups is for means under neighbours="replace": leave out statistic, neighbours, '
+                "loss and spread."
+            )
+        return groups_plan(budgets, goal, limits, groups, groups_are)
     if parameters.choice("shape", shape) != "any":
         raise ArgumentError(f"shape={shape!r} is for bounds=None. Leave it out.")
     return central_plan(question.statistic, budgets, goal, limits, neighbours, cap)
