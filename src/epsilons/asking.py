@@ -35,6 +35,10 @@ def mean(
     confidence: float = 0.95,
     method: str = "auto",
     missing: str | None = None,
+    by: Any = None,
+    groups: Any = None,
+    groups_are: str = "private",
+    where: Any = None,
     levels: Any = None,
     cap: float | None = None,
     ledger: Account | None = None,
@@ -79,9 +83,16 @@ def mean(
         method: "auto" takes the smallest forecast error; or a rule by name (`epsilons.plan` lists
             them). "sampling" draws per person and needs data in memory. "adaptive", with bounds
             under replace, finds the spread with a tenth of everyone's budget first.
-        missing: what a value that is null, NaN or infinite gets: "error", a refusal, or "midpoint",
-            the middle of the range. Not given, it is "error" under replace, and "midpoint" under
-            add/remove, where "error" is not accepted, for a refusal would tell.
+        missing: what a value that is null, NaN or infinite gets: "error", a refusal; "midpoint",
+            the middle of the range; or "exclude": it is left out, with whoever has no other. Not
+            given, it is "error" under replace, and "midpoint" under add/remove, where "error" is
+            not accepted, for a refusal would tell.
+        by: for a mean of each group, the column of groups: an array, or its name; or a list of two.
+        groups: their labels, declared without looking at the data; for two columns, a list of
+            each. Other rows are refused under replace, unless missing="exclude".
+        groups_are: "private"; or "public", under replace, if it is no secret who is in which: then
+            nobody is in two, and each group has its own cap and less noise.
+        where: which rows are asked about, privately: a column of truth values, or its name.
         levels: for add/remove, the budgets that people were offered, or a mapping from these to how
             many people you expect at each: public facts, that cost accuracy if they are wrong and
             never privacy.
@@ -97,7 +108,8 @@ def mean(
         source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
 
     Returns:
-        The release: `.value`, `.interval()`, `.spent` and all that may be published with it.
+        The release: `.value`, `.interval()`, `.spent` and all that may be published with it. With
+        by, `.value` is an array in the order of `.groups`, with `.shares`, `.difference(a, b)`, …
 
     Raises:
         ArgumentError: an argument cannot mean anything (also BoundsError, BudgetError,
@@ -112,7 +124,8 @@ def mean(
         all sets of results, the probabilities differ by at most a factor e^{e_i}, where e_i ≤ ε_i
         is what `release.spent` reports. Exact on integers: docs/proofs/additive.md.
         Under add/remove the same with and without person i, where e_i ≤ ε_i is what the rule
-        `release.spent` says of ε_i: docs/proofs/add-remove.md.
+        `release.spent` says of ε_i: docs/proofs/add-remove.md. A group that is not public, and
+        whether i answered or is asked, counts as a value: docs/proofs/groups.md, parallel.md.
 
     Reference:
         Paper *correlated*, Algorithm 2 (HPM), for any effective budgets; on an integer grid, with
@@ -129,6 +142,10 @@ def mean(
         confidence=confidence,
         method=method,
         missing=missing,
+        by=by,
+        groups=groups,
+        groups_are=groups_are,
+        where=where,
         title=title,
         unit=unit,
     )

@@ -39,6 +39,9 @@ class Check:
         below: rows that would be clipped to the lower bound; None if no bounds are known.
         above: rows that would be clipped to the upper bound; None if no bounds are known.
         undeclared: rows whose value is in no declared category; None for a mean.
+        without_group: rows whose group is missing or not declared, of two columns in the worse one;
+            None without groups.
+        not_known: rows of which it is missing if they are asked about; None where all are.
         without_value: people of whom no value is there.
         two_budgets: people whose rows have different budgets.
         unusable_budget: people whose budget is negative, NaN or missing.
@@ -65,6 +68,8 @@ class Check:
     below: int | None
     above: int | None
     undeclared: int | None
+    without_group: int | None
+    not_known: int | None
     without_value: int
     two_budgets: int
     unusable_budget: int
@@ -106,6 +111,8 @@ class Check:
             "values below the bounds": self.below,
             "values above the bounds": self.above,
             "values in no declared category": self.undeclared,
+            "rows in no declared group": self.without_group,
+            "rows of which it is missing if they are asked about": self.not_known,
             "rows without a person": self.without_person,
         }
         of_people = {
@@ -181,6 +188,9 @@ def check(
         cap=cap,
     )
     found = question.look(call)
+    beside = {name: _unknown(each) for name, each in question.looks_beside(call).items()}
+    columns = [beside[name] for name in ("by", "by_2") if name in beside]
+    without_group = max(columns, default=None)
     ends = None if found.least is None or found.largest is None else (found.least, found.largest)
     return Check(
         statistic=question.statistic,
@@ -196,6 +206,8 @@ def check(
         below=found.below,
         above=found.above,
         undeclared=found.undeclared,
+        without_group=without_group,
+        not_known=beside.get("where"),
         without_value=found.silent,
         two_budgets=found.conflicts,
         unusable_budget=found.unusable,
@@ -203,8 +215,29 @@ def check(
         public_budget=found.public,
         below_levels=None if call.declared is None else found.short,
         budgets=ends,
-        refusals=() if call.declared is not None else _refusals(found, question.refuses),
+        refusals=()
+        if call.declared is not None
+        else (*_refusals(found, question.refuses), *_refused_beside(question, beside)),
     )
+
+
+def _unknown(found: tally.Look) -> int:
+    """Rows in which something is missing, or is nothing that was declared."""
+    return found.missing + (found.undeclared or 0)
+
+
+def _refused_beside(question: Question, beside: dict[str, int]) -> tuple[str, ...]:
+    """What would be refused under replace of the columns beside the values, a sentence each."""
+    if question.policy("replace") == "exclude":
+        return ()
+    reasons = {
+        'rows in no declared group, which missing="exclude" would leave out': (
+            beside.get("by", 0) + beside.get("by_2", 0)
+        ),
+        'rows of which it is missing if they are asked about, which missing="exclude" would '
+        "leave out": beside.get("where", 0),
+    }
+    return tuple(f"Would be refused: {reason}." for reason, count in reasons.items() if count)
 
 
 def _refusals(found: tally.Look, refuses: str) -> tuple[str, ...]:

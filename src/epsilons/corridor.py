@@ -253,11 +253,11 @@ def _hash(questions: Sequence[Question], call: Call, divided: Any) -> str:
     def column(given: Any) -> Any:
         return given if given is None or isinstance(given, str) else "data"
 
-    def argument(question: Question, name: str) -> Any:
-        given = getattr(question, name)
-        return column(given) if name in ("values", "beside") else given
+    def arguments(question: Question) -> dict[str, Any]:
+        columns = {name: column(given) for name, given in question.columns.items()}
+        return {**{name: getattr(question, name) for name in _asked_for(question)}, **columns}
 
-    asked = [[type(q).__name__, {n: argument(q, n) for n in _asked_for(q)}] for q in questions]
+    asked = [[type(question).__name__, arguments(question)] for question in questions]
     terms = call.declared
     guess = None if terms is None or terms.guess is None else terms.guess.tolist()
     declared = terms and [terms.ladder.levels.tolist(), terms.cap, guess]
@@ -268,5 +268,20 @@ def _hash(questions: Sequence[Question], call: Call, divided: Any) -> str:
 
 
 def _asked_for(question: Question) -> list[str]:
-    """The arguments that decide what is drawn."""
-    return [f.name for f in fields(question) if f.init and f.name not in ("title", "unit")]
+    """The arguments that decide what is drawn, beside columns.
+
+    Those that were not there before are left out where they say nothing: what was asked before has
+    the hash that it had.
+    """
+
+    def says(name: str, default: Any) -> bool:
+        given = getattr(question, name)
+        silent = given is default or (isinstance(given, str) and given == default)
+        return not (silent and name in question.LATER)
+
+    known = {"title", "unit", *question.columns}
+    return [
+        f.name
+        for f in fields(question)
+        if f.init and f.name not in known and says(f.name, f.default)
+    ]

@@ -20,6 +20,7 @@ _R = TypeVar("_R")
 CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "about": ("people", "population"),
     "loss": ("mse", "pac", "largest"),
+    "groups_are": ("private", "public"),
     "missing": ("error", "midpoint"),
     "model": ("central", "local"),
     "neighbours": ("replace", "add-remove"),
@@ -30,6 +31,9 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
 
 LOSSES_OF_A_MEAN: Final = ("mse", "pac")
 """Those of `loss` that a mean takes, which has but one error."""
+
+MISSING_OF_A_MEAN: Final = (*CHOICES["missing"], "exclude")
+"""Those of `missing` that a mean of the central model takes, with a private denominator."""
 
 FORMER: Final[dict[str, tuple[str, bool]]] = {
     "iid": ("population", False),
@@ -50,7 +54,10 @@ _UNSEEN: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 _TURNS: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """Characters that turn the direction of what follows, beyond their own line."""
 
-_CATEGORIES: Final = "Give distinct strings, integers or booleans; for bins of numbers give edges."
+_LABELS: Final = {
+    "categories": "Give distinct strings, integers or booleans; for bins of numbers give edges.",
+    "groups": "Give distinct strings, integers or booleans; for two columns, a list of each.",
+}
 _EDGES: Final = "Give numbers that ascend, such as [0, 18, 65], or pairs [(0, 18), (30, 65)]."
 
 
@@ -205,7 +212,7 @@ def missing(value: object, neighbours: str) -> str | None:
     """
     if value is None:
         return None
-    word = choice("missing", value)
+    word = choice("missing", value, MISSING_OF_A_MEAN)
     if word == "error" and neighbours == "add-remove":
         raise ArgumentError(
             'missing="error" is for neighbours="replace": under add-remove a refusal would tell '
@@ -283,24 +290,32 @@ def one_of(categories: object, edges: object) -> None:
         )
 
 
-def labels(categories: object) -> list[Any]:
-    """Return declared categories: distinct strings, or integers, or booleans.
+def labels(declared: object, name: str = "categories") -> list[Any]:
+    """Return declared categories or groups: distinct strings, or integers, or booleans.
+
+    Args:
+        declared: what the user gave.
+        name: the parameter, as the user types it.
 
     Raises:
         ArgumentError: they are something else. The message shows none of them.
     """
-    items = _listed("categories", categories, _CATEGORIES)
+    how = _LABELS[name]
+    items = _listed(name, declared, how)
     types = set(map(type, items))
     if any(issubclass(type_, (float, tuple, list)) for type_ in types):
         what = "floats" if any(issubclass(type_, float) for type_ in types) else "pairs"
+        if name != "categories":
+            raise ArgumentError(f"{name} has {what}, which are no labels. {how}")
         raise ArgumentError(
             f"categories has {what}, which are bins of numbers and no categories: write edges=[…] "
             "in place of categories=[…]."
         )
     if not (all(issubclass(type_, str) for type_ in types) or types in ({bool}, {int})):
-        raise ArgumentError(f"categories are not all of one type. {_CATEGORIES}")
+        raise ArgumentError(f"{name} are not all of one type. {how}")
     if len(set(items)) < len(items):
-        raise ArgumentError("categories has duplicates: declare each category once.")
+        one = "category" if name == "categories" else "group"
+        raise ArgumentError(f"{name} has duplicates: declare each {one} once.")
     return items
 
 

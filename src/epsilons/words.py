@@ -8,7 +8,9 @@ will_protect(neighbours), planned(neighbours, assumption)  plans
 planned_gaussian(neighbours)                               plans for a Gaussian population
 BEFORE                                                     what the default was in former versions
 neighbours_are(neighbours)                                 what counts as a change of one person
+assumed_of_some(neighbours, assumption, whose, …)          means of groups, and of some people
 clipped(…), uncounted(…), shortened(…), tossed(…)          what values that do not fit count as
+left_out(…)                                                who is left out of a mean
 """
 
 from __future__ import annotations
@@ -75,10 +77,10 @@ _MOMENTS: Final = {
 """What else is taken to differ little from budget to budget, where more than means is estimated."""
 
 _ABOUT: Final = {
-    "people": "{truth} of these very people{counted} {is_} estimated{cut}.",
+    "people": "{truth} {of} these very people{counted} {is_} estimated{cut}.",
     "population": (
         "The people are a sample: each was drawn from one population, whatever the others are. "
-        "{truth} of that population {is_} estimated{cut}."
+        "{truth} {of} that population {is_} estimated{cut}."
     ),
 }
 
@@ -168,6 +170,24 @@ def drawn_together(means: int) -> str:
     )
 
 
+def hidden(*, groups: bool, public: bool, answers: bool, where: bool) -> str:
+    """What is protected beside values, or not: words that go on from others.
+
+    Args:
+        groups: whether there are groups.
+        public: whether it is no secret who is in which.
+        answers: whether those who did not answer are left out.
+        where: whether some are asked about, and others not.
+    """
+    if public:
+        return " Who is in which group counts as public here."
+    said = ["who is in which group"] if groups else []
+    said += ["who answered"] if answers else []
+    said += ["who is asked about"] if where else []
+    told = " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)
+    return f" {told[0].upper()}{told[1:]} is protected in the same way."
+
+
 def assumed(
     statistic: str,
     neighbours: str,
@@ -187,6 +207,7 @@ def assumed(
     """
     wanted = _ABOUT[assumption.about].format(
         truth=_TRUTH[statistic].format(mean=mean),
+        of="of",
         counted=_COUNTED[neighbours],
         is_="are" if statistic in _SEVERAL or mean.endswith("quantiles") else "is",
         cut=", each value cut to the range that was found" if found else "",
@@ -200,6 +221,41 @@ def quantiles(q: float | tuple[float, ...]) -> str:
     if isinstance(q, tuple):
         return ", ".join(f"{each:.6g}" for each in q) + " quantiles"
     return "median" if q == 0.5 else f"{q:.6g} quantile"
+
+
+def assumed_of_some(
+    neighbours: str, assumption: Assumption, whose: str, *, groups: bool, public: bool
+) -> str:
+    """What the error of means of groups, or of some people, assumes.
+
+    Args:
+        neighbours: what counts as a change of one person.
+        assumption: what is taken to be true of the data.
+        whose: the mean that is estimated, such as "mean of those who answered".
+        groups: whether there are groups.
+        public: whether it is no secret who is in which.
+    """
+    wanted = _ABOUT[assumption.about].format(
+        truth=f"The {whose}",
+        of="of" if groups and "answered" not in whose else "among",
+        counted=_COUNTED[neighbours],
+        is_="is",
+        cut="",
+    )
+    if public:
+        return f"{wanted} {_budgets_say(assumption.related, 'values')}"
+    beside = "who is in which group" if groups else "who is among them"
+    told = {
+        True: f"Budgets may say anything about values, and about {beside}.",
+        False: f"Who has which budget says nothing of their values, nor of {beside}.",
+    }
+    if isinstance(assumption.related, bool):
+        return f"{wanted} {told[assumption.related]}"
+    of = "one group" if groups else "them"
+    return (
+        f"{wanted} The means of those of {of} at different budgets differ by at most "
+        f"{_percent(assumption.related)} of the range; budgets may say anything about {beside}."
+    )
 
 
 def guessed(spread: float | None) -> str:
@@ -338,6 +394,31 @@ def uncounted(other: Any, neighbours: str) -> str:
     if neighbours == "add-remove":
         return "Missing and undeclared values are in no category."
     return ""
+
+
+_ONLY_SOME: Final = "Only rows that are asked about count."
+
+
+def left_out(*, answers: bool, groups: bool, where: str | None) -> str:
+    """Who is left out of a mean: words that go on from others, or "".
+
+    Args:
+        answers: whether missing values are left out.
+        groups: whether rows in no declared group are.
+        where: the column that says who is asked, or "" for an array; None if all are.
+    """
+    said = []
+    if where is not None:
+        said.append(f'Only rows in which "{where}" is true count.' if where else _ONLY_SOME)
+    if answers:
+        said.append("Missing values are left out, and whoever has no other.")
+    if groups:
+        said.append(
+            "So are rows in no declared group."
+            if answers
+            else "Rows in no declared group are left out."
+        )
+    return "".join(f" {each}" for each in said)
 
 
 def shortened(ball: float, *, midpoint: bool) -> str:

@@ -150,7 +150,7 @@ def test_below_a_rate_stairs_are_compared_with_laplace_noise(rate: float) -> Non
 @pytest.mark.parametrize("sigma", [0.0, 0.5, 4.0])
 def test_the_sum_of_two_laplace_variables(ratio_of_scales: float, sigma: float) -> None:
     a, b = 1.5, 1.5 * ratio_of_scales
-    made = ratio._Difference(a, b, 0.0)
+    made = ratio.Difference(a, b, 0.0)
     x = np.linspace(-90.0, 90.0, 60_001)
     step = x[1] - x[0]
     density = np.exp(-np.abs(x) / a) / (2.0 * a)

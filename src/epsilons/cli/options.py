@@ -16,6 +16,7 @@ __all__ = [
     "ASSUME",
     "CAP",
     "CONFIDENCE",
+    "GROUPS",
     "JSON",
     "LEVELS",
     "LOSS",
@@ -146,6 +147,19 @@ SHAPE = click.option(
     default="any",
     show_default=True,
     help="With --unknown-range: any data, cut to the range that is found, or Gaussian data.",
+)
+GROUPS = (
+    click.option("--by", multiple=True, help="The column of groups; give it twice for two."),
+    click.option("--group", multiple=True, help="A group; give it once for each."),
+    click.option("--group2", multiple=True, help="The same of the second column."),
+    click.option(
+        "--groups-are",
+        type=click.Choice(CHOICES["groups_are"]),
+        default="private",
+        show_default=True,
+        help="Whether it is a secret who is in which group.",
+    ),
+    click.option("--where", help="The column of truth values that says which rows are asked."),
 )
 CAP = click.option(
     "--cap", type=float, help="For add-remove: the most that anyone spends, chosen if not given."

@@ -10,7 +10,7 @@ import click
 
 from epsilons import publish, report, verify
 from epsilons.cli import options
-from epsilons.parameters import CHOICES
+from epsilons.parameters import MISSING_OF_A_MEAN
 from epsilons.statistics import STATISTICS, Question
 
 __all__ = [
@@ -64,7 +64,7 @@ _TERMS = (
 )
 _MISSING = click.option(
     "--missing",
-    type=click.Choice(CHOICES["missing"]),
+    type=click.Choice(MISSING_OF_A_MEAN),
     help="What a value that is missing gets: error, or under add-remove midpoint, if not given.",
 )
 _CALLED = (
@@ -114,6 +114,7 @@ EVERY = (
         *CELLS,
         *_WHOSE,
         _MISSING,
+        *options.GROUPS,
         *_TERMS,
     ),
     _method(dict.fromkeys(name for each in STATISTICS.values() for name in each.every_method)),
@@ -139,8 +140,9 @@ class Publish(click.Command):
             guess = (options.SPREAD,) if "spread" in _fields(question) else ()
             second = (_BESIDE, _BESIDE_BOUNDS) if "beside" in _fields(question) else ()
             ranks = (_Q,) if "q" in _fields(question) else ()
+            some = options.GROUPS if "by" in _fields(question) else ()
             own = (_BOUNDS, *ranks, *second, *found, *guess)
-            between: tuple[Decorator, ...] = (*own, *_WHOSE, _MISSING)
+            between: tuple[Decorator, ...] = (*own, *_WHOSE, _MISSING, *some)
         else:
             between = (*(CELLS if _in_cells(question) else ()), *_WHOSE)
         method = _method(question.every_method)
@@ -259,7 +261,35 @@ def _bounds(given: dict[str, Any]) -> dict[str, Any]:
     if given["bounds"] is None and given.get("spread") is not None:
         raise click.UsageError("--spread is in parts of the range: give --bounds LO HI with it.")
     some: dict[str, Any] = {name: given[name] for name in ("shape", "spread") if name in given}
-    return {"bounds": given["bounds"], "missing": given["missing"], **some}
+    return {"bounds": given["bounds"], "missing": given["missing"], **some, **_groups(given)}
+
+
+def _groups(given: dict[str, Any]) -> dict[str, Any]:
+    """The groups of a mean, and who is asked."""
+    if "by" not in given:
+        return {}
+    by = given["by"]
+    if len(by) > 2:
+        raise click.UsageError("--by: give one column of groups, or two.")
+    every = [_labels(each) for each in (given["group"], given["group2"])]
+    if bool(every[1]) != (len(by) == 2):
+        raise click.UsageError("--group2 is for the second of two --by: give both, or none.")
+    columns = list(by) if len(by) == 2 else by[0] if by else None
+    groups = every if len(by) == 2 else every[0] or None
+    return {
+        "by": columns,
+        "groups": groups,
+        "groups_are": given["groups_are"],
+        "where": given["where"],
+    }
+
+
+def _labels(words: tuple[str, ...]) -> list[Any]:
+    """Labels: integers if they all are."""
+    try:
+        return [int(word) for word in words]
+    except ValueError:
+        return list(words)
 
 
 def _cells(given: dict[str, Any]) -> dict[str, Any]:

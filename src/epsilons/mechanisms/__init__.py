@@ -12,6 +12,7 @@ from epsilons.mechanisms.diffusion import Diffused, Spread, diffuse
 from epsilons.mechanisms.histogram import ClosedHistogram, Histogram, Table, build_histogram
 from epsilons.mechanisms.level_counts import LevelCounts
 from epsilons.mechanisms.moment import SumAndSquares, build_moments
+from epsilons.mechanisms.parallel import Parallel
 from epsilons.mechanisms.reduction import Reduced, Seats
 from epsilons.mechanisms.selection import Selection, spread_of
 from epsilons.mechanisms.several import SeveralSums, build_several
@@ -28,6 +29,7 @@ __all__ = [
     "Diffused",
     "Histogram",
     "LevelCounts",
+    "Parallel",
     "Reduced",
     "Sampled",
     "Seats",

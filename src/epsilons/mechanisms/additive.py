@@ -26,6 +26,17 @@ _FAST_BITS, _FEWEST_BITS = 53, 36
 
 _KEEP_BITS = 53
 
+_SAFE = 2**62
+_HALF = 31
+"""Integers beyond 64 bits are added up in two halves, of which the lower has so many bits."""
+
+MANY = 10**4
+"""Cells beyond which noise of each by itself is as good as one that sums to zero, but for 15 parts
+in 100,000 of its variance, and much faster to draw."""
+
+COARSE_BITS = 16
+"""The bits that the largest weight has at the least where there are many cells."""
+
 
 @storable
 @dataclass(frozen=True, eq=False)
@@ -344,6 +355,28 @@ def noisy_cells(
     noise = law.draw(source, rows * cells).reshape(rows, cells)
     drawn = around(total, noise)
     return np.asarray(drawn[0] if size is None else drawn)
+
+
+def weighted(weights: Integers, sums: Integers) -> npt.NDArray[Any]:
+    """Σ weight·sum over levels, for each cell: exactly, in 64-bit integers where they fit.
+
+    Args:
+        weights: of a person of each level, from 0.
+        sums: by level and cell, from 0.
+
+    Returns:
+        int64, or Python integers where some of them may be larger.
+    """
+    heaviest = int(weights.max())
+    whole = sum(sums.sum(axis=1).tolist())  # the people of one level fit 64 bits
+    if heaviest * max(whole, 1) < _SAFE:
+        return np.asarray(weights @ sums)
+    high, low = sums >> _HALF, sums & (2**_HALF - 1)
+    largest = int(high.max(initial=0)) + 1
+    if heaviest * len(weights) * max(largest, 2**_HALF) < _SAFE:  # both halves fit
+        parts = (weights @ high).astype(object), (weights @ low).astype(object)
+        return np.asarray(parts[0] * 2**_HALF + parts[1])
+    return np.asarray(weights.astype(object) @ sums.astype(object))
 
 
 def points(total: tuple[int, ...]) -> npt.NDArray[Any]:

@@ -13,13 +13,11 @@ import numpy.typing as npt
 
 from epsilons.frozen import storable
 from epsilons.ladder import Ladder
-from epsilons.mechanisms.additive import lattice, noisy_cells
+from epsilons.mechanisms.additive import COARSE_BITS, MANY, lattice, noisy_cells, weighted
 from epsilons.noise import DiscreteLaplace, Source
 from epsilons.risk import Weighing
 from epsilons.tally import CellTally
 from epsilons.types import Floats, Integers
-
-_SAFE = 2**62
 
 
 @storable
@@ -68,9 +66,9 @@ class CellSums:
     def total(self, tally: CellTally) -> npt.NDArray[Any]:
         """The weighted count of each cell, before noise."""
         weights = self.weights[np.searchsorted(self.levels, tally.levels)]
-        if int(self.weights.max()) * max(tally.n, 1) * self.reach < _SAFE:
-            return np.asarray(weights @ tally.cells)
-        return np.asarray(weights.astype(object) @ tally.cells.astype(object))
+        if len(weights) == 0:
+            return np.zeros(self.cells, dtype=np.int64)
+        return weighted(weights, tally.cells)
 
     def draw(self, source: Source, size: int | None = None, total: Any = 0) -> npt.NDArray[Any]:
         """Draw the noisy counts of all cells.
@@ -120,7 +118,8 @@ def build_cell_sums(
     Weights are e·2^s rounded down and the scale of the noise is unit·2^s, so that a person's loss
     is k·unit/scale = k/2^s ≤ e.
     """
-    shift = lattice(np.array([cap]), most=36, reserved=unit.bit_length())
+    most = 36 if cells <= MANY else COARSE_BITS
+    shift = lattice(np.array([cap]), most=most, reserved=unit.bit_length())
     scale = Fraction(2) ** shift
     weights = [math.floor(min(each, Fraction(cap)) * scale) for each in left]
     law = DiscreteLaplace(unit * scale)

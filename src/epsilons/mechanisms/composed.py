@@ -69,6 +69,8 @@ def together(levels: Floats, mechanisms: Sequence[Any]) -> Composed:
 
 def _of_budgets(mechanism: Any, levels: Floats) -> Any:
     """The same mechanism, said of other budgets of the same people."""
+    if hasattr(mechanism, "of_budgets"):
+        return mechanism.of_budgets(levels)
     if hasattr(mechanism, "counts_stage"):
         mechanism = replace(mechanism, counts_stage=replace(mechanism.counts_stage, levels=levels))
     return replace(mechanism, levels=levels)

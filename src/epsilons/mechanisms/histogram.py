@@ -16,6 +16,8 @@ from epsilons.allocation import Allocation
 from epsilons.errors import PrivacyError
 from epsilons.frozen import storable
 from epsilons.mechanisms.additive import (
+    COARSE_BITS,
+    MANY,
     around,
     kept,
     lattice,
@@ -24,6 +26,7 @@ from epsilons.mechanisms.additive import (
     sampled_losses,
     stays,
     weighed,
+    weighted,
     weights_of,
 )
 from epsilons.noise import Closed, DiscreteLaplace, PointMass, Source
@@ -80,10 +83,7 @@ class Table(ABC):
 
     def total(self, sums: Integers) -> npt.NDArray[Any]:
         """The weighted count of each cell, Σ k·sums[level, cell], before noise."""
-        largest = int(self.weights.max()) * int(self.counts.sum()) * self.reach
-        if largest < _SAFE:
-            return np.asarray(self.weights @ sums)
-        return np.asarray(self.weights.astype(object) @ sums.astype(object))
+        return weighted(self.weights, sums)
 
     def thin(self, source: Source, level_of: Integers, cell_of: Integers) -> npt.NDArray[Any]:
         """The weighted count of those who stay, after a coin for each person.
@@ -121,7 +121,8 @@ class Table(ABC):
         """The shares that noisy counts stand for; they may lie outside [0, 1]."""
         if drawn.dtype != object:
             return np.asarray(drawn, dtype=np.float64) / float(self.divisor)
-        flat = [ratio(Fraction(int(count)), self.divisor) for count in drawn.ravel().tolist()]
+        over, under = self.divisor.denominator, self.divisor.numerator
+        flat = [_quotient(int(count) * over, under) for count in drawn.ravel().tolist()]
         # Noise beyond every float says nothing of a share: any large number will do.
         return np.asarray(np.clip(np.array(flat), -_HUGE, _HUGE).reshape(drawn.shape))
 
@@ -160,7 +161,8 @@ class Histogram(Table):
     """Weighted integer counts by cell, each plus integer noise of its own.
 
     It serves where people are kept by coins, where public people alone are counted, and where there
-    are more cells than the noise has points. Elsewhere `ClosedHistogram` has less noise.
+    are very many cells, or more than the noise has points. Elsewhere `ClosedHistogram` has less
+    noise.
 
     Guarantee:
         Replacing a person takes at most k·unit from some cells and adds at most k·unit to others:
@@ -243,8 +245,8 @@ def build_histogram(allocation: Allocation, *, unit: int) -> Table:
 
     Weights are e·2^s rounded down, and the scale of the noise is 2·unit·2^s, so that a person's
     loss is 2·k·unit/scale = k/2^s ≤ e ≤ ε. The noise sums to zero, unless there are coins, or no
-    noise at all, or more cells than the noise has points: then few draws of a closed table would be
-    kept, and independent noise is about as good.
+    noise at all, or very many cells, or more of them than the noise has points: then few draws of a
+    closed table would be kept. There independent noise is about as good.
 
     Args:
         allocation: for frequencies; it knows how many cells there are.
@@ -253,10 +255,12 @@ def build_histogram(allocation: Allocation, *, unit: int) -> Table:
     spent, counts, cells = allocation.spent, allocation.counts, allocation.goal.numbers
     # Few enough bits for all weighted counts to fit 64-bit integers, if that leaves enough.
     room = 61 - (allocation.n * unit).bit_length()
-    shift = lattice(spent, most=max(min(room, 45), 24), reserved=unit.bit_length())
+    fewest = 24 if cells <= MANY else COARSE_BITS
+    shift = lattice(spent, most=max(min(room, 45), fewest), reserved=unit.bit_length())
     scale = 2 * unit * Fraction(2) ** shift
     law: DiscreteLaplace | PointMass = DiscreteLaplace(scale)
-    closed = allocation.keep is None and not math.isinf(spent[-1]) and cells - 1 <= scale
+    few = cells - 1 <= scale and cells <= MANY
+    closed = allocation.keep is None and not math.isinf(spent[-1]) and few
     keep = None
     if math.isinf(spent[-1]):
         weights = np.where(np.isinf(spent), 1, 0).astype(np.int64)
@@ -274,3 +278,11 @@ def build_histogram(allocation: Allocation, *, unit: int) -> Table:
         noise = Closed(scale, cells)
         return ClosedHistogram(allocation.levels, counts, weights, unit, noise, divisor, cells)
     return Histogram(allocation.levels, counts, weights, unit, law, divisor, cells, keep)
+
+
+def _quotient(above: int, below: int) -> float:
+    """A quotient of integers as the nearest float, ±∞ where none is large enough."""
+    try:
+        return above / below
+    except OverflowError:
+        return math.inf if above > 0 else -math.inf

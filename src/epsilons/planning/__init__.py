@@ -14,12 +14,13 @@ from epsilons.errors import ArgumentError
 from epsilons.local.people import count_of
 from epsilons.planning.central import Plan, central_plan
 from epsilons.planning.found import RangePlan, range_plan
+from epsilons.planning.grouped import GroupsPlan, groups_plan
 from epsilons.planning.locally import LocalPlan, local_plan
 from epsilons.planning.several import Planned, SeveralPlans, several_plans
 from epsilons.risk.goals import Goal, checked
 from epsilons.statistics import NOT_GIVEN, STATISTICS, Mean, Question
 
-__all__ = ["LocalPlan", "Plan", "Planned", "RangePlan", "SeveralPlans", "plan"]
+__all__ = ["GroupsPlan", "LocalPlan", "Plan", "Planned", "RangePlan", "SeveralPlans", "plan"]
 
 _MOST_NUMBERS: Final = 10**6
 """The longest vectors."""
@@ -52,6 +53,17 @@ def plan(
     loss: str = ...,
     confidence: float = ...,
 ) -> LocalPlan: ...
+@overload
+def plan(
+    epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
+    *,
+    groups: Any,
+    groups_are: str = ...,
+    bounds: Any = ...,
+    about: str = ...,
+    related: bool | float = ...,
+    confidence: float = ...,
+) -> GroupsPlan: ...
 @overload
 def plan(
     epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
@@ -104,7 +116,9 @@ def plan(
     loss: str = "mse",
     confidence: float = 0.95,
     cap: float | None = None,
-) -> Plan | RangePlan | LocalPlan | SeveralPlans:
+    groups: Any = None,
+    groups_are: str = "private",
+) -> Plan | RangePlan | LocalPlan | GroupsPlan | SeveralPlans:
     """Forecast every method without data; or several questions that share everyone's budget.
 
     Args:
@@ -131,10 +145,13 @@ def plan(
         loss: "mse", "pac", or for frequencies "largest": what `auto` makes small.
         confidence: of the PAC error.
         cap: for add/remove, the most that anyone spends; chosen for the guess if None.
+        groups: for means by group, how many there are, or their labels: under replace.
+        groups_are: "private", or "public" if it is no secret who is in which.
 
     Returns:
         The plan; print it for a table, `.plot()` it for a picture. A `RangePlan` if bounds are
-        None, a `LocalPlan` of the local model, `SeveralPlans` of several questions.
+        None, a `LocalPlan` of the local model, a `GroupsPlan` of means by group, `SeveralPlans` of
+        several questions.
 
     Raises:
         ArgumentError: an argument cannot mean anything (also BoundsError, BudgetError), or targets
@@ -165,6 +182,13 @@ def plan(
         asked = Mean([], **_of_mean(goal), bounds=None, shape=shape, spread=spread)
         return range_plan(budgets, asked, neighbours, cap)
     limits = question.range_for(bounds)
+    if groups is not None:
+        if question is not Mean or neighbours != "replace" or loss != "mse" or spread is not None:
+            raise ArgumentError(
+                'groups is for means under neighbours="replace": leave out statistic, neighbours, '
+                "loss and spread."
+            )
+        return groups_plan(budgets, goal, limits, groups, groups_are)
     if parameters.choice("shape", shape) != "any":
         raise ArgumentError(f"shape={shape!r} is for bounds=None. Leave it out.")
     return central_plan(question.statistic, budgets, goal, limits, neighbours, cap)

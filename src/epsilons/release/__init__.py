@@ -4,6 +4,7 @@ from epsilons.release.count import Count
 from epsilons.release.derived import Amount, Counts
 from epsilons.release.entry import Entry
 from epsilons.release.estimate import Cells, Scalar, Vector
+from epsilons.release.grouped import Compared, Groups, Shares
 from epsilons.release.joint import JointRange, JointRanges
 from epsilons.release.kinds import AnyEstimate
 from epsilons.release.moments import Pair, Variance
@@ -19,10 +20,12 @@ __all__ = [
     "AnyEstimate",
     "ByLevel",
     "Cells",
+    "Compared",
     "Count",
     "Counts",
     "Entry",
     "Expected",
+    "Groups",
     "JointRange",
     "JointRanges",
     "Pair",
@@ -30,6 +33,7 @@ __all__ = [
     "Release",
     "Releases",
     "Scalar",
+    "Shares",
     "Side",
     "Spending",
     "Spent",

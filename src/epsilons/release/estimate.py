@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from epsilons.errors import KindError
 from epsilons.frozen import storable
+from epsilons.release.grouped import Shares
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.located import Located, LocatedRatio
 from epsilons.risk.margins import CellsMargin, ScalarMargin
 from epsilons.risk.reported import VectorMargin
 from epsilons.risk.spread import Spread, WeighedSpread
 from epsilons.types import Floats
+
+_ENDS: Final = ("from", "to")
+"""What the ends of a bin are called in a table."""
 
 
 @storable
@@ -67,14 +71,34 @@ class Scalar:
             "interval": [low, high],
             "bounds": list(self.bounds),
             **self._spread(assumption, confidence),
+            **self._share(assumption, confidence),
             **_influence(self),
         }
+
+    def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """As columns: one row."""
+        low, high = self.interval(assumption, confidence)
+        columns = {"value": [self.value], "low": [low], "high": [high]}
+        share = self.share(assumption, confidence)
+        if share is None:
+            return columns
+        named = zip(("share", "share_low", "share_high"), share, strict=True)
+        return {**columns, **{name: [each] for name, each in named}}
+
+    def share(self, assumption: Assumption, confidence: float) -> Shares | None:
+        """The share of those whose mean it is among all people; None if it is of everybody."""
+        found = getattr(self.margin, "share", None)
+        return None if found is None else Shares(*found(assumption, confidence))
 
     def spread(self, assumption: Assumption, confidence: float) -> Spread | None:
         """The standard deviation of the data, if it was released."""
         if not isinstance(self.margin, WeighedSpread):
             return None
         return self.margin.spread(self.bounds, assumption, confidence)
+
+    def _share(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        found = self.share(assumption, confidence)
+        return {} if found is None else {"share": found._asdict()}
 
     def _spread(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         found = self.spread(assumption, confidence)
@@ -148,6 +172,17 @@ class Cells:
             **_influence(self),
         }
 
+    def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """As columns: a row for each category; a bin has two ends."""
+        low, high = self.interval(assumption, confidence)
+        band_low, band_high = self.band(assumption, confidence)
+        bins = all(isinstance(each, tuple) for each in self.categories)
+        names: dict[str, Any] = {"category": list(self.categories)}
+        if bins:
+            names = {end: [each[at] for each in self.categories] for at, end in enumerate(_ENDS)}
+        ends = {"low": low, "high": high, "band_low": band_low, "band_high": band_high}
+        return {**names, "share": self.value, **ends}
+
     def found(self) -> dict[str, float]:
         """What was found beside it: nothing."""
         return {}
@@ -205,6 +240,12 @@ class Vector:
             "radius": self.radius(assumption, confidence),
             **_influence(self),
         }
+
+    def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """As columns: a row for each coordinate."""
+        low, high = self.interval(assumption, confidence)
+        places = list(range(len(self.value)))
+        return {"coordinate": places, "value": self.value, "low": low, "high": high}
 
     def found(self) -> dict[str, float]:
         """What was found beside it: nothing."""

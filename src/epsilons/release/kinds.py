@@ -6,7 +6,8 @@ from typing import TypeAlias
 
 from epsilons.release.count import Count
 from epsilons.release.estimate import Cells, Scalar, Vector
+from epsilons.release.grouped import Groups
 from epsilons.release.moments import Pair
 from epsilons.release.quantiles import Quantiles
 
-AnyEstimate: TypeAlias = Scalar | Cells | Vector | Pair | Quantiles | Count
+AnyEstimate: TypeAlias = Scalar | Cells | Vector | Pair | Quantiles | Count | Groups

@@ -16,11 +16,13 @@ from epsilons.release.count import Count
 from epsilons.release.derived import Derived
 from epsilons.release.entry import Entry
 from epsilons.release.estimate import Cells, Scalar, Vector
+from epsilons.release.grouped import Groups
 from epsilons.release.kinds import AnyEstimate
 from epsilons.release.moments import Pair
 from epsilons.release.quantiles import Quantiles
 from epsilons.release.sides import Side, side_by_side
 from epsilons.release.spending import ByLevel, Expected, Spending
+from epsilons.release.tabled import Tabled
 from epsilons.report.shown import Shown
 from epsilons.risk.assumptions import RELATED, Assumption
 from epsilons.risk.soft import Estimated
@@ -30,7 +32,7 @@ from epsilons.types import Floats
 
 @frozen.storable
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Release(Shown, Derived):
+class Release(Tabled, Shown, Derived):
     """A published statistic. It holds no data: only what was drawn, and public facts.
 
     Attributes:
@@ -48,7 +50,8 @@ class Release(Shown, Derived):
             error not exceeded with probability `confidence`, in data units (for frequencies, of the
             worst category). Of frequencies it is the sum of the squares of all categories, or for
             loss "largest" the largest of them. It bounds the error of a mean's `value`, too, and
-            the sum of squares that of projected shares.
+            the sum of squares that of projected shares. Of private groups it is that of the shares
+            of their cells, of which the means are ratios.
         exact: whether `risk` is the exact worst case, or a proven bound on it.
         spent: a rule from ε to what was spent of it, with a row for each level, strictest first:
             ε, people (None where that is private), what each of them spent and kept.
@@ -56,7 +59,8 @@ class Release(Shown, Derived):
         protects: what is protected, in words.
         assumes: what was assumed, in words.
         treats: what became of values that do not fit, in words: of the call, never of the data.
-        missing: what a missing value got: "error" if it was refused, or "midpoint".
+        missing: what a missing value got: "error" if it was refused, "midpoint", or "exclude" if
+            whoever has no other is left out.
         private: False if it was drawn from a seed.
         mechanism: the frozen object it was drawn from, without data; `epsilons.verify.exact`
             reads it.
@@ -132,24 +136,26 @@ class Release(Shown, Derived):
         return self.estimate.interval(self.assumption, parameters.confidence(confidence))
 
     def band(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
-        """Ranges that hold all shares, or all quantiles, at once with at least this probability.
+        """Ranges that hold all shares, quantiles or means of groups at once with this probability.
 
         Args:
             confidence: strictly between 0 and 1.
 
         Returns:
-            (low, high), arrays in the order of the categories or quantiles, cut to what can be.
+            (low, high), arrays in the order of the categories, quantiles or groups, cut to what
+            can be.
 
         Raises:
-            ArgumentError: the confidence is not strictly between 0 and 1, or there are no
-                categories.
+            ArgumentError: the confidence is not strictly between 0 and 1, or there are neither
+                categories nor groups.
 
         Guarantee:
             Over all data that the assumption allows, the probability that any of them misses is at
             most 1 − confidence.
         """
-        several = self.estimate if isinstance(self.estimate, Quantiles) else self._cells("band")
-        return several.band(self.assumption, parameters.confidence(confidence))
+        several = isinstance(self.estimate, (Groups, Quantiles))
+        told = self.estimate if several else self._cells("band")
+        return told.band(self.assumption, parameters.confidence(confidence))
 
     def radius(self, confidence: float = 0.95) -> float:
         """How far a true mean vector is from `raw` at most, in ℓ2, with at least this probability.
@@ -230,6 +236,8 @@ class Release(Shown, Derived):
     @property
     def bounds(self) -> tuple[float, float]:
         """The range of the values, known or found; values outside of it were clipped."""
+        if isinstance(self.estimate, Groups):
+            return self.estimate.bounds
         return self._scalar("bounds").bounds
 
     @property

@@ -49,7 +49,7 @@ class Side(NamedTuple):
         low: the lower end of the interval of this release; None of several numbers.
         high: its upper end.
         error: the error of this release that is not exceeded with its confidence; of the worst
-            category, or in ℓ2.
+            category, or in ℓ2; of groups half the width of the interval of one in the middle.
         cap: the most that anyone would spend, had it been assumed; None if that is not known.
         typical: the typical error then.
     """
@@ -96,7 +96,9 @@ def side_by_side(
 
 
 def _staked(estimate: Scalar | Cells) -> bool:
-    """Whether a cap of a mean, or of shares, says something of it."""
+    """Whether a cap of a mean, or of shares, says something of it: of a ratio it does not."""
+    if hasattr(estimate.margin, "share"):
+        return False
     return estimate.foretold and getattr(estimate.margin, "staked", True)
 
 

@@ -15,6 +15,7 @@ from epsilons.report import (
     cells,
     charts,
     count,
+    groups,
     local_plan,
     pair,
     plan,
@@ -28,6 +29,7 @@ from epsilons.report import (
 from epsilons.report.data import (
     CellsData,
     CountData,
+    GroupsData,
     QuantilesData,
     ReleaseData,
     ReleasesData,
@@ -36,9 +38,9 @@ from epsilons.report.data import (
     VectorData,
 )
 from epsilons.report.entries import Entries, entries_of
-from epsilons.report.numbers import number, points
+from epsilons.report.numbers import group_name, number, points
 from epsilons.report.parts import writable, write_page
-from epsilons.report.phrases import few_at_each, weak_budgets
+from epsilons.report.phrases import compared, few_at_each, weak_budgets
 from epsilons.report.plain import to_json
 from epsilons.report.plan_data import Data, ForecastData, PlanData
 from epsilons.report.screen import table
@@ -50,6 +52,7 @@ __all__ = [
     "Data",
     "ForecastData",
     "Forms",
+    "GroupsData",
     "PlanData",
     "QuantilesData",
     "ReleaseData",
@@ -57,7 +60,9 @@ __all__ = [
     "ScalarData",
     "SpentRow",
     "VectorData",
+    "compared",
     "few_at_each",
+    "group_name",
     "html",
     "number",
     "page",
@@ -96,6 +101,7 @@ KINDS: Final[Mapping[str, Forms]] = MappingProxyType(
     {
         "scalar": Forms(scalar.text, scalar.html, scalar.plot, scalar.page),
         "cells": Forms(cells.text, cells.html, cells.plot, cells.page, cells.entries),
+        "groups": Forms(groups.text, groups.html, groups.plot, groups.page),
         "vector": Forms(vector.text, vector.html, vector.plot, vector.page),
         "pair": Forms(pair.text, pair.html, pair.plot, pair.page),
         "releases": Forms(several.text, several.html, several.plot, several.page),

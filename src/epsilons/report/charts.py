@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from epsilons.errors import MissingExtraError
-from epsilons.report.data import CellsData, QuantilesData, SpentRow, VectorData
+from epsilons.report.data import CellsData, GroupsData, QuantilesData, SpentRow, VectorData
 from epsilons.report.numbers import budget, distinct
 from epsilons.report.parts import legible
 from epsilons.report.spending import merged_rows
@@ -165,7 +165,7 @@ def spending_svg(rows: Sequence[SpentRow]) -> str:
 
 
 def named_rows(
-    data: CellsData | VectorData | QuantilesData, names: Sequence[str]
+    data: CellsData | GroupsData | VectorData | QuantilesData, names: Sequence[str]
 ) -> tuple[Any, Any]:
     """The values with their intervals, one below the other, each with a name of its own.
 

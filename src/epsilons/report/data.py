@@ -2,6 +2,7 @@
 
     ScalarData     a mean or a share                      kind "scalar"
     CellsData      a share for each category              kind "cells"
+    GroupsData     a mean for each group                  kind "groups"
     VectorData     a mean of vectors                      kind "vector"
     PairData       how two columns go together            kind "pair"
     ReleasesData   several releases of the same people    kind "releases"
@@ -103,7 +104,7 @@ class ReleaseData(TypedDict):
 
 
 class SpreadData(TypedDict):
-    """The standard deviation of the data, with its interval."""
+    """The standard deviation of the data, or the share of some people, with its interval."""
 
     value: float
     low: float
@@ -118,6 +119,7 @@ class ScalarData(ReleaseData):
         bounds: the range of the values: its two ends.
         spread: the standard deviation of the data, if it was released.
         values: the range of the values, where `bounds` is that of a variance.
+        share: which part of all people it is the mean of, if not of everybody.
         sigma: where the range was found, the standard deviation that it was made from.
         centre: where the range was found, about the median.
     """
@@ -129,12 +131,17 @@ class ScalarData(ReleaseData):
     bounds: list[float]
     spread: NotRequired[SpreadData]
     values: NotRequired[list[float]]
+    share: NotRequired[SpreadData]
     sigma: NotRequired[float]
     centre: NotRequired[float]
 
 
 Category = str | int | float | bool | list[float] | None
 """A label, or the two ends of a bin."""
+
+
+Label = str | int | bool
+"""A label of a group."""
 
 
 class CellsData(ReleaseData):
@@ -153,6 +160,34 @@ class CellsData(ReleaseData):
     interval: list[list[float]]
     band: list[list[float]]
     error_at_once: float
+
+
+class GroupsData(ReleaseData):
+    """A mean for each group, all lists in their order.
+
+    Attributes:
+        groups: the label of each group, or two of them.
+        by: the names of the columns of these; None for an array.
+        groups_are: "private", or "public" if it is no secret who is in which.
+        outside: whether people may be in none of them.
+        interval: the low ends and the high ends, of each mean by itself.
+        band: the same, for all groups at once.
+        share: the share of each group among all people.
+        share_interval: the low ends and the high ends of it.
+        bounds: the range of the values: its two ends.
+    """
+
+    kind: Literal["groups"]
+    groups: list[Label | list[Label]]
+    by: list[str | None]
+    groups_are: str
+    outside: bool
+    value: list[float]
+    interval: list[list[float]]
+    band: list[list[float]]
+    share: list[float]
+    share_interval: list[list[float]]
+    bounds: list[float]
 
 
 class VectorData(ReleaseData):
@@ -237,7 +272,7 @@ class CountData(ReleaseData):
     interval: list[int]
 
 
-AnyRelease = ScalarData | CellsData | VectorData | PairData | QuantilesData | CountData
+AnyRelease = ScalarData | CellsData | GroupsData | VectorData | PairData | QuantilesData | CountData
 
 
 class ReleasesData(TypedDict):

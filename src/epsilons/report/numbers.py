@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from epsilons.report.data import Category
 
@@ -65,6 +66,11 @@ def category_name(category: Category) -> str:
         low, high = category
         return f"{number(low)} to {number(high)}"
     return str(category)
+
+
+def group_name(label: Any) -> str:
+    """A group as a person would write it: by the labels of both columns, if there are two."""
+    return ", ".join(map(str, label)) if isinstance(label, (list, tuple)) else str(label)
 
 
 def distinct(names: Sequence[str]) -> list[str]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 
 from epsilons.report.data import ReleaseData
-from epsilons.report.numbers import number, percent
+from epsilons.report.numbers import aligned, number, percent
 from epsilons.report.parts import legible
 
 _NAME = 60
@@ -81,7 +81,8 @@ def risk_words(data: ReleaseData, told: Callable[[float], str]) -> str:
     """
     kind, numbers = data["risk_kind"], data["risk_of"]
     if data["loss"] == "mse":
-        of = "root mean square of a category" if numbers > 1 else "root mean square"
+        one = "group" if "groups" in data else "category"
+        of = f"root mean square of a {one}" if numbers > 1 else "root mean square"
         return f"Typical error ({of}) {told(math.sqrt(data['risk'] / numbers))}, {kind}"
     if data["loss"] == "largest":
         words = "Typical error of the worst category (root mean square)"
@@ -90,6 +91,35 @@ def risk_words(data: ReleaseData, told: Callable[[float], str]) -> str:
         f"Error not exceeded with probability {percent(data['confidence'])}: "
         f"{told(data['risk'])}, {kind}"
     )
+
+
+def compared(
+    what: str,
+    names: tuple[str, str],
+    numbers: tuple[float, float, float, float],
+    unit: str | None,
+    *,
+    nothing: bool,
+) -> str:
+    """Two groups beside each other, in a line, and another if that tells nothing.
+
+    Args:
+        what: "difference" or "ratio".
+        names: of the groups.
+        numbers: the value, the ends of its interval, and the confidence of that.
+        unit: of the values; None if nobody said, or if there is none.
+        nothing: whether the interval is all that there could be.
+    """
+    value, low, high, confidence = numbers
+    wide = high - low
+    shown = aligned(value, wide) if math.isfinite(value) else number(value)
+    shown = shown if unit is None else f"{shown} {unit}"
+    sign = "less" if what == "difference" else "over"
+    line = (
+        f"{what.capitalize()}, {names[0]} {sign} {names[1]}: {shown}   "
+        f"({percent(confidence)} interval {aligned(low, wide)} to {aligned(high, wide)})"
+    )
+    return f"{line}\n{NOTHING}" if nothing else line
 
 
 def weak_budgets(levels: Iterable[float]) -> list[str]:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from epsilons.report.data import CellsData, ReleasesData, ScalarData, SpentRow, VectorData
+from epsilons.report.data import (
+    CellsData,
+    GroupsData,
+    ReleasesData,
+    ScalarData,
+    SpentRow,
+    VectorData,
+)
 
 
 class OutcomeRow(TypedDict):
@@ -292,6 +299,7 @@ class PlansData(TypedDict):
 Data = (
     ScalarData
     | CellsData
+    | GroupsData
     | VectorData
     | ReleasesData
     | PlanData

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from epsilons.report import charts, notebook
 from epsilons.report.data import ScalarData
-from epsilons.report.numbers import aligned, number, percent
+from epsilons.report.numbers import aligned, aligned_share, number, percent
 from epsilons.report.parts import FactList, Figure, Part, Words, unbroken_percent
 from epsilons.report.phrases import (
     NOTHING,
@@ -37,7 +37,7 @@ def text(data: ScalarData) -> str:
         "",
         f"  {people_words(data)}, values from "
         f"{with_unit(data, f'{number(lo)} to {number(hi)}')}, method {data['method']}",
-        *[f"  {words}" for words in _spread(data)],
+        *[f"  {words}" for words in (*_share(data), *_spread(data))],
         *treats_lines(data),
         f"  {risk_words(data, told)}",
         *nothing_lines(data["interval"] == data["bounds"]),
@@ -50,7 +50,7 @@ def html(data: ScalarData) -> str:
     """One number for a notebook: its interval, who spent what, and the words."""
     return notebook.block(
         " ".join([*seeded(data), headline(data)]),
-        notebook.paragraphs(*_spread(data), data["treats"]),
+        notebook.paragraphs(*_share(data), *_spread(data), data["treats"]),
         notebook.html_ending(data, functools.partial(_told, data)),
         title=data["title"],
     )
@@ -80,6 +80,7 @@ def page(data: ScalarData) -> str:
             [
                 ("People", people_words(data)),
                 ("Values", with_unit(data, f"from {number(first)} to {number(last)}")),
+                *[("Share", words) for words in _share(data)],
                 *[("Spread", words) for words in _spread(data)],
                 ("Error", risk_words(data, told)),
             ]
@@ -105,6 +106,19 @@ def headline(data: ScalarData) -> str:
         f"{data['statistic'].capitalize()}: {with_unit(data, aligned(data['value'], wide))}"
         f"   ({percent(data['confidence'])} interval {aligned(low, wide)} to {aligned(high, wide)})"
     )
+
+
+def _share(data: ScalarData) -> list[str]:
+    """Of which part of all people it is the mean, in a sentence, if not of everybody."""
+    if "share" not in data:
+        return []
+    found = data["share"]
+    low, high = found["low"], found["high"]
+    shown = [aligned_share(each, high - low or 0.01) for each in (found["value"], low, high)]
+    return [
+        f"It is the mean of {shown[0]} of these people "
+        f"({percent(data['confidence'])} interval {shown[1]} to {shown[2]})"
+    ]
 
 
 def _spread(data: ScalarData) -> list[str]:

@@ -100,8 +100,9 @@ def cut_words(count: int, things: str) -> str:
 
 
 def _made(data: ReleaseData) -> Part:
+    things = "groups" if "groups" in data else "categories"
     loss = {
-        "mse": "the mean squared error" + (" of all categories" if data["risk_of"] > 1 else ""),
+        "mse": "the mean squared error" + (f" of all {things}" if data["risk_of"] > 1 else ""),
         "largest": "the mean square of the largest error",
         "pac": f"the error not exceeded with probability {unbroken_percent(data['confidence'])}",
     }[data["loss"]]

@@ -45,7 +45,10 @@ def sides_table(data: ReleaseData, told: Callable[[float], str]) -> Table | None
         return None
     confidence = percent(data["confidence"])
     one = sides[0]["low"] is not None
-    heads: tuple[str, ...] = (_FIRST, f"{confidence} interval" if one else f"error at {confidence}")
+    known_as = f"{confidence} interval" if one else f"error at {confidence}"
+    if "groups" in data:
+        known_as = f"half of a {confidence} interval, of a group in the middle"
+    heads: tuple[str, ...] = (_FIRST, known_as)
     capped = _capped(sides)
     rows: list[tuple[str, ...]] = []
     for side in sides:

@@ -79,7 +79,7 @@ class Tail(Protocol):
 
 
 @dataclass(frozen=True)
-class _Difference:
+class Difference:
     """The sum of two independent Laplace variables of the scales a ≥ b, moved by `slack` at most.
 
     Or a law that is nowhere more than `factor` times as likely. The law of the sum is
@@ -92,6 +92,7 @@ class _Difference:
     factor: float = 1.0
 
     def tail(self, alpha: float, sigma: float) -> float:
+        """A bound on P(S + noise > alpha): see `Tail`."""
         alpha -= self.slack
         if alpha <= 0.0:
             return 1.0
@@ -145,7 +146,7 @@ def _hourglass(law: Pieces, first: float, second: float) -> Tail:
 def _near(scale: float, first: float, second: float, slack: float, factor: float = 1.0) -> Tail:
     """Of what is near to two independent Laplace laws of this scale."""
     a, b = sorted((abs(first) * scale, abs(second) * scale), reverse=True)
-    return _Difference(a, b, slack, factor)
+    return Difference(a, b, slack, factor)
 
 
 _SHAPES: Final[Mapping[str, Callable[[Pieces, float, float], Tail]]] = MappingProxyType(

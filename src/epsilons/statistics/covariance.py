@@ -95,6 +95,11 @@ class Covariance(Question):
         own = {"epsilon": call.epsilon, "data": call.data, "person": call.person}
         return tally.look(self.values, **own, bounds=self.bounds, lowest=call.lowest)
 
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Both columns."""
+        return {"values": self.values, "beside": self.beside}
+
     def open(self, call: Call) -> tally.Rows:
         """Open the rows, as two columns of numbers."""
         own = {"epsilon": call.epsilon, "data": call.data, "person": call.person}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Final, cast
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any, ClassVar, Final, Self, cast
 
 from epsilons import parameters, tally, words
 from epsilons.allocation import RULES, Allocation, allocate_for
@@ -17,7 +17,14 @@ from epsilons.risk.goals import MeanGoal, Words
 from epsilons.risk.margins import Ratio, Weighed, holds_on_any_range
 from epsilons.risk.moment import EXPECTED
 from epsilons.risk.spread import WeighedSpread
-from epsilons.statistics import adaptive, cut_range, unknown_people, unknown_range
+from epsilons.statistics import (
+    adaptive,
+    cut_range,
+    grouping,
+    groups,
+    unknown_people,
+    unknown_range,
+)
 from epsilons.statistics.call import Call
 from epsilons.statistics.designs import (
     METHODS,
@@ -55,6 +62,11 @@ class Mean(Question):
         bounds: the range (lo, hi) that values can have; None if nobody knows it.
         shape: where nobody knows it, what is claimed: "any" or "gaussian".
         spread: a guess of the standard deviation, in parts of the range; None for none.
+        by: the column of groups, or two of them; None for one mean of all.
+        groups: their labels, declared without looking at the data.
+        groups_are: "private", or "public" if it is no secret who is in which.
+        where: which rows are asked about, a column of truth values; None for all.
+        grouping: what was made of `by` and `groups`.
 
     Raises:
         ArgumentError: an argument is invalid (BoundsError: the bounds are).
@@ -69,10 +81,16 @@ class Mean(Question):
         *unknown_range.METHODS,
     )
     range_may_be_found: ClassVar[bool] = True
+    LATER: ClassVar[tuple[str, ...]] = ("by", "groups", "groups_are", "where")
     _: KW_ONLY
     bounds: Any = NOT_GIVEN
     shape: str = "any"
     spread: float | None = None
+    by: Any = field(default=None, repr=False)
+    groups: Any = None
+    groups_are: str = "private"
+    where: Any = field(default=None, repr=False)
+    grouping: tally.Grouping | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -99,9 +117,16 @@ class Mean(Question):
             )
         else:
             self._set("bounds", parameters.bounds(self.bounds))
+        self._set("grouping", grouping.declared_groups(self.by, self.groups))
+        grouping.refuse(self)
 
     def check(self, neighbours: str) -> None:
         """Refuse what does not fit what is private."""
+        if self.groups_are == "public" and neighbours == "add-remove":
+            raise ArgumentError(
+                'groups_are="public" is for neighbours="replace": where it is private who takes '
+                "part, so is who is in a group. Leave it out."
+            )
         cut = self.bounds is None and self.shape == "any"
         if cut and neighbours == "add-remove" and self.assumption.sampled:
             raise ArgumentError(
@@ -170,6 +195,25 @@ class Mean(Question):
         return None
 
     @property
+    def excludes(self) -> bool:
+        """Whether those who did not answer are left out."""
+        return self.missing == "exclude"
+
+    @property
+    def of_some(self) -> bool:
+        """Whether groups are asked about, or some people, and not everybody at once."""
+        return self.by is not None or self.where is not None or self.excludes
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns that are asked about."""
+        return {"values": self.values, **grouping.columns_of(self.grouping, self.where)}
+
+    def of_columns(self, columns: dict[str, Any]) -> Self:
+        """The same question of other columns."""
+        return replace(self, values=columns["values"], **grouping.as_given(columns))
+
+    @property
     def goal(self) -> MeanGoal:
         """What is assumed, and which error is to be small."""
         guess = parameters.spread(self.spread)
@@ -177,6 +221,8 @@ class Mean(Question):
 
     def methods(self, neighbours: str) -> Collection[str]:
         """The names that `method` may have beside "auto"."""
+        if self.of_some:
+            return grouping.METHODS if neighbours == "replace" else grouping.OPEN_METHODS
         if self.bounds is None:
             return cut_range.METHODS if self.shape == "any" else unknown_range.METHODS
         return (*RULES, *adaptive.METHODS) if neighbours == "replace" else METHODS
@@ -207,6 +253,10 @@ class Mean(Question):
             lowest=call.lowest,
         )
 
+    def looks_beside(self, call: Call) -> dict[str, tally.Look]:
+        """Look at the columns of groups, and at that of who is asked."""
+        return grouping.looks(self.columns, self.grouping, call)
+
     def open(self, call: Call) -> tally.Rows:
         """Open the rows, as numbers."""
         apart = self.method if self.method in ("sampling", "diffusion") else None
@@ -220,11 +270,15 @@ class Mean(Question):
             missing=self.policy(call.neighbours),
             ladder=call.ladder,
             apart=apart,
+            groups=self.grouping,
+            where=self.where,
         )
 
     def steps(self, rows: tally.Rows, call: Call) -> Steps:
         """The way of a mean: on a known range or on one that is found, of counted people or not."""
         private = call.neighbours == "add-remove"
+        if self.of_some:
+            return (groups.opened if private else groups.closed)(rows, call, self)
         if self.bounds is not None:
             if private:
                 return self._open(rows, call)
@@ -315,6 +369,8 @@ class Mean(Question):
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:
         """What the release says in words."""
+        if self.of_some:
+            return grouping.sentences(self, neighbours)
         known = self.bounds is not None
         averaged = cast(Scalar, answer.estimate).bounds
         assumed = words.ASSUMED_OF_A_GAUSSIAN

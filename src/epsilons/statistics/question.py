@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 from epsilons import parameters, tally
@@ -44,13 +44,14 @@ class Question(ABC):
         every_method: all names that `method` can have beside "auto", whatever else is asked.
         range_may_be_found: whether bounds may be None.
         unplanned: what to do in place of a plan, where there is none.
+        LATER: fields that former versions did not have.
         values: an array, or the name of a column of the data.
         about: "people" or "population": whose truth is wanted.
         related: whether budgets may go with values: True, False, or by how much.
         loss: "mse", "pac", or for frequencies "largest".
         confidence: of the PAC error, and of the interval that is printed.
         method: "auto", or a rule by name.
-        missing: "error", "midpoint", or None for what is safe.
+        missing: "error", "midpoint", for a mean "exclude", or None for what is safe.
         title: what was measured, in a line; None if nothing is said of it.
         unit: of the numbers of the data, such as "minutes"; None if nothing is said of it.
 
@@ -64,6 +65,7 @@ class Question(ABC):
     every_method: ClassVar[tuple[str, ...]]
     range_may_be_found: ClassVar[bool] = False
     unplanned: ClassVar[str] = ""
+    LATER: ClassVar[tuple[str, ...]] = ()
 
     values: Any = field(repr=False)  # it may be an array of what people said
     _: KW_ONLY
@@ -86,7 +88,7 @@ class Question(ABC):
         parameters.choice("loss", self.loss)
         self._set("confidence", parameters.confidence(self.confidence))
         if self.missing is not None:
-            parameters.choice("missing", self.missing)
+            parameters.choice("missing", self.missing, parameters.MISSING_OF_A_MEAN)
         self._set("title", parameters.line("title", self.title))
         self._set("unit", parameters.line("unit", self.unit))
 
@@ -98,6 +100,15 @@ class Question(ABC):
     def _set(self, name: str, value: Any) -> None:
         """Keep an argument in the form in which it was checked."""
         object.__setattr__(self, name, value)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns that are asked about, by the names under which they can be changed."""
+        return {"values": self.values}
+
+    def of_columns(self, columns: dict[str, Any]) -> Self:
+        """The same question of other columns."""
+        return replace(self, **columns)
 
     @classmethod
     def goal_for(
@@ -150,7 +161,7 @@ class Question(ABC):
     @property
     def refuses(self) -> str:
         """The values that are refused under replace, in words; "" if none are."""
-        if self.missing == "midpoint":
+        if self.missing in ("midpoint", "exclude"):
             return ""
         return 'missing values, which missing="midpoint" would take'
 
@@ -178,6 +189,10 @@ class Question(ABC):
     @abstractmethod
     def look(self, call: Call) -> tally.Look:
         """Look at the rows, for the curator alone: nothing of the data is refused."""
+
+    def looks_beside(self, call: Call) -> dict[str, tally.Look]:  # noqa: ARG002
+        """Look at the columns beside the values, by the names of `columns`."""
+        return {}
 
     def call(
         self,

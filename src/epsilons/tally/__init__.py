@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from epsilons.tally.categories import Categories, declare, refuse_midpoint
+from epsilons.tally.categories import Categories, declare, declare_groups, refuse_midpoint
 from epsilons.tally.cells import SHARES, CellTally
 from epsilons.tally.curator import Look, look
 from epsilons.tally.files import source
@@ -11,7 +11,7 @@ from epsilons.tally.grouping import Grouping
 from epsilons.tally.levels import Tally
 from epsilons.tally.offers import Offers, People, tag
 from epsilons.tally.opening import open
-from epsilons.tally.parquet import write_parquet
+from epsilons.tally.parquet import frame, write_parquet
 from epsilons.tally.registry import Enrolled, enrolled, people
 from epsilons.tally.rows import Rows
 
@@ -29,7 +29,9 @@ __all__ = [
     "Rule",
     "Tally",
     "declare",
+    "declare_groups",
     "enrolled",
+    "frame",
     "look",
     "open",
     "people",

@@ -20,6 +20,7 @@ __all__ = [
     "Categories",
     "Kind",
     "declare",
+    "declare_groups",
     "refuse_midpoint",
     "wrong_entry",
     "wrong_type",
@@ -103,12 +104,26 @@ def declare(categories: object, edges: object, other: object) -> Categories:
         breaks, cells = _bins(lo, hi)
     else:
         found = tuple(labels(categories))
-        kind, declared = _written(found)
+        kind, declared = _written(found, "categories")
     found, catches = _with_other(found, other)
     if len(found) < 2:
         name = "categories" if edges is None else "edges"
         raise ArgumentError(f"{name} must stand for at least two categories, counting other.")
     return Categories(kind, found, declared, catches, breaks, cells)
+
+
+def declare_groups(groups: object) -> Categories:
+    """Check the labels of the groups of one column: there may be one alone.
+
+    Args:
+        groups: distinct strings, integers or booleans.
+
+    Raises:
+        ArgumentError: they cannot be groups. The message shows none of them.
+    """
+    found = tuple(labels(groups, "groups"))
+    kind, declared = _written(found, "groups")
+    return Categories(kind, found, declared, None, NOTHING, np.empty(0, dtype=np.int64))
 
 
 def refuse_midpoint(missing: str) -> None:
@@ -117,8 +132,13 @@ def refuse_midpoint(missing: str) -> None:
     `open` does so, too; asked before `declare`, it is told before what is wrong with categories.
 
     Raises:
-        ArgumentError: it is "midpoint".
+        ArgumentError: it is "midpoint" or "exclude".
     """
+    if missing == "exclude":
+        raise ArgumentError(
+            'missing="exclude" is for means: declare other="…", a category of those who did not '
+            "answer."
+        )
     if missing == "midpoint":
         raise ArgumentError(
             'missing="midpoint" is for means: categories have no middle. '
@@ -126,17 +146,17 @@ def refuse_midpoint(missing: str) -> None:
         )
 
 
-def _written(items: tuple[Any, ...]) -> tuple[Kind, tuple[Any, ...]]:
-    """Return the kind of categories, and what a value must equal for each."""
+def _written(items: tuple[Any, ...], name: str) -> tuple[Kind, tuple[Any, ...]]:
+    """Return the kind of categories or groups, and what a value must equal for each."""
     if isinstance(items[0], str):
         declared = tuple(map(str.__str__, items))
         if not _is_unicode(declared):
-            raise ArgumentError("categories has a string that is not valid Unicode (a surrogate).")
+            raise ArgumentError(f"{name} has a string that is not valid Unicode (a surrogate).")
         return "text", declared
     if isinstance(items[0], bool):
         return "booleans", tuple(map(int, items))
     if not (min(items) >= -(2**63) and max(items) < 2**63):
-        raise ArgumentError("categories has integers that do not fit into 64 bits.")
+        raise ArgumentError(f"{name} has integers that do not fit into 64 bits.")
     return "integers", items
 
 

@@ -1,15 +1,34 @@
-"""Rows out, as a Parquet file: what a ledger hands to an auditor."""
+"""Rows out: as a Parquet file, which a ledger hands to an auditor, or as a frame in memory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from epsilons.errors import FileError
 from epsilons.tally.failures import guarded
 
-__all__ = ["write_parquet"]
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["frame", "write_parquet"]
+
+
+def frame(columns: Mapping[str, Any]) -> pl.DataFrame:
+    """Columns as a Polars frame.
+
+    Args:
+        columns: lists or arrays by name, equally long. Of a list whose entries are not all of one
+            type the words are taken.
+    """
+    import polars as pl
+
+    def plain(column: Any) -> Any:
+        mixed = isinstance(column, list) and len(set(map(type, column))) > 1
+        return list(map(str, column)) if mixed else column
+
+    return pl.DataFrame({name: plain(column) for name, column in columns.items()})
 
 
 def write_parquet(

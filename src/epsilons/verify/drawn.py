@@ -26,6 +26,7 @@ _SINGLE, _MANY, _VALUES = 2000, 10_000, 10_000
 _COINS, _PICKS = 4000, 1000
 _TABLES, _FEWEST = 400_000, 40
 _COLUMNS: Final = 2000
+_GROUPS: Final = 200
 _LARGE: Final = 2**50
 
 _COINS_OF_PEOPLE: Final = (
@@ -312,6 +313,25 @@ def _counts(mechanism: Any, tools: _Tools) -> Found:
     yield Comparison("counts: noise drawn one at a time", rows, chance)
 
 
+def _parallel(mechanism: Any, tools: _Tools) -> Found:
+    """A sum for each of some groups, each with noise of a law of its own."""
+    yield _totals(mechanism, tools)
+    drawn = [at for at, part in enumerate(mechanism.parts) if part is not None]
+    if len(drawn) > _GROUPS:
+        drawn = sorted(tools.chance.choice(drawn, _GROUPS, replace=False).tolist())
+    laws = [one_number(mechanism.parts[at].law, 128) for at in drawn]
+    total = a_total(mechanism, tools.chance)
+    rows = max(4, min(_SINGLE, _VALUES // len(mechanism.parts)))
+    table = []
+    for _ in range(rows):
+        row = mechanism.draw(tools.source, total=total)
+        each = zip(laws, drawn, strict=True)
+        noise = [(law, int(row[at]) - int(total[at])) for law, at in each]
+        table.append([uniforms(law, (x,), tools.chance)[0] for law, x in noise])
+    chance = strangeness(np.array(table), tools.chance)
+    yield Comparison("parallel: noise drawn one at a time", rows, chance)
+
+
 def _selection(mechanism: Any, tools: _Tools) -> Found:
     """Candidates beside people who were made up, against the law by a count of people."""
     space = mechanism.candidates
@@ -395,5 +415,6 @@ _KINDS: Final[dict[str, Callable[[Any, _Tools], Found]]] = {
     "crossing": _crossing,
     "diffusion": _diffusion,
     "composition": _composed,
+    "parallel": _parallel,
     "reduction": _reduced,
 }

@@ -83,6 +83,30 @@ def _composed(mechanism: Any) -> Verdict:
     return Verdict(budgets, losses, exact=whole, neighbours=verdicts[0].neighbours)
 
 
+def _parallel(mechanism: Any) -> Verdict:
+    """A person is in one group, and loses what the mechanism of that group takes: at most the most.
+
+    Who is in which group is public, so that a person who is replaced stays in theirs.
+    """
+    budgets = budgets_of(mechanism.levels)
+    place = {budget: at for at, budget in enumerate(budgets)}
+    if len(place) < len(budgets):
+        raise PrivacyError("The levels of the people of all groups are not distinct.")
+    verdicts = [exact(part) for part in mechanism.parts if part is not None]
+    if not verdicts:
+        raise PrivacyError("The mechanism holds no group that is drawn.")
+    losses: list[Fraction | float] = [Fraction(0)] * len(budgets)
+    for verdict in verdicts:
+        if verdict.neighbours != "replace":
+            raise PrivacyError("Groups whose people are public hold people who are replaced.")
+        for budget, loss in zip(verdict.budgets, verdict.losses, strict=True):
+            if budget not in place:
+                raise PrivacyError("A group has people of a level that the whole does not have.")
+            losses[place[budget]] = max(losses[place[budget]], loss)
+    whole = all(verdict.exact for verdict in verdicts)
+    return Verdict(budgets, tuple(losses), exact=whole, neighbours="replace")
+
+
 def _tosses(stage: Any) -> bool:
     """Whether people of a stage are kept by coins."""
     return stage.kind in _TOSSED or getattr(stage, "keep", None) is not None
@@ -160,6 +184,7 @@ KINDS: Final[dict[str, Callable[[Any], Verdict]]] = {
     "selection": _selected,
     "diffusion": _diffused,
     "composition": _composed,
+    "parallel": _parallel,
     "reduction": _reduced,
 }
 """What a mechanism may declare itself to be, and who reads it then."""

@@ -101,6 +101,25 @@ def _sum(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool
     return by != 0, abs(by) <= -(-heaviest * int(mechanism.reach) // int(mechanism.grid))
 
 
+def _parallel(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
+    """One sum of a group in which they can be: nobody moves between groups whose people are public.
+
+    A group that has nobody of their level has not this person.
+    """
+    change = _differences(first, second)
+    if not change:
+        return False, True
+    (group, by), *others = change
+    part = step.mechanism.parts[group]
+    at = level_of(step, person.before)
+    level = -1 if at < 0 else float(np.asarray(step.mechanism.levels)[at])
+    own = [] if part is None else np.flatnonzero(np.asarray(part.levels) == level).tolist()
+    if others or not own or person.before != person.after:
+        return True, False
+    weight = int(part.weights[own[0]])
+    return True, abs(by) <= -(-weight * int(part.reach) // int(part.grid))
+
+
 def _squares(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
     """Two sums of one person, each rounded down: k·reach/grid together, and one more."""
     mechanism = step.mechanism
@@ -238,6 +257,7 @@ _KINDS: Final[dict[str, Callable[[Any, Any, Any, Person], tuple[bool, bool]]]] =
     "closed cells": _closed_cells,
     "sum and squares": _squares,
     "two sums": _two_sums,
+    "parallel": _parallel,
     "counts": _counts,
     "selection": _selection,
     "diffusion": _each,

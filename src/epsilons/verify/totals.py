@@ -236,6 +236,36 @@ def _counts(mechanism: Any, chance: Random) -> Iterator[bool]:
         yield bool(np.array_equal(np.asarray(after) - np.asarray(before), expected))
 
 
+def _parallel(mechanism: Any, chance: Random) -> Iterator[bool]:
+    """A person of one group and another in their place: no other group has another total."""
+    there = [at for at, part in enumerate(mechanism.parts) if part is not None]
+    for trial in range(min(_MOST, max(3, _WORK // len(mechanism.parts) // 16))):
+        group = there[trial] if trial < len(there) else int(chance.choice(there))
+        part = mechanism.parts[group]
+        rows = np.searchsorted(mechanism.levels, part.levels)
+        sums = _groups(mechanism, chance)
+        level = int(chance.choice(np.flatnonzero(np.asarray(part.counts) > 0)))
+        grid = int(part.grid)
+        rest = min(int(sums[rows[level], group]), (int(part.counts[level]) - 1) * grid)
+        first, second = sums.copy(), sums.copy()
+        first[rows[level], group] = rest + _share(chance, grid)
+        second[rows[level], group] = rest + _share(chance, grid)
+        pairs = zip(mechanism.total(first), mechanism.total(second), strict=True)
+        apart = [operator.index(b) - operator.index(a) for a, b in pairs]
+        far = -(-int(part.weights[level]) * int(part.reach) // grid)
+        yield abs(apart.pop(group)) <= far and not any(apart)
+
+
+def _groups(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
+    """Of every level of every group nothing, all, or something between."""
+    sums = np.zeros((len(mechanism.levels), len(mechanism.parts)), dtype=np.int64)
+    for group, part in enumerate(mechanism.parts):
+        if part is not None:
+            rows = np.searchsorted(mechanism.levels, part.levels)
+            sums[rows, group] = _sums(part, chance)
+    return sums
+
+
 def _levels(mechanism: Any, chance: Random, count: int) -> list[int]:
     """The levels whose people are moved: all, and some again, if there are few."""
     there = [i for i in range(count) if int(mechanism.counts[i]) > 0]
@@ -282,6 +312,7 @@ TOTALS: Final[dict[str, Callable[[Any, Random], Iterator[bool]]]] = {
     "open cells": _open_cells,
     "two sums": _two_sums,
     "counts": _counts,
+    "parallel": _parallel,
 }
 
 _SOME: Final[dict[str, Callable[[Any, Random], Any]]] = {
@@ -294,4 +325,5 @@ _SOME: Final[dict[str, Callable[[Any, Random], Any]]] = {
     "open cells": _on_rungs(_cell_tally),
     "two sums": _on_rungs(_tally),
     "counts": _some_counts,
+    "parallel": lambda mechanism, chance: mechanism.total(_groups(mechanism, chance)),
 }

@@ -1,0 +1,109 @@
+"""What releases of several numbers can tell: two groups beside each other, shares, a table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from epsilons import parameters, tally
+from epsilons.errors import KindError
+from epsilons.release.grouped import Compared, Groups, Shares
+from epsilons.risk.assumptions import Assumption
+
+if TYPE_CHECKING:
+    import polars
+
+__all__ = ["Tabled"]
+
+
+class Tabled:
+    """Releases as tables, and what lies between groups."""
+
+    estimate: Any
+    statistic: str
+    confidence: float
+    unit: str | None
+
+    @property
+    def assumption(self) -> Assumption:
+        """What was taken to be true of the data."""
+        raise NotImplementedError
+
+    @property
+    def groups(self) -> tuple[Any, ...]:
+        """The labels of the groups, in the order of `value`; pairs of labels for two columns."""
+        return self._groups("groups").labels
+
+    @property
+    def shares(self) -> Shares:
+        """The share of each group among all people, with its interval at `confidence`."""
+        return self._groups("shares").shares(self.assumption, self.confidence)
+
+    @property
+    def share(self) -> Shares | None:
+        """The share of those who answered, or who are in the subset, with its interval.
+
+        None if the mean is one of everybody.
+        """
+        found = getattr(self.estimate, "share", None)
+        if found is None:
+            raise KindError(f"share is for one number: this release is of {self.statistic}.")
+        share: Shares | None = found(self.assumption, self.confidence)
+        return share
+
+    def difference(self, first: Any, second: Any, confidence: float = 0.95) -> Compared:
+        """The mean of one group less that of another, with an interval for both at once.
+
+        Args:
+            first: the label of a group; a pair of labels for two columns.
+            second: that of another.
+            confidence: strictly between 0 and 1.
+
+        Raises:
+            ArgumentError: they are not two labels, the confidence is not strictly between 0 and 1,
+                or there are no groups.
+
+        Guarantee:
+            Over all data that the assumption allows, the probability that the interval misses is at
+            most 1 − confidence.
+        """
+        groups, level = self._groups("difference"), parameters.confidence(confidence)
+        return replace(groups.difference(first, second, self.assumption, level), unit=self.unit)
+
+    def ratio(self, first: Any, second: Any, confidence: float = 0.95) -> Compared:
+        """The mean of one group over that of another, with an interval for both at once.
+
+        Args:
+            first: the label of a group; a pair of labels for two columns.
+            second: that of another.
+            confidence: strictly between 0 and 1.
+
+        Raises:
+            ArgumentError: as `difference`; or values may be of both signs.
+
+        Guarantee:
+            As of `difference`.
+        """
+        groups, level = self._groups("ratio"), parameters.confidence(confidence)
+        return groups.ratio(first, second, self.assumption, level)
+
+    def to_frame(self, confidence: float | None = None) -> polars.DataFrame:
+        """A Polars table: a row for each group, category or coordinate, or one for one number.
+
+        Args:
+            confidence: of the intervals in it; that of the release, if not given.
+
+        Returns:
+            What it is of, the value, the ends of its interval, and of groups and categories those
+            of a band that holds for all rows at once; of groups also their shares of all people.
+
+        Raises:
+            ArgumentError: the confidence is not strictly between 0 and 1.
+        """
+        level = self.confidence if confidence is None else parameters.confidence(confidence)
+        return tally.frame(self.estimate.table(self.assumption, level))
+
+    def _groups(self, name: str) -> Groups:
+        if isinstance(self.estimate, Groups):
+            return self.estimate
+        raise KindError(f"{name} is for means by group: this release is of {self.statistic}.")

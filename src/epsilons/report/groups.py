@@ -1,0 +1,246 @@
+"""A mean for each group, with its interval and its share of all people."""
+
+from __future__ import annotations
+
+import functools
+import textwrap
+from typing import TYPE_CHECKING
+
+from epsilons.report import charts, notebook
+from epsilons.report.data import GroupsData
+from epsilons.report.numbers import (
+    aligned,
+    aligned_share,
+    distinct,
+    group_name,
+    number,
+    percent,
+    widest,
+)
+from epsilons.report.parts import FactList, Figure, PageTable, Part, Words, unbroken_percent
+from epsilons.report.phrases import (
+    people_words,
+    plot_title,
+    risk_words,
+    seeded,
+    unit_words,
+    with_unit,
+)
+from epsilons.report.screen import WIDTH, ending, first_lines, table, treats_lines
+from epsilons.report.sections import cut_words, release_page, treats_parts
+from epsilons.report.sides import related_words
+
+if TYPE_CHECKING:
+    import altair
+
+_PRINTED = 20
+"""Groups that are printed, those of the largest shares; the others are counted."""
+
+_IN_NOTEBOOK = 50
+"""Groups that a notebook shows."""
+
+_NEARLY = 0.8
+"""An interval of this part of the range tells next to nothing."""
+
+_PLOTTED = 60
+"""Groups that a plot shows."""
+
+
+def text(data: GroupsData) -> str:
+    """Means by group for the screen."""
+    confidence = percent(data["confidence"])
+    rows = _rows(data)
+    shown = _largest(data, _PRINTED)
+    lines = [
+        *first_lines(data),
+        table(_heads(data, confidence), [rows[at] for at in shown]),
+        *_hidden(len(rows) - len(shown)),
+        "",
+        _indented(f"{_facts(data)}, method {data['method']}"),
+        *treats_lines(data),
+        *[_indented(words) for words in (_error(data), *_tells_nothing(data))],
+        *ending(data, functools.partial(_told, data)),
+    ]
+    return "\n".join(lines)
+
+
+def html(data: GroupsData) -> str:
+    """Means by group for a notebook: a row for each, who spent what, and the words."""
+    rows = _rows(data)
+    shown = [rows[at] for at in _largest(data, _IN_NOTEBOOK)]
+    return notebook.block(
+        " ".join([*seeded(data), headline(data)]),
+        notebook.paragraphs(data["treats"], *_tells_nothing(data)),
+        notebook.html_table(_heads(data, percent(data["confidence"])), shown),
+        notebook.html_ending(data, functools.partial(_told, data)),
+        title=data["title"],
+    )
+
+
+def plot(data: GroupsData) -> altair.VConcatChart:
+    """A point with whiskers for each group, in their order, and who spent what below."""
+    alt = charts.altair_module()
+    names = distinct([group_name(each) for each in data["groups"]])
+    columns = zip(names, data["value"], *data["interval"], data["share"], strict=True)
+    rows = [
+        {"group": name, "mean": value, "low": low, "high": high, "share": share}
+        for name, value, low, high, share in list(columns)[:_PLOTTED]
+    ]
+    base = alt.Chart(alt.Data(values=rows))
+    x = alt.X("group:N", sort=names[:_PLOTTED], title=_by(data))
+    words = f"mean{unit_words(data)}, {percent(data['confidence'])} interval"
+    y = alt.Y("low:Q", title=words, scale=alt.Scale(zero=False))
+    whiskers = base.mark_rule(color=charts.INK, strokeWidth=2).encode(x=x, y=y, y2="high:Q")
+    points = base.mark_point(color=charts.MARK, filled=True, size=70).encode(
+        x=x, y="mean:Q", tooltip=["group:N", "mean:Q", "low:Q", "high:Q", "share:Q"]
+    )
+    shown = alt.layer(whiskers, points).properties(width=480, height=260)
+    many = len(names) > _PLOTTED
+    cut = f", the first {_PLOTTED} of {len(names):,} groups" if many else ""
+    title = plot_title(data, f"means by group, {people_words(data)}{cut}")
+    return charts.above_spending(shown, data["spent"], title)
+
+
+def page(data: GroupsData) -> str:
+    """Means by group as a page that stands alone."""
+    confidence = unbroken_percent(data["confidence"])
+    rows = _rows(data)
+    lo, hi = data["bounds"]
+    facts = [
+        ("People", people_words(data)),
+        ("Values", with_unit(data, f"from {number(lo)} to {number(hi)}")),
+        ("Groups", f"{_by(data)}: {_membership(data)}"),
+        ("Error", _error(data)),
+    ]
+    cut = cut_words(len(rows), "groups")
+    label = "Means with intervals: " + "; ".join(f"{row[0]} {row[1]}" for row in rows[:12])
+    parts: list[Part] = [
+        FactList(facts),
+        *treats_parts(data),
+        *[Words(words) for words in _tells_nothing(data)],
+        Figure(
+            _drawn(data),
+            label,
+            f"Dots are the published means, lines their intervals, each by itself.{cut}",
+        ),
+        PageTable(_heads(data, confidence), rows[: charts.MOST], "Published means and shares."),
+    ]
+    told = functools.partial(_told, data)
+    return release_page(data, f"Means of {len(rows):,} groups", parts, told)
+
+
+def headline(data: GroupsData) -> str:
+    """Of how many groups there are means, in a line."""
+    return f"Means of {len(data['groups']):,} groups: {people_words(data)}"
+
+
+def _error(data: GroupsData) -> str:
+    return risk_words(data, functools.partial(_told, data))
+
+
+def _indented(words: str) -> str:
+    return textwrap.fill(words, WIDTH, initial_indent="  ", subsequent_indent="  ")
+
+
+def _facts(data: GroupsData) -> str:
+    lo, hi = data["bounds"]
+    values = with_unit(data, f"{number(lo)} to {number(hi)}")
+    count = len(data["groups"])
+    groups = f"{count:,} group{'s' if count > 1 else ''}"
+    return f"{people_words(data)} in {groups} ({_membership(data)}), values from {values}"
+
+
+def _membership(data: GroupsData) -> str:
+    """Whether it is a secret who is in which group."""
+    return f"who is in which is {data['groups_are']}"
+
+
+def _by(data: GroupsData) -> str:
+    """What groups are called."""
+    return " and ".join(each or "group" for each in dict.fromkeys(data["by"]))
+
+
+def _heads(data: GroupsData, confidence: str) -> tuple[str, ...]:
+    mean = f"mean{unit_words(data)}"
+    ends = (f"from ({confidence})", "to")
+    share: tuple[str, ...] = ("share of people",)
+    if data["share_interval"][0] != data["share_interval"][1]:
+        share = (*share, *ends)
+    return _by(data), mean, *ends, *share
+
+
+def _rows(data: GroupsData) -> list[tuple[str, ...]]:
+    """The name of each group, its mean and its share, each with the ends of its interval."""
+    lows, highs = data["interval"]
+    fewest, most = data["share_interval"]
+    wide = min(high - low for low, high in zip(lows, highs, strict=True))
+    apart = widest(fewest, most)
+    certain = fewest == most
+    columns = zip(
+        data["groups"], data["value"], lows, highs, data["share"], fewest, most, strict=True
+    )
+    return [
+        (
+            group_name(name),
+            *(aligned(each, wide) for each in (value, low, high)),
+            *(aligned_share(each, apart or 0.01) for each in shares[: 1 if certain else 3]),
+        )
+        for name, value, low, high, *shares in columns
+    ]
+
+
+def _largest(data: GroupsData, count: int) -> list[int]:
+    """Where the groups of the largest shares are, in the order that was declared."""
+    ranked = sorted(range(len(data["share"])), key=lambda at: -data["share"][at])
+    return sorted(ranked[:count])
+
+
+def _hidden(count: int) -> list[str]:
+    if count <= 0:
+        return []
+    return [f"  … and {count:,} more, with smaller shares: to_frame() and JSON have them all"]
+
+
+def _tells_nothing(data: GroupsData) -> list[str]:
+    """What is said of intervals that are all that there could be, with what would help."""
+    lo, hi = data["bounds"]
+    pairs = zip(*data["interval"], strict=True)
+    empty = sum(high - low >= _NEARLY * (hi - lo) for low, high in pairs)
+    if not empty:
+        return []
+    whole = len(data["groups"])
+    of = f" of {empty:,} of {whole:,} groups" if empty < whole else ""
+    what = f"The intervals{of} are nearly all there could be: they tell next to"
+    helps = ["fewer or larger groups", "larger budgets"]
+    helps += [f"an answer to related: {each}" for each in _narrower(data)]
+    everyone = data["neighbours"] == "replace" and not data["outside"]
+    if data["groups_are"] == "private" and everyone and whole > 1:
+        helps.append('groups_are="public", if it is no secret who is in which')
+    return [f"{what} nothing. What would help: {'; '.join(helps)}."]
+
+
+def _narrower(data: GroupsData) -> list[str]:
+    """Answers with which intervals would be narrower, if they are true."""
+    own = [side["error"] for side in data["sides"] if side["related"] == data["related"]]
+    return [
+        f"related={side['related']}, if budgets go with values {related_words(side['related'])}"
+        for side in data["sides"]
+        if own and side["error"] < 0.8 * own[0]
+    ]
+
+
+def _told(data: GroupsData, error: float) -> str:
+    """An error, with its unit."""
+    return with_unit(data, number(error))
+
+
+def _drawn(data: GroupsData) -> str:
+    """A point with whiskers for each group; names stand beside, so that they can be read."""
+    alt = charts.altair_module()
+    names = [group_name(each) for each in data["groups"]]
+    base, y = charts.named_rows({**data, "unit": _by(data)}, names)
+    words = f"mean{unit_words(data)}, {percent(data['confidence'])} interval"
+    x = alt.X("low:Q", title=words, scale=alt.Scale(zero=False))
+    whiskers = base.mark_rule(color=charts.INK, strokeWidth=2).encode(y=y, x=x, x2="high:Q")
+    points = base.mark_point(color=charts.MARK, filled=True, size=60).encode(y=y, x="value:Q")
+    return charts.svg(alt.layer(whiskers, points))
