@@ -153,8 +153,8 @@ class Release(Tabled, Shown, Derived):
             Over all data that the assumption allows, the probability that any of them misses is at
             most 1 − confidence.
         """
-        several = isinstance(self.estimate, (Groups, Quantiles))
-        told = self.estimate if several else self._cells("band")
+        told = self.estimate
+        told = told if isinstance(told, (Groups, Quantiles)) else self._cells("band")
         return told.band(self.assumption, parameters.confidence(confidence))
 
     def radius(self, confidence: float = 0.95) -> float:
