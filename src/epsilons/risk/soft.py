@@ -22,7 +22,7 @@ from epsilons.risk import mean
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.contrasts import Contrast
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.margins import Margin, _Behind
+from epsilons.risk.margins import Behind, Margin
 from epsilons.risk.weighing import Weighing
 from epsilons.types import Floats
 
@@ -308,7 +308,7 @@ class WeighedMoments(SoftMoments):
 
 @storable
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RatioMoments(_Behind, SoftMoments):
+class RatioMoments(Behind, SoftMoments):
     """The margin of moments of an unknown number of people.
 
     Guarantee:
