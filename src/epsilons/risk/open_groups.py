@@ -238,7 +238,7 @@ class OpenGroupedMeans(Behind, Groups):
         """The share of each group among all people, with a range that holds it."""
         if assumption.related is not False:
             assumption = Assumption(assumption.about, True)
-        largest, apart, rest = self._asked(assumption, confidence)
+        largest, apart, rest = self.asked(assumption, confidence)
         total = float(self.drawn.sum())
         if total <= 0.0:
             nothing = np.full(self.numbers, 0.5)

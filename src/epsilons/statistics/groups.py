@@ -14,8 +14,9 @@ from epsilons.budgets import Budgets
 from epsilons.mechanisms import CellSums, build_histogram
 from epsilons.release import ByLevel
 from epsilons.risk.goals import CellsGoal
-from epsilons.risk.grouped import GroupedMeans, OpenGroupedMeans
+from epsilons.risk.grouped import GroupedMeans
 from epsilons.risk.one_group import leading
+from epsilons.risk.open_groups import OpenGroupedMeans
 from epsilons.risk.weighing import Weighing
 from epsilons.statistics import grouping, public_groups
 from epsilons.statistics.call import Call
