@@ -109,6 +109,9 @@ def test_parts_that_are_rounded_never_add_up_to_more(epsilon: float, others: int
     assert all(Fraction(level) <= Fraction(epsilon) for level in verdict.budgets)
 
 
+CALL = Call.of(epsilon=1.0)
+"""Of one share each."""
+
 APART: dict[str, Any] = {
     "range": mean(bounds=None),
     "guess": mean(spread=0.1),
@@ -128,7 +131,7 @@ APART: dict[str, Any] = {
 @pytest.mark.parametrize("name", APART)
 def test_what_is_asked_otherwise_stays_by_itself(name: str) -> None:
     other = APART[name]
-    assert several.gathered([MEANS[0], other, MEANS[1]], "replace") == [(0, 2), (1,)]
+    assert several.gathered([MEANS[0], other, MEANS[1]], [CALL] * 3) == [(0, 2), (1,)]
     releases = ep.publish([MEANS[0], other, MEANS[1]], epsilon=4.0 * EPSILON, source=ep.Seeded(3))
     assert releases[0].mechanism is releases[2].mechanism
     assert releases[0].mechanism.means == 2
@@ -137,7 +140,7 @@ def test_what_is_asked_otherwise_stays_by_itself(name: str) -> None:
 
 def test_two_goals_are_two_groups() -> None:
     questions = [MEANS[0], mean(confidence=0.9), MEANS[1], mean(confidence=0.9)]
-    assert several.gathered(questions, "replace") == [(0, 2), (1, 3)]
+    assert several.gathered(questions, [CALL] * 4) == [(0, 2), (1, 3)]
     releases = ep.publish(questions, epsilon=EPSILON, source=ep.Seeded(3))
     assert kinds(releases) == ["several sums", "several sums"]
     assert ep.verify.exact(releases.mechanism).holds
