@@ -67,7 +67,7 @@ class Groups(Margin, ABC):
         """How far a test is off, and what is left of an error probability."""
 
     @abstractmethod
-    def owned(self, beta: float) -> float | None:
+    def owned(self) -> float | None:
         """Which part of β each group's own interval takes in a pair; None: there is nothing else.
 
         What was drawn of the cells must not choose.
@@ -181,7 +181,7 @@ class Groups(Margin, ABC):
     ) -> tuple[Pair, float]:
         """Two groups, and the error probability that is left for their combination."""
         beta = self.error_of(confidence)
-        part = self.owned(beta)
+        part = None if self.reach(assumption, beta)[0].nearer(beta) else self.owned()
         own = self.unit(assumption, 1.0 - (0.5 if part is None else part) * (1.0 - confidence))
         about = math.inf if part is None else self.about(ABOUT * beta)
         sides = []
@@ -293,7 +293,7 @@ class GroupedMeans(Groups):
         """How far a test is off, and what is left of an error probability: all of it."""
         return Reach(self.weighing, assumption, self._of_means, ROWS, self.whole), beta
 
-    def owned(self, beta: float) -> float | None:  # noqa: ARG002
+    def owned(self) -> float | None:
         """Public facts alone tell whether the noise of shares is small beside them."""
         return OWN if self.weighing.scale * self.numbers < JOINTLY else None
 
