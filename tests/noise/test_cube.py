@@ -143,6 +143,29 @@ def test_draws_follow_the_law(law: Cube) -> None:
     assert two_samples(counted(law, one), counted(law, many.tolist())) > ALPHA
 
 
+def largest_fit(law: Cube, drawn: Any) -> float:
+    """By the largest numbers alone: few cells, in which small faults of the cubes are seen."""
+    shares: dict[int, float] = {}
+    for z, chance in chances(law).items():
+        shares[max(map(abs, z))] = shares.get(max(map(abs, z)), 0.0) + chance
+    seen = np.bincount(np.abs(drawn).max(axis=1), minlength=len(shares))
+    counts = [*seen[: len(shares)].tolist(), int(seen[len(shares) :].sum())]
+    return chi_square(counts, [*(shares[r] for r in range(len(shares))), 0.0])
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("law", EVERY[:4])
+def test_the_largest_numbers_follow_it(law: Cube) -> None:
+    assert largest_fit(law, law.draw(Seeded(7), 60_000)) > ALPHA
+    if law.dimension > 1:  # a coin that is a little too likely to keep the smallest cube
+        chance, d = np.random.default_rng(7), law.dimension
+        r = Geometric(law.scale).draw(Seeded(8), 2_000_000 * (d + 1)).reshape(-1, d + 1).sum(axis=1)
+        side = 2 * r[:, np.newaxis] + 1.0
+        kept = chance.random((len(r), d)) < side / (side + np.arange(1, d + 1))
+        r = r[kept.all(axis=1)][:60_000, np.newaxis]
+        assert largest_fit(law, chance.integers(-r, r, (len(r), d), endpoint=True)) < ALPHA
+
+
 @pytest.mark.statistical
 @pytest.mark.parametrize("law", FITTED)
 def test_python_integers_follow_it_too(law: Cube, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -143,12 +143,16 @@ BUDGETS = Budgets.of_levels(np.array([0.1, 0.5, 2.0]), np.array([300, 300, 400])
 def test_a_cap_for_several_means_is_the_best_of_all_caps(assumption: Assumption, loss: str) -> None:
     goal = SeveralMeans(assumption, loss, 0.9, means=4)
     best = allocate_for(BUDGETS, goal, "auto")
-    for cap in np.geomspace(0.08, 2.0, 40).tolist():
+    risks = []
+    for cap in [*np.geomspace(0.08, 2.0, 40).tolist(), float(best.spent.max())]:
         spent = np.minimum(BUDGETS.levels, cap)
         total = float(BUDGETS.counts @ spent)
-        noise = goal.noise
-        weighing = Weighing(spent / total, BUDGETS.counts, noise.moves / total, cube=noise.cube)
-        assert best.aimed <= goal.risk(weighing) * (1.0 + 1e-9)
+        # Laplace noise of the same variance: (d + 1)(d + 2)/6 times that of one mean.
+        scale = math.sqrt(5.0) / total
+        weighing = Weighing(spent / total, BUDGETS.counts, scale, cube=CubeNoise(4))
+        risks.append(goal.risk(weighing))
+    assert best.aimed <= min(risks) * (1.0 + 1e-9)
+    assert best.aimed == pytest.approx(risks[-1], rel=1e-9)
     # Never worse than a part for each, whatever the rule.
     apart = Budgets.of_levels(BUDGETS.levels / 4, BUDGETS.counts)
     assert best.aimed < allocate_for(apart, MeanGoal(assumption, loss, 0.9), "optimal").aimed
