@@ -123,8 +123,15 @@ def test_commands_run(page: str) -> None:
 
 
 def test_every_block_says_what_it_is() -> None:
-    kinds = {"python", "text", "console", "json"}
+    kinds = {"python", "text", "console", "json", "toml"}
     assert {block.kind for page in PAGES for block in blocks(page)} <= kinds
+
+
+def test_studies_that_are_shown_are_the_bundled_one() -> None:
+    """Which is published by the commands of the page."""
+    shown = [block.text for page in PAGES for block in blocks(page) if block.kind == "toml"]
+    bundled = (ROOT / "src/epsilons/data/study.toml").read_text("utf-8")
+    assert shown == [bundled[bundled.index("[study]") :]]
 
 
 @pytest.mark.parametrize("page", PAGES)

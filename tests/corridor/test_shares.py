@@ -301,3 +301,17 @@ def test_what_is_wrong_with_the_data_is_said_before_shares_are_chosen() -> None:
             source=source,
         )
     assert source.handed == 0
+
+
+@pytest.mark.parametrize("given", [{}, {"shares": [1, 5]}], ids=str)
+def test_a_cap_is_of_all_questions_together(given: Any) -> None:
+    """Of people whose budgets say nothing, so that everyone spends what they may."""
+    unrelated = [
+        ep.Mean(VALUES, bounds=(0, 100), related=False),
+        ep.Frequencies(COLOURS, categories=["red", "green", "blue"], related=False),
+    ]
+    releases = ep.publish(
+        unrelated, epsilon=EPSILON, cap=0.2, source=ep.Seeded(4), **GUESS, **given
+    )
+    most = max(ep.verify.exact(releases.mechanism).losses)
+    assert Fraction(0.19) < most <= Fraction(0.2)

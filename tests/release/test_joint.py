@@ -51,6 +51,10 @@ def test_ranges_have_the_names_of_their_releases() -> None:
         found["wages"]
     lines = str(found).splitlines()
     assert len(lines) == 1 + 6
+    assert [line.split("   ")[0].strip() for line in lines[2:6]] == [
+        f"Frequencies: {name}" for name in "abcd"
+    ]
+    assert lines[1].startswith("  Wages  ")
     assert lines[0].split() == ["all", "at", "once", "from", "(95", "%)", "to"]
     assert found.to_dict()["ranges"]["Wages"] == list(releases.band()[0][1:])
     json.dumps(found.to_dict())

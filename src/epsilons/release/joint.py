@@ -10,7 +10,7 @@ import numpy as np
 
 from epsilons.errors import ArgumentError
 from epsilons.report import table
-from epsilons.report.numbers import aligned, percent
+from epsilons.report.numbers import aligned, category_name, percent
 
 if TYPE_CHECKING:
     from epsilons.release.release import Release
@@ -39,10 +39,12 @@ class JointRanges(Sequence[JointRange]):
     Attributes:
         confidence: with at least this probability all of them hold at once.
         each: the ranges, in the order of the releases.
+        of: for each release what its numbers are of, to be printed; one "" if it has one number.
     """
 
     confidence: float
     each: tuple[JointRange, ...]
+    of: tuple[tuple[str, ...], ...]
 
     def __len__(self) -> int:
         return len(self.each)
@@ -70,11 +72,11 @@ class JointRanges(Sequence[JointRange]):
 
     def __str__(self) -> str:
         rows = []
-        for name, low, high in self.each:
+        for (name, low, high), labels in zip(self.each, self.of, strict=True):
             lows, highs = np.atleast_1d(low), np.atleast_1d(high)
             wide = float(np.max(highs - lows))
-            for place, ends in enumerate(zip(lows.tolist(), highs.tolist(), strict=True)):
-                own = name if len(lows) == 1 else f"{name} [{place}]"
+            for label, *ends in zip(labels, lows.tolist(), highs.tolist(), strict=True):
+                own = f"{name}: {label}" if label else name
                 rows.append((own, *(aligned(end, wide) for end in ends)))
         return table(("all at once", f"from ({percent(self.confidence)})", "to"), rows)
 
@@ -98,7 +100,18 @@ def joint_ranges(
     miss = [(1.0 - confidence) * size / sum(sizes) for size in sizes]
     ranges = [_range(release, 1.0 - part) for release, part in zip(releases, miss, strict=True)]
     rows = zip(names, ranges, strict=True)
-    return JointRanges(confidence, tuple(JointRange(name, *ends) for name, ends in rows))
+    each = tuple(JointRange(name, *ends) for name, ends in rows)
+    return JointRanges(confidence, each, tuple(_labels(release) for release in releases))
+
+
+def _labels(release: Release) -> tuple[str, ...]:
+    """What the numbers of a release are of: categories or groups, or their places."""
+    size = int(np.size(release.value))
+    if size == 1:
+        return ("",)
+    known = (getattr(release.estimate, name, ()) for name in ("categories", "groups"))
+    named = next((each for each in known if len(each) == size), tuple(range(size)))
+    return tuple(category_name(each) for each in named)
 
 
 def _range(release: Release, confidence: float) -> tuple[Any, Any]:
