@@ -13,7 +13,16 @@ import pytest
 
 import epsilons as ep
 from epsilons import report
-from epsilons.report import KINDS, CellsData, Data, PlanData, ScalarData, VectorData
+from epsilons.report import (
+    KINDS,
+    CellsData,
+    CountData,
+    Data,
+    PlanData,
+    QuantilesData,
+    ScalarData,
+    VectorData,
+)
 from epsilons.report.plan_data import LocalPlanData, RangePlanData
 from tests.assumed import GAUSSIAN, SAMPLE
 
@@ -21,6 +30,8 @@ TYPES: dict[str, Any] = {
     "scalar": ScalarData,
     "cells": CellsData,
     "vector": VectorData,
+    "quantiles": QuantilesData,
+    "count": CountData,
     "plan": PlanData,
     "range plan": RangePlanData,
     "local plan": LocalPlanData,
@@ -62,6 +73,12 @@ def shown() -> dict[str, Any]:
         "bins": ep.frequencies(
             values, epsilon=budgets, edges=[0.0, 20.0, 1e9], other="rest", source=ep.Seeded(1)
         ),
+        "quantiles": ep.quantile(
+            values, [0.1, 0.5], epsilon=budgets, bounds=(0, 99), source=ep.Seeded(1)
+        ),
+        "count of private people": ep.count(
+            epsilon=budgets, levels=[0.1, 0.3, 1.0], source=ep.Seeded(1)
+        ),
         "found range": found(),
         "diffusion": found(method="diffusion", **GAUSSIAN),
         "found range of private people": found(neighbours="add-remove"),
@@ -82,7 +99,8 @@ def shown() -> dict[str, Any]:
 
 
 NAMES = [
-    "mean", "private mean", "counted mean", "shares", "private shares", "bins", "found range",
+    "mean", "private mean", "counted mean", "shares", "private shares", "bins", "quantiles",
+    "count of private people", "found range",
     "diffusion", "found range of private people", "diffusion of private people", "gaussian",
     "local bit", "local mean", "local frequencies", "local vector", "plan", "plan of shares",
     "plan of private people", "plan with a guess", "plan of a range", "plan of a Gaussian",

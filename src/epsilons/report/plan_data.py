@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from epsilons.report.data import CellsData, ScalarData, SpentRow, VectorData
+from epsilons.report.data import AnyRelease, SpentRow
 
 
 class OutcomeRow(TypedDict):
@@ -246,4 +246,4 @@ class LocalPlanData(TypedDict):
     lower_bound: float
 
 
-Data = ScalarData | CellsData | VectorData | PlanData | RangePlanData | LocalPlanData
+Data = AnyRelease | PlanData | RangePlanData | LocalPlanData
