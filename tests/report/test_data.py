@@ -16,8 +16,10 @@ from epsilons import report
 from epsilons.report import (
     KINDS,
     CellsData,
+    CountData,
     Data,
     PlanData,
+    QuantilesData,
     ReleasesData,
     ScalarData,
     VectorData,
@@ -30,6 +32,8 @@ TYPES: dict[str, Any] = {
     "cells": CellsData,
     "vector": VectorData,
     "releases": ReleasesData,
+    "quantiles": QuantilesData,
+    "count": CountData,
     "plan": PlanData,
     "range plan": RangePlanData,
     "local plan": LocalPlanData,
@@ -72,6 +76,12 @@ def shown() -> dict[str, Any]:
         "bins": ep.frequencies(
             values, epsilon=budgets, edges=[0.0, 20.0, 1e9], other="rest", source=ep.Seeded(1)
         ),
+        "quantiles": ep.quantile(
+            values, [0.1, 0.5], epsilon=budgets, bounds=(0, 99), source=ep.Seeded(1)
+        ),
+        "count of private people": ep.count(
+            epsilon=budgets, levels=[0.1, 0.3, 1.0], source=ep.Seeded(1)
+        ),
         "found range": found(),
         "diffusion": found(method="diffusion", **GAUSSIAN),
         "found range of private people": found(neighbours="add-remove"),
@@ -100,7 +110,8 @@ def shown() -> dict[str, Any]:
 
 
 NAMES = [
-    "mean", "private mean", "counted mean", "shares", "private shares", "bins", "found range",
+    "mean", "private mean", "counted mean", "shares", "private shares", "bins", "quantiles",
+    "count of private people", "found range",
     "diffusion", "found range of private people", "diffusion of private people", "gaussian",
     "local bit", "local mean", "local frequencies", "local vector", "several", "plan",
     "plan of shares", "plan of private people", "plan with a guess", "plan of a range",

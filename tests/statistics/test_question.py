@@ -22,6 +22,8 @@ MADE: dict[str, Any] = {
     "mean": lambda **words: ep.Mean(VALUES, **{"bounds": (0, 1), **words}),
     "found": lambda **words: ep.Mean(VALUES, bounds=None, **words),
     "frequencies": lambda **words: ep.Frequencies(VALUES, **{"edges": [0, 0.5, 1], **words}),
+    "quantile": lambda **words: ep.Quantile(VALUES, **{"q": 0.5, "bounds": (0, 1), **words}),
+    "count": lambda **words: ep.Count(VALUES, **words),
 }
 
 
@@ -143,12 +145,21 @@ def test_a_question_can_be_asked_again() -> None:
         question = make()
         values = np.random.default_rng(2).normal(0.5, 0.1, 3000)
         asked = dataclasses.replace(question, values=values)
-        first, second = (ep.publish([asked], epsilon=1.0, source=ep.Seeded(4)) for _ in range(2))
+        terms = "add-remove" if isinstance(question, ep.Count) else "replace"
+        first, second = (
+            ep.publish([asked], epsilon=1.0, neighbours=terms, source=ep.Seeded(4))
+            for _ in range(2)
+        )
         assert plain(first[0]) == plain(second[0])
 
 
 def test_every_statistic_is_found_by_its_name() -> None:
-    assert dict(STATISTICS) == {"mean": ep.Mean, "frequencies": ep.Frequencies}
+    assert dict(STATISTICS) == {
+        "mean": ep.Mean,
+        "frequencies": ep.Frequencies,
+        "quantile": ep.Quantile,
+        "count": ep.Count,
+    }
     for name, kind in STATISTICS.items():
         assert issubclass(kind, Question)
         assert kind.statistic == name

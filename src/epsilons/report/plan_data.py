@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from epsilons.report.data import (
-    CellsData,
-    GroupsData,
-    ReleasesData,
-    ScalarData,
-    SpentRow,
-    VectorData,
-)
+from epsilons.report.data import AnyRelease, ReleasesData, SpentRow
 
 
 class OutcomeRow(TypedDict):
@@ -296,14 +289,4 @@ class PlansData(TypedDict):
     warnings: list[str]
 
 
-Data = (
-    ScalarData
-    | CellsData
-    | GroupsData
-    | VectorData
-    | ReleasesData
-    | PlanData
-    | RangePlanData
-    | LocalPlanData
-    | PlansData
-)
+Data = AnyRelease | ReleasesData | PlanData | RangePlanData | LocalPlanData | PlansData

@@ -34,6 +34,9 @@ __all__ = [
 EVEN: Final = "forecast for values spread evenly over the range"
 """What the risk of a quantile is: over all data it would be the whole range."""
 
+_FLOATS: Final = 1e-12
+"""More than what floats put a cumulative share off."""
+
 _TOTAL_SHARE: Final = 0.05
 """The part of the error probability that bounds an unknown total."""
 
@@ -133,7 +136,7 @@ def _closed(
     proofs = ways(weighing, assumption, q, beta)
     middle = min(max(round(q * cells), 1), cells - 1)
     way = min(proofs, key=lambda each: reach(weighing, cells, each, middle))
-    given = way.shift + cells * margin.slack
+    given = way.shift + _FLOATS + (cells * margin.slack if weighing.scale > 0.0 else 0.0)
 
     def refutes(added: int, off: float) -> bool:
         return off > given and chance(weighing, cells, way, added, off - given) <= way.side
@@ -220,10 +223,10 @@ class SelectedQuantiles(QuantilesMargin):
         quantiles: which quantiles.
         weighing: the weights of people in ranks; its scale says nothing.
         cells: how many candidates there are.
-        picks: the candidate of each quantile, of the one below it and of the one above it; −1 for
-            one that was not selected.
-        gaps: how much of the weight lies between each and the two.
-        rates: by how much a rank of all the weight lowers the logarithm of a chance there.
+        picks: for one quantile after the other its candidate, that of the one below it and that
+            of the one above it; −1 for one that was not selected.
+        gaps: for one after the other, how much of the weight lies between it and the two.
+        rate: by how much a rank of all the weight lowers the logarithm of a chance at the ends.
     """
 
     quantiles: Floats
@@ -231,26 +234,25 @@ class SelectedQuantiles(QuantilesMargin):
     cells: int
     picks: Integers
     gaps: Floats
-    rates: Floats
+    rate: float
 
     def values(self, bounds: Bounds) -> Floats:
         """The middles of the candidates that were selected, within their neighbours."""
         edges = even(bounds, self.cells)
         middles = (edges[:-1] + edges[1:]) / 2.0
-        low, high = self.picks[:, 1], self.picks[:, 2]
+        own, low, high = self.picks.reshape(-1, 3).T
         least = np.where(low >= 0, low, 0)
         most = np.maximum(np.where(high >= 0, high, self.cells - 1), least)
-        return np.asarray(middles[np.clip(self.picks[:, 0], least, most)])
+        return np.asarray(middles[np.clip(own, least, most)])
 
     def one(self, at: int, bounds: Bounds, assumption: Assumption, confidence: float) -> Bounds:
         """The range of the quantile at this place."""
         edges, q, beta = even(bounds, self.cells), float(self.quantiles[at]), 1.0 - confidence
-        _, low, high = self.picks[at].tolist()
+        needed = selection_shift(self.weighing, assumption, q, beta, self.cells, self.rate)
         ends = [bounds[0], bounds[1]]
-        for side, pick in ((0, low), (1, high)):
-            rate = float(self.rates[at, side])
-            needed = selection_shift(self.weighing, assumption, q, beta, self.cells, rate)
-            if pick >= 0 and float(self.gaps[at, side]) >= needed:
+        for side in (0, 1):
+            pick = int(self.picks[3 * at + 1 + side])
+            if pick >= 0 and float(self.gaps[2 * at + side]) >= needed:
                 ends[side] = float(edges[pick + side])
         return min(ends), max(ends)
 

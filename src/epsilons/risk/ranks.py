@@ -117,7 +117,7 @@ def reach(weighing: Weighing, cells: int, way: Way, added: int) -> float:
 
 
 def inverted(
-    shares: Floats, q: float, edges: Floats, below: Refutes, above: Refutes
+    shares: Floats, q: float, edges: Floats, lower: Refutes, upper: Refutes
 ) -> tuple[float, float]:
     """The range of a quantile.
 
@@ -125,13 +125,13 @@ def inverted(
         shares: the noisy share below each inner end of the bins, ascending.
         q: which quantile.
         edges: all ends of bins, one more than there are bins.
-        below: refutes that so many cells hold the quantile, being so much short of q.
-        above: refutes that the quantile is beyond so many cells, which hold so much more than q.
+        lower: refutes that so many cells hold the quantile, being so much short of q.
+        upper: refutes that the quantile is beyond so many cells, which hold so much more than q.
     """
     first, last = 0, len(edges) - 1
-    while first < len(shares) and below(first + 1, q - float(shares[first])):
+    while first < len(shares) and lower(first + 1, q - float(shares[first])):
         first += 1
-    while last > first + 1 and above(last - 1, float(shares[last - 2]) - q):
+    while last > first + 1 and upper(last - 1, float(shares[last - 2]) - q):
         last -= 1
     return float(edges[first]), float(edges[last])
 

@@ -157,9 +157,9 @@ class Selecting:
             self.quantiles,
             weighing,
             FINE,
-            np.array(picks, dtype=np.int64).reshape(-1, 3),
-            np.abs(self.quantiles[:, None] - aimed),
-            np.full((len(self.quantiles), 2), rates[1]),
+            np.array(picks, dtype=np.int64),
+            np.abs(self.quantiles[:, None] - aimed).ravel(),
+            rates[1],
         )
         spent = np.array([float_down(each) for each in added_up(s.losses for s in stages)])
         return Ranked(

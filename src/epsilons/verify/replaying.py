@@ -279,6 +279,8 @@ class _Trying:
         """Whether a row's person weighs anything in the last draw."""
         last = self.first.steps[-1]
         at = level_of(last, self._budget(row))
+        if last.mechanism.kind == "counts":  # a person weighs one in their cell, if they have one
+            return at >= 0 and int(last.mechanism.cell_of[at]) >= 0
         return at >= 0 and int(last.mechanism.weights[at]) > 0
 
     def outcome(self, change: Change, row: Any) -> Outcome:

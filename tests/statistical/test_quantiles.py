@@ -1,0 +1,163 @@
+"""Intervals of quantiles hold the truth as often as they say, on data that are made to break them.
+
+Each cell of a table of cases is tested by a binomial count of misses with a false alarm of 10⁻⁹;
+a margin that forgets the bias, or the noise of all bins but one, must be noticed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+from epsilons.risk import ranks
+
+pytestmark = pytest.mark.statistical
+
+LEVELS = np.array([0.1, 0.5, 2.0])
+TAIL = 1e-9
+BOUNDS = (0.0, 100.0)
+
+
+def two_points(n: int, chance: np.random.Generator) -> np.ndarray:
+    return np.where(chance.random(n) < 0.5, 10.0, 90.0)
+
+
+def mostly_zero(n: int, chance: np.random.Generator) -> np.ndarray:
+    return np.where(chance.random(n) < 0.7, 0.0, 100.0 * chance.random(n))
+
+
+def skewed(n: int, chance: np.random.Generator) -> np.ndarray:
+    return np.minimum(chance.lognormal(1.0, 1.2, n), 100.0)
+
+
+def even(n: int, chance: np.random.Generator) -> np.ndarray:
+    return 100.0 * chance.random(n)
+
+
+SHAPES = {each.__name__: each for each in (two_points, mostly_zero, skewed, even)}
+
+
+def smallest_with(values: np.ndarray, q: float) -> float:
+    """The smallest value with at least a share q at or below it, by counting."""
+    return next(v for v in np.unique(values) if (values <= v).mean() >= q - 1e-12)
+
+
+def misses(
+    shape: Callable[..., np.ndarray],
+    n: int,
+    q: float,
+    confidence: float,
+    runs: int,
+    *,
+    truth: float | None = None,
+    **asked: Any,
+) -> int:
+    """How often the interval misses, budgets being in the worst order if they may be."""
+    chance = np.random.default_rng(17)
+    missed = 0
+    for run in range(runs):
+        values = shape(n, chance)
+        budgets = chance.choice(LEVELS, n)
+        if asked["related"] is True:  # the largest values have the largest budgets, or the smallest
+            order = np.argsort(values, kind="stable")
+            values, budgets = values[order], np.sort(budgets)[:: 1 if run % 2 else -1]
+        release = ep.quantile(
+            values, q, epsilon=budgets, bounds=BOUNDS, source=ep.Seeded(1000 + run), **asked
+        )
+        low, high = release.interval(confidence)
+        wanted = smallest_with(values, q) if truth is None else truth
+        missed += not low <= wanted <= high
+    return missed
+
+
+def too_many(runs: int, beta: float) -> int:
+    """The number of misses that a right interval has with a probability of at most 10⁻⁹."""
+    logs = [
+        math.lgamma(runs + 1) - math.lgamma(k + 1) - math.lgamma(runs - k + 1)
+        + k * math.log(beta) + (runs - k) * math.log1p(-beta)
+        for k in range(runs + 1)
+    ]  # fmt: skip
+    tails = np.cumsum(np.exp(logs)[::-1])[::-1]
+    return int(np.flatnonzero(tails <= TAIL)[0])
+
+
+QUICK = [
+    ("two_points", 20, "table", True),
+    ("mostly_zero", 300, "table", True),
+    ("skewed", 300, "table", False),
+    ("even", 300, "selection", True),
+]
+CASES = [
+    (shape, n, method, related)
+    for shape in SHAPES
+    for n in (20, 300, 10_000)
+    for method in ("table", "selection")
+    for related in (True, False)
+]
+SLOW = [pytest.param(*case, marks=pytest.mark.slow) for case in CASES if case not in QUICK]
+
+
+@pytest.mark.parametrize(("shape", "n", "method", "related"), [*QUICK, *SLOW])
+def test_of_these_people(shape: str, n: int, method: str, related: bool) -> None:
+    runs, q = 40, 0.75 if shape == "mostly_zero" else 0.5
+    found = misses(SHAPES[shape], n, q, 0.95, runs, method=method, related=related)
+    assert found < too_many(runs, 0.05)
+
+
+@pytest.mark.parametrize("q", [0.5, pytest.param(0.1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("related", [True, False])
+def test_of_a_population(q: float, related: bool) -> None:
+    given: dict[str, Any] = {"method": "table", "related": related, "about": "population"}
+    found = misses(even, 300, q, 0.95, 40, truth=100.0 * q, **given)
+    assert found < too_many(40, 0.05)
+
+
+@pytest.mark.parametrize(
+    "shape", ["even", *(pytest.param(s, marks=pytest.mark.slow) for s in SHAPES if s != "even")]
+)
+def test_of_people_who_are_private(shape: str) -> None:
+    given: dict[str, Any] = {"neighbours": "add-remove", "levels": LEVELS, "related": True}
+    assert misses(SHAPES[shape], 300, 0.5, 0.95, 40, **given) < too_many(40, 0.05)
+
+
+def test_of_a_population_of_people_who_are_private() -> None:
+    given: dict[str, Any] = {"neighbours": "add-remove", "levels": LEVELS, "related": False}
+    found = misses(even, 300, 0.5, 0.95, 40, truth=50.0, about="population", **given)
+    assert found < too_many(40, 0.05)
+
+
+def test_the_count_of_misses_notices_a_forgotten_bias(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Power: everyone's whole budget weighs, and what budgets tell is not added."""
+    monkeypatch.setattr(
+        "epsilons.risk.quantiles.ways",
+        lambda *args: tuple(ranks.Way(0.0, way.chances, way.side) for way in ranks.ways(*args)),
+    )
+    monkeypatch.setattr("epsilons.statistics.ranked.best_cap", lambda *_: 2.0)
+    found = misses(even, 2000, 0.5, 0.95, 40, method="table", related=True)
+    assert found >= too_many(40, 0.05)
+
+
+def test_the_count_of_misses_notices_the_noise_of_one_bin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Power: a sum of many cells is taken to have the noise of one."""
+    real = ranks.closed_tail
+    monkeypatch.setattr(ranks, "closed_tail", lambda cells, _: real(cells, 1))
+    monkeypatch.setattr("epsilons.statistics.ranked.BINS", (64,))
+    monkeypatch.setitem(globals(), "LEVELS", np.array([0.2]))  # nothing but noise is random
+    found = misses(even, 400, 0.5, 0.99, 60, method="table", related=True)
+    assert found >= too_many(60, 0.01)
+
+
+def test_a_count_of_people_is_within_its_interval() -> None:
+    runs, missed = 200, 0
+    budgets = np.repeat(LEVELS, 100)
+    for run in range(runs):
+        release = ep.count(epsilon=budgets, levels=LEVELS, source=ep.Seeded(run))
+        low, high = release.interval(0.8)
+        missed += not low <= 300 <= high
+    assert missed < too_many(runs, 0.2)
+    assert missed >= runs - too_many(runs, 0.82)  # nor is it far too wide: the law is exact
