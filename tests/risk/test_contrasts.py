@@ -68,7 +68,7 @@ def test_variances_and_tails_of_draws() -> None:
     drawn = np.concatenate([first, rest[:, None]], axis=1)[kept]
     u = np.array([0.5, 0.0, -0.5])
     for values in (np.kron(u, u), np.kron(u - 0.3, u + 0.1), np.kron(u, np.ones(3))):
-        contrast = Contrast(values, 1.0, ClosedNoise(9))
+        contrast = Contrast(np.asarray(values, np.float64), 1.0, ClosedNoise(9))
         found = drawn @ values
         assert float(found.var()) == pytest.approx(contrast.variance, rel=0.05)
         for beta in (0.2, 0.05, 0.01):

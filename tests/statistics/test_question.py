@@ -22,6 +22,10 @@ MADE: dict[str, Any] = {
     "mean": lambda **words: ep.Mean(VALUES, **{"bounds": (0, 1), **words}),
     "found": lambda **words: ep.Mean(VALUES, bounds=None, **words),
     "frequencies": lambda **words: ep.Frequencies(VALUES, **{"edges": [0, 0.5, 1], **words}),
+    "variance": lambda **words: ep.Variance(VALUES, **{"bounds": (0, 1), **words}),
+    "covariance": lambda **words: ep.Covariance(
+        VALUES, VALUES, **{"bounds": (0, 1), "beside_bounds": (0, 1), **words}
+    ),
 }
 
 
@@ -142,13 +146,19 @@ def test_a_question_can_be_asked_again() -> None:
     for make in MADE.values():
         question = make()
         values = np.random.default_rng(2).normal(0.5, 0.1, 3000)
-        asked = dataclasses.replace(question, values=values)
+        both = {"beside": values} if hasattr(question, "beside") else {}
+        asked = dataclasses.replace(question, values=values, **both)
         first, second = (ep.publish([asked], epsilon=1.0, source=ep.Seeded(4)) for _ in range(2))
         assert plain(first[0]) == plain(second[0])
 
 
 def test_every_statistic_is_found_by_its_name() -> None:
-    assert dict(STATISTICS) == {"mean": ep.Mean, "frequencies": ep.Frequencies}
+    assert dict(STATISTICS) == {
+        "mean": ep.Mean,
+        "frequencies": ep.Frequencies,
+        "variance": ep.Variance,
+        "covariance": ep.Covariance,
+    }
     for name, kind in STATISTICS.items():
         assert issubclass(kind, Question)
         assert kind.statistic == name
