@@ -24,6 +24,10 @@ MADE: dict[str, Any] = {
     "frequencies": lambda **words: ep.Frequencies(VALUES, **{"edges": [0, 0.5, 1], **words}),
     "quantile": lambda **words: ep.Quantile(VALUES, **{"q": 0.5, "bounds": (0, 1), **words}),
     "count": lambda **words: ep.Count(VALUES, **words),
+    "variance": lambda **words: ep.Variance(VALUES, **{"bounds": (0, 1), **words}),
+    "covariance": lambda **words: ep.Covariance(
+        VALUES, VALUES, **{"bounds": (0, 1), "beside_bounds": (0, 1), **words}
+    ),
 }
 
 
@@ -144,7 +148,8 @@ def test_a_question_can_be_asked_again() -> None:
     for make in MADE.values():
         question = make()
         values = np.random.default_rng(2).normal(0.5, 0.1, 3000)
-        asked = dataclasses.replace(question, values=values)
+        both = {"beside": values} if hasattr(question, "beside") else {}
+        asked = dataclasses.replace(question, values=values, **both)
         terms = "add-remove" if isinstance(question, ep.Count) else "replace"
         first, second = (
             ep.publish([asked], epsilon=1.0, neighbours=terms, source=ep.Seeded(4))
@@ -159,6 +164,8 @@ def test_every_statistic_is_found_by_its_name() -> None:
         "frequencies": ep.Frequencies,
         "quantile": ep.Quantile,
         "count": ep.Count,
+        "variance": ep.Variance,
+        "covariance": ep.Covariance,
     }
     for name, kind in STATISTICS.items():
         assert issubclass(kind, Question)

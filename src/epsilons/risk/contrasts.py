@@ -21,11 +21,11 @@ from epsilons.types import Floats
 _RATES: Final = np.concatenate([np.geomspace(0.02, 0.5, 9), np.linspace(0.58, 0.98, 7)])
 """Exponents of which moments are known, in parts of the largest there is."""
 
-_HALVINGS: Final = 32
+_HALVINGS: Final = 24
 _STEPS: Final = 96
 """Pieces into which the sum of a sample is cut beside the noise: more give a narrower bound."""
 
-_AT: Final = np.concatenate([np.linspace(0.0, 12.0, 601), np.geomspace(12.1, 300.0, 200)])
+_AT: Final = np.concatenate([np.linspace(0.0, 12.0, 301), np.geomspace(12.1, 300.0, 80)])
 """Where a tail is known, in standard deviations of the noise."""
 
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(32)

@@ -1,0 +1,104 @@
+"""Combinations of noises: moments beside closed forms, and tails that are never below the truth."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from epsilons.risk.closed import ClosedNoise
+from epsilons.risk.contrasts import Contrast, moments_of
+from epsilons.types import Floats
+
+FAR = np.array([0.01, 0.3, 1.0, 2.5, 5.0, 9.0, 15.0])
+
+
+def two_laplaces(a: float, b: float, far: Floats) -> Floats:
+    """P(aX + bY > far) of independent Laplace noises, exactly."""
+    return np.asarray((a * a * np.exp(-far / a) - b * b * np.exp(-far / b)) / (2 * (a * a - b * b)))
+
+
+@pytest.mark.parametrize(
+    ("contrast", "exact"),
+    [
+        (Contrast(np.array([1.0]), 1.0), 0.5 * np.exp(-FAR)),
+        (Contrast(np.array([-2.0]), 0.5), 0.5 * np.exp(-FAR)),
+        (Contrast(np.array([1.0, -0.5]), 1.0), two_laplaces(1.0, 0.5, FAR)),
+        (Contrast(np.array([0.3, 0.9]), 2.0), two_laplaces(1.8, 0.6, FAR)),
+        # Of two noises that sum to zero the difference is one Laplace noise.
+        (Contrast(np.array([1.0, -1.0]), 1.0, ClosedNoise(2)), 0.5 * np.exp(-FAR)),
+        (Contrast(np.array([3.0, 1.0]), 1.0, ClosedNoise(2)), 0.5 * np.exp(-FAR)),
+        (Contrast(np.eye(9)[2], 1.0, ClosedNoise(9)), ClosedNoise(9).exceeds(FAR)),
+        (Contrast(np.eye(3)[0], 1.0, ClosedNoise(3)), ClosedNoise(3).exceeds(FAR)),
+    ],
+)
+def test_a_tail_is_at_least_that_of_the_law(contrast: Contrast, exact: Floats) -> None:
+    found = contrast.tail(FAR)
+    assert (found >= exact).all()
+    # And not much more in the distance that it is asked for: as if the noise were a quarter larger.
+    for beta in (0.1, 0.01, 1e-4):
+        far = float(np.interp(-math.log(beta), -np.log(2.0 * exact), FAR))
+        assert contrast.deviation(0.0, 0.0, beta) <= 1.35 * far + 0.5
+        assert contrast.deviation(0.0, 0.0, beta) >= 0.95 * far
+
+
+@pytest.mark.parametrize("cells", [3, 4, 9])
+def test_moments_of_closed_noise_are_those_of_its_density(cells: int) -> None:
+    """Of one cell, whose density is known: from its tail."""
+    noise = ClosedNoise(cells)
+    own = np.eye(cells)[0] - 0.5
+    theta, found = moments_of(own, cells)
+    for each, moment in zip(theta[::4], found[::4], strict=True):
+
+        def more(x: float, rate: float = float(each)) -> float:
+            return 2.0 * rate * math.sinh(rate * x) * float(noise.exceeds(x))
+
+        exact = 1.0 + integrate.quad(more, 0.0, 400.0, limit=400, epsabs=1e-12)[0]
+        assert moment == pytest.approx(exact, rel=1e-7)
+
+
+def test_variances_and_tails_of_draws() -> None:
+    """Noises that sum to zero are such as sum to zero by chance: k − 1 of them, and the rest."""
+    rng = np.random.default_rng(4)
+    first = rng.laplace(size=(1_000_000, 8))
+    rest = -first.sum(axis=1)
+    kept = rng.random(len(rest)) < np.exp(-np.abs(rest))
+    drawn = np.concatenate([first, rest[:, None]], axis=1)[kept]
+    u = np.array([0.5, 0.0, -0.5])
+    for values in (np.kron(u, u), np.kron(u - 0.3, u + 0.1), np.kron(u, np.ones(3))):
+        contrast = Contrast(np.asarray(values, np.float64), 1.0, ClosedNoise(9))
+        found = drawn @ values
+        assert float(found.var()) == pytest.approx(contrast.variance, rel=0.05)
+        for beta in (0.2, 0.05, 0.01):
+            far = contrast.deviation(0.0, 0.0, beta)
+            above = int((np.abs(found) > far).sum())
+            # Exact binomial tests, each with a false alarm of 1e-9.
+            assert stats.binom.sf(above, len(found), beta) > 1e-9
+            half = int((np.abs(found) > far / 1.5).sum())  # power: a third less is noticed
+            assert stats.binom.sf(half, len(found), beta) < 1e-9
+
+
+def test_sums_and_shifts_are_beside_the_noise() -> None:
+    contrast = Contrast(np.array([0.5, -0.5, 0.25]), 0.1)
+    rng = np.random.default_rng(5)
+    noise = rng.laplace(size=(400_000, 3)) @ contrast.values * 0.1
+    n = 100
+    sample = (rng.binomial(n, 0.5, len(noise)) - n / 2) / n  # P(±S > s) ≤ exp(−2ns²)
+    for shift in (0.0, 0.07):
+        far = contrast.deviation(shift, 1.0 / n, 0.05)
+        off = np.abs(noise + sample + shift)
+        assert stats.binom.sf(int((off > far).sum()), len(off), 0.05) > 1e-9
+        assert far < 1.6 * float(np.quantile(off, 0.95))
+        assert far >= contrast.deviation(shift, 0.0, 0.05)
+        assert far >= contrast.deviation(0.0, 1.0 / n, 0.05)
+
+
+def test_without_noise_hoeffding_is_left() -> None:
+    contrast = Contrast(np.array([1.0, 2.0]), 0.0)
+    assert contrast.deviation(0.25, 0.04, 0.1) == pytest.approx(
+        0.25 + math.sqrt(0.04 * math.log(20.0) / 2.0)
+    )
+    assert contrast.deviation(0.25, 0.0, 0.1) == 0.25
+    assert Contrast(np.array([1.0]), math.inf).deviation(0.0, 0.0, 0.1) == math.inf

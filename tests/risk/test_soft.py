@@ -1,0 +1,189 @@
+"""Moments from soft cells: whatever errors are within their bounds, intervals hold the truth."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from epsilons.risk import mean
+from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
+from epsilons.risk.closed import ClosedNoise
+from epsilons.risk.contrasts import Contrast
+from epsilons.risk.margins import Weighed
+from epsilons.risk.moment import Seen, Spreading
+from epsilons.risk.soft import Function, RatioMoments, SoftMoments, WeighedMoments
+from epsilons.risk.varied import Varied
+from epsilons.risk.weighing import Weighing
+from epsilons.types import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Boxed(SoftMoments):
+    """Shares of which each is off by at most `most`: what can be said is known without noise."""
+
+    drawn: Floats
+    most: float
+
+    @property
+    def shares(self) -> Floats:
+        return self.drawn
+
+    def noise(self, values: Floats) -> Contrast:
+        return Contrast(values, 0.0)
+
+    def far(self, function: Function, assumption: Assumption, beta: float) -> float:
+        return self.most * float(np.abs(function.values).sum())
+
+    def leading(self, function: Function, assumption: Assumption) -> float:
+        return function.reach
+
+
+def thirds(x: Floats) -> Floats:
+    return np.stack([x * x, 2.0 * x * (1.0 - x), (1.0 - x) ** 2])
+
+
+def nine(x: Floats, y: Floats) -> Floats:
+    return np.asarray((thirds(x)[:, None, :] * thirds(y)[None, :, :]).mean(axis=2).ravel())
+
+
+def columns(law: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    x = rng.random(40)
+    laws: list[tuple[Any, Any]] = [
+        (x, rng.random(40)),
+        (x, x.copy()),
+        (x, 1.0 - x),
+        ((x < 0.3) * 1.0, (rng.random(40) < 0.5) * 1.0),
+        (x**6, np.clip(x**6 + 0.1 * rng.random(40), 0.0, 1.0)),
+        (0.9 + 0.1 * x, rng.random(40)),
+    ]
+    return laws[law]
+
+
+@pytest.mark.parametrize("law", range(6))
+def test_no_errors_within_bounds_lead_out_of_an_interval(law: int) -> None:
+    """Errors at the corners of the box, and in it: also those that move what is tested most."""
+    rng = np.random.default_rng(law)
+    ends = 0
+    for trial in range(150):
+        x, y = columns(law, rng)
+        most = float(10.0 ** rng.uniform(-5.0, -1.5))
+        error = rng.choice([-1.0, 1.0], 9) if trial % 2 else rng.uniform(-1.0, 1.0, 9)
+        if trial % 3 == 0:  # along the covariance
+            u = np.array([0.5, 0.0, -0.5])
+            error = np.sign(np.kron(u, u) + 1e-3 * rng.normal(size=9))
+        error = 0.5 * (error - error.mean())  # shares sum to one, as they are drawn
+        margin = Boxed(nine(x, y) + most * error, most)
+        true = float(np.mean(x * y) - x.mean() * y.mean())
+        told = margin.covariance(RELATED, 0.95)
+        assert told.low - 1e-12 <= true <= told.high + 1e-12
+        for i, own in enumerate((x, y)):
+            told = margin.variance(i, RELATED, 0.95)
+            assert told.low - 1e-12 <= float(own.var()) <= told.high + 1e-12
+            told = margin.mean(i, RELATED, 0.95)
+            assert told.low - 1e-12 <= float(own.mean()) <= told.high + 1e-12
+        told = margin.slope(RELATED, 0.95)
+        assert told.low - 1e-9 <= true / float(x.var()) <= told.high + 1e-9
+        told = margin.correlation(RELATED, 0.95)
+        assert told.low - 1e-9 <= true / float(x.std() * y.std()) <= told.high + 1e-9
+        ends += told.high - told.low < 2.0
+    assert ends > 10  # some of them say something
+
+
+def test_without_errors_everything_is_exact() -> None:
+    rng = np.random.default_rng(9)
+    x, y = rng.random(50), rng.random(50)
+    margin = Boxed(nine(x, y), 0.0)
+    slope, rho = margin.slope(RELATED, 0.9), margin.correlation(RELATED, 0.9)
+    assert slope.interval == pytest.approx((np.polyfit(x, y, 1)[0],) * 2)
+    assert rho.interval == pytest.approx((np.corrcoef(x, y)[0, 1],) * 2)
+    assert margin.covariance(RELATED, 0.9).interval == pytest.approx(
+        (np.cov(x, y, bias=True)[0, 1],) * 2
+    )
+    three = Boxed(thirds(x).mean(axis=1), 0.0)
+    assert three.variance(0, RELATED, 0.9).interval == pytest.approx((x.var(),) * 2)
+    assert three.raw_variance == pytest.approx(x.var())
+
+
+def weighed(n: int = 900) -> WeighedMoments:
+    counts = np.array([n // 3, n - n // 3])
+    weights = np.array([0.5, 1.5]) / float(np.array([0.5, 1.5]) @ counts)
+    rng = np.random.default_rng(1)
+    shares = nine(rng.random(50), rng.random(50))
+    whole = Weighing(weights, counts, 0.002, closed=ClosedNoise(9))
+    return WeighedMoments(whole, 1e-8, 1e-11, shares)
+
+
+ALL = [Assumption(about, r) for about in ("people", "population") for r in (True, 0.05, False)]
+
+
+@pytest.mark.parametrize("assumption", ALL)
+def test_a_bound_of_one_function_is_that_of_a_mean_but_for_the_noise(
+    assumption: Assumption,
+) -> None:
+    """Of a function with range ℓ the weighted sum is off by ℓ times what a mean is."""
+    margin = weighed()
+    silent = Weighing(margin.weighing.weights, margin.weighing.counts, 1e-9)
+    quiet = WeighedMoments(silent, 0.0, 0.0, margin.drawn)
+    u = np.array([0.5, 0.0, -0.5])
+    for values, reach in ((np.kron(u, np.ones(3)), 1.0), (np.kron(u, u), 0.5)):
+        found = quiet.far(Function(values, reach), assumption, 0.05)
+        usual = reach * (Weighed(silent, 0.0).error(assumption, 0.95))
+        assert found >= 0.9 * usual
+        if assumption not in (SAMPLE, UNRELATED):
+            assert found == pytest.approx(usual, rel=0.02)
+
+
+@pytest.mark.parametrize("assumption", ALL)
+def test_intervals_of_more_confidence_hold_those_of_less(assumption: Assumption) -> None:
+    margin = weighed()
+    for ask in (margin.covariance, margin.slope, margin.correlation):
+        for less, more in pairwise(ask(assumption, level) for level in (0.5, 0.8, 0.95, 0.999)):
+            assert more.low <= less.low <= less.value <= less.high <= more.high
+
+
+def test_shares_that_drowned_tell_nothing() -> None:
+    whole = weighed()
+    for drawn in (np.full(9, 1e200), np.full(9, math.inf)):
+        margin = WeighedMoments(whole.weighing, 0.0, 0.0, drawn)
+        assert margin.covariance(RELATED, 0.9).interval == (-0.25, 0.25)
+        assert margin.variance(0, RELATED, 0.9).interval == (0.0, 0.25)
+        assert margin.mean(1, RELATED, 0.9).interval == (0.0, 1.0)
+        assert margin.slope(RELATED, 0.9).interval == (-math.inf, math.inf)
+        assert margin.correlation(RELATED, 0.9).interval == (-1.0, 1.0)
+    empty = RatioMoments(drawn=np.full(9, -3.0), scale=5.0, slack=0.0, largest=1.0, equal=True)
+    assert empty.covariance(RELATED, 0.9).interval == (-0.25, 0.25)
+    assert empty.risk(0, 1, RELATED) <= 0.25
+
+
+def test_a_noisy_total_is_no_more_than_noise() -> None:
+    """With very many people it is the noise of nine cells, over how many they are."""
+    rng = np.random.default_rng(3)
+    shares = nine(rng.random(50), rng.random(50))
+    open_ = RatioMoments(drawn=shares * 1e7, scale=2.0, slack=0.0, largest=1.0, equal=True)
+    u = np.array([0.5, 0.0, -0.5])
+    values = np.kron(u, u)
+    own = Contrast(values - float(values @ shares), 2.0).deviation(0.0, 0.0, 0.95 * 0.05)
+    assert open_.far(Function(values, 0.5), RELATED, 0.05) == pytest.approx(own / 1e7, rel=1e-3)
+    few = RatioMoments(drawn=shares * 30.0, scale=2.0, slack=0.0, largest=1.0, equal=True)
+    assert few.far(Function(values, 0.5), RELATED, 0.05) > 1.3 * own / 30.0
+
+
+def test_a_variance_beside_a_mean_is_the_square_of_its_spread() -> None:
+    whole = Weighing(np.array([1.0 / 500]), np.array([500]), 0.004)
+    margin = Varied(whole, 1e-6, 0.1, 0.05)
+    low, high = Spreading(whole, SAMPLE).deviation(Seen(0.1, 0.05, 1e-6), 0.05)
+    told = margin.variance(SAMPLE, 0.95)
+    assert told.interval == pytest.approx((low * low, high * high))
+    assert told.value == pytest.approx(0.05 - 0.01 + 2 * 0.004**2)
+    assert margin.interval(0.0, (0.0, 25.0), SAMPLE, 0.95) == pytest.approx(
+        (100.0 * low * low, 100.0 * high * high)
+    )
+    reach = 0.36  # of (x − ½ − 0.1)², around the mean that was drawn
+    noise = 2.0 * 0.004**2 * (1.0 + 0.04)
+    assert margin.risk(SAMPLE) == pytest.approx(reach**2 * 0.25 / 500 + noise)
+    assert float(mean.mse(whole, SAMPLE)) > 0.0
