@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate
 
-from epsilons.allocation import FREQUENCY_RULES, allocate, allocate_for
+from epsilons.allocation import FREQUENCY_RULES, allocate, allocate_for, best_cap
+from epsilons.allocation.rule import Effective, weighing_of
+from epsilons.budgets import Budgets
 from epsilons.parameters import CHOICES
 from epsilons.risk import ClosedNoise, Weighing, cells, largest, union
 from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
@@ -146,6 +148,19 @@ def test_the_price_bound_holds_for_any_shares(rises: list[float], k: int, seed: 
     # The largest value that h may have at a share between two points is that of the upper one.
     index = np.searchsorted(union._SHARES, folded - 1e-15)
     assert each[np.minimum(index, len(each) - 1)].sum() <= bound * (1 + 1e-12) + 1e-12
+
+
+@pytest.mark.parametrize("method", ["optimal", "auto"])
+def test_no_cap_claims_more_than_everyone_alike(method: str) -> None:
+    """Shuffled people: the bound of equal weights is exact, and that of a cap is not."""
+    people = {0.5: 500, 0.6: 500}
+    goal = CellsGoal(UNRELATED, "pac", 0.95, 3)
+    budgets = Budgets(people)
+    alike = allocate_for(budgets, goal, "uniform")
+    capped = Effective(np.minimum(budgets.levels, best_cap(budgets, goal, goal.noise)))
+    claimed = goal.risk(weighing_of(budgets, capped, goal.noise))
+    assert claimed > alike.risk  # what weights are chosen by does not know what can be claimed
+    assert allocate_for(budgets, goal, method).risk <= alike.risk
 
 
 @pytest.mark.parametrize("loss", CHOICES["loss"])

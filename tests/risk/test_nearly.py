@@ -40,7 +40,8 @@ def sums(values: Floats, chances: Floats, count: int) -> tuple[Floats, Floats]:
     """The law of a sum of independent draws: values on a lattice, by powers of its generator."""
     size = (len(values) - 1) * count + 1
     wave = np.fft.rfft(chances, size) ** count
-    return np.arange(size) * float(values[1]), np.maximum(np.fft.irfft(wave, size), 0.0)
+    mass: Floats = np.maximum(np.fft.irfft(wave, size), 0.0)
+    return np.arange(size, dtype=np.float64) * float(values[1]), mass
 
 
 def above(x: Floats, weighing: Weighing) -> Floats:
@@ -139,8 +140,7 @@ def test_waves_of_noise_that_sums_to_zero_are_those_of_its_density(k: int) -> No
         assert float(noise.wave(np.array([theta]))[0]) == pytest.approx(
             1.0 - 2.0 * theta * tail, abs=room
         )
-    theta = np.geomspace(1e-3, 1e4, 400)
-    wave = noise.wave(theta)
+    wave = noise.wave(np.geomspace(1e-3, 1e4, 400))
     assert (wave > 0.0).all()
     assert (np.diff(wave) < 0.0).all()
     for start in (0.3, 5.0, 100.0):

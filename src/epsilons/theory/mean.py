@@ -15,6 +15,7 @@ from epsilons.errors import ArgumentError
 from epsilons.noise import least_variance
 from epsilons.risk.assumptions import Assumption, assumption_of
 from epsilons.theory.affinity import chain_reach, chain_square, log_coins, widest_gap
+from epsilons.theory.dealt import dealt_square
 from epsilons.theory.information import central_square, sample_square, strict_part_square
 from epsilons.theory.prefix import Crowd, golden, people_of
 from epsilons.theory.shuffled import shuffled_reach, shuffled_square
@@ -146,7 +147,8 @@ def _square(people: Crowd, assumption: Assumption, replaced: bool) -> float:
     if assumption.sampled:
         return population
     off_sample = max(math.sqrt(population) - 0.5 / math.sqrt(people.n), 0.0) ** 2
-    found = max(off_sample, sample_square(exchanged), shuffled_square(exchanged))
+    dealt = max(shuffled_square(exchanged), dealt_square(exchanged))
+    found = max(off_sample, sample_square(exchanged), dealt)
     if assumption.related is not False:
         chain = chain_square(people, replaced=replaced)
         found = max(found, chain, strict_part_square(exchanged))

@@ -1,0 +1,74 @@
+"""Bands of a sample hold all shares at once as often as they say, and not much more often.
+
+Seeded, so a pass stays a pass. For a new seed the probability that any test here fails although the
+code is right is below 10⁻⁷: about 60 comparisons at 10⁻⁹ each, by the exact binomial tail.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import epsilons as ep
+from epsilons.allocation import Allocation
+from epsilons.risk import cells
+from epsilons.risk.assumptions import SAMPLE
+from tests.statistical.test_frequencies import closed_noise
+
+RUNS = 10_000
+TAIL = 1e-9
+
+pytestmark = pytest.mark.statistical
+
+PEOPLE = {
+    "a thousand": ep.Budgets({0.1: 500, 1.0: 500}),
+    "ten thousand": ep.Budgets({0.1: 5000, 1.0: 5000}),
+    "three hundred, large budgets": ep.Budgets({1.0: 100, 3.0: 200}),
+}
+
+
+def planned(people: str, k: int, confidence: float) -> Allocation:
+    return ep.allocate(
+        PEOPLE[people],
+        statistic="frequencies",
+        categories=k,
+        about="population",
+        related=False,
+        loss="pac",
+        confidence=confidence,
+        method="optimal",
+    )
+
+
+def errors_of(allocation: Allocation, k: int, even: int, seed: int) -> np.ndarray:
+    """The largest error of each run: some cells are equally likely, and nobody is in the others."""
+    shares = np.zeros(k)
+    shares[:even] = 1.0 / even
+    weighing = allocation.weighing
+    errors = weighing.scale * closed_noise(k, seed)[:RUNS]
+    assert len(errors) == RUNS
+    rng = np.random.default_rng(seed)
+    for weight, count in zip(weighing.weights.tolist(), weighing.counts.tolist(), strict=True):
+        errors += weight * (rng.multinomial(count, shares, RUNS) - count * shares)
+    return np.abs(errors).max(axis=1)
+
+
+@pytest.mark.parametrize("even", [2, 3, 4])
+@pytest.mark.parametrize("k", [4, 6])
+@pytest.mark.parametrize("people", PEOPLE)
+def test_bands_hold_all_shares_at_once(people: str, k: int, even: int) -> None:
+    for confidence in (0.5, 0.9, 0.95):
+        allocation = planned(people, k, confidence)
+        band = cells.band(allocation.weighing, SAMPLE, k, confidence)
+        assert allocation.risk == band
+        missed = int((errors_of(allocation, k, even, seed=21) > band).sum())
+        assert missed <= binom.isf(TAIL, RUNS, 1.0 - confidence)
+
+
+@pytest.mark.parametrize("people", ["a thousand", "ten thousand"])
+def test_bands_that_are_a_tenth_narrower_do_not(people: str) -> None:
+    """The power of the test above: three even shares are nearly the worst."""
+    allocation = planned(people, 4, 0.95)
+    missed = int((errors_of(allocation, 4, 3, seed=22) > 0.9 * allocation.risk).sum())
+    assert missed > binom.isf(TAIL, RUNS, 0.05)
