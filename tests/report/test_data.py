@@ -13,13 +13,14 @@ import pytest
 
 import epsilons as ep
 from epsilons import report
-from epsilons.report import KINDS, CellsData, Data, PlanData, ScalarData, VectorData
+from epsilons.report import KINDS, CellsData, Data, GroupsData, PlanData, ScalarData, VectorData
 from epsilons.report.plan_data import LocalPlanData, RangePlanData
 from tests.assumed import GAUSSIAN, SAMPLE
 
 TYPES: dict[str, Any] = {
     "scalar": ScalarData,
     "cells": CellsData,
+    "groups": GroupsData,
     "vector": VectorData,
     "plan": PlanData,
     "range plan": RangePlanData,
@@ -57,6 +58,17 @@ def shown() -> dict[str, Any]:
         "mean": mean(bounds=(0, 99)),
         "private mean": mean(bounds=(0, 99), neighbours="add-remove"),
         "counted mean": mean(bounds=(0, 99), neighbours="add-remove", levels=[0.1, 0.3, 1.0]),
+        "groups": mean(bounds=(0, 99), by=words, groups=["a", "inf", "c"]),
+        "public groups": mean(
+            bounds=(0, 99), by=words, groups=["a", "inf", "c", "none"], groups_are="public"
+        ),
+        "pairs of groups": mean(
+            bounds=(0, 99),
+            by=[words, budgets > 0.2],
+            groups=[["a", "c"], [True, False]],
+            missing="exclude",
+        ),
+        "subset": mean(bounds=(0, 99), where=words == "a"),
         "shares": shares(),
         "private shares": shares(neighbours="add-remove", levels=[0.1, 0.3, 1.0]),
         "bins": ep.frequencies(
@@ -82,7 +94,8 @@ def shown() -> dict[str, Any]:
 
 
 NAMES = [
-    "mean", "private mean", "counted mean", "shares", "private shares", "bins", "found range",
+    "mean", "private mean", "counted mean", "groups", "public groups", "pairs of groups",
+    "subset", "shares", "private shares", "bins", "found range",
     "diffusion", "found range of private people", "diffusion of private people", "gaussian",
     "local bit", "local mean", "local frequencies", "local vector", "plan", "plan of shares",
     "plan of private people", "plan with a guess", "plan of a range", "plan of a Gaussian",
@@ -130,8 +143,12 @@ def loaded(text: str) -> Any:
         return float(value) if value in ("inf", "-inf") and not label else value
 
     data = json.loads(text)
-    labels = [each if isinstance(each, str) else back(each) for each in data.get("categories", [])]
-    return {**back(data), **({"categories": labels} if labels else {})}
+    kept = {
+        name: [each if isinstance(each, str) else back(each) for each in data[name]]
+        for name in ("categories", "groups")
+        if name in data
+    }
+    return {**back(data), **kept}
 
 
 @pytest.mark.parametrize("name", NAMES)
