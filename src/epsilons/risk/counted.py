@@ -35,7 +35,7 @@ class LevelCount:
         r/(1 + r) − r/(ρ + r). It grows with ρ, and in r up to √ρ. Both are taken where they make it
         largest, within what the noise of the counts allows.
         """
-        low, high = self._ends(beta)
+        low, high = self.ends(beta)
         k = self.weights.astype(np.float64)
         if not float(low @ k) > 0.0:
             return 1.0
@@ -57,14 +57,14 @@ class LevelCount:
 
     def fewest(self, beta: float) -> int:
         """A number of people that there surely are, unless in the cases that `bias` leaves out."""
-        return int(self._ends(beta)[0].sum())
+        return int(self.ends(beta)[0].sum())
 
     @property
     def total(self) -> float:
         """About the total of weights: noisy: it may choose a proof, and be no part of it."""
         return float(np.maximum(self.counts, 0) @ self.weights)
 
-    def _ends(self, beta: float) -> tuple[Floats, Floats]:
+    def ends(self, beta: float) -> tuple[Floats, Floats]:
         """The fewest and the most people on each rung, all of them, but in β of all cases."""
         noisy = np.array(self.counts, dtype=np.float64)
         # P(|noise| > a) ≤ e^{−rate·a} for the discrete Laplace law.

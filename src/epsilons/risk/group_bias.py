@@ -94,11 +94,11 @@ class Leaning:
             some = shares[start : start + step, None, None]
             found[start : start + step] = (base + prices * some).min(axis=2)
         if self.price is None:
-            found = np.minimum(found, shares[:, None] * self._alone)
+            found = np.minimum(found, shares[:, None] * self.alone)
         return found
 
     @cached_property
-    def _alone(self) -> Floats:
+    def alone(self) -> Floats:
         """The largest bias of a group of weight 1, whoever there may be, for each part of means.
 
         m(1 − m)(ρ − 1)/(1 + m(ρ − 1)) for weights that differ by a factor of ρ: heavy people have

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from epsilons.risk.combined import EDGES, Combined, of_four
-from epsilons.risk.group_bias import Range, apart, few
+from epsilons.risk.group_bias import Range, few
 from epsilons.risk.group_reach import LEVELS, Reach, grown
 from epsilons.risk.mean import SAMPLING
 from epsilons.types import Booleans, Floats
@@ -27,6 +27,10 @@ OWN: Final = 0.04
 
 ABOUT: Final = 0.01
 """The part that each end of each group's share takes."""
+
+JOINTLY: Final = 0.04
+"""Groups are tested jointly if the noise of a cell is less than this part of an average group.
+Otherwise the noise of shares is not small beside them, and two intervals say more."""
 
 _CELLS: Final = 4
 """Into how many parts ratios are cut."""
@@ -122,15 +126,14 @@ class Pair:
                 taken off.
             beta: the probability with which it may be farther.
         """
-        assumption = self.reach.assumption
         shares = self._shares
-        if assumption.related is False:
+        if self.reach.way == "chance":
             part = 4.0 * ABOUT * beta
             shares = self._expected(0, ABOUT * beta), self._expected(1, ABOUT * beta)
             if min(share[0] for share in shares) <= 0.0:
                 return math.inf
             far = self._by_chance(times, shares, beta - part)
-        elif assumption.sampled:
+        elif self.reach.way == "drawn":
             part = SAMPLING * beta
             far = self._noisy(times, self._sampled(times, part), beta - part)
         else:
@@ -152,7 +155,6 @@ class Pair:
 
     def _leaning(self, times: Times) -> float:
         """The largest bias of these people."""
-        weighing, assumption = self.reach.weighing, self.reach.assumption
         alone = 0.0
         for side in (0, 1):
             least, heavy = self.sides[side].share
@@ -162,8 +164,7 @@ class Pair:
                 times[side][1] * float(np.maximum(found.up, found.down)[0, inside].max()) / least
             )
         most = (times[0][1], times[1][1])
-        pair = apart(weighing.weights, weighing.counts, self._shares, most)
-        return min(alone, assumption.apart * pair)
+        return min(alone, self.reach.assumption.apart * self.reach.apart(self._shares, most))
 
     def _sampled(self, times: Times, part: float) -> float:
         """The largest bias of people who were drawn from a population of any pairs."""

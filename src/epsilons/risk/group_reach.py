@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.combined import EDGES, PARTS, Combined, row_of
-from epsilons.risk.group_bias import Leaning, few
+from epsilons.risk.group_bias import Leaning, Range, apart, few
 from epsilons.risk.mean import SAMPLING
 from epsilons.risk.weighing import Weighing
 from epsilons.types import Floats, Integers
@@ -42,6 +42,11 @@ LEVELS: Final = 12
 
 ROWS: Final = row_of(np.arange(PARTS))
 """Which law of `combined.of_means` belongs to each part of means."""
+
+
+Way = Literal["chance", "bias", "drawn"]
+"""What a test is off by beside noise: chance; the bias of these people; or both, of people who were
+drawn with their budgets."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +91,14 @@ class Reach:
         """Which part of an error probability may go to the noise of W."""
         return 0.0 if self.whole else _ABOUT_SHARE / 2.0
 
+    @property
+    def way(self) -> Way:
+        """What T is off by, beside noise."""
+        if self.assumption.related is not False:
+            return "drawn" if self.assumption.sampled else "bias"
+        # People who are shuffled and have one weight leave nothing to chance, nor to bias.
+        return "chance" if self.terms[0].max() > 0.0 else "bias"
+
     def heights(self, shares: Floats, beta: float) -> Heights:
         """How far T may be off, for groups that weigh at most so much.
 
@@ -93,23 +106,32 @@ class Reach:
             shares: from 0 to 1.
             beta: the probability with which T may be farther off.
         """
-        if self.assumption.related is False:
-            return self._by_chance(shares, beta)
-        if not self.assumption.sampled:
-            return self._noisy(self.leaning(shares), beta)
+        if self.way == "chance":
+            return self.by_chance(shares, beta)
+        if self.way == "bias":
+            return self.noisy(self.leaning(shares), beta)
         part = SAMPLING * beta
         if self.assumption.anything:
-            return self._noisy(self.of_sample(shares, part), beta - part)
+            return self.noisy(self.of_sample(shares, part), beta - part)
         # Budgets alone tell which of the two is smaller, so both samplings must hold at once.
         half = np.array([0.5])
-        ways = (self._anything, self._within)
+        ways = (self._anything, self.within)
         middle = [float(way(half, part, beta).up[0, PARTS // 2]) for way in ways]
         return ways[int(middle[1] < middle[0])](shares, part, beta)
 
     def _anything(self, shares: Floats, part: float, beta: float) -> Heights:
-        return self._noisy(self.of_sample(shares, part / 2.0), beta - part)
+        return self.noisy(self.of_sample(shares, part / 2.0), beta - part)
 
-    def _noisy(self, off: Heights, beta: float) -> Heights:
+    def typical(self, shares: Floats) -> Floats:
+        """The leading term of what T is off by beside noise, as a root mean square."""
+        weights, counts = self.terms
+        chance = np.sqrt(0.25 * float(counts @ np.square(weights)) * shares)
+        if self.way == "chance":
+            return np.asarray(chance)
+        bias = self.leaning(shares).up.max(axis=1)
+        return np.asarray(bias if self.way == "bias" else bias + chance)
+
+    def noisy(self, off: Heights, beta: float) -> Heights:
         """With noise beside a bias that is anywhere between the two."""
         scale = self.weighing.scale
         if not math.isfinite(scale):
@@ -139,47 +161,51 @@ class Reach:
     def of_sample(self, shares: Floats, part: float) -> Heights:
         """The bias among people who were drawn, and how far their plain sum is off."""
         most = self._free_bias.most(shares)
-        heads = self.upper(self.heads(shares), 1.0 / self.weighing.n, part * self._nuisance)
+        heads = self.upper(self.heads(shares), 1.0 / self.weighing.n, part * self.nuisance)
         n = self.weighing.n
-        plain = self._moments(np.array([1.0 / n]), np.array([float(n)]), heads, 0.0)
-        far = plain.least(math.log(2.0 / (part * (1.0 - self._nuisance))))
+        plain = self.moments(np.array([1.0 / n]), np.array([float(n)]), heads, 0.0)
+        far = plain.least(math.log(2.0 / (part * (1.0 - self.nuisance))))
         return Heights(most + far, (most + far)[:, ::-1])
 
-    def _within(self, shares: Floats, part: float, beta: float) -> Heights:
+    def within(self, shares: Floats, part: float, beta: float) -> Heights:
         """Around what is expected with these budgets, whose means are nearly alike."""
         apart, n = self.assumption.apart, self.weighing.n
         largest = float(self.weighing.weights.max())
         rest = beta - part
-        expected = self.upper(shares, largest, rest * self._nuisance)
+        expected = self.upper(shares, largest, rest * self.nuisance)
         most = apart * self._free_bias.most(np.minimum(expected, 1.0)).max(axis=1)
-        heads = self.upper(self.heads(shares), 1.0 / n, part / 2.0 * self._nuisance)
-        log = math.log(2.0 / (part / 2.0 * (1.0 - self._nuisance)))
+        heads = self.upper(self.heads(shares), 1.0 / n, part / 2.0 * self.nuisance)
+        log = math.log(2.0 / (part / 2.0 * (1.0 - self.nuisance)))
         bernstein = log / (3.0 * n) + np.sqrt((log / (3.0 * n)) ** 2 + 2.0 * heads * log / n)
         most = most + apart * np.minimum(bernstein, math.sqrt(log / (2.0 * n)))
-        chance = self._around(expected, largest, apart)
-        far = chance.least(math.log(2.0 / (rest * (1.0 - self._nuisance))))
+        chance = self.around(expected, largest, apart)
+        far = chance.least(math.log(2.0 / (rest * (1.0 - self.nuisance))))
         up = most[:, None] + far
         return Heights(up, most[:, None] + far[:, ::-1])
 
-    def _by_chance(self, shares: Floats, beta: float) -> Heights:
+    def by_chance(self, shares: Floats, beta: float) -> Heights:
         """If budgets tell nothing: of a sample, or of who has which budget."""
         weights, counts = self.seen
-        part = beta * self._nuisance
+        part = beta * self.nuisance
         heads = self.upper(shares, float(counts @ np.square(weights)), part)
         if not self.assumption.sampled:
             heads = np.minimum(heads, self.heads(shares))
         weights, counts = self.terms
-        if not weights.max() > 0.0:  # nothing is left to chance
-            return self._noisy(Heights(*np.zeros((2, len(shares), PARTS))), beta)
-        chance = self._moments(weights, counts, heads, self.weighing.scale)
+        chance = self.moments(weights, counts, heads, self.weighing.scale)
         far = chance.least(math.log(2.0 / (beta - part)))
         found = Heights(far, far[:, ::-1])
         if self.assumption.sampled:
             return found
-        # The bias of people whose budgets may tell anything, whatever the group weighs.
+        return self.or_leaning(found, beta - part)
+
+    def or_leaning(self, found: Heights, beta: float) -> Heights:
+        """Or the bias of people whose budgets may tell anything, whatever the group weighs."""
         most = self._bias.most(np.ones(1))
-        related = self._noisy(Heights(most, most[:, ::-1]), beta - part)
-        return found.smaller(related)
+        return found.smaller(self.noisy(Heights(most, most[:, ::-1]), beta))
+
+    def apart(self, shares: tuple[Range, Range], times: tuple[float, float]) -> float:
+        """The largest of the sum of two groups' biases, of means in a window of length 1."""
+        return apart(self.weighing.weights, self.weighing.counts, shares, times)
 
     @cached_property
     def seen(self) -> tuple[Floats, Floats]:
@@ -204,7 +230,7 @@ class Reach:
         return min(weights, below, key=lambda each: float(counts @ np.square(each))), counts
 
     @property
-    def _nuisance(self) -> float:
+    def nuisance(self) -> float:
         """Which part of an error probability bounds the expected share of a group."""
         return 0.0 if self.whole else _ABOUT_SHARE / 2.0
 
@@ -231,7 +257,7 @@ class Reach:
         at = np.interp(shares, np.append(0.0, heavy[some]), np.append(unheard, people[some]))
         return np.asarray(np.minimum(at, 1.0))
 
-    def _moments(self, weights: Floats, counts: Floats, heads: Floats, scale: float) -> _Chance:
+    def moments(self, weights: Floats, counts: Floats, heads: Floats, scale: float) -> Chance:
         """Of Σ w·u·(x − m), for u of these means and values x of the mean m among them.
 
         For one person ln E e^{λu(x − m)} ≤ ln(1 + p·(φ − 1)), φ = (1 − m)e^{−λm} + m·e^{λ(1 − m)}:
@@ -242,9 +268,9 @@ class Reach:
         logs = np.zeros((len(heads), PARTS, len(rates)))
         for weight, count in zip(weights.tolist(), counts.tolist(), strict=True):
             logs += count * np.log1p(heads[:, None, None] * grown(rates * weight))
-        return self._chance(rates, logs, scale)
+        return self.chance(rates, logs, scale)
 
-    def _around(self, expected: Floats, largest: float, apart: float) -> _Chance:
+    def around(self, expected: Floats, largest: float, apart: float) -> Chance:
         """Of Σ w·(u·(x − m) − its mean), for values whose means are within `apart` of m.
 
         ln E e^{λ(D − E D)} ≤ E(e^{λD} − 1 − λD), which is convex in x, and in u; and for weights of
@@ -257,24 +283,25 @@ class Reach:
         means = (np.maximum(low - apart, 0.0), np.minimum(high + apart, 1.0))
         most = np.maximum(*((1.0 - mean) * below + mean * above for mean in means))
         logs = (expected / largest)[:, None, None] * most
-        return self._chance(rates, logs, self.weighing.scale)
+        return self.chance(rates, logs, self.weighing.scale)
 
     def rates(self, largest: float, scale: float) -> Floats:
         """Rates of moments, up to where they are too large, or where noise has none any more."""
         top = _STEEPEST / largest
         return _RATES * (min(top, 2.0 / scale) if scale > 0.0 else top)
 
-    def _chance(self, rates: Floats, logs: Floats, scale: float) -> _Chance:
+    def chance(self, rates: Floats, logs: Floats, scale: float) -> Chance:
+        """With noise of this scale beside it."""
         if not scale > 0.0:
-            return _Chance(rates, logs)
+            return Chance(rates, logs)
         if not math.isfinite(scale):
-            return _Chance(rates, logs + np.inf)
+            return Chance(rates, logs + np.inf)
         envelope = self.noise.log_envelope(rates * scale)[self.rows]
-        return _Chance(rates, logs + envelope)
+        return Chance(rates, logs + envelope)
 
 
 @dataclass(frozen=True, eq=False)
-class _Chance:
+class Chance:
     """Bounds on moments: P(X > x) ≤ e^{K − λx}.
 
     Attributes:

@@ -8,6 +8,7 @@ that is in `docs/proofs/groups.md`.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Final
@@ -17,7 +18,7 @@ import numpy as np
 from epsilons.frozen import storable
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.combined import Combined, of_a_sum, of_means
-from epsilons.risk.group_pairs import ABOUT, OWN, Pair, Side
+from epsilons.risk.group_pairs import ABOUT, JOINTLY, OWN, Pair, Side
 from epsilons.risk.group_reach import ROWS, Heights, Reach, binned, inverted
 from epsilons.risk.margins import Bounds, Margin
 from epsilons.risk.weighing import Weighing
@@ -29,13 +30,212 @@ GROUPS: Final = "leading term at the noisy shares of the groups"
 TELLING: Final = 0.8
 """An interval of more than this part of the range tells nothing."""
 
+LEADING_AT: Final = 0.05
+"""The error probability at which biases are told by counts, where risks are."""
+
 _TOGETHER: Final = 2**14
 """Groups that are worked on together."""
 
 
+class Groups(Margin, ABC):
+    """What margins of means by group share, on cells x and 1 − x of each group in turn."""
+
+    kind: ClassVar[str | None] = GROUPS
+
+    @property
+    @abstractmethod
+    def numbers(self) -> int:
+        """All groups."""
+
+    @property
+    @abstractmethod
+    def weighed(self) -> Weighing:
+        """What is known of weights and noise, in the unit of `cells`."""
+
+    @property
+    @abstractmethod
+    def cells(self) -> Floats:
+        """The noisy weights of the cells of all groups: x and 1 − x of each in turn."""
+
+    @property
+    @abstractmethod
+    def integers(self) -> float:
+        """What integers may add to T: to both cells the same, in parts that sum to one."""
+
+    @abstractmethod
+    def reach(self, assumption: Assumption, beta: float) -> tuple[Reach, float]:
+        """How far a test is off, and what is left of an error probability."""
+
+    @abstractmethod
+    def owned(self, beta: float) -> float | None:
+        """Which part of β each group's own interval takes in a pair; None: there is nothing else.
+
+        What was drawn of the cells must not choose.
+        """
+
+    @abstractmethod
+    def shares(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats, Floats]:
+        """The share of each group among all people, with a range that holds it."""
+
+    def error_of(self, confidence: float) -> float:
+        """The probability that noise without a lattice may miss with."""
+        return 1.0 - confidence
+
+    @property
+    def whole(self) -> bool:
+        """Whether there is one group of everybody, whose weight is known."""
+        return False
+
+    def means(self, bounds: Bounds) -> Floats:
+        """The mean of each group, within the bounds; the middle where nothing can be said."""
+        lo, hi = bounds
+        return lo + (hi - lo) * self._estimates
+
+    def intervals(
+        self, bounds: Bounds, assumption: Assumption, confidence: float
+    ) -> tuple[Floats, Floats]:
+        """For each group by itself, a range that holds its mean."""
+        return scaled(bounds, self.unit(assumption, confidence))
+
+    def band(
+        self, bounds: Bounds, assumption: Assumption, confidence: float
+    ) -> tuple[Floats, Floats]:
+        """Ranges that hold the means of all groups at once."""
+        each = 1.0 - (1.0 - confidence) / self.numbers
+        return scaled(bounds, self.unit(assumption, each))
+
+    def at_once(self, bounds: Bounds, assumption: Assumption, confidence: float) -> float:
+        """The error of the worst group that is not exceeded with this probability."""
+        low, high = self.band(bounds, assumption, confidence)
+        value = self.means(bounds)
+        return float(np.maximum(value - low, high - value).max())
+
+    def tells(self, bounds: Bounds, assumption: Assumption, confidence: float) -> Booleans:
+        """For each group, whether its interval says anything: where it is not nearly the range."""
+        low, high = self.intervals(bounds, assumption, confidence)
+        return np.asarray(high - low <= TELLING * (bounds[1] - bounds[0]))
+
+    def difference(
+        self, first: int, second: int, bounds: Bounds, assumption: Assumption, confidence: float
+    ) -> Bounds:
+        """A range that holds the mean of one group less that of another, tested jointly."""
+        if first == second:
+            return 0.0, 0.0
+        unit = bounds[1] - bounds[0]
+        pair, beta = self._pair(first, second, assumption, confidence)
+        low, high = pair.difference(beta)
+        return unit * low, unit * high
+
+    def ratio(
+        self, first: int, second: int, bounds: Bounds, assumption: Assumption, confidence: float
+    ) -> Bounds:
+        """A range that holds the mean of one group over that of another, in data units.
+
+        From −∞ to ∞ where the second mean may be 0.
+        """
+        if first == second:
+            return 1.0, 1.0
+        pair, beta = self._pair(first, second, assumption, confidence)
+        return pair.ratio(bounds, beta)
+
+    def leading(self, assumption: Assumption) -> Floats:
+        """For each group, the leading term of its mean squared error on a unit range.
+
+        At the noisy share of the group, and at most that of the worst guess: 1.
+        """
+        reach, _ = self.reach(assumption, LEADING_AT)
+        shares = np.clip(self._totals, 0.0, 1.0)
+        some, index = binned(shares)
+        bias = reach.typical(some)[index]
+        noise = self.weighed.scale**2 * self._variance
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = (np.square(bias) + noise) / np.square(shares)
+        return np.where(shares > 0.0, np.minimum(found, 1.0), 1.0)
+
+    @property
+    def _variance(self) -> Floats:
+        """Of (1 − m)·z_A − m·z_B at the estimates, in units of the scale."""
+        m = self._estimates
+        square, closed = np.square(m) + np.square(1.0 - m), self.weighed.closed
+        if closed is None:
+            return 2.0 * square
+        k, variance = closed.cells, closed.variance
+        return variance * k / (k - 1.0) * (square - np.square(1.0 - 2.0 * m) / k)
+
+    def unit(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
+        """For each group, a range of the unit range that holds its mean."""
+        reach, beta = self.reach(assumption, self.error_of(confidence))
+        part = beta * reach.spent
+        shares, index = binned(self._most(part))
+        found = reach.heights(shares, beta - part)
+        up, down = found.up + self.integers, found.down + self.integers
+        ends = np.empty((2, self.numbers))
+        for start in range(0, self.numbers, _TOGETHER):
+            some = slice(start, start + _TOGETHER)
+            heights = Heights(up[index[some]], down[index[some]])
+            ends[:, some] = inverted(self._firsts[some], self._totals[some], heights)
+        return ends[0], ends[1]
+
+    def _pair(
+        self, first: int, second: int, assumption: Assumption, confidence: float
+    ) -> tuple[Pair, float]:
+        """Two groups, and the error probability that is left for their combination."""
+        beta = self.error_of(confidence)
+        part = self.owned(beta)
+        own = self.unit(assumption, 1.0 - (0.5 if part is None else part) * (1.0 - confidence))
+        about = math.inf if part is None else self.about(ABOUT * beta)
+        sides = []
+        for group in (first, second):
+            weight = float(self.weights[group])
+            estimate = float(self._firsts[group]) / weight if weight > 0.0 else 0.5
+            share = max(weight - about, 0.0), max(min(weight + about, 1.0), 0.0)
+            sides.append(
+                Side(weight, estimate, share, (float(own[0][group]), float(own[1][group])))
+            )
+        left = beta * (1.0 - 2.0 * (part or 0.0) - 4.0 * ABOUT)
+        reach, left = self.reach(assumption, left)
+        closed = self.weighed.closed
+        cells = None if closed is None else closed.cells
+        return Pair(reach, cells, (sides[0], sides[1]), self.integers), left
+
+    @property
+    def _firsts(self) -> Floats:
+        return self.cells[::2]
+
+    @cached_property
+    def weights(self) -> Floats:
+        """What the people of each group weigh together, with noise."""
+        return self.cells[::2] + self.cells[1::2]
+
+    @property
+    def _totals(self) -> Floats:
+        return np.ones(1) if self.whole else self.weights
+
+    def _most(self, part: float) -> Floats:
+        """What the people of each group weigh at most, but with this probability."""
+        return np.ones(1) if self.whole else self.weights + self.about(part)
+
+    def about(self, part: float) -> float:
+        """How far the weight of a group may be from what was drawn, to one side."""
+        far, scale = 2.0 * self.integers, self.weighed.scale
+        if scale > 0.0:
+            closed = self.weighed.closed
+            law = of_a_sum(None if closed is None else closed.cells)
+            far += scale * float(law.reach(0, np.inf, part))
+        return far
+
+    @property
+    def _estimates(self) -> Floats:
+        total = self._totals
+        good = total > 0.0
+        with np.errstate(over="ignore"):
+            found = np.clip(self._firsts / np.where(good, total, 1.0), 0.0, 1.0)
+        return np.where(good, found, 0.5)
+
+
 @storable
 @dataclass(frozen=True, eq=False)
-class GroupedMeans(Margin):
+class GroupedMeans(Groups):
     """The margin of means by group, of people whose budgets are public and whose groups are not.
 
     Guarantee:
@@ -61,8 +261,6 @@ class GroupedMeans(Margin):
     outside: bool
     rounding: float = 0.0
 
-    kind: ClassVar[str | None] = GROUPS
-
     def __post_init__(self) -> None:
         self.drawn.flags.writeable = False
 
@@ -71,173 +269,66 @@ class GroupedMeans(Margin):
         """All groups."""
         return (len(self.drawn) - self.outside) // 2
 
-    def means(self, bounds: Bounds) -> Floats:
-        """The mean of each group, within the bounds; the middle where nothing can be said."""
-        lo, hi = bounds
-        return lo + (hi - lo) * self._estimates
-
-    def intervals(
-        self, bounds: Bounds, assumption: Assumption, confidence: float
-    ) -> tuple[Floats, Floats]:
-        """For each group by itself, a range that holds its mean."""
-        return scaled(bounds, self.unit(assumption, confidence))
-
-    def band(
-        self, bounds: Bounds, assumption: Assumption, confidence: float
-    ) -> tuple[Floats, Floats]:
-        """Ranges that hold the means of all groups at once."""
-        return scaled(bounds, self.unit(assumption, self._each(confidence)))
-
-    def at_once(self, bounds: Bounds, assumption: Assumption, confidence: float) -> float:
-        """The error of the worst group that is not exceeded with this probability."""
-        low, high = self.band(bounds, assumption, confidence)
-        value = self.means(bounds)
-        return float(np.maximum(value - low, high - value).max())
-
-    def tells(self, bounds: Bounds, assumption: Assumption, confidence: float) -> Booleans:
-        """For each group, whether its interval says anything: where it is not nearly the range."""
-        low, high = self.intervals(bounds, assumption, confidence)
-        return np.asarray(high - low <= TELLING * (bounds[1] - bounds[0]))
-
-    def shares(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats, Floats]:
-        """The share of each group among all people, with a range that holds it."""
-        value = np.clip(self._weights, 0.0, 1.0)
-        if self._whole:
-            return np.ones(1), np.ones(1), np.ones(1)
-        if assumption.related is not False:
-            assumption = Assumption(assumption.about, True)
-        reach = Reach(self.weighing, assumption, self._of_sums, 0, whole=True)
-        heights = reach.heights(np.ones(1), self._beta(confidence))
-        far = self._integers * 2.0
-        heights = Heights(heights.up + far, heights.down + far)
-        low, high = inverted(self._weights, np.ones(self.numbers), heights)
-        return value, low, high
-
-    def difference(
-        self, first: int, second: int, bounds: Bounds, assumption: Assumption, confidence: float
-    ) -> Bounds:
-        """A range that holds the mean of one group less that of another, tested jointly."""
-        if first == second:
-            return 0.0, 0.0
-        unit = bounds[1] - bounds[0]
-        pair, beta = self._pair(first, second, assumption, confidence)
-        low, high = pair.difference(beta)
-        return unit * low, unit * high
-
-    def ratio(
-        self, first: int, second: int, bounds: Bounds, assumption: Assumption, confidence: float
-    ) -> Bounds:
-        """A range that holds the mean of one group over that of another, in data units.
-
-        From −∞ to ∞ where the second mean may be 0.
-        """
-        if first == second:
-            return 1.0, 1.0
-        pair, beta = self._pair(first, second, assumption, confidence)
-        return pair.ratio(bounds, beta)
-
-    def _pair(
-        self, first: int, second: int, assumption: Assumption, confidence: float
-    ) -> tuple[Pair, float]:
-        beta = self._beta(confidence)
-        own = self.unit(assumption, 1.0 - OWN * (1.0 - confidence))
-        about = self._about(ABOUT * beta)
-        reach = Reach(self.weighing, assumption, self._of_means, ROWS)
-        sides = []
-        for group in (first, second):
-            weight = float(self._weights[group])
-            estimate = float(self._firsts[group]) / weight if weight > 0.0 else 0.5
-            share = max(weight - about, 0.0), max(min(weight + about, 1.0), 0.0)
-            sides.append(
-                Side(weight, estimate, share, (float(own[0][group]), float(own[1][group])))
-            )
-        pair = Pair(reach, self._cells, (sides[0], sides[1]), self._integers)
-        return pair, beta * (1.0 - 2.0 * OWN - 4.0 * ABOUT)
-
-    def unit(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        """For each group, a range of the unit range that holds its mean."""
-        beta = self._beta(confidence)
-        reach = Reach(self.weighing, assumption, self._of_means, ROWS, self._whole)
-        part = beta * reach.spent
-        shares, index = binned(self._most(part))
-        found = reach.heights(shares, beta - part)
-        up, down = found.up + self._integers, found.down + self._integers
-        ends = np.empty((2, self.numbers))
-        for start in range(0, self.numbers, _TOGETHER):
-            some = slice(start, start + _TOGETHER)
-            heights = Heights(up[index[some]], down[index[some]])
-            ends[:, some] = inverted(self._firsts[some], self._totals[some], heights)
-        return ends[0], ends[1]
-
-    @cached_property
-    def _firsts(self) -> Floats:
-        return self.drawn[: 2 * self.numbers : 2]
-
-    @cached_property
-    def _weights(self) -> Floats:
-        """What the people of each group weigh together, with noise."""
-        return self._firsts + self.drawn[1 : 2 * self.numbers : 2]
+    @property
+    def weighed(self) -> Weighing:
+        """The estimator of one share."""
+        return self.weighing
 
     @property
-    def _whole(self) -> bool:
-        """Whether there is one group of everybody."""
-        return self.numbers == 1 and not self.outside
+    def cells(self) -> Floats:
+        """The noisy shares of the cells of all groups."""
+        return self.drawn[: 2 * self.numbers]
 
     @property
-    def _totals(self) -> Floats:
-        return np.ones(1) if self._whole else self._weights
-
-    def _most(self, part: float) -> Floats:
-        """What the people of each group weigh at most, but with this probability."""
-        return np.ones(1) if self._whole else self._weights + self._about(part)
-
-    def _about(self, part: float) -> float:
-        """How far the weight of a group may be from what was drawn, to one side."""
-        far = 2.0 * self._integers
-        if self.weighing.scale > 0.0:
-            far += self.weighing.scale * float(self._of_sums.reach(0, np.array(1e9), part))
-        return far
-
-    @property
-    def _integers(self) -> float:
-        """What integers may add to T: to both shares the same, in parts that sum to one."""
+    def integers(self) -> float:
+        """What integers may add to T."""
         return self.slack + self.rounding
 
     @property
-    def _cells(self) -> int | None:
-        closed = self.weighing.closed
-        return None if closed is None else closed.cells
+    def whole(self) -> bool:
+        """Whether there is one group of everybody."""
+        return self.numbers == 1 and not self.outside
 
-    @property
-    def _of_means(self) -> Combined:
-        return of_means(self._cells)
+    def reach(self, assumption: Assumption, beta: float) -> tuple[Reach, float]:
+        """How far a test is off, and what is left of an error probability: all of it."""
+        return Reach(self.weighing, assumption, self._of_means, ROWS, self.whole), beta
 
-    @property
-    def _of_sums(self) -> Combined:
-        return of_a_sum(self._cells)
+    def owned(self, beta: float) -> float | None:  # noqa: ARG002
+        """Public facts alone tell whether the noise of shares is small beside them."""
+        return OWN if self.weighing.scale * self.numbers < JOINTLY else None
 
-    @property
-    def _estimates(self) -> Floats:
-        total = self._totals
-        good = total > 0.0
-        with np.errstate(over="ignore"):
-            found = np.clip(self._firsts / np.where(good, total, 1.0), 0.0, 1.0)
-        return np.where(good, found, 0.5)
+    def shares(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats, Floats]:
+        """The share of each group among all people, with a range that holds it."""
+        if self.whole:
+            return np.ones(1), np.ones(1), np.ones(1)
+        if assumption.related is not False:
+            assumption = Assumption(assumption.about, True)
+        reach = Reach(self.weighing, assumption, of_a_sum(self._noises), 0, whole=True)
+        heights = reach.heights(np.ones(1), self.error_of(confidence))
+        far = self.integers * 2.0
+        heights = Heights(heights.up + far, heights.down + far)
+        low, high = inverted(self.weights, np.ones(self.numbers), heights)
+        return np.clip(self.weights, 0.0, 1.0), low, high
 
-    def _beta(self, confidence: float) -> float:
+    def error_of(self, confidence: float) -> float:
         """The probability that noise without a lattice may miss with.
 
         Integers of more than two cells that sum to zero are within one lattice point of such noise
         but for a factor e^{cells·slack/scale} of probability.
         """
-        cells, scale = self._cells, self.weighing.scale
+        cells, scale = self._noises, self.weighing.scale
         if cells is None or cells == 2 or not scale > 0.0:
             return 1.0 - confidence
         return (1.0 - confidence) * math.exp(-cells * self.slack / scale)
 
-    def _each(self, confidence: float) -> float:
-        """The confidence of each group by itself, so that all hold at once."""
-        return 1.0 - (1.0 - confidence) / self.numbers
+    @property
+    def _noises(self) -> int | None:
+        closed = self.weighing.closed
+        return None if closed is None else closed.cells
+
+    @property
+    def _of_means(self) -> Combined:
+        return of_means(self._noises)
 
 
 def scaled(bounds: Bounds, ends: tuple[Floats, Floats]) -> tuple[Floats, Floats]:

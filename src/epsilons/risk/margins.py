@@ -160,7 +160,7 @@ class WeighedCut(Weighed):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Behind(Margin):
+class Behind(Margin):
     """What is known of the weights behind noisy sums.
 
     Attributes:
@@ -241,7 +241,7 @@ def _sample_reach(largest: float, total: float, beta: float) -> float:
 
 @storable
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Ratio(_Behind):
+class Ratio(Behind):
     """The margin of a mean of an unknown number of people: the ratio of two noisy sums.
 
     Guarantee:
@@ -305,7 +305,7 @@ class RatioCut(Ratio):
 
 @storable
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RatioCells(_Behind):
+class RatioCells(Behind):
     """The margin of the shares of an unknown number of people.
 
     Guarantee:
