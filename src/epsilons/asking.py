@@ -59,10 +59,9 @@ def mean(
             that was found, which holds for all data. "gaussian", with about="population" and
             related=False: the mean of a Gaussian population.
         data: any table that Narwhals reads (pandas, Polars eager or lazy, PyArrow, DuckDB,
-            PySpark, …), or the path of a Parquet or CSV file: .parquet, .csv, .tsv, .csv.gz or
-            .tsv.gz. Of the cells of a CSV file those that are no numbers are missing.
-        separator: what separates the columns of a CSV file, such as ";". Without it it is a comma
-            in .csv files and a tab in .tsv files.
+            PySpark, …), or the path of a .parquet, .csv, .tsv, .csv.gz or .tsv.gz file. Of the
+            cells of a CSV file those that are no numbers are missing.
+        separator: of the columns of a CSV file, such as ";": a comma, or in .tsv files a tab.
         person: whose row it is: an array, or the name of a column. One person's rows become their
             mean first. Without it every row is a person.
         neighbours: "replace": n and the budgets are public, values are private. "add-remove": it is
@@ -77,8 +76,7 @@ def mean(
             made without looking at the data. It moves the cap to where the error is least for such
             data, and changes neither privacy nor what is claimed: intervals and the error that is
             printed hold for all data.
-        loss: which error to make small: "mse", or "pac", the one not exceeded with probability
-            `confidence`.
+        loss: which error to make small: "mse", or "pac", that not exceeded with `confidence`.
         confidence: of the PAC error, and of the interval that is printed.
         method: "auto" takes the smallest forecast error; or a rule by name (`epsilons.plan` lists
             them). "sampling" draws per person and needs data in memory. "adaptive", with bounds
@@ -87,9 +85,9 @@ def mean(
             the middle of the range; or "exclude": it is left out, with whoever has no other. Not
             given, it is "error" under replace, and "midpoint" under add/remove, where "error" is
             not accepted, for a refusal would tell.
-        by: for a mean of each group, the column of groups: an array, or its name; or a list of two.
-        groups: their labels, declared without looking at the data; for two columns, a list of
-            each. Other rows are refused under replace, unless missing="exclude".
+        by: for a mean of each group, the column of groups, or its name; or a list of two.
+        groups: their labels, declared without looking at the data, for two columns a list of each.
+            Other rows are refused under replace, unless missing="exclude".
         groups_are: "private"; or "public", under replace, if it is no secret who is in which: then
             nobody is in two, and each group has its own cap and less noise.
         where: which rows are asked about, privately: a column of truth values, or its name.
@@ -108,8 +106,8 @@ def mean(
         source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
 
     Returns:
-        The release: `.value`, `.interval()`, `.spent` and all that may be published with it. With
-        by, `.value` is an array in the order of `.groups`, with `.shares`, `.difference(a, b)`, …
+        The release: `.value`, `.interval()`, `.spent` and all that may be published with it; with
+        by, `.value` is an array in the order of `.groups`.
 
     Raises:
         ArgumentError: an argument cannot mean anything (also BoundsError, BudgetError,
@@ -202,11 +200,9 @@ def frequencies(
         other: the category that catches every value that is missing or not declared; with it no
             data is refused for a value.
         project: whether `.value` is projected to the simplex; otherwise it is cut to [0, 1].
-        data: any table that Narwhals reads, or the path of a Parquet or CSV file: .parquet, .csv,
-            .tsv, .csv.gz or .tsv.gz. Of the cells of a CSV file those that are not of the type of
-            the categories are missing.
-        separator: what separates the columns of a CSV file, such as ";". Without it it is a comma
-            in .csv files and a tab in .tsv files.
+        data: as for `epsilons.mean`; cells of a file that are not of the type of the categories are
+            missing.
+        separator: as for `epsilons.mean`.
         person: whose row it is: an array, or the name of a column. One person's rows share one
             unit equally: each of r rows counts floor(720,720/r)/720,720, which is 1/r for up to 16
             rows and short of it by less than 1/720,720 for more; what is left is spread evenly over
@@ -220,15 +216,12 @@ def frequencies(
             together; "largest", the mean square of the largest error of any category; or "pac", the
             error of the worst category that is not exceeded with probability `confidence`.
         confidence: of the PAC error, and of the intervals that are printed.
-        method: "auto" takes the smallest forecast error; or a rule by name. "sampling" draws per
-            person and needs data in memory.
-        missing: "error" under replace, also if it is not given: a missing or undeclared value is
-            refused unless `other` is given. Not to be given under add/remove, where a refusal would
-            tell: such a value is in `other`, or in no category.
+        method: "auto", or a rule by name. "sampling" draws per person and needs data in memory.
+        missing: "error" under replace, also if not given: a missing or undeclared value is refused
+            unless `other` is given. Under add/remove such a value is in `other`, or in no category.
         levels: for add/remove, as for `epsilons.mean`.
         cap: for add/remove, as for `epsilons.mean`.
-        ledger: in place of epsilon, a claim on what people have left in a ledger, such as
-            `ledger.claim("wages 2026", at_most=0.2)`. It needs `person`.
+        ledger: in place of epsilon, a claim on a ledger, as for `epsilons.mean`.
         title: what was measured, in a line of at most 120 characters, for prints, JSON and pages.
         unit: of the numbers that bins or integers stand for, such as "years".
         source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.

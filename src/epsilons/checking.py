@@ -39,9 +39,6 @@ class Check:
         below: rows that would be clipped to the lower bound; None if no bounds are known.
         above: rows that would be clipped to the upper bound; None if no bounds are known.
         undeclared: rows whose value is in no declared category; None for a mean.
-        without_group: rows whose group is missing or not declared, of two columns in the worse one;
-            None without groups.
-        not_known: rows of which it is missing if they are asked about; None where all are.
         without_value: people of whom no value is there.
         two_budgets: people whose rows have different budgets.
         unusable_budget: people whose budget is negative, NaN or missing.
@@ -53,6 +50,9 @@ class Check:
             there are none.
         refusals: why these data would be refused, a sentence each; nothing if they would not be.
             Whether budgets are large enough for a range to be found is not among it.
+        without_group: rows whose group is missing or not declared, of two columns in the worse one;
+            None without groups.
+        not_known: rows of which it is missing if they are asked about; None where all are.
     """
 
     statistic: str
@@ -68,8 +68,6 @@ class Check:
     below: int | None
     above: int | None
     undeclared: int | None
-    without_group: int | None
-    not_known: int | None
     without_value: int
     two_budgets: int
     unusable_budget: int
@@ -78,11 +76,16 @@ class Check:
     below_levels: int | None
     budgets: tuple[float, float] | None
     refusals: tuple[str, ...]
+    without_group: int | None = None
+    not_known: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, with the warning first."""
         plain = asdict(self)
         plain["budgets"] = None if self.budgets is None else list(self.budgets)
+        for name in ("without_group", "not_known"):
+            if plain[name] is None:  # nothing was asked of it
+                del plain[name]
         return {"warning": WARNING, **plain, "refusals": list(self.refusals)}
 
     def to_json(self) -> str:

@@ -18,22 +18,26 @@ from epsilons.report import (
     CellsData,
     CountData,
     Data,
+    GroupsData,
     PlanData,
     QuantilesData,
     ReleasesData,
     ScalarData,
     VectorData,
 )
+from epsilons.report.data import PairData
 from epsilons.report.plan_data import LocalPlanData, PlansData, RangePlanData
 from tests.assumed import GAUSSIAN, SAMPLE
 
 TYPES: dict[str, Any] = {
     "scalar": ScalarData,
     "cells": CellsData,
+    "groups": GroupsData,
     "vector": VectorData,
     "releases": ReleasesData,
     "quantiles": QuantilesData,
     "count": CountData,
+    "pair": PairData,
     "plan": PlanData,
     "range plan": RangePlanData,
     "local plan": LocalPlanData,
@@ -71,6 +75,17 @@ def shown() -> dict[str, Any]:
         "mean": mean(bounds=(0, 99)),
         "private mean": mean(bounds=(0, 99), neighbours="add-remove"),
         "counted mean": mean(bounds=(0, 99), neighbours="add-remove", levels=[0.1, 0.3, 1.0]),
+        "groups": mean(bounds=(0, 99), by=words, groups=["a", "inf", "c"]),
+        "public groups": mean(
+            bounds=(0, 99), by=words, groups=["a", "inf", "c", "none"], groups_are="public"
+        ),
+        "pairs of groups": mean(
+            bounds=(0, 99),
+            by=[words, budgets > 0.2],
+            groups=[["a", "c"], [True, False]],
+            missing="exclude",
+        ),
+        "subset": mean(bounds=(0, 99), where=words == "a"),
         "shares": shares(),
         "private shares": shares(neighbours="add-remove", levels=[0.1, 0.3, 1.0]),
         "bins": ep.frequencies(
@@ -81,6 +96,15 @@ def shown() -> dict[str, Any]:
         ),
         "count of private people": ep.count(
             epsilon=budgets, levels=[0.1, 0.3, 1.0], source=ep.Seeded(1)
+        ),
+        "variance": ep.variance(values, epsilon=budgets, bounds=(0, 99), source=ep.Seeded(1)),
+        "covariance": ep.covariance(
+            values,
+            values**2,
+            epsilon=budgets,
+            bounds=(0, 99),
+            beside_bounds=(0, 9900),
+            source=ep.Seeded(1),
         ),
         "found range": found(),
         "diffusion": found(method="diffusion", **GAUSSIAN),
@@ -110,8 +134,9 @@ def shown() -> dict[str, Any]:
 
 
 NAMES = [
-    "mean", "private mean", "counted mean", "shares", "private shares", "bins", "quantiles",
-    "count of private people", "found range",
+    "mean", "private mean", "counted mean", "groups", "public groups", "pairs of groups",
+    "subset", "shares", "private shares", "bins", "quantiles", "count of private people",
+    "variance", "covariance", "found range",
     "diffusion", "found range of private people", "diffusion of private people", "gaussian",
     "local bit", "local mean", "local frequencies", "local vector", "several", "plan",
     "plan of shares", "plan of private people", "plan with a guess", "plan of a range",
@@ -159,8 +184,12 @@ def loaded(text: str) -> Any:
         return float(value) if value in ("inf", "-inf") and not label else value
 
     data = json.loads(text)
-    labels = [each if isinstance(each, str) else back(each) for each in data.get("categories", [])]
-    return {**back(data), **({"categories": labels} if labels else {})}
+    kept = {
+        name: [each if isinstance(each, str) else back(each) for each in data[name]]
+        for name in ("categories", "groups")
+        if name in data
+    }
+    return {**back(data), **kept}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -48,7 +48,7 @@ MADE: dict[str, Any] = {
         ({"confidence": True}, "confidence=True must be"),
         ({"confidence": math.nan}, "confidence=nan must be"),
         ({"confidence": "0.9"}, "confidence='0.9' must be"),
-        ({"missing": "drop"}, "missing='drop' is not known. It can be 'error', 'midpoint'."),
+        ({"missing": "drop"}, "missing='drop' is not known. It can be 'error', 'midpoint', 'exc"),
     ],
 )  # fmt: skip
 def test_a_wrong_word_is_refused_when_a_question_is_made(

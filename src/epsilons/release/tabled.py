@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from epsilons import parameters, tally
 from epsilons.errors import KindError
 from epsilons.release.grouped import Compared, Groups, Shares
 from epsilons.risk.assumptions import Assumption
-
-if TYPE_CHECKING:
-    import polars
 
 __all__ = ["Tabled"]
 
@@ -87,8 +84,8 @@ class Tabled:
         groups, level = self._groups("ratio"), parameters.confidence(confidence)
         return groups.ratio(first, second, self.assumption, level)
 
-    def to_frame(self, confidence: float | None = None) -> polars.DataFrame:
-        """A Polars table: a row for each group, category or coordinate, or one for one number.
+    def to_frame(self, confidence: float | None = None) -> Any:
+        """A Polars frame: a row for each group, category or coordinate, or one for one number.
 
         Args:
             confidence: of the intervals in it; that of the release, if not given.

@@ -15,9 +15,7 @@ from epsilons.mechanisms import CellSums, build_histogram
 from epsilons.release import ByLevel
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.grouped import GroupedMeans
-from epsilons.risk.one_group import leading
 from epsilons.risk.open_groups import OpenGroupedMeans
-from epsilons.risk.weighing import Weighing
 from epsilons.statistics import grouping, public_groups
 from epsilons.statistics.call import Call
 from epsilons.statistics.designs import Design, Known, cell_design
@@ -50,7 +48,7 @@ def closed(rows: tally.Rows, call: Call, question: Any) -> Steps:
         estimate=grouping.estimate_of(counted, call, question, margin),
         method=allocation.method,
         n=allocation.n,
-        risk=_risk(mechanism.weighing, margin, question),
+        risk=_risk(margin, question),
         exact=False,
         spent=ByLevel(allocation.levels, allocation.spent, allocation.counts),
     )
@@ -69,8 +67,10 @@ def opened(rows: tally.Rows, call: Call, question: Any) -> Steps:
     mechanism = chosen.mechanism
     drawn = mechanism.counts((yield Draw(mechanism, mechanism.total(counted))))
     margin = OpenGroupedMeans(
+        weights_of=mechanism.weights,
         drawn=drawn,
         scale=mechanism.scale,
+        slack=1.0 / mechanism.reach,
         largest=float(mechanism.weights.max()),
         equal=chosen.equal,
         counted=people.level_count(mechanism.weights),
@@ -83,7 +83,7 @@ def opened(rows: tally.Rows, call: Call, question: Any) -> Steps:
         method=chosen.method,
         n=n,
         n_is_noisy=n is not None,
-        risk=_risk(chosen.weighing, margin, question),
+        risk=_risk(margin, question),
         exact=False,
         spent=people.spending(mechanism.losses),
         expected=people.expected(n),
@@ -95,10 +95,9 @@ def _table_goal(question: Any, cells: int) -> CellsGoal:
     return CellsGoal(question.assumption, "mse", question.confidence, cells)
 
 
-def _risk(weighing: Weighing, margin: Any, question: Any) -> float:
+def _risk(margin: Any, question: Any) -> float:
     """The leading term of the squared errors of all means, in data units."""
-    shares, *_ = margin.shares(question.assumption, question.confidence)
-    unit = leading(weighing, shares, question.assumption)
+    unit = float(margin.leading(question.assumption).sum())
     return float(question.goal.in_units(unit, question.bounds))
 
 
