@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from epsilons.tally.asks import Ask
+from epsilons.tally.bundles import foresee, together
 from epsilons.tally.categories import Categories, declare, refuse_midpoint
 from epsilons.tally.cells import SHARES, CellTally
 from epsilons.tally.curator import Look, look
@@ -18,6 +20,7 @@ from epsilons.tally.rows import Rows
 __all__ = [
     "GRID",
     "SHARES",
+    "Ask",
     "Categories",
     "CellTally",
     "Enrolled",
@@ -30,11 +33,13 @@ __all__ = [
     "Tally",
     "declare",
     "enrolled",
+    "foresee",
     "look",
     "open",
     "people",
     "refuse_midpoint",
     "source",
     "tag",
+    "together",
     "write_parquet",
 ]
