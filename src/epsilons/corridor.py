@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import fields, replace
 from typing import Any, cast
 
 import numpy as np
 
-from epsilons import made
+from epsilons import made, tally
 from epsilons.accounts import Account, Charge, Settled, sum_of
 from epsilons.errors import PrivacyError
 from epsilons.mechanisms import Composed, added_up, together
@@ -75,22 +75,50 @@ def through(
 
 def _ways(questions: Sequence[Question], calls: Sequence[Call], source: Source) -> list[_Way]:
     """A way for each question, and one for means that are better drawn together."""
+    gathered = several.gathered(questions, calls)
+    several_of = {place for places in gathered if len(places) > 1 for place in places}
+    opened = _opened(questions, calls, several_of)
     ways: list[_Way] = []
-    for places in several.gathered(questions, calls):
+    for places in gathered:
         asked = [questions[place] for place in places]
         if len(asked) > 1:
             shared = several.shared([calls[place] for place in places])
-            means = several.together(cast(list[Mean], asked), shared)
+            rows = [opened[place] for place in places]
+            means = several.together(cast(list[Mean], asked), rows, shared)
             if means is not None:
                 ways.append(
                     _Way(dict(zip(places, asked, strict=True)), means.steps(), shared, source)
                 )
                 continue
         for place, question in zip(places, asked, strict=True):
-            call = calls[place]
-            steps = question.steps(question.open(call), call)
-            ways.append(_Way({place: question}, steps, call, source))
+            steps = question.steps(opened[place], calls[place])
+            ways.append(_Way({place: question}, steps, calls[place], source))
     return ways
+
+
+def _opened(
+    questions: Sequence[Question], calls: Sequence[Call], gathered: Collection[int]
+) -> list[tally.Rows]:
+    """Open the rows of all questions, and count what these ask of them first in one scan.
+
+    Whoever is led to where it asks draws nothing: it is led there anew, and gets what was counted.
+
+    Args:
+        questions: in their order.
+        calls: of each.
+        gathered: the places of means that may be drawn together.
+    """
+    opened = [question.open(call) for question, call in zip(questions, calls, strict=True)]
+    if len(questions) > 1:
+
+        def lead(place: int) -> Callable[[], object]:
+            question, rows = questions[place], opened[place]
+            if place in gathered:
+                return lambda: several.counted(cast(Mean, question), rows)
+            return lambda: next(question.steps(rows, calls[place]))
+
+        tally.foresee([(rows, lead(place)) for place, rows in enumerate(opened)])
+    return opened
 
 
 class _Way:

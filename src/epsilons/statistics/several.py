@@ -26,7 +26,7 @@ from epsilons.statistics.question import Question
 from epsilons.statistics.steps import Answer, Draw
 from epsilons.tally import Tally
 
-__all__ = ["Together", "gathered", "shared", "together"]
+__all__ = ["Together", "counted", "gathered", "shared", "together"]
 
 _TOGETHER: Final = (
     *("values", "bounds", "missing", "title", "unit"),  # each its own
@@ -112,11 +112,17 @@ class Together:
         )
 
 
-def together(questions: Sequence[Mean], call: Call) -> Together | None:
+def counted(question: Mean, rows: tally.Rows) -> Tally:
+    """What one of several means asks of its rows."""
+    return rows.sums(question.bounds, question.rule)
+
+
+def together(questions: Sequence[Mean], rows: Sequence[tally.Rows], call: Call) -> Together | None:
     """Means of the same people that are drawn at once, if that is forecast to be better.
 
     Args:
         questions: that may be drawn together, two of them or more.
+        rows: opened for each.
         call: of all of them: what everyone offers to them together.
 
     Returns:
@@ -126,8 +132,7 @@ def together(questions: Sequence[Mean], call: Call) -> Together | None:
     Raises:
         PrivacyError: the means are not of the same people.
     """
-    rows = [question.open(call) for question in questions]
-    first = call.part(rows[0].sums(questions[0].bounds, questions[0].rule))
+    first = call.part(counted(questions[0], rows[0]))
     bounds = tuple(question.range_for(question.bounds) for question in questions)
     one, method, means = questions[0].goal, questions[0].method, len(questions)
     goal = SeveralMeans(one.assumption, one.loss, one.confidence, one.spread, means)
@@ -142,7 +147,7 @@ def together(questions: Sequence[Mean], call: Call) -> Together | None:
         if apart.aimed <= allocation.aimed:
             return None
     pairs = zip(questions[1:], rows[1:], strict=True)
-    others = [call.part(each.sums(asked.bounds, asked.rule)) for asked, each in pairs]
+    others = [call.part(counted(asked, each)) for asked, each in pairs]
     for each in others:
         same = np.array_equal(each.levels, first.levels)
         if not same or not np.array_equal(each.counts, first.counts):

@@ -33,7 +33,7 @@ from epsilons.types import Integers
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["count", "fold", "gathered", "on_grid", "over_grid", "steps_of"]
+__all__ = ["count", "fold", "gathered", "on_grid", "over_grid", "squares_of", "steps_of"]
 
 _SPLIT: Final = 2**15
 """The square root of GRID."""
@@ -58,7 +58,8 @@ def count(
     def people() -> nw.LazyFrame[Any]:
         rows = _rows(table, bounds, rule)
         found = rows if table.person is None else fold(rows, budgets=isinstance(table.epsilon, str))
-        return found.with_columns(_squares(found).alias("v")) if moments > 1 else found
+        valid = "valid" if "valid" in found.collect_schema() else None
+        return found.with_columns(squares_of("x", valid).alias("v")) if moments > 1 else found
 
     groups, more = gathered(table, people, ("v",) if moments > 1 else ())
     half = HALF * groups.missing * (table.person is None)
@@ -184,14 +185,14 @@ def _valid(rows: nw.LazyFrame[Any]) -> nw.Expr:
     return nw.col("valid").sum() if "valid" in rows.collect_schema() else nw.col("x").count()
 
 
-def _squares(people: nw.LazyFrame[Any]) -> nw.Expr:
-    """Return `grid.squares` of `x`, of each person; of a value that is missing null, or 0."""
+def squares_of(name: str = "x", valid: str | None = None) -> nw.Expr:
+    """Return `grid.squares` of a column, of each person; of a value that is missing null, or 0."""
     import narwhals as nw
 
-    off = (nw.col("x") - HALF).cast(nw.Float64).abs()
+    off = (nw.col(name) - HALF).cast(nw.Float64).abs()
     square = over_grid(off, off)
-    if "valid" in people.collect_schema():
-        square = nw.when(nw.col("valid") > 0).then(square).otherwise(0.0)
+    if valid is not None:
+        square = nw.when(nw.col(valid) > 0).then(square).otherwise(0.0)
     return square.cast(nw.Int64)
 
 
