@@ -86,15 +86,15 @@ class Case:
         """The level of each person: a third each."""
         return np.sort(np.arange(self.n) % len(LEVELS))
 
-    def people(self, rng: Generator) -> tuple[Integers, Floats, Floats, Floats]:
+    def people(self, rng: Generator) -> tuple[Any, Floats, Any, Floats]:
         """Groups and values of people, by their levels; and the true means and shares."""
         level = self.levels
         groups = np.resize(np.repeat(np.arange(4), (100 * SHARES).astype(int)), self.n)
         groups = rng.permutation(groups)
-        values = some(self.kind, self.n, rng)
+        values: Any = some(self.kind, self.n, rng)
         if self.answer.sampled:
             groups = rng.choice(4, size=self.n, p=SHARES)
-            truth = AVERAGE[self.kind]
+            truth: Any = AVERAGE[self.kind]
             if self.answer.related is not False:
                 by_level = np.array([0.1, 0.9, 0.9] if self.answer.anything else [0.4, 0.45, 0.45])
                 values = (rng.random(self.n) < by_level[level]).astype(np.float64)
@@ -113,14 +113,14 @@ class Case:
         shares = np.bincount(groups, minlength=4)[:GROUPS] / self.n
         return groups, values, truth, shares
 
-    def cells(self, level: Integers, groups: Integers, values: Floats) -> Integers:
+    def cells(self, level: Any, groups: Any, values: Floats) -> Integers:
         """What people of each level have in each cell, on the grid."""
         grid = np.rint(values * GRID).astype(np.int64)
         found = np.zeros((len(LEVELS), 2 * GROUPS + 1), dtype=np.int64)
         inside = groups < GROUPS
         np.add.at(found, (level[inside], 2 * groups[inside]), grid[inside])
         np.add.at(found, (level[inside], 2 * groups[inside] + 1), GRID - grid[inside])
-        np.add.at(found, (level[~inside], 2 * GROUPS), GRID)
+        np.add.at(found[:, 2 * GROUPS], level[~inside], GRID)
         return found
 
 

@@ -205,10 +205,10 @@ class Reach:
         heads = self.upper(shares, float(counts @ np.square(weights)), part)
         if not self.assumption.sampled:
             heads = np.minimum(heads, self.heads(shares))
-        weights, counts = self.terms
+        weights, counts, turned = self.terms
         chance = self.moments(weights, counts, heads, self.weighing.scale)
         far = chance.least(math.log(2.0 / (beta - part)))
-        found = Heights(far, far[:, ::-1])
+        found = Heights(far[:, ::-1], far) if turned else Heights(far, far[:, ::-1])
         if self.assumption.sampled:
             return found
         return self.or_leaning(found, beta - part)
@@ -236,13 +236,16 @@ class Reach:
         return weights, counts[counts > 0.0]
 
     @cached_property
-    def terms(self) -> tuple[Floats, Floats]:
-        """The same; or weights below the largest, if these are less: the sum is the same."""
+    def terms(self) -> tuple[Floats, Floats, bool]:
+        """The same; or weights below the largest, if these are less; and whether it is these.
+
+        Everyone's y − m sum to 0, so the sum over the latter is that of the former turned around.
+        """
         weights, counts = self.seen
-        if self.assumption.sampled:
-            return weights, counts
         below = weights.max() - weights
-        return min(weights, below, key=lambda each: float(counts @ np.square(each))), counts
+        if self.assumption.sampled or counts @ np.square(weights) <= counts @ np.square(below):
+            return weights, counts, False
+        return below, counts, True
 
     @property
     def nuisance(self) -> float:

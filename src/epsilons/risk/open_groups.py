@@ -131,9 +131,9 @@ class OpenReach(Reach):
         return np.array([largest]), np.array([1.0 / largest])
 
     @property
-    def terms(self) -> tuple[Floats, Floats]:
-        """The same."""
-        return self.seen
+    def terms(self) -> tuple[Floats, Floats, bool]:
+        """The same, and not turned around."""
+        return *self.seen, False
 
     def upper(self, shares: Floats, square: float, part: float) -> Floats:
         """A bound on what is expected, given what was drawn: see `Reach.upper`."""
