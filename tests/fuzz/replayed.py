@@ -22,11 +22,13 @@ from epsilons.mechanisms.cell_sums import CellSums
 from epsilons.mechanisms.histogram import ClosedHistogram, Histogram
 from epsilons.mechanisms.level_counts import LevelCounts
 from epsilons.mechanisms.moment import SumAndSquares
+from epsilons.mechanisms.several import SeveralSums
 from epsilons.mechanisms.two_sums import TwoSums
 from tests.plain import plain
 
 DRAWN = (
-    Additive, SumAndSquares, Histogram, ClosedHistogram, CellSums, TwoSums, LevelCounts,
+    Additive, SumAndSquares, SeveralSums, Histogram, ClosedHistogram, CellSums, TwoSums,
+    LevelCounts,
 )  # fmt: skip
 
 Drawn = tuple[Any, Any, Any]  # the mechanism, the total, what was drawn
@@ -66,6 +68,8 @@ def loss(mechanism: Any, first: Any, second: Any) -> Fraction | float:
         return float("inf") if any(moves) else Fraction(0)
     if isinstance(mechanism, ClosedHistogram) and sum(_list(first)) != sum(_list(second)):
         return float("inf")  # the sum over the cells has no noise
+    if isinstance(mechanism, SeveralSums):  # its noise falls with the largest of its numbers
+        return Fraction(max(moves)) / scale
     return Fraction(sum(moves)) / scale
 
 
