@@ -98,6 +98,9 @@ def test_numbers_of_a_kind_that_nobody_knows_have_their_names() -> None:
     assert entries_of(several).names == ["0", "1"]
     assert entries_of(several | {"groups": ["north", "south"]}).names == ["north", "south"]
     assert entries_of(several | {"categories": [[0.0, 1.0], "x"]}).names == ["0 to 1", "x"]
+    pairs = entries_of(several | {"groups": [["north", "f"], ["north", 3]]})
+    assert pairs.names == ["north, f", "north, 3"]
+    assert entries_of(several | {"quantiles": [0.5, 0.9]}).names == ["0.5", "0.9"]
     assert entries_of(several | {"groups": ["too few"]}).names == ["0", "1"]
 
 

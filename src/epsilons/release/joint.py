@@ -10,7 +10,8 @@ import numpy as np
 
 from epsilons.errors import ArgumentError
 from epsilons.report import table
-from epsilons.report.numbers import aligned, category_name, percent
+from epsilons.report.entries import label_of
+from epsilons.report.numbers import aligned, percent
 
 if TYPE_CHECKING:
     from epsilons.release.release import Release
@@ -109,9 +110,9 @@ def _labels(release: Release) -> tuple[str, ...]:
     size = int(np.size(release.value))
     if size == 1:
         return ("",)
-    known = (getattr(release.estimate, name, ()) for name in ("categories", "groups"))
+    known = (getattr(release.estimate, name, ()) for name in ("categories", "labels"))
     named = next((each for each in known if len(each) == size), tuple(range(size)))
-    return tuple(category_name(each) for each in named)
+    return tuple(label_of(each) for each in named)
 
 
 def _range(release: Release, confidence: float) -> tuple[Any, Any]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from epsilons.report.numbers import aligned, category_name
 
-__all__ = ["Entries", "entries_of"]
+__all__ = ["Entries", "entries_of", "label_of"]
 
 _NAMES: Final = ("categories", "groups", "quantiles", "names")
 """Where data of a kind may say what its numbers are of."""
@@ -50,4 +50,11 @@ def entries_of(data: Mapping[str, Any]) -> Entries:
         (data[key] for key in _NAMES if len(data.get(key, ())) == len(value)),
         list(range(len(value))),
     )
-    return Entries([category_name(each) for each in named], value, low, high, data["unit"], aligned)
+    return Entries([label_of(each) for each in named], value, low, high, data["unit"], aligned)
+
+
+def label_of(named: Any) -> str:
+    """What a number is of, in words: a bin by its ends, labels of two columns side by side."""
+    if isinstance(named, (list, tuple)) and any(isinstance(each, str) for each in named):
+        return ", ".join(map(str, named))
+    return category_name(named)
