@@ -380,8 +380,7 @@ def test_every_option_of_every_command_is_compared() -> None:
         "reproduce": [(["--quick", "--out", "--seed"], {})],
     }
     assert set(compared) <= set(cli.commands)
-    every = ("mean", "frequencies", "quantile")  # tests/test_cli_ranks.py
-    publishing = {p.name for name in every for p in cli.commands[name].params}
+    known = {p.name for n in ("mean", "frequencies", "quantile") for p in cli.commands[n].params}
     for name, command in cli.commands.items():
         if name in ("ledger", "publish"):  # tests/ledger/test_command.py, tests/cli/test_study.py
             continue
@@ -393,7 +392,7 @@ def test_every_option_of_every_command_is_compared() -> None:
         if name not in compared:
             # The one class of them all hands on the same options, as it does for these two.
             assert isinstance(command, (Publish, Checking)), name
-            assert {p.name for p in command.params} <= publishing, name
+            assert {p.name for p in command.params} <= known, name
             continue
         said = {word for words, _ in compared[name] for word in words} | {"--json", "--value"}
         for option in command.params:

@@ -123,7 +123,7 @@ def test_bins_that_hold_no_quantile_are_refused() -> None:
     words = ["a", "b"] * (N // 2)
     others = [
         ep.frequencies(words, epsilon=E, categories=["a", "b"], source=ep.Seeded(1)),
-        shares(edges=[(0, 10), (20, 200)], other="rest"),
+        ep.frequencies(X * 0.0, epsilon=E, edges=[(0, 10), (20, 200)], source=ep.Seeded(1)),
         shares(edges=[0, 10, 200], other="rest"),
     ]
     for release in others:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.risk import ranks
+from epsilons.risk import partial, ranks
 
 pytestmark = pytest.mark.statistical
 
@@ -144,7 +144,7 @@ def test_the_count_of_misses_notices_a_forgotten_bias(monkeypatch: pytest.Monkey
 
 def test_the_count_of_misses_notices_the_noise_of_one_bin(monkeypatch: pytest.MonkeyPatch) -> None:
     """Power: a sum of many cells is taken to have the noise of one."""
-    real = ranks.closed_tail
+    real = partial.closed_tail
     monkeypatch.setattr(ranks, "closed_tail", lambda cells, _: real(cells, 1))
     monkeypatch.setattr("epsilons.statistics.ranked.BINS", (64,))
     monkeypatch.setitem(globals(), "LEVELS", np.array([0.2]))  # nothing but noise is random

@@ -211,9 +211,17 @@ def best_way(
 
 
 def tabled(budgets: Budgets, goal: MeanGoal, quantiles: Floats) -> Tabled:
-    """The table of the number of bins with the shortest intervals."""
-    made = [_table_of(budgets, goal, quantiles, cells) for cells in BINS]
-    return min(made, key=lambda each: each.half)
+    """The table of the number of bins with the shortest intervals.
+
+    More bins have more noise, and are narrower: the first number after which it grows is the best.
+    """
+    best = _table_of(budgets, goal, quantiles, BINS[0])
+    for cells in BINS[1:]:
+        other = _table_of(budgets, goal, quantiles, cells)
+        if other.half >= best.half:
+            break
+        best = other
+    return best
 
 
 def _table_of(budgets: Budgets, goal: MeanGoal, quantiles: Floats, cells: int) -> Tabled:
