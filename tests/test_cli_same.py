@@ -381,6 +381,7 @@ def test_every_option_of_every_command_is_compared() -> None:
     }
     assert set(compared) <= set(cli.commands)
     publishing = {p.name for name in ("mean", "frequencies") for p in cli.commands[name].params}
+    publishing |= {"beside", "beside_bounds"}  # tests/statistics/test_covariance.py
     for name, command in cli.commands.items():
         if name == "ledger":  # tests/ledger/test_command.py
             continue
