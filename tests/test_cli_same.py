@@ -381,6 +381,7 @@ def test_every_option_of_every_command_is_compared() -> None:
     }
     assert set(compared) <= set(cli.commands)
     known = {p.name for n in ("mean", "frequencies", "quantile") for p in cli.commands[n].params}
+    known |= {"beside", "beside_bounds"}  # tests/statistics/test_covariance.py
     for name, command in cli.commands.items():
         if name in ("ledger", "publish"):  # tests/ledger/test_command.py, tests/cli/test_study.py
             continue

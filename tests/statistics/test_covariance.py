@@ -99,6 +99,13 @@ def test_one_person_changed_in_both_columns(terms: dict[str, Any], person: bool)
     assert sum(outcome.moved for outcome in found.outcomes) > 15
 
 
+def test_arrays_are_changed_in_both_columns() -> None:
+    question = ep.Covariance(X[:40], Y[:40], **RANGES)
+    found = ep.verify.replay(question, epsilon=1.0).require()
+    moved = {outcome.change for outcome in found.outcomes if outcome.moved}
+    assert {"value: the upper end", "value beside: the upper end", "both values: end 0"} <= moved
+
+
 def test_a_unit_that_is_rounded_up_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Under replace before anything is drawn, under add/remove by a replay."""
     whole = pairs.three_cells

@@ -175,6 +175,13 @@ def test_what_does_not_fit_is_refused() -> None:
     table = some_rows(gaps=True)
     with pytest.raises(MissingValueError, match="values='x' or beside='y' has missing values"):
         tally.open("x", epsilon="e", data=table, beside="y").pairs(FIRST, SECOND)
+    for name, other in (("x", "y"), ("y", "x")):  # in one of the columns alone
+        whole = table.with_columns(pl.col(other).fill_null(1.0))
+        for person in (None, "who"):
+            opened = tally.open("x", epsilon="e", data=whole, person=person, beside="y")
+            with pytest.raises(MissingValueError, match="values='x' or beside='y' has missing"):
+                opened.pairs(FIRST, SECOND)
+        assert whole[name].null_count() > 0
     text = table.with_columns(y=pl.lit("a"))
     with pytest.raises(ColumnError, match="beside='y' must be a column of numbers"):
         tally.open("x", epsilon="e", data=text, beside="y")

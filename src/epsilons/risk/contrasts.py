@@ -55,11 +55,6 @@ class Contrast:
         return np.asarray(self.values - (self.values.max() + self.values.min()) / 2.0)
 
     @property
-    def length(self) -> float:
-        """Σ|v|: how far a lattice point in every cell can take the sum."""
-        return float(np.abs(self._own).sum())
-
-    @property
     def variance(self) -> float:
         """Of the sum."""
         square = float(np.square(self.values).sum())

@@ -27,7 +27,10 @@ __all__ = ["Variance"]
 
 @dataclass(frozen=True, eq=False)
 class Variance(Question):
-    """The variance of a column on its `bounds`: see `epsilons.variance` for each argument.
+    """The variance of a column: see `epsilons.variance` for each argument.
+
+    Attributes:
+        bounds: the range (lo, hi) that values can have.
 
     Raises:
         ArgumentError: an argument is invalid (BoundsError: the bounds are).
@@ -92,8 +95,9 @@ class Variance(Question):
     def open(self, call: Call) -> tally.Rows:
         """Open the rows, as numbers."""
         own = {"epsilon": call.epsilon, "data": call.data, "person": call.person}
-        own["missing"] = self.policy(call.neighbours)
-        return tally.open(self.values, **own, ladder=call.ladder)
+        return tally.open(
+            self.values, **own, missing=self.policy(call.neighbours), ladder=call.ladder
+        )
 
     def steps(self, rows: tally.Rows, call: Call) -> Steps:
         """A sum with squares if people are public; three cells of one unit if they are not."""
@@ -106,22 +110,17 @@ class Variance(Question):
         counted = call.part(rows.moments(self.bounds))
         budgets = Budgets.of_levels(counted.levels, counted.counts)
         # By name, for noise in stairs has no squares beside it.
-        method = "optimal" if self.method == "auto" else self.method
+        rule = "optimal" if self.method == "auto" else self.method
         goal = MeanGoal(self.assumption, self.loss, self.confidence)
-        allocation = allocate_for(budgets, goal, method)
+        allocation = allocate_for(budgets, goal, rule)
         mechanism = cast(SumAndSquares, self.mechanism_for(allocation))
         total = mechanism.total(counted.sums, cast(Integers, counted.squares))
         pair = yield Draw(mechanism, total)
         margin = Varied(mechanism.weighing, mechanism.slack, *mechanism.moments(pair))
         estimate, risk = self._estimate(margin)
-        return Answer(
-            estimate=estimate,
-            method=allocation.method,
-            n=allocation.n,
-            risk=risk,
-            exact=False,
-            spent=ByLevel(allocation.levels, allocation.spent, allocation.counts),
-        )
+        spent = ByLevel(allocation.levels, allocation.spent, allocation.counts)
+        method, n = allocation.method, allocation.n
+        return Answer(estimate=estimate, method=method, n=n, risk=risk, exact=False, spent=spent)
 
     def answered(self, margin: SoftMoments) -> tuple[Estimate, float]:
         """The estimate, and its risk in data units."""
