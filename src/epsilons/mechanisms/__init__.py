@@ -11,7 +11,7 @@ from epsilons.mechanisms.crossing import Crossing
 from epsilons.mechanisms.diffusion import Diffused, Spread, diffuse
 from epsilons.mechanisms.histogram import ClosedHistogram, Histogram, Table, build_histogram
 from epsilons.mechanisms.level_counts import LevelCounts
-from epsilons.mechanisms.moment import SumAndSquares, build_moments
+from epsilons.mechanisms.moment import SumAndSquares, build_moments, with_squares
 from epsilons.mechanisms.parallel import Parallel
 from epsilons.mechanisms.reduction import Reduced, Seats
 from epsilons.mechanisms.selection import Selection, spread_of
@@ -49,4 +49,5 @@ __all__ = [
     "radii",
     "spread_of",
     "together",
+    "with_squares",
 ]

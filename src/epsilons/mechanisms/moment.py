@@ -173,11 +173,28 @@ def build_moments(
     alone = build(allocation, grid=grid, bounds=bounds)
     if allocation.stairs is not None or allocation.keep is not None:
         return alone
+    return with_squares(alone, Fraction(allocation.total))
+
+
+def with_squares(alone: Additive, total: Fraction = Fraction(1)) -> SumAndSquares:
+    """The mechanism of a mean, with the squares beside it: weights are one less.
+
+    Args:
+        alone: the sum by itself, with Laplace noise or none.
+        total: what its weights add up to.
+    """
     weights, divisor = alone.weights, alone.divisor
     if alone.law.loss(1) != np.inf:  # whoever is public loses nothing to a rounding
         weights = np.maximum(weights - 1, 0)
         people = zip(weights.tolist(), alone.counts.tolist(), strict=True)
-        divisor = Fraction(sum(k * n for k, n in people)) / Fraction(allocation.total)
+        divisor = Fraction(sum(k * n for k, n in people)) / total
     return SumAndSquares(
-        alone.levels, alone.counts, weights, grid, grid, alone.law, divisor, bounds
+        alone.levels,
+        alone.counts,
+        weights,
+        alone.grid,
+        alone.grid,
+        alone.law,
+        divisor,
+        alone.bounds,
     )

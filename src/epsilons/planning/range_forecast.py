@@ -109,7 +109,8 @@ def _gaussian_errors(found: Rehearsal, goal: MeanGoal) -> tuple[float, float]:
     sigma, (lo, hi) = sigma_of(found), found.estimate.bounds
     more = (ROUNDED_UP - 1.0) * found.width / 2.0
     square = found.margin.mse((lo - more, hi + more), sigma)
-    low, high = found.estimate.interval(goal.assumption, goal.confidence)
+    margin = found.margin.expecting((lo, hi), sigma)
+    low, high = replace(found.estimate, margin=margin).interval(goal.assumption, goal.confidence)
     return math.sqrt(square) / sigma, ROUNDED_UP * (high - low) / 2.0 / sigma
 
 

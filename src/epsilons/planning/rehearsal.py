@@ -7,7 +7,7 @@ budgets and people decide: who pays what, weights, noise.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, cast
 
@@ -80,6 +80,11 @@ class _Absent(tally.Rows):
         if self._ladder is None:
             return checked(groups, Names(), "error")
         return on_rungs(groups, Names(), self._ladder.levels)
+
+    def moments(self, bounds: tuple[float, float], rule: Rule | None = None) -> tally.Tally:
+        """The same, with squares of 0."""
+        found = self.sums(bounds, rule)
+        return replace(found, squares=np.zeros_like(found.sums))
 
 
 @dataclass(frozen=True, eq=False)

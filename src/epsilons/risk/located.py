@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Self
 
 import numpy as np
 
@@ -106,6 +106,8 @@ class _Gaussian(Margin, ABC):
     picture: Picture
 
     kind: ClassVar[str | None] = FOUND
+    parts: ClassVar[int] = 3
+    """How many parts of the error probability are not for the sum itself."""
 
     def allows(self, assumption: Assumption) -> bool:
         """A Gaussian population, of which budgets say nothing."""
@@ -126,8 +128,17 @@ class _Gaussian(Margin, ABC):
         def reach_at(sigma: float, beta: float) -> float:
             return self._reach_at(bounds, sigma, beta)
 
-        reach = reach_over_sigmas(self.picture, 1.0 - confidence, reach_at)
+        largest = self._largest(bounds, 1.0 - confidence)
+        reach = reach_over_sigmas(self.picture, largest, 1.0 - confidence, reach_at)
         return raw - reach, raw + reach
+
+    def expecting(self, bounds: Bounds, sigma: float) -> Self:  # noqa: ARG002
+        """The same with what would be drawn of Gaussian data of this σ: for forecasts."""
+        return self
+
+    def _largest(self, bounds: Bounds, beta: float) -> float:  # noqa: ARG002
+        """A bound on σ, for an interval that misses with this probability."""
+        return self.picture.sigma(SIDE * beta)
 
     @abstractmethod
     def _reach_at(self, bounds: Bounds, sigma: float, beta: float) -> float:
@@ -172,7 +183,7 @@ class Located(_Gaussian):
         spread = sigma * math.sqrt(weighing.square)
         # What clipping takes from each value varies, too: Chebyshev's inequality.
         jitter = spread * math.sqrt(clipped_square(off / sigma, half / sigma) / (SIDE * beta))
-        rest = (1.0 - 3.0 * SIDE) * beta
+        rest = (1.0 - self.parts * SIDE) * beta
         noise = normal_laplace_quantile(spread, (hi - lo) * weighing.scale, rest)
         return float(bias + jitter + noise + (hi - lo) * self.slack)
 
@@ -222,10 +233,9 @@ class LocatedRatio(_Gaussian):
 
 
 def reach_over_sigmas(
-    picture: Picture, beta: float, reach_at: Callable[[float, float], float]
+    picture: Picture, largest: float, beta: float, reach_at: Callable[[float, float], float]
 ) -> float:
     """The largest half-width over all σ, from the width of a bucket to the bound on σ."""
-    largest = picture.sigma(SIDE * beta)
     if not math.isfinite(largest):
         return math.inf
     # In eighths of an octave near the bound; farther down the half-width only falls, unless the

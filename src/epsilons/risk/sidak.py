@@ -71,14 +71,14 @@ def _scale(square: float, weighing: Weighing) -> float:
 def _loss(at: Floats, ratio: float, cells: int) -> Floats:
     """H at many errors at once."""
     sigma = max(ratio, 1e-9) * np.sqrt(_SHARES * (1.0 - _SHARES))
-    tails = np.column_stack([0.5 * np.exp(-at), _beyond(at[:, None], sigma[None, 1:])])
+    tails = np.column_stack([0.5 * np.exp(-at), beyond(at[:, None], sigma[None, 1:])])
     each = -np.log1p(-np.minimum(2.0 * tails, 1.0 - 1e-15))
     prices = np.maximum((each[:, 1:] - each[:, :1]) / _SHARES[1:], 0.0)
     gains = each[:, None, :] - prices[:, :, None] * _SHARES
     return np.asarray((prices + cells * gains.max(axis=2)).min(axis=1))
 
 
-def _beyond(a: Floats, sigma: Floats) -> Floats:
+def beyond(a: Floats, sigma: Floats) -> Floats:
     """P(σN + L > a) for Laplace noise of scale 1 and σ > 0, to seven digits."""
     z, root = a / sigma, math.sqrt(2.0)
     bell = np.exp(-0.5 * z * z)

@@ -18,7 +18,7 @@ from epsilons.mechanisms import Composed, LevelCounts, Reduced, Seats, diffuse
 from epsilons.release import ByLevel, Expected, Scalar
 from epsilons.risk.assumptions import SAMPLE
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.located import SIGMA, LocatedRatio, finite
+from epsilons.risk.located import SIGMA, Located, LocatedRatio, finite
 from epsilons.risk.margins import Ratio
 from epsilons.statistics.call import Call
 from epsilons.statistics.capped import (
@@ -236,7 +236,8 @@ def reduced(rows: tally.Rows, call: Call) -> Steps:
     drawn = yield Draw(last, total, False, rungs, place)
     bounded = Composed(levels, (first, last), (first.losses, last.losses))
     whole = Reduced(rungs, stage, bounded, place)
-    found = answer(last, drawn, picture_of_spread(spread, first), "diffusion", bounded.losses)
+    margin = Located(picture_of_spread(spread, first), last.weighing, last.slack)
+    found = answer(last, drawn, margin, "diffusion", bounded.losses)
     return replace(
         found,
         n_is_noisy=True,  # the noisy number of slots

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import cast
 
 import numpy as np
 
@@ -11,9 +12,10 @@ from epsilons import tally
 from epsilons.allocation.split import TOO_OFTEN, Split, best_split
 from epsilons.errors import BudgetError, DataError
 from epsilons.ladder import SMALLEST
-from epsilons.mechanisms import Additive, added_up, diffuse
+from epsilons.mechanisms import Additive, added_up, diffuse, with_squares
 from epsilons.release import ByLevel, Scalar
-from epsilons.risk.located import SIGMA, Located, Picture, finite
+from epsilons.risk.located import SIGMA, Located, finite
+from epsilons.risk.located_squares import LocatedSquares
 from epsilons.statistics.call import Call
 from epsilons.statistics.capped import (
     around,
@@ -71,15 +73,19 @@ def weighted(rows: tally.Rows, call: Call) -> Steps:
         lambda window: call.part(rows.line(window)), neighbours="replace", agree=agree
     )
     bounds = range_of(found)
-    counted = rows.sums(bounds)
+    counted = rows.moments(bounds)
     levels = call.offered(counted.levels)
     place = place_of(found, counted.levels, levels)
     spent = tuple(found.losses[at] for at in place.tolist())
     sigma = SIGMA * found.deviation
-    mechanism = capped_mean(levels, counted.counts, spent, bounds=bounds, aim=sigma)
-    drawn = yield Draw(mechanism, mechanism.total(counted.sums))
-    lost = added_up((spent, mechanism.losses))
-    return answer(mechanism, drawn, picture_of(found), "weighted", lost)
+    alone = capped_mean(levels, counted.counts, spent, bounds=bounds, aim=sigma)
+    mechanism, squares = with_squares(alone), cast(Integers, counted.squares)
+    pair = yield Draw(mechanism, mechanism.total(counted.sums, squares))
+    lost, picture = added_up((spent, mechanism.losses)), picture_of(found)
+    margin = LocatedSquares(
+        picture, mechanism.weighing, mechanism.slack, mechanism.moments(pair)[1]
+    )
+    return answer(mechanism.alone, pair[0], margin, "weighted", lost)
 
 
 def diffused(rows: tally.Rows, call: Call) -> Steps:
@@ -107,23 +113,24 @@ def diffused(rows: tally.Rows, call: Call) -> Steps:
     mechanism = capped_mean(levels, counts, first.losses, bounds=bounds, aim=0.75 * spread.gap)
     drawn = yield Draw(mechanism, mechanism.total(counted.sums))
     lost = added_up((first.losses, mechanism.losses))
-    return answer(mechanism, drawn, picture_of_spread(spread, first), "diffusion", lost)
+    picture = picture_of_spread(spread, first)
+    margin = Located(picture, mechanism.weighing, mechanism.slack)
+    return answer(mechanism, drawn, margin, "diffusion", lost)
 
 
-def answer(mechanism: Additive, drawn: int, picture: Picture, method: str, lost: Losses) -> Answer:
+def answer(mechanism: Additive, drawn: int, margin: Located, method: str, lost: Losses) -> Answer:
     """The answer of a mean on a range that was found.
 
     Args:
         mechanism: of the mean.
         drawn: its lattice point.
-        picture: of what was found.
+        margin: how far the truth may be.
         method: by name.
         lost: what a person of each level lost in all stages.
     """
     lo, hi = mechanism.bounds
     raw = finite(mechanism.estimate(drawn))
-    sigma = SIGMA * picture.deviation
-    margin = Located(picture, mechanism.weighing, mechanism.slack)
+    sigma = SIGMA * margin.picture.deviation
     spent = np.minimum(np.array([float(loss) for loss in lost]), mechanism.levels)
     return Answer(
         estimate=Scalar(
