@@ -33,10 +33,10 @@ WAVES: Final = 64
 """The same for combinations of four cells."""
 
 _STEP: Final = 0.1
-_LEAST, _MOST = -120, 360
-_AT: Final = _STEP * np.arange(_LEAST, _MOST + 1, dtype=np.float64)
-_ABOVE: Final = _AT[-_LEAST:]
-"""Where tails are tabled, and those of these points that are not below 0."""
+_MOST: Final = 360
+_ABOVE: Final = _STEP * np.arange(_MOST + 1, dtype=np.float64)
+_BELOW: Final = _ABOVE[:121]
+"""Where tails are tabled, above 0 and below it."""
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 
@@ -49,28 +49,28 @@ _FINE: Final = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Combined:
-    """Tails of symmetric, log-concave laws, one for each row.
+    """Tails of symmetric, log-concave laws, or log-concave bounds on them, one for each row.
 
     Attributes:
-        logs: ln P(X > t) at points t from −12 to 36, or bounds from above.
+        logs: ln P(X > t), or bounds from above, at points t from 0 to 36.
+        below: the same at −t, for t from 0 to 12.
     """
 
     logs: Floats
+    below: Floats
 
     def log_exceeds(self, rows: Integers | int, t: Floats) -> Floats:
         """A bound on ln P(X > t), t not below 0.
 
         A log-concave tail is below the chords of its neighbours, drawn on.
         """
-        place = np.minimum(t / _STEP, 1e6) - _LEAST
-        left = np.clip(np.floor(place).astype(np.int64), 1, len(_AT) - 3)
+        place = np.minimum(t / _STEP, 1e7)
+        left = np.clip(np.floor(place).astype(np.int64), 0, _MOST - 2)
         part = place - left
-        before, here = self.logs[rows, left - 1], self.logs[rows, left]
-        after, beyond = self.logs[rows, left + 1], self.logs[rows, left + 2]
-        from_left = here + part * (here - before)
-        from_right = after + (part - 1.0) * (beyond - after)
-        inner = part <= 1.0
-        found = np.where(inner, np.minimum(from_left, from_right), from_right)
+        here, after = self.logs[rows, left], self.logs[rows, left + 1]
+        found = after + (part - 1.0) * (self.logs[rows, left + 2] - after)
+        from_left = here + part * (here - self.logs[rows, np.maximum(left - 1, 0)])
+        found = np.where((left > 0) & (part <= 1.0), np.minimum(found, from_left), found)
         return np.asarray(np.minimum(found, 0.0))
 
     def reach(self, rows: Integers | int, gap: Floats | float, beta: Floats | float) -> Floats:
@@ -104,53 +104,71 @@ class Combined:
     def log_envelope(self, rates: Floats) -> Floats:
         """For each row and each rate λ an ln K with P(X > t) ≤ K·e^{−λt} for all t.
 
-        λt + ln P(X > t) is concave, and so it is below the chords of its neighbours, drawn on. ∞
-        where it still grows at the last point.
+        ∞ where λt + ln P(X > t) still grows at the last point.
         """
-        exponents = self.logs[:, None, :] + rates[:, None] * _AT
-        steps = np.diff(exponents, axis=2)
-        inner = exponents[:, :, 1:-2] + np.maximum(steps[:, :, :-2], 0.0)
-        outer = exponents[:, :, 2:-1] - np.minimum(steps[:, :, 2:], 0.0)
-        best = np.minimum(inner, outer).max(axis=2)
-        return np.where(steps[:, :, -1] < 0.0, best, np.inf)
+        above = self.logs[:, None, :] + rates[:, None] * _ABOVE
+        below = self.below[:, None, :] - rates[:, None] * _BELOW
+        best = np.maximum(_highest(above), _highest(below))
+        return np.where(above[:, :, -1] < above[:, :, -2], best, np.inf)
+
+
+def _highest(concave: Floats) -> Floats:
+    """A bound on a concave function from the first to the last point, by the last axis.
+
+    Between two points it is below the chords of its neighbours, drawn on.
+    """
+    steps = np.diff(concave, axis=-1)
+    after = concave[..., 1:-1] - np.minimum(steps[..., 1:], 0.0)
+    before = concave[..., 1:-1] + np.maximum(steps[..., :-1], 0.0)
+    inner = np.minimum(after[..., 1:], before[..., :-1]).max(axis=-1)
+    return np.asarray(np.maximum(np.maximum(inner, after[..., 0]), before[..., -1]))
 
 
 def row_of(parts: Integers) -> Integers:
-    """The row of `of_means` that holds for every mean in a part of the unit range."""
+    """The row of `of_means` that belongs to a part of the unit range."""
     return np.minimum(parts, PARTS - 1 - parts)
 
 
 @lru_cache(maxsize=32)
 def of_means(cells: int | None) -> Combined:
-    """Of (1 − m)·z_A − m·z_B, for m at the first half of the edges and the middle.
+    """Of (1 − m)·z_A − m·z_B, for all m in each part of the first half of the range.
 
-    The tail grows with |½ − m|, so that at an edge it bounds the part between it and the middle,
-    and by symmetry that beyond the middle.
+    The tail grows with |½ − m|: at t ≥ 0 it is that at the outer end of a part, and below 0 that at
+    its inner end. By symmetry the parts of the other half have the same.
 
     Args:
         cells: how many noises sum to zero; None if they are independent.
     """
-    half = EDGES[: PARTS // 2 + 1]
+    half = EDGES[: PARTS // 2 + 1].tolist()
+    factor = 1.0
     if cells == 2:
-        one = np.tile(0.5 * np.exp(-2.0 * _ABOVE), (len(half), 1))
+        found = np.tile(0.5 * np.exp(-2.0 * _ABOVE), (len(half), 1))
     elif cells is None or cells > EXACT:
-        factor = 1.0 if cells is None else at_zero(cells - 2) / at_zero(cells)
-        one = np.array([_of_two(1.0 - m, m) for m in half.tolist()]) * factor
+        factor = _most_likelier(cells, 2)
+        found = np.array([_of_two(1.0 - m, m) for m in half])
     else:
-        one = np.array([_of_closed(cells, 0.5 - m) for m in half.tolist()])
-    return _tabled(one)
+        found = np.array([_of_closed(cells, 0.5 - m) for m in half])
+    return _tabled(found[:-1], found[1:], factor)
 
 
 @lru_cache(maxsize=32)
 def of_a_sum(cells: int | None) -> Combined:
     """Of z_A + z_B; more than two cells, for of two the sum is nothing."""
     if cells is None or cells > EXACT:
-        factor = 1.0 if cells is None else at_zero(cells - 2) / at_zero(cells)
-        return _tabled(factor * 0.25 * (2.0 + _ABOVE)[None] * np.exp(-_ABOVE))
-    far = 40.0 + 2.0 * cells
-    s, weights = _panels(_ABOVE, _ABOVE + far)
+        found = 0.25 * (2.0 + _ABOVE)[None] * np.exp(-_ABOVE)
+        return _tabled(found, found, _most_likelier(cells, 2))
+    s, weights = _panels(_ABOVE, _ABOVE + 40.0 + 2.0 * cells)
     density = _summed(2, s) * _summed(cells - 2, s) / at_zero(cells)
-    return _tabled(np.sum(density * weights, axis=1)[None])
+    found = np.sum(density * weights, axis=1)[None]
+    return _tabled(found, found, 1.0)
+
+
+def _most_likelier(cells: int | None, used: int) -> float:
+    """How many times likelier any event of some noises is at most if all of them sum to zero.
+
+    Given these, the others must sum to what is left, and nothing is likelier than that it is 0.
+    """
+    return 1.0 if cells is None else at_zero(cells - used) / at_zero(cells)
 
 
 def of_four(cells: int | None, coefficients: tuple[float, ...]) -> tuple[Combined, float]:
@@ -172,26 +190,29 @@ def _of_four(cells: int | None, coefficients: tuple[float, ...]) -> Combined:
     used = [each for each in coefficients if each != 0.0]
     factor = 1.0
     if cells is None or cells > WAVES:
+        factor = _most_likelier(cells, len(used))
         wave = np.ones(len(theta))
         for each in used:
             wave /= 1.0 + np.square(each * theta)
-        if cells is not None:
-            factor = at_zero(cells - len(used)) / at_zero(cells)
     else:
         wave = _closed_wave(cells, used, theta)
-    left_out = float(wave[-1]) / (2.0 * np.pi) + _FINE
-    terms = wave / theta * (2.0 / _PERIOD)
-    found = 0.5 - np.sin(np.outer(_ABOVE, theta)) @ terms + left_out
-    # What is beyond the reach of waves falls at least as it did before: the law is log-concave.
-    return _tabled(factor * _drawn_on(found, 8.0 * left_out)[None])
+    left_out = float(wave[-1]) + _FINE
+    found = 0.5 - np.sin(np.outer(_ABOVE, theta)) @ (wave / theta * (2.0 / _PERIOD))
+    inner = np.maximum(found - left_out, 0.0)[None]
+    return _tabled(_drawn_on(found + left_out, 64.0 * left_out)[None], inner, factor)
 
 
 def _drawn_on(tail: Floats, least: float) -> Floats:
-    """A tail without the points at which rounding is not small beside it, drawn on from others."""
+    """A tail without the points at which rounding is not small beside it.
+
+    From ten points before them it falls at least as fast as it did there: it is log-concave.
+    """
     good = int(np.argmax(tail < least)) if np.any(tail < least) else len(tail)
-    if good == len(tail) or good < 3:
-        return np.maximum(tail, least) if good < 3 else tail
-    slope = math.log(tail[good - 1] / tail[good - 2])
+    if good == len(tail):
+        return tail
+    if good <= 10:
+        return np.maximum(tail, least)
+    slope = math.log(tail[good - 1] / tail[good - 11]) / 10.0
     beyond = np.arange(1, len(tail) - good + 1)
     return np.concatenate([tail[:good], tail[good - 1] * np.exp(slope * beyond)])
 
@@ -216,11 +237,14 @@ def _closed_wave(cells: int, used: list[float], theta: Floats) -> Floats:
     return np.asarray((above / below).sum(axis=1) * (width / (2.0 * np.pi * at_zero(cells))))
 
 
-def _tabled(above: Floats) -> Combined:
-    """From P(X > t) at the points from 0; below 0 a bound is one minus the tail, or one."""
-    above = np.clip(above, 1e-300, 1.0)
-    below = np.clip(1.0 - above[:, :0:-1], 0.5, 1.0)[:, len(_ABOVE) - 1 + _LEAST :]
-    return Combined(np.log(np.concatenate([below, above], axis=1)))
+def _tabled(outer: Floats, inner: Floats, factor: float) -> Combined:
+    """From P(X > t) at the points from 0, the largest of each row and the smallest, times a factor.
+
+    At most 1 is known of anything.
+    """
+    below = factor * (1.0 - inner[:, : len(_BELOW)])
+    above = np.clip(factor * outer, 1e-300, 1.0)
+    return Combined(np.log(above), np.log(np.minimum(below, 1.0)))
 
 
 def _of_two(a: float, b: float) -> Floats:

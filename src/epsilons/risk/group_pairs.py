@@ -200,7 +200,10 @@ class Pair:
             a, b = t / one, u / other
             coefficients = (a * (1.0 - first), -a * first, -b * (1.0 - second), b * second)
             found.append(of_four(self.cells, coefficients))
-        laws = Combined(np.concatenate([law.logs for law, _ in found]))
+        laws = Combined(
+            np.concatenate([law.logs for law, _ in found]),
+            np.concatenate([law.below for law, _ in found]),
+        )
         return laws, np.array([unit for _, unit in found])
 
     def _by_chance(self, times: Times, shares: tuple[Range, Range], beta: float) -> float:
@@ -221,8 +224,8 @@ class Pair:
 
         added = [sampling(part * beta) + noise((1.0 - part) * beta) for part in _SPLITS]
         each = [
-            Combined(laws.logs[row : row + 1]).log_envelope(rates * scale * unit)[0]
-            for row, unit in enumerate(units.tolist())
+            Combined(logs[None], below[None]).log_envelope(rates * scale * unit)[0]
+            for logs, below, unit in zip(laws.logs, laws.below, units.tolist(), strict=True)
         ]
         # Below 0 no more than 1 is known of the tail at what is between the corners.
         envelope = np.maximum(np.max(each, axis=0), 0.0)
@@ -253,7 +256,7 @@ class Pair:
     @cached_property
     def _terms(self) -> tuple[Floats, Floats]:
         """What weighs values that are drawn, or shuffled: see `Reach`."""
-        weights, counts = self.reach.terms
+        weights, counts, _ = self.reach.terms
         return few(weights, counts, LEVELS)
 
     def _expected(self, side: int, part: float) -> Range:

@@ -114,22 +114,37 @@ class Reach:
         if self.assumption.anything:
             return self.noisy(self.of_sample(shares, part), beta - part)
         # Budgets alone tell which of the two is smaller, so both samplings must hold at once.
-        half = np.array([0.5])
+        way = self.within if self.nearer(beta) else self._anything
+        return way(shares, part, beta)
+
+    def nearer(self, beta: float) -> bool:
+        """Whether what people are expected to be with their budgets says more than who they are.
+
+        Of a group of half the weight, in the middle of the range: budgets alone tell.
+        """
+        if self.way != "drawn" or self.assumption.anything:
+            return False
+        half, part = np.array([0.5]), SAMPLING * beta
         ways = (self._anything, self.within)
         middle = [float(way(half, part, beta).up[0, PARTS // 2]) for way in ways]
-        return ways[int(middle[1] < middle[0])](shares, part, beta)
+        return middle[1] < middle[0]
 
     def _anything(self, shares: Floats, part: float, beta: float) -> Heights:
         return self.noisy(self.of_sample(shares, part / 2.0), beta - part)
 
     def typical(self, shares: Floats) -> Floats:
         """The leading term of what T is off by beside noise, as a root mean square."""
-        weights, counts = self.terms
-        chance = np.sqrt(0.25 * float(counts @ np.square(weights)) * shares)
+        chance = np.sqrt(0.25 * self._square * shares)
         if self.way == "chance":
             return np.asarray(chance)
         bias = self.leaning(shares).up.max(axis=1)
         return np.asarray(bias if self.way == "bias" else bias + chance)
+
+    @property
+    def _square(self) -> float:
+        """What a share is multiplied with, and ¼, to be the variance of T by chance."""
+        whole, n = self.weighing, self.weighing.n
+        return whole.square if self.assumption.sampled else whole.spread * n / (n - 1)
 
     def noisy(self, off: Heights, beta: float) -> Heights:
         """With noise beside a bias that is anywhere between the two."""
@@ -190,10 +205,10 @@ class Reach:
         heads = self.upper(shares, float(counts @ np.square(weights)), part)
         if not self.assumption.sampled:
             heads = np.minimum(heads, self.heads(shares))
-        weights, counts = self.terms
+        weights, counts, turned = self.terms
         chance = self.moments(weights, counts, heads, self.weighing.scale)
         far = chance.least(math.log(2.0 / (beta - part)))
-        found = Heights(far, far[:, ::-1])
+        found = Heights(far[:, ::-1], far) if turned else Heights(far, far[:, ::-1])
         if self.assumption.sampled:
             return found
         return self.or_leaning(found, beta - part)
@@ -221,13 +236,16 @@ class Reach:
         return weights, counts[counts > 0.0]
 
     @cached_property
-    def terms(self) -> tuple[Floats, Floats]:
-        """The same; or weights below the largest, if these are less: the sum is the same."""
+    def terms(self) -> tuple[Floats, Floats, bool]:
+        """The same; or weights below the largest, if these are less; and whether it is these.
+
+        Everyone's y − m sum to 0, so the sum over the latter is that of the former turned around.
+        """
         weights, counts = self.seen
-        if self.assumption.sampled:
-            return weights, counts
         below = weights.max() - weights
-        return min(weights, below, key=lambda each: float(counts @ np.square(each))), counts
+        if self.assumption.sampled or counts @ np.square(weights) <= counts @ np.square(below):
+            return weights, counts, False
+        return below, counts, True
 
     @property
     def nuisance(self) -> float:

@@ -67,7 +67,7 @@ class Groups(Margin, ABC):
         """How far a test is off, and what is left of an error probability."""
 
     @abstractmethod
-    def owned(self, beta: float) -> float | None:
+    def owned(self) -> float | None:
         """Which part of β each group's own interval takes in a pair; None: there is nothing else.
 
         What was drawn of the cells must not choose.
@@ -144,7 +144,7 @@ class Groups(Margin, ABC):
         At the noisy share of the group, and at most that of the worst guess: 1.
         """
         reach, _ = self.reach(assumption, LEADING_AT)
-        shares = np.clip(self._totals, 0.0, 1.0)
+        shares = np.clip(self.weights, 0.0, 1.0)
         some, index = binned(shares)
         bias = reach.typical(some)[index]
         noise = self.weighed.scale**2 * self._variance
@@ -173,7 +173,7 @@ class Groups(Margin, ABC):
         for start in range(0, self.numbers, _TOGETHER):
             some = slice(start, start + _TOGETHER)
             heights = Heights(up[index[some]], down[index[some]])
-            ends[:, some] = inverted(self._firsts[some], self._totals[some], heights)
+            ends[:, some] = inverted(self._firsts[some], self.weights[some], heights)
         return ends[0], ends[1]
 
     def _pair(
@@ -181,7 +181,7 @@ class Groups(Margin, ABC):
     ) -> tuple[Pair, float]:
         """Two groups, and the error probability that is left for their combination."""
         beta = self.error_of(confidence)
-        part = self.owned(beta)
+        part = None if self.reach(assumption, beta)[0].nearer(beta) else self.owned()
         own = self.unit(assumption, 1.0 - (0.5 if part is None else part) * (1.0 - confidence))
         about = math.inf if part is None else self.about(ABOUT * beta)
         sides = []
@@ -207,10 +207,6 @@ class Groups(Margin, ABC):
         """What the people of each group weigh together, with noise."""
         return self.cells[::2] + self.cells[1::2]
 
-    @property
-    def _totals(self) -> Floats:
-        return np.ones(1) if self.whole else self.weights
-
     def _most(self, part: float) -> Floats:
         """What the people of each group weigh at most, but with this probability."""
         return np.ones(1) if self.whole else self.weights + self.about(part)
@@ -226,7 +222,7 @@ class Groups(Margin, ABC):
 
     @property
     def _estimates(self) -> Floats:
-        total = self._totals
+        total = self.weights
         good = total > 0.0
         with np.errstate(over="ignore"):
             found = np.clip(self._firsts / np.where(good, total, 1.0), 0.0, 1.0)
@@ -262,6 +258,8 @@ class GroupedMeans(Groups):
     rounding: float = 0.0
 
     def __post_init__(self) -> None:
+        if self.weighing.keep is not None:
+            raise ValueError("means by group are of people who are all surely used")
         self.drawn.flags.writeable = False
 
     @property
@@ -293,7 +291,7 @@ class GroupedMeans(Groups):
         """How far a test is off, and what is left of an error probability: all of it."""
         return Reach(self.weighing, assumption, self._of_means, ROWS, self.whole), beta
 
-    def owned(self, beta: float) -> float | None:  # noqa: ARG002
+    def owned(self) -> float | None:
         """Public facts alone tell whether the noise of shares is small beside them."""
         return OWN if self.weighing.scale * self.numbers < JOINTLY else None
 

@@ -68,11 +68,14 @@ class OpenReach(Reach):
         """How far T may be off, for groups that weigh at most so much: see `Reach.heights`."""
         if self.way != "drawn":
             return super().heights(shares, beta)
-        # Weights alone tell which of the two is smaller.
-        if self.assumption.apart < float(self._bias.alone.max()):
+        if self.nearer(beta):
             return self._around_all(shares, beta)
         part = SAMPLING * beta
         return self.noisy(self.of_sample(shares, part), beta - part)
+
+    def nearer(self, beta: float) -> bool:  # noqa: ARG002
+        """Whether a bound on means says more than one on weights: these alone tell."""
+        return self.way == "drawn" and self.assumption.apart < float(self._bias.alone.max())
 
     def leaning(self, shares: Floats) -> Heights:
         """The bias among these people."""
@@ -128,9 +131,9 @@ class OpenReach(Reach):
         return np.array([largest]), np.array([1.0 / largest])
 
     @property
-    def terms(self) -> tuple[Floats, Floats]:
-        """The same."""
-        return self.seen
+    def terms(self) -> tuple[Floats, Floats, bool]:
+        """The same, and not turned around."""
+        return *self.seen, False
 
     def upper(self, shares: Floats, square: float, part: float) -> Floats:
         """A bound on what is expected, given what was drawn: see `Reach.upper`."""
@@ -146,6 +149,10 @@ class OpenReach(Reach):
         rates = self.rates(float(weights.max()), scale)
         logs = (heads * float(counts[0]))[:, None, None] * grown(rates * float(weights[0]))
         return self.chance(rates, logs, scale)
+
+    @property
+    def _square(self) -> float:
+        return float(self.weighing.weights.max())
 
     def _most(self, shares: Floats) -> Floats:
         if self.people is None:
@@ -228,7 +235,7 @@ class OpenGroupedMeans(Behind, Groups):
         found = OpenReach(self.weighed, assumption, noise, ROWS, people=people, equal=self.equal)
         return found, beta
 
-    def owned(self, beta: float) -> float | None:  # noqa: ARG002
+    def owned(self) -> float | None:
         """The noise of the counts, which is not that of the cells, may tell what is shorter."""
         if self.counted is None:
             return _UNTOLD
