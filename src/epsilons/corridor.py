@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
-from epsilons import made
+from epsilons import made, tally
 from epsilons.accounts import Account, Charge, Settled, sum_of
 from epsilons.errors import PrivacyError
 from epsilons.mechanisms import Composed, added_up, together
@@ -53,7 +53,10 @@ def through(
             return _called(before, questions)
         sheet = account.sheet(call.data, call.person)
         call = replace(call, data=sheet.data, epsilon=sheet.epsilon)
-    ways = [_Way(question, call, entropy) for question in questions]
+    ways = [
+        _Way(question, rows, call, entropy)
+        for question, rows in zip(questions, _opened(questions, call), strict=True)
+    ]
 
     def released() -> Releases:
         return _together(tuple(way.release() for way in ways), call)
@@ -68,20 +71,37 @@ def through(
     return account.settle(sum_of(exact) if len(exact) == len(known) else None, draw).releases
 
 
+def _opened(questions: Sequence[Question], call: Call) -> list[tally.Rows]:
+    """Open the rows of all questions, and count what these ask of them first in one scan.
+
+    Whoever is led to where it asks draws nothing: it is led there anew, and gets what was counted.
+    """
+    opened = [question.open(call) for question in questions]
+    if len(questions) > 1:
+
+        def lead(question: Question, rows: tally.Rows) -> Callable[[], object]:
+            return lambda: next(question.steps(rows, call))
+
+        pairs = zip(questions, opened, strict=True)
+        tally.foresee([(rows, lead(question, rows)) for question, rows in pairs])
+    return opened
+
+
 class _Way:
     """One question on its way: led to its first step when it is made, and to its end by `release`.
 
     Args:
         question: what is asked.
+        rows: opened for it.
         call: of whom.
         source: where the randomness comes from.
     """
 
-    def __init__(self, question: Question, call: Call, source: Source) -> None:
+    def __init__(self, question: Question, rows: tally.Rows, call: Call, source: Source) -> None:
         self._question = question
         self._call = call
         self._source = source
-        self._steps: Steps = question.steps(question.open(call), call)
+        self._steps: Steps = question.steps(rows, call)
         self._draws: list[Draw] = []
         first = self._next(None)
         if isinstance(first, Answer):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from epsilons.tally.asks import Ask
+from epsilons.tally.bundles import foresee, together
 from epsilons.tally.categories import Categories, declare, declare_groups, refuse_midpoint
 from epsilons.tally.cells import SHARES, CellTally
 from epsilons.tally.curator import Look, look
@@ -18,6 +20,7 @@ from epsilons.tally.rows import Rows
 __all__ = [
     "GRID",
     "SHARES",
+    "Ask",
     "Categories",
     "CellTally",
     "Enrolled",
@@ -31,6 +34,7 @@ __all__ = [
     "declare",
     "declare_groups",
     "enrolled",
+    "foresee",
     "frame",
     "look",
     "open",
@@ -38,5 +42,6 @@ __all__ = [
     "refuse_midpoint",
     "source",
     "tag",
+    "together",
     "write_parquet",
 ]

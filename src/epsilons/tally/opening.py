@@ -76,7 +76,19 @@ def open(
     marks = marks if where is None else {**marks, "where": where}
     given = asked(values, epsilon, data, person, marks)
     unit = 1 if person is None else SHARES
-    rules = Rules(given.names, missing, unit, categories, ladder, groups, some)
+    rules = Rules(
+        given.names,
+        missing,
+        unit,
+        categories,
+        ladder,
+        groups,
+        some,
+        source=data,
+        values=values,
+        epsilon=epsilon,
+        where=where,
+    )
     if some:
         return Rows(_with_marks(given, rules), rules)
     if categories is not None:

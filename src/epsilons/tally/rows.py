@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from epsilons.ladder import Ladder
 from epsilons.tally import (
@@ -18,8 +19,10 @@ from epsilons.tally import (
     sums_numpy,
 )
 from epsilons.tally.arrays import Arrays
+from epsilons.tally.asks import Ask
 from epsilons.tally.categories import Categories
 from epsilons.tally.cells import (
+    CellGroups,
     CellTally,
     cells_on_rungs,
     checked_cells,
@@ -31,10 +34,12 @@ from epsilons.tally.grouping import Grouping
 from epsilons.tally.levels import Names, SumGroups, Tally, checked, on_rungs
 from epsilons.tally.line import Line, Window, checked_line, line_on_rungs
 from epsilons.tally.line_numpy import Folded
-from epsilons.tally.shares import EVERYBODY, Counting, shares_of
+from epsilons.tally.shares import EVERYBODY, Counting, ShareGroups, shares_of
 from epsilons.types import Integers
 
-__all__ = ["ONLY_SHARES", "Everyone", "Held", "Rows", "Rules"]
+__all__ = ["ONLY_SHARES", "Everyone", "Held", "Rows", "Rules", "WantedSignal"]
+
+T = TypeVar("T")
 
 Held: TypeAlias = Arrays | CellArrays | Columns
 """Where rows are: in arrays that NumPy counts, or with an engine."""
@@ -56,6 +61,10 @@ class Rules:
         ladder: the public ladder, if budgets are private.
         groups: what was declared; None for one group that holds everybody.
         some: whether not everyone need be in the one group: shares are all that can be asked for.
+        source: the table as it was given; None for arrays.
+        values: the column of values in it, as it was given.
+        epsilon: the budgets, as they were given.
+        where: which rows are asked, as it was given.
     """
 
     names: Names
@@ -65,6 +74,10 @@ class Rules:
     ladder: Ladder | None
     groups: Grouping | None = None
     some: bool = False
+    source: Any = None
+    values: Any = None
+    epsilon: Any = None
+    where: Any = None
 
     @property
     def counting(self) -> Counting:
@@ -77,6 +90,18 @@ class Rules:
             private=private,
             outside=where or self.missing == "exclude" or (private and self.groups is not None),
         )
+
+
+class WantedSignal(BaseException):
+    """What rows that listen are asked: it ends a question that is led to find that out.
+
+    Args:
+        ask: what is asked; None if it is nothing that can be counted together with others.
+    """
+
+    def __init__(self, ask: Ask | None) -> None:
+        super().__init__()
+        self.ask = ask
 
 
 class Rows:
@@ -92,6 +117,43 @@ class Rows:
         self._held = held
         self._rules = rules
         self._numbers = numbers
+        self._kept: dict[Ask, Any] = {}
+        self._listens = False
+
+    @property
+    def held(self) -> Held:
+        """Where they are."""
+        return self._held
+
+    @property
+    def rules(self) -> Rules:
+        """How they are counted."""
+        return self._rules
+
+    def listen(self, listens: bool) -> None:
+        """Count nothing from now on, but tell by `WantedSignal` what is asked; or count again."""
+        self._listens = listens
+
+    def keep(self, ask: Ask, counted: Any) -> None:
+        """Keep what was counted for a question together with others: it is not counted again."""
+        self._kept[ask] = counted
+
+    def answer(self, ask: Ask) -> Tally | CellTally:
+        """Answer what is asked, by the method of that name."""
+        if ask.what == "cells":
+            return self.cells()
+        if ask.bounds is None:
+            raise TypeError("numbers are put on a grid between bounds")
+        if ask.what == "shares":
+            return self.shares(ask.bounds, ask.rule, apart=ask.apart)
+        return (self.sums if ask.what == "sums" else self.moments)(ask.bounds, ask.rule)
+
+    def _counted(self, ask: Ask, count: Callable[[], T]) -> T:
+        """Count, unless that was done before, or somebody listens."""
+        if self._listens:
+            raise WantedSignal(ask)
+        found: T = self._kept[ask] if ask in self._kept else count()
+        return found
 
     def sums(self, bounds: tuple[float, float], rule: Rule | None = None) -> Tally:
         """Put everyone's value on the grid, and count and add up by budget level, in one pass.
@@ -114,7 +176,7 @@ class Rows:
                 two budgets). These may depend on private data and are for the curator only.
             FileError: the file cannot be read to its end.
         """
-        groups = self._added_up(bounds, rule, 1)
+        groups = self._counted(Ask("sums", bounds, rule), lambda: self._added_up(bounds, rule, 1))
         ladder = self._rules.ladder
         if ladder is None:
             return checked(groups, self._names, self._rules.missing)
@@ -133,7 +195,9 @@ class Rows:
         """
         if self._rules.ladder is not None:
             raise TypeError("squares are added up where budgets are public")
-        groups = self._added_up(bounds, rule, 2)
+        groups = self._counted(
+            Ask("moments", bounds, rule), lambda: self._added_up(bounds, rule, 2)
+        )
         return checked(groups, self._names, self._rules.missing)
 
     def shares(
@@ -160,17 +224,24 @@ class Rows:
         counting = rules.counting
         if apart and rules.ladder is not None:
             raise TypeError("people are counted by group where budgets are public")
-        match self._held:
-            case Arrays():
-                found = shares_numpy.count(self._held, bounds, rule, counting)
-            case Columns():
-                found = shares_engine.count(
-                    self._held, bounds, rule, rules.groups, counting, apart=apart
-                )
-            case CellArrays():
-                raise TypeError(NO_NUMBERS)
+        found = self._counted(
+            Ask("shares", bounds, rule, apart), lambda: self._divided(bounds, rule, apart=apart)
+        )
         rungs = None if rules.ladder is None else rules.ladder.levels
         return shares_of(found, self._names, counting, rungs, apart=apart)
+
+    def _divided(
+        self, bounds: tuple[float, float], rule: Rule | None, *, apart: bool
+    ) -> ShareGroups:
+        counting = self._rules.counting
+        match self._held:
+            case Arrays():
+                return shares_numpy.count(self._held, bounds, rule, counting)
+            case Columns():
+                groups = self._rules.groups
+                return shares_engine.count(self._held, bounds, rule, groups, counting, apart=apart)
+            case CellArrays():
+                raise TypeError(NO_NUMBERS)
 
     def _added_up(self, bounds: tuple[float, float], rule: Rule | None, moments: int) -> SumGroups:
         self._check_whole()
@@ -197,16 +268,19 @@ class Rows:
             FileError: the file cannot be read to its end.
         """
         declared, ladder, unit = self._declared, self._rules.ladder, self._rules.unit
-        match self._held:
-            case CellArrays():
-                groups = cells_numpy.count(self._held, declared)
-            case Columns():
-                groups = cells_engine.count(self._held, declared)
-            case Arrays():
-                raise TypeError(NO_CATEGORIES)
+        groups = self._counted(Ask("cells"), self._in_cells)
         if ladder is None:
             return checked_cells(groups, self._names, declared, unit=unit)
         return cells_on_rungs(groups, self._names, declared, ladder.levels, unit=unit)
+
+    def _in_cells(self) -> CellGroups:
+        match self._held:
+            case CellArrays():
+                return cells_numpy.count(self._held, self._declared)
+            case Columns():
+                return cells_engine.count(self._held, self._declared)
+            case Arrays():
+                raise TypeError(NO_CATEGORIES)
 
     def line(self, window: Window | None = None) -> Line:
         """Count people by budget level and bucket of the float64 line, in one pass.
@@ -223,6 +297,7 @@ class Rows:
             FileError: the file cannot be read to its end.
         """
         self._check_whole()
+        self._refuse_to_tell()
         match self._held:
             case Arrays():
                 groups = line_numpy.count(self._people, window)
@@ -237,7 +312,13 @@ class Rows:
 
     def each(self) -> Everyone:
         """Everyone apart, of rows that were opened for a method that draws for each person."""
+        self._refuse_to_tell()
         return Everyone(self)
+
+    def _refuse_to_tell(self) -> None:
+        """Tell somebody who listens that this cannot be counted together with others."""
+        if self._listens:
+            raise WantedSignal(None)
 
     def _check_whole(self) -> None:
         """Refuse a question that would not know of groups, and of who is asked."""

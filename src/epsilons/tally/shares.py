@@ -20,7 +20,15 @@ from epsilons.tally.grid import GRID, HALF
 from epsilons.tally.levels import Names, check_people, check_size, standing
 from epsilons.types import Floats, Integers
 
-__all__ = ["EVERYBODY", "Counting", "ShareGroups", "ShareParts", "add_up_shares", "shares_of"]
+__all__ = [
+    "EVERYBODY",
+    "Counting",
+    "ShareGroups",
+    "ShareParts",
+    "add_up_shares",
+    "joined",
+    "shares_of",
+]
 
 EVERYBODY: Final = (None,)
 """The labels where there is one group, which holds everybody."""
@@ -123,6 +131,46 @@ class ShareGroups:
     most: Integers
 
 
+def parts_of_rows(
+    epsilon: Floats | float,
+    group: Integers,
+    added: tuple[Integers, Integers, Integers],
+    where: tuple[Integers, Integers] | None,
+    counting: Counting,
+) -> ShareParts:
+    """Divide the units of rows that are people: each has a whole one.
+
+    Args:
+        epsilon: the budget of each line, or of all.
+        group: the place of its group, below 0 if it is not declared.
+        added: how many rows it has, how many of these have a value and are asked, and what these
+            are on the grid, together.
+        where: how many are asked, and of how many that is known; None if all are.
+        counting: which rows count.
+    """
+    size, own, total = added
+    asked, known = where or (size, size)
+    gaps = (asked - own) * counting.in_the_middle
+    inside = np.where(group < 0, 0, own + gaps)
+    nothing: Integers = np.zeros(group.size, dtype=np.int64)
+    return ShareParts(
+        epsilon=epsilon,
+        group=group,
+        entries=size,
+        each=np.ones(group.size, dtype=np.int64),
+        inside=inside,
+        points=GRID * inside,
+        above=np.where(group < 0, 0, total + HALF * gaps),
+        missing=asked - own,
+        asked=asked,
+        unknown=size - known,
+        several=nothing,
+        conflicts=nothing,
+        nobody=nothing,
+        most=np.ones(1, dtype=np.int64),
+    )
+
+
 def add_up_shares(parts: ShareParts, groups: int) -> ShareGroups:
     """Add parts up by budget level and group, in integers.
 
@@ -164,6 +212,11 @@ def add_up_shares(parts: ShareParts, groups: int) -> ShareGroups:
         nobody=parts.nobody,
         most=parts.most,
     )
+
+
+def joined(first: Integers, second: Integers, size: int) -> Integers:
+    """The place of pairs, of which the second runs fastest; below 0 where either is."""
+    return np.where(np.minimum(first, second) < 0, np.minimum(first, second), first * size + second)
 
 
 def shares_of(

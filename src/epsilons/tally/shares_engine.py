@@ -40,8 +40,14 @@ from epsilons.tally.labels_engine import (
     values,
 )
 from epsilons.tally.levels import MOST_ROWS
-from epsilons.tally.shares import Counting, ShareGroups, ShareParts, add_up_shares
-from epsilons.tally.shares_numpy import joined
+from epsilons.tally.shares import (
+    Counting,
+    ShareGroups,
+    ShareParts,
+    add_up_shares,
+    joined,
+    parts_of_rows,
+)
 from epsilons.tally.sums_engine import on_grid
 from epsilons.types import Integers
 
@@ -341,32 +347,26 @@ def _parts(query: _Query, result: nw.DataFrame[Any]) -> ShareParts:
         declared = query.declared[place]
         cell = cells_in(result, labels_of(declared, mark.spelling), declared, name, out)
         group = cell if place == 0 else joined(group, cell, len(declared.labels))
+    epsilon = as_floats(result["e"]) if query.budgets else float(query.table.epsilon)
     size, own = total("size"), total("n")
-    there = query.where is not None
-    asked = total("asked") if there else size
+    where = (total("asked"), total("known")) if query.where is not None else None
+    if query.table.person is None:
+        return parts_of_rows(epsilon, group, (size, own, total("s")), where, query.counting)
     nothing: Integers = np.zeros(lines, dtype=np.int64)
-    folded = query.table.person is not None
-    if folded:
-        entries, each, inside = total("entries"), total("each"), total("inside")
-        points, above = total("points"), total("above")
-    else:
-        gaps = (asked - own) * query.counting.in_the_middle
-        entries, each = size, np.ones(lines, dtype=np.int64)
-        inside = np.where(group < 0, 0, own + gaps)
-        points, above = GRID * inside, np.where(group < 0, 0, total("s") + HALF * gaps)
+    asked, known = where or (size, size)
     return ShareParts(
-        epsilon=as_floats(result["e"]) if query.budgets else float(query.table.epsilon),
+        epsilon=epsilon,
         group=group,
-        entries=entries,
-        each=each,
-        inside=inside,
-        points=points,
-        above=above,
+        entries=total("entries"),
+        each=total("each"),
+        inside=total("inside"),
+        points=total("points"),
+        above=total("above"),
         missing=asked - own,
         asked=asked,
-        unknown=size - total("known") if there else nothing,
-        several=(total("declared") > 1).astype(np.int64) if folded and query.apart else nothing,
-        conflicts=total("conflict") if folded else nothing,
-        nobody=total("nobody") if folded else nothing,
-        most=total("rows") if folded else np.ones(1, dtype=np.int64),
+        unknown=size - known,
+        several=(total("declared") > 1).astype(np.int64) if query.apart else nothing,
+        conflicts=total("conflict"),
+        nobody=total("nobody"),
+        most=total("rows"),
     )

@@ -13,7 +13,7 @@ from epsilons.tally.cells_numpy import cells_of
 from epsilons.tally.grid import GRID, HALF, Rule, to_grid
 from epsilons.tally.grouping import Grouping
 from epsilons.tally.levels import BAD_BUDGET, MOST_ROWS, Names
-from epsilons.tally.shares import Counting, ShareGroups, ShareParts, add_up_shares
+from epsilons.tally.shares import Counting, ShareGroups, ShareParts, add_up_shares, joined
 from epsilons.types import Booleans, Integers
 
 __all__ = ["asked_of", "count", "groups_of"]
@@ -42,11 +42,6 @@ def groups_of(
             raise ArgumentError("by: its two columns are not equally long.")
         group = cell if place == 0 else joined(group, cell, len(declared.labels))
     return group
-
-
-def joined(first: Integers, second: Integers, size: int) -> Integers:
-    """The place of pairs, of which the second runs fastest; below 0 where either is."""
-    return np.where(np.minimum(first, second) < 0, np.minimum(first, second), first * size + second)
 
 
 def asked_of(column: object, names: Names, *, lenient: bool) -> Integers:

@@ -31,7 +31,7 @@ from epsilons.types import Integers
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["count", "on_grid"]
+__all__ = ["count", "on_grid", "squares_of"]
 
 _SPLIT: Final = 2**15
 """The square root of GRID."""
@@ -59,7 +59,8 @@ def count(
         folded = table.person is not None
         people = _fold(rows, budgets=grouped) if folded else rows
         if moments > 1:
-            people = people.with_columns(_squares(people).alias("v"))
+            valid = "valid" if "valid" in people.collect_schema() else None
+            people = people.with_columns(squares_of("x", valid).alias("v"))
         if grouped and not folded and few_budgets(rows):
             people = _by_budget(people)
         query = _by_level(people, grouped=grouped, folded=folded)
@@ -152,8 +153,8 @@ def _valid(rows: nw.LazyFrame[Any]) -> nw.Expr:
     return nw.col("valid").sum() if "valid" in rows.collect_schema() else nw.col("x").count()
 
 
-def _squares(people: nw.LazyFrame[Any]) -> nw.Expr:
-    """Return `grid.squares` of `x`, of each person; of a value that is missing null, or 0.
+def squares_of(name: str = "x", valid: str | None = None) -> nw.Expr:
+    """Return `grid.squares` of a column, of each person; of a value that is missing null, or 0.
 
     With h = |x − GRID/2| = a·2¹⁵ + b, the quotient h²/2³⁰ is a² + (a·b·2¹⁶ + b²)/2³⁰. Both numbers
     above are whole and below 2⁵³, so that floats hold them, and quotients by powers of two round
@@ -164,12 +165,12 @@ def _squares(people: nw.LazyFrame[Any]) -> nw.Expr:
     def over(number: nw.Expr, power: int) -> nw.Expr:
         return (number / nw.lit(power).cast(nw.Float64)).floor()
 
-    off = (nw.col("x") - HALF).cast(nw.Float64).abs()
+    off = (nw.col(name) - HALF).cast(nw.Float64).abs()
     high = over(off, _SPLIT)
     low = off - high * float(_SPLIT)
     square = high * high + over(high * low * (2.0 * _SPLIT) + low * low, GRID)
-    if "valid" in people.collect_schema():
-        square = nw.when(nw.col("valid") > 0).then(square).otherwise(0.0)
+    if valid is not None:
+        square = nw.when(nw.col(valid) > 0).then(square).otherwise(0.0)
     return square.cast(nw.Int64)
 
 

@@ -1,0 +1,129 @@
+"""Means by 100 groups, and several questions in one scan, beside the bare query of each engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import bare, data
+from benchmarks.timing import Result, alternate, once
+from epsilons import tally
+
+ROWS = 10_000_000
+BOUNDS = (bare.LO, bare.HI)
+
+
+def results(rows: int = ROWS, runs: int = 7) -> Iterator[Result]:
+    yield from by_group(rows, runs)
+    yield from many_groups()
+
+
+def polars_groups(path: Path) -> Any:
+    import polars as pl
+
+    value = pl.col("value")
+    steps = ((value - bare.LO) * bare.STEP + 0.5).clip(0.0, bare.GRID + 0.5).floor()
+    cell = pl.when(value.is_finite()).then(steps).otherwise(bare.HALF).cast(pl.Int64).alias("x")
+    rows = pl.scan_parquet(path).select("epsilon", "word", cell)
+    query = rows.group_by("epsilon", "word").agg(pl.len(), pl.col("x").sum())
+    return query.collect(engine="streaming").rows()
+
+
+def duckdb_groups(connection: Any, path: Path) -> Any:
+    steps = (
+        f"floor(least(greatest((value - {bare.LO!r}) * {bare.STEP!r} + 0.5, 0.0), "
+        f"{bare.GRID + 0.5!r}))"
+    )
+    cell = f"CASE WHEN isfinite(value) THEN CAST({steps} AS BIGINT) ELSE {bare.HALF} END"
+    return connection.sql(
+        f"SELECT epsilon, word, count(*), sum({cell}) FROM read_parquet('{path}') "
+        "GROUP BY epsilon, word"
+    ).fetchall()
+
+
+def ours(read: Callable[[], Any]) -> tally.CellTally:
+    """The tally of means by group, from the file to the integers."""
+    groups = tally.Grouping(("word",), (tally.declare(data.WORDS, None, None),))
+    rows = tally.open("value", epsilon="epsilon", data=read(), missing="midpoint", groups=groups)
+    return rows.shares(BOUNDS)
+
+
+def same(found: tally.CellTally, rows: Any) -> bool:
+    """Whether the integers of a bare query are those of the tally."""
+    cells = np.zeros_like(found.cells)
+    place = {word: index for index, word in enumerate(data.WORDS)}
+    level = {budget: index for index, budget in enumerate(found.levels.tolist())}
+    for budget, word, count, total in rows:
+        own = cells[level[float(budget)]]
+        own[2 * place[word]] = int(total)
+        own[2 * place[word] + 1] = bare.GRID * int(count) - int(total)
+    return bool((cells == found.cells).all())
+
+
+def by_group(rows: int, runs: int) -> Iterator[Result]:
+    """100 groups × 50 levels."""
+    import duckdb
+
+    path = data.table(rows)
+    connection = duckdb.connect()
+    works: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
+        "Polars": (lambda: path, lambda: polars_groups(path)),
+        "DuckDB": (
+            lambda: connection.read_parquet(str(path)),
+            lambda: duckdb_groups(connection, path),
+        ),
+    }
+    for name, (read, bare_query) in works.items():
+        if not same(ours(read), bare_query()):
+            raise AssertionError(f"{name}: the integers differ")
+        turns = alternate(lambda read=read: ours(read), bare_query, runs=runs)  # type: ignore[misc]
+        yield turns.result(f"{name}, {rows:.0e} rows, 100 groups × 50 levels, over bare", 1.4)
+
+
+def many_groups() -> Iterator[Result]:
+    """10⁵ groups: what follows the scan."""
+    from epsilons.tally.categories import Categories
+    from epsilons.tally.levels import Names
+    from epsilons.tally.shares import Counting, ShareParts, add_up_shares, shares_of
+
+    rng = np.random.default_rng(5)
+    size, levels = 100_000, data.MENU[:50]
+    group = np.tile(np.arange(size), len(levels))
+    entries = rng.poisson(2.0, group.size).astype(np.int64)
+    points = bare.GRID * entries
+    nothing = np.zeros_like(group)
+    parts = ShareParts(
+        epsilon=np.repeat(levels, size),
+        group=group,
+        entries=entries,
+        each=np.ones_like(group),
+        inside=entries,
+        points=points,
+        above=points // 3,
+        missing=nothing,
+        asked=entries,
+        unknown=nothing,
+        several=nothing,
+        conflicts=nothing,
+        nobody=nothing,
+        most=np.ones_like(group),
+    )
+    labels: Categories = tally.declare(list(range(size)), None, None)
+    counting = Counting(labels.labels, "exclude", private=False, outside=True)
+
+    def after() -> None:
+        shares_of(add_up_shares(parts, size), Names(), counting, None, apart=False)
+
+    after()
+    seconds = sorted(once(after) for _ in range(3))[1]
+    yield Result("10⁵ groups × 50 levels, after the scan", seconds, "s", 3, True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    for line in results(int(float(sys.argv[1])) if len(sys.argv) > 1 else ROWS):
+        print(line.row(), flush=True)

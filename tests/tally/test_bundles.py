@@ -1,0 +1,215 @@
+"""Several questions in one scan: each gets the integers that it would have counted alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from epsilons import tally
+from epsilons.errors import DataError, EpsilonsError, MissingValueError
+from epsilons.ladder import Ladder
+from epsilons.tally import Ask, CellTally, Grouping, Rows, Tally, bundles_engine, columns, declare
+from epsilons.tally import bundles as module
+from tests.tally.conftest import BACKENDS, SLOW_TO_ANSWER, on_engine
+
+RNG = np.random.default_rng(3)
+SIZE = 500
+TOWNS, MODES = ["a", "ü", "c", ""], ["bike", "car"]
+LADDER = Ladder.declare(np.array([0.1, 0.5, 2.0]))
+TOWN, MODE = declare(TOWNS, None, None), declare(MODES, None, "none of these")
+AGES = declare(None, [0.0, 18.0, 30.0, 65.0], None)
+NUMBERS = declare([1, 2, 3], None, "none")
+COLUMNS: dict[str, Any] = {
+    "minutes": [None if i % 17 == 0 else float(x) for i, x in enumerate(RNG.normal(5, 3, SIZE))],
+    "wage": RNG.uniform(0, 50, SIZE).tolist(),
+    "e": [[0.1, 0.5, 2.0, 2.0005][i % 4] for i in range(SIZE)],
+    "town": [[*TOWNS, "z", None][i % 6] for i in RNG.integers(0, 60, SIZE)],
+    "mode": [[*MODES, "boat"][i] for i in RNG.integers(0, 3, SIZE)],
+    "age": RNG.integers(0, 65, SIZE).astype(float).tolist(),
+    "number": RNG.integers(0, 5, SIZE).tolist(),
+    "yes": (RNG.random(SIZE) < 0.7).tolist(),
+    "who": [f"p{i // 2}" for i in range(SIZE)],
+}
+
+
+def double(u: Any) -> Any:
+    return u * u
+
+
+def questions() -> list[tuple[dict[str, Any], Ask]]:
+    """What is asked, as arguments of `open`, and of a method."""
+    by_town: dict[str, Any] = {"groups": Grouping(("town",), (TOWN,)), "missing": "exclude"}
+    pair = Grouping(("mode", "number"), (declare(MODES, None, None), declare([1, 2], None, None)))
+    minutes = (0.0, 10.0)
+    return [
+        ({"values": "minutes", "missing": "midpoint"}, Ask("sums", minutes)),
+        ({"values": "minutes", **by_town}, Ask("shares", minutes)),
+        ({"values": "minutes", **by_town, "where": "yes"}, Ask("shares", minutes, apart=True)),
+        ({"values": "wage"}, Ask("moments", (0.0, 50.0))),
+        ({"values": "wage"}, Ask("sums", (0.0, 50.0), double)),
+        ({"values": "mode", "categories": MODE}, Ask("cells")),
+        ({"values": "age", "categories": AGES}, Ask("cells")),
+        ({"values": "age", "missing": "exclude", "groups": pair}, Ask("shares", (0.0, 65.0))),
+        ({"values": "number", "categories": NUMBERS}, Ask("cells")),
+        ({"values": "town", "categories": declare([*TOWNS, "z"], None, "others")}, Ask("cells")),
+        ({"values": "wage", "where": "yes", "missing": "midpoint"}, Ask("shares", (0.0, 50.0))),
+    ]
+
+
+def opened(data: Any, **terms: Any) -> list[tuple[Rows, Ask]]:
+    given = {"epsilon": "e", **terms}
+    found = []
+    for arguments, ask in questions():
+        if ask.what == "moments" and "ladder" in terms:
+            ask = Ask("sums", ask.bounds)
+        if ask.apart and "ladder" in terms:
+            ask = Ask("shares", ask.bounds)
+        found.append((tally.open(data=data, **arguments, **given), ask))
+    return found
+
+
+def plain(found: Tally | CellTally) -> Any:
+    arrays = {name: each for name, each in vars(found).items() if isinstance(each, np.ndarray)}
+    return {name: each.tolist() for name, each in arrays.items()}
+
+
+def frame(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> Any:
+    table = pl.DataFrame(COLUMNS)
+    if engine.endswith("by itself"):
+        patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
+        patch.setattr(columns, "_into_polars", lambda held: held.frame)
+    return on_engine(engine, table, tmp_path, request)
+
+
+ENGINES = [engine for engine in BACKENDS if engine != "numpy"]
+
+
+@pytest.mark.parametrize(
+    "engine", [*ENGINES, *(pytest.param(slow, marks=pytest.mark.slow) for slow in SLOW_TO_ANSWER)]
+)
+def test_together_is_one_by_one(
+    engine: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = frame(engine, tmp_path, request)
+    scans: list[int] = []
+    counted = bundles_engine.count
+
+    def count(every: Any, *given: Any) -> Any:
+        scans.append(len(every))
+        return counted(every, *given)
+
+    monkeypatch.setattr(bundles_engine, "count", count)
+    terms: dict[str, Any]
+    slow = engine in SLOW_TO_ANSWER
+    for terms in ({},) if slow else ({}, {"epsilon": 0.5}, {"ladder": LADDER}):
+        scans.clear()
+        monkeypatch.setattr(module, "MOST_CELLS", 0 if terms else 10**4)
+        found = tally.together(opened(data, **terms))
+        # With a row for each person one query answers all, if combinations may be many.
+        assert scans == ([len(questions())] if not terms else scans)
+        assert max(scans) > 2
+        alone = [rows.answer(ask) for rows, ask in opened(data, **terms)]
+        assert [plain(one) for one in found] == [plain(one) for one in alone]
+
+
+@pytest.mark.parametrize("engine", ["polars scan", "duckdb"])
+def test_everyone_may_have_a_budget_of_their_own(
+    engine: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bundles_engine, "few_budgets", lambda rows: False)
+    monkeypatch.setattr(bundles_engine, "PIECE", 100)
+    data = frame(engine, tmp_path, request)
+    found = tally.together(opened(data))
+    alone = [rows.answer(ask) for rows, ask in opened(data)]
+    assert [plain(one) for one in found] == [plain(one) for one in alone]
+
+
+def test_what_cannot_be_shared_is_counted_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = pl.DataFrame(COLUMNS).with_columns(e=pl.lit(1.0))
+
+    def never(*_: Any) -> Any:
+        raise AssertionError("these rows are not shared")
+
+    monkeypatch.setattr(bundles_engine, "count", never)
+    found = tally.together([pair for pair in opened(data, person="who") if not pair[1].apart])
+    alone = [rows.answer(ask) for rows, ask in opened(data, person="who") if not ask.apart]
+    assert [plain(one) for one in found] == [plain(one) for one in alone]
+    # Another table, other budgets, another ladder, and arrays.
+    other = data.clone()
+    asks = [
+        (tally.open("wage", epsilon="e", data=data), Ask("sums", (0.0, 50.0))),
+        (tally.open("wage", epsilon="e", data=other), Ask("sums", (0.0, 50.0))),
+        (tally.open("wage", epsilon=1.0, data=data), Ask("sums", (0.0, 50.0))),
+        (tally.open("wage", epsilon="e", data=data, ladder=LADDER), Ask("sums", (0.0, 50.0))),
+        (tally.open(COLUMNS["wage"], epsilon=1.0), Ask("sums", (0.0, 50.0))),
+    ]
+    assert len(tally.together(asks)) == 5
+
+
+def test_questions_of_one_column_differ() -> None:
+    data = pl.DataFrame(COLUMNS)
+    asks = [
+        Ask("sums", (0.0, 50.0)),
+        Ask("sums", (0.0, 20.0)),
+        Ask("sums", (0.0, 20.0), double),
+        Ask("shares", (0.0, 20.0)),
+        Ask("moments", (0.0, 20.0)),
+    ]
+    pairs = [(tally.open("wage", epsilon="e", data=data), ask) for ask in asks]
+    found = [plain(each) for each in tally.together(pairs)]
+    alone = [plain(tally.open("wage", epsilon="e", data=data).answer(ask)) for ask in asks]
+    assert found == alone
+    assert found[0] != found[1] != found[2]
+
+
+def test_refusals_come_when_the_question_asks() -> None:
+    data = pl.DataFrame(COLUMNS)
+    bad = tally.open("minutes", epsilon="e", data=data)
+    good = tally.open("wage", epsilon="e", data=data)
+    leads = [(bad, lambda: bad.sums((0.0, 10.0))), (good, lambda: good.moments((0.0, 50.0)))]
+    tally.foresee(leads)
+    assert good.moments((0.0, 50.0)).n == SIZE
+    with pytest.raises(MissingValueError, match="minutes"):
+        bad.sums((0.0, 10.0))
+    with pytest.raises(MissingValueError, match="minutes"):
+        tally.together([(bad, Ask("sums", (0.0, 10.0))), (good, Ask("sums", (0.0, 50.0)))])
+
+
+def test_what_was_foreseen_is_not_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = pl.DataFrame(COLUMNS)
+    first = tally.open("wage", epsilon="e", data=data)
+    second = tally.open("age", epsilon="e", data=data)
+    apart = tally.open("age", epsilon="e", data=data)
+
+    def refused() -> None:
+        raise DataError("as it will be again")
+
+    expected = plain(first.sums((0.0, 50.0))), plain(second.sums((0.0, 99.0)))
+    leads: list[tuple[Rows, Any]] = [
+        (first, lambda: first.sums((0.0, 50.0))),
+        (second, lambda: second.sums((0.0, 99.0))),
+        (apart, apart.line),
+        (apart, apart.each),
+        (apart, refused),
+        (apart, lambda: None),
+    ]
+    tally.foresee(leads)
+    monkeypatch.setattr("epsilons.tally.sums_engine.count", None)
+    assert (plain(first.sums((0.0, 50.0))), plain(second.sums((0.0, 99.0)))) == expected
+    with pytest.raises(TypeError):
+        first.sums((0.0, 40.0))  # another question is counted anew
+
+
+def test_an_engine_that_fails_tells_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "people.parquet"
+    pl.DataFrame(COLUMNS).write_parquet(path)
+    pairs = opened(path)
+    path.write_bytes(path.read_bytes()[:5000])
+    with pytest.raises(EpsilonsError) as told:
+        tally.together(pairs)
+    assert "people.parquet" in str(told.value) or "data" in str(told.value)
+    assert told.value.__cause__ is None
