@@ -12,10 +12,23 @@ import duckdb
 import numpy as np
 import polars as pl
 
+import epsilons as ep
+from epsilons.release import Release
+
 GRID = 2**30
 LABELS = ["north", "south", "east"]
 SIZES = [1, 2]
 BOUNDS = (0.0, 100.0)
+BY = {"by": "place", "groups": LABELS}
+TWO = {"by": ["place", "size"], "groups": [LABELS, SIZES]}
+SOME: dict[str, dict[str, Any]] = {
+    "groups": {**BY, "missing": "midpoint"},
+    "answers": {"missing": "exclude"},
+    "subset": {"where": "asked", "missing": "midpoint"},
+    "groups of answers": {**BY, "missing": "exclude", "where": "asked"},
+    "two columns": {**TWO, "missing": "exclude"},
+}
+PRIVATE = {"neighbours": "add-remove", "levels": {0.25: 40, 0.5: 40, 2.0: 40}}
 
 
 def people(count: int = 120, seed: int = 0) -> pl.DataFrame:
@@ -38,7 +51,8 @@ def people(count: int = 120, seed: int = 0) -> pl.DataFrame:
 
 def answered(count: int = 120, seed: int = 0) -> pl.DataFrame:
     """The same, everyone with one row and a value."""
-    return people(count, seed).unique("person", keep="first", maintain_order=True).fill_null(12.5)
+    one = people(count, seed).unique("person", keep="first", maintain_order=True)
+    return one.with_columns(pl.col("minutes").fill_null(12.5))
 
 
 FORMS: dict[str, Callable[[pl.DataFrame, Path], Any]] = {
@@ -101,3 +115,14 @@ def _point(value: float | None) -> int:
         return GRID // 2
     share = Fraction(min(max(value, 0.0), 100.0)) / 100
     return int(share * GRID + Fraction(1, 2))
+
+
+def question(**given: Any) -> ep.Mean:
+    return ep.Mean("minutes", **{"bounds": BOUNDS, **given})
+
+
+def asked(frame: Any, given: dict[str, Any], **terms: Any) -> Release:
+    return ep.mean(
+        "minutes", epsilon="epsilon", data=frame, bounds=BOUNDS,
+        **{"person": "person", "source": ep.Seeded(3), **terms}, **given,
+    )  # fmt: skip

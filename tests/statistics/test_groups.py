@@ -13,42 +13,26 @@ import polars as pl
 import pytest
 
 import epsilons as ep
-from epsilons.errors import ArgumentError, DataError, KindError
+from epsilons.errors import DataError
 from epsilons.mechanisms import Additive, ClosedHistogram, Parallel, SumAndSquares
-from epsilons.release import Groups, Release, Scalar
+from epsilons.release import Release, Scalar
 from epsilons.risk.parallel import PublicGroups
 from epsilons.statistics.steps import Draw
 from tests.statistics.grouped import (
     BOUNDS,
+    BY,
     FORMS,
     LABELS,
+    PRIVATE,
     SIZES,
+    SOME,
+    TWO,
     answered,
+    asked,
     people,
+    question,
     shares,
 )
-
-BY = {"by": "place", "groups": LABELS}
-TWO = {"by": ["place", "size"], "groups": [LABELS, SIZES]}
-SOME: dict[str, dict[str, Any]] = {
-    "groups": {**BY, "missing": "midpoint"},
-    "answers": {"missing": "exclude"},
-    "subset": {"where": "asked", "missing": "midpoint"},
-    "groups of answers": {**BY, "missing": "exclude", "where": "asked"},
-    "two columns": {**TWO, "missing": "exclude"},
-}
-PRIVATE = {"neighbours": "add-remove", "levels": {0.25: 40, 0.5: 40, 2.0: 40}}
-
-
-def question(**given: Any) -> ep.Mean:
-    return ep.Mean("minutes", **{"bounds": BOUNDS, **given})
-
-
-def asked(frame: Any, given: dict[str, Any], **terms: Any) -> Release:
-    return ep.mean(
-        "minutes", epsilon="epsilon", data=frame, bounds=BOUNDS,
-        **{"person": "person", "source": ep.Seeded(3), **terms}, **given,
-    )  # fmt: skip
 
 
 def first(asks: ep.Mean, frame: Any, **terms: Any) -> Draw:
@@ -94,7 +78,7 @@ def test_nobody_loses_more_than_their_budget(kind: str, terms: dict[str, Any]) -
 
 @pytest.mark.parametrize("terms", [{}, PRIVATE], ids=["replace", "add-remove"])
 @pytest.mark.parametrize("kind", ["answers", "groups of answers"])
-@pytest.mark.parametrize("form", ["polars", "duckdb", "csv"])
+@pytest.mark.parametrize("form", ["polars", "csv", pytest.param("duckdb", marks=pytest.mark.slow)])
 def test_nobody_shows_in_a_replay(
     form: str, kind: str, terms: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -298,21 +282,6 @@ def test_a_public_group_without_people_has_the_whole_range() -> None:
     assert str(again) == str(release)
 
 
-@pytest.mark.parametrize("kind", [*SOME, "public"])
-def test_a_release_is_read_back_as_it_was(kind: str) -> None:
-    given = SOME.get(kind, {**BY, "groups_are": "public"})
-    release = asked(answered() if kind == "public" else people(), given, title="Time", unit="min")
-    again = Release.from_json(release.to_json())
-    assert str(again) == str(release)
-    assert again.to_frame().equals(release.to_frame())
-    assert again.to_dict() == release.to_dict()
-    if isinstance(release.estimate, Groups):
-        labels = release.groups
-        pair = (labels[0], labels[1])
-        assert again.difference(*pair) == release.difference(*pair)
-    assert ep.verify.exact(again.mechanism).losses == ep.verify.exact(release.mechanism).losses
-
-
 def test_arrays_are_as_good_as_columns() -> None:
     frame = people()
     columns = {name: frame[name].to_numpy() for name in ("minutes", "place", "size", "asked")}
@@ -326,76 +295,6 @@ def test_arrays_are_as_good_as_columns() -> None:
     assert named.to_frame().columns[:2] == ["place", "size"]
     assert release.to_frame().columns[:2] == ["group", "group1"]
     assert release.groups == tuple((place, size) for place in LABELS for size in SIZES)
-
-
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"by": "place"}, "by needs groups="),
-        ({"groups": LABELS}, "groups are labels of a column"),
-        ({**BY, "bounds": None}, "by needs bounds="),
-        ({"where": "asked", "bounds": None}, "where needs bounds="),
-        ({"missing": "exclude", "bounds": None}, 'missing="exclude" needs bounds='),
-        ({"by": [["a", "b"], [1, 2]], "groups": ["a", "b"]}, "by is a list of two columns"),
-        ({"by": "place", "groups": [LABELS, SIZES]}, "groups are declared of two columns"),
-        ({"by": "place", "groups": []}, "groups are none"),
-        ({"by": "place", "groups": ["a", "a"]}, "groups has duplicates"),
-        ({"by": "place", "groups": [1.5, 2.5]}, "groups has floats"),
-        ({"by": "place", "groups": ["a", 1]}, "groups are not all of one type"),
-        ({"by": "place", "groups": range(10**5 + 1)}, "groups: 100,001 are too many"),
-        ({**BY, "groups_are": "secret"}, "groups_are='secret' is not known"),
-        ({"groups_are": "public"}, 'groups_are="public" is for by='),
-        ({**BY, "groups_are": "public", "where": "asked"}, 'groups_are="public" is for people'),
-        ({**BY, "groups_are": "public", "missing": "exclude"}, 'groups_are="public" is for people'),
-        ({**BY, "spread": 0.1}, "spread is a guess for one mean"),
-        ({**BY, "loss": "pac"}, "loss='pac' is for one mean"),
-    ],
-)  # fmt: skip
-def test_what_does_not_fit_is_refused_when_a_question_is_made(
-    given: dict[str, Any], words: str
-) -> None:
-    with pytest.raises(ArgumentError) as refused:
-        question(**given)
-    assert str(refused.value).startswith(words)
-
-
-@pytest.mark.parametrize("method", ["sampling", "staircase", "adaptive", "minimax", "hpm-a"])
-def test_methods_of_one_mean_are_refused_for_groups(method: str) -> None:
-    with pytest.raises(ArgumentError, match="method="):
-        question(**BY, method=method).check("replace")
-    with pytest.raises(ArgumentError, match="method="):
-        question(missing="exclude", method="hourglass").check("add-remove")
-
-
-def test_public_groups_are_refused_where_people_are_private() -> None:
-    with pytest.raises(ArgumentError, match='"public" is for neighbours="replace"'):
-        question(**BY, groups_are="public").check("add-remove")
-
-
-def test_frequencies_do_not_leave_anybody_out() -> None:
-    with pytest.raises(ArgumentError, match='missing="exclude" is for means'):
-        ep.Frequencies("place", categories=LABELS, missing="exclude")
-
-
-def test_labels_that_are_not_there_are_refused_by_name() -> None:
-    release = asked(people(), SOME["groups"])
-    with pytest.raises(ArgumentError, match="second='west' is not the label"):
-        release.difference("north", "west")
-    with pytest.raises(ArgumentError, match="the same group"):
-        release.ratio("north", "north")
-    with pytest.raises(ArgumentError, match="both signs"):
-        ep.mean(
-            [0.1, 0.2, 0.3],
-            epsilon=1.0,
-            bounds=(-1, 1),
-            by=["a", "b", "a"],
-            groups=["a", "b"],
-            source=ep.Seeded(1),
-        ).ratio("a", "b")  # fmt: skip
-    with pytest.raises(KindError, match="difference is for means by group"):
-        asked(answered(), {}).difference("north", "south")
-    with pytest.raises(KindError, match="share is for one number"):
-        assert release.share
 
 
 def test_several_questions_share_everyones_budget() -> None:

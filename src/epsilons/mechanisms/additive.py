@@ -31,7 +31,7 @@ _HALF = 31
 """Integers beyond 64 bits are added up in two halves, of which the lower has so many bits."""
 
 MANY = 10**4
-"""Cells beyond which noise of each by itself is as good as one that sums to zero, but for 15 parts
+"""Cells beyond which noise of each by itself is as good as one that sums to zero, but for 25 parts
 in 100,000 of its variance, and much faster to draw."""
 
 COARSE_BITS = 16

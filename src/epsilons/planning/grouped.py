@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sized
 from dataclasses import asdict, dataclass
 from typing import Any, Final
@@ -104,7 +105,10 @@ class GroupsPlan:
                 "  Intervals will tell next to nothing: fewer groups, larger budgets, or another "
                 "answer to related would help."
             )
-        spent = [(number(row.epsilon), f"{row.people:,}", number(row.spent)) for row in self.spent]
+        spent = [
+            ("public" if math.isinf(row.epsilon) else number(row.epsilon), row.people, row.spent)
+            for row in self.spent
+        ]
         return "\n".join([*lines, "", report.table(("budget ε", "people", "spends"), spent[:12])])
 
 

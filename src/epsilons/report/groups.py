@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import textwrap
 from typing import TYPE_CHECKING
 
 from epsilons.report import charts, notebook
@@ -26,9 +25,9 @@ from epsilons.report.phrases import (
     unit_words,
     with_unit,
 )
-from epsilons.report.screen import WIDTH, ending, first_lines, table, treats_lines
+from epsilons.report.screen import ending, first_lines, indented, table, treats_lines
 from epsilons.report.sections import cut_words, release_page, treats_parts
-from epsilons.report.sides import related_words
+from epsilons.report.sides import narrower, would_help
 
 if TYPE_CHECKING:
     import altair
@@ -56,9 +55,9 @@ def text(data: GroupsData) -> str:
         table(_heads(data, confidence), [rows[at] for at in shown]),
         *_hidden(len(rows) - len(shown)),
         "",
-        _indented(f"{_facts(data)}, method {data['method']}"),
+        indented(f"{_facts(data)}, method {data['method']}"),
         *treats_lines(data),
-        *[_indented(words) for words in (_error(data), *_tells_nothing(data))],
+        *[indented(words) for words in (_error(data), *_tells_nothing(data))],
         *ending(data, functools.partial(_told, data)),
     ]
     return "\n".join(lines)
@@ -138,10 +137,6 @@ def _error(data: GroupsData) -> str:
     return risk_words(data, functools.partial(_told, data))
 
 
-def _indented(words: str) -> str:
-    return textwrap.fill(words, WIDTH, initial_indent="  ", subsequent_indent="  ")
-
-
 def _facts(data: GroupsData) -> str:
     lo, hi = data["bounds"]
     values = with_unit(data, f"{number(lo)} to {number(hi)}")
@@ -212,21 +207,11 @@ def _tells_nothing(data: GroupsData) -> list[str]:
     of = f" of {empty:,} of {whole:,} groups" if empty < whole else ""
     what = f"The intervals{of} are nearly all there could be: they tell next to"
     helps = ["fewer or larger groups", "larger budgets"]
-    helps += [f"an answer to related: {each}" for each in _narrower(data)]
+    helps += narrower(data)
     everyone = data["neighbours"] == "replace" and not data["outside"]
     if data["groups_are"] == "private" and everyone and whole > 1:
         helps.append('groups_are="public", if it is no secret who is in which')
-    return [f"{what} nothing. What would help: {'; '.join(helps)}."]
-
-
-def _narrower(data: GroupsData) -> list[str]:
-    """Answers with which intervals would be narrower, if they are true."""
-    own = [side["error"] for side in data["sides"] if side["related"] == data["related"]]
-    return [
-        f"related={side['related']}, if budgets go with values {related_words(side['related'])}"
-        for side in data["sides"]
-        if own and side["error"] < 0.8 * own[0]
-    ]
+    return [f"{what} nothing. {would_help(helps)}"]
 
 
 def _told(data: GroupsData, error: float) -> str:

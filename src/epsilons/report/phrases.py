@@ -113,6 +113,8 @@ def compared(
     value, low, high, confidence = numbers
     wide = high - low
     shown = aligned(value, wide) if math.isfinite(value) else number(value)
+    if not any(each in shown for each in "123456789∞n"):
+        shown = shown.removeprefix("-")  # of what is rounded to 0 the sign says nothing
     shown = shown if unit is None else f"{shown} {unit}"
     sign = "less" if what == "difference" else "over"
     line = (

@@ -20,8 +20,9 @@ from epsilons.report.phrases import (
     unit_words,
     with_unit,
 )
-from epsilons.report.screen import ending, first_lines, nothing_lines, treats_lines
+from epsilons.report.screen import ending, first_lines, indented, nothing_lines, treats_lines
 from epsilons.report.sections import release_page, treats_parts
+from epsilons.report.sides import narrower, would_help
 
 if TYPE_CHECKING:
     import altair
@@ -41,6 +42,7 @@ def text(data: ScalarData) -> str:
         *treats_lines(data),
         f"  {risk_words(data, told)}",
         *nothing_lines(data["interval"] == data["bounds"]),
+        *[indented(words) for words in _helps(data)],
         *ending(data, told),
     ]
     return "\n".join(lines)
@@ -88,7 +90,7 @@ def page(data: ScalarData) -> str:
         *treats_parts(data),
     ]
     if [low, high] == [lo, hi] or math.isinf(wide):
-        parts.append(Words(NOTHING))
+        parts.append(Words(" ".join([NOTHING, *_helps(data)])))
     if math.isfinite(wide):
         # The range of the data, or wider if the interval is.
         chart = _estimate(data, [min(lo, low), max(hi, high)]).properties(height=50)
@@ -119,6 +121,15 @@ def _share(data: ScalarData) -> list[str]:
         f"It is the mean of {shown[0]} of these people "
         f"({percent(data['confidence'])} interval {shown[1]} to {shown[2]})"
     ]
+
+
+def _helps(data: ScalarData) -> list[str]:
+    """What would help where the mean of some people tells nothing."""
+    if "share" not in data or data["interval"] != data["bounds"]:
+        return []
+    levels = ["levels=, the budgets that people were offered"]
+    private = levels if data["neighbours"] == "add-remove" else []
+    return [would_help(["larger budgets", *private, *narrower(data)])]
 
 
 def _spread(data: ScalarData) -> list[str]:

@@ -12,7 +12,7 @@ from epsilons.report.phrases import NOTHING, made_words, seeded
 from epsilons.report.sides import bought, sides_table
 from epsilons.report.spending import spending_table
 
-WIDTH = 96
+_WIDTH = 96
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[Any]], *, words: bool = False) -> str:
@@ -33,7 +33,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[Any]], *, words: bool = 
 
 def wrapped(text: str) -> str:
     """A paragraph, broken for the screen."""
-    return textwrap.fill(text, WIDTH, subsequent_indent="  ")
+    return textwrap.fill(text, _WIDTH, subsequent_indent="  ")
 
 
 def warning_lines(warnings: Sequence[str]) -> list[str]:
@@ -51,7 +51,12 @@ def treats_lines(data: ReleaseData) -> list[str]:
     """What became of values that do not fit."""
     if not data["treats"]:
         return []
-    return [textwrap.fill(data["treats"], WIDTH, initial_indent="  ", subsequent_indent="  ")]
+    return [indented(data["treats"])]
+
+
+def indented(text: str) -> str:
+    """A paragraph, broken for the screen and set in."""
+    return textwrap.fill(text, _WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 
 def nothing_lines(whole: bool) -> list[str]:

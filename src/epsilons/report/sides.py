@@ -8,7 +8,14 @@ from epsilons.report.data import ReleaseData, SideRow
 from epsilons.report.numbers import aligned, budget, percent
 from epsilons.report.plan_data import OutcomeRow, PlanData
 
-__all__ = ["bought", "outcomes_table", "related_words", "sides_table"]
+__all__ = [
+    "bought",
+    "narrower",
+    "outcomes_table",
+    "related_words",
+    "sides_table",
+    "would_help",
+]
 
 Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
 
@@ -17,6 +24,7 @@ _CAPS = ("best cap", "typical error with it")
 
 _SHARES = ("frequencies", "quantile")
 """Statistics that are about shares of people, and not about means."""
+_CLEARLY = 0.8
 
 _STAR = "The row with * is what was assumed."
 _BOUGHT = (
@@ -59,6 +67,21 @@ def sides_table(data: ReleaseData, told: Callable[[float], str]) -> Table | None
             row = (*row, budget(side["cap"] or 0.0), told(side["typical"] or 0.0))
         rows.append(row)
     return (*heads, *_CAPS) if capped else heads, rows
+
+
+def narrower(data: ReleaseData) -> list[str]:
+    """Answers with which an interval would be clearly narrower, if they are true, in words."""
+    own = [side["error"] for side in data["sides"] if side["related"] == data["related"]]
+    return [
+        f"related={side['related']}, if budgets go with values {related_words(side['related'])}"
+        for side in data["sides"]
+        if own and side["error"] < _CLEARLY * own[0]
+    ]
+
+
+def would_help(ways: Sequence[str]) -> str:
+    """What would make an interval narrower that tells nothing, in a sentence."""
+    return f"What would help: {'; '.join(ways)}."
 
 
 def bought(data: ReleaseData) -> str:

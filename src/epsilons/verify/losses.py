@@ -103,8 +103,8 @@ def _parallel(mechanism: Any) -> Verdict:
             if budget not in place:
                 raise PrivacyError("A group has people of a level that the whole does not have.")
             losses[place[budget]] = max(losses[place[budget]], loss)
-    whole = all(verdict.exact for verdict in verdicts)
-    return Verdict(budgets, tuple(losses), exact=whole, neighbours="replace")
+    exactly = all(verdict.exact for verdict in verdicts)
+    return Verdict(budgets, tuple(losses), exact=exactly, neighbours="replace")
 
 
 def _tosses(stage: Any) -> bool:

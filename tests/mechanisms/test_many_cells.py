@@ -1,0 +1,45 @@
+"""Tables of very many cells: added up exactly, and drawn fast, with noise of each cell alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+from epsilons.allocation import allocate_for
+from epsilons.mechanisms import ClosedHistogram, Histogram, build_histogram
+from epsilons.mechanisms.additive import MANY, weighted
+from epsilons.risk.assumptions import RELATED
+from epsilons.risk.closed import ClosedNoise
+from epsilons.risk.goals import CellsGoal
+
+UNIT = 2**30
+
+
+@pytest.mark.parametrize("bits", [3, 24, 30, 45])
+@pytest.mark.parametrize("size", [2**5, 2**33, 2**50, 2**61])
+def test_weighted_sums_are_those_of_python_integers(bits: int, size: int) -> None:
+    """Where halves fit, where everything does, and where neither does."""
+    rng = np.random.default_rng(bits)
+    weights = rng.integers(0, 2**bits, 4)
+    weights[0] = 2**bits
+    sums = rng.integers(0, size // 16 + 1, (4, 5))
+    sums[0] = size // 8
+    by_hand = [
+        sum(int(k) * int(x) for k, x in zip(weights, column, strict=True)) for column in sums.T
+    ]
+    assert [int(each) for each in weighted(weights, sums)] == by_hand
+
+
+def test_very_many_cells_have_noise_of_their_own_and_every_budget_is_kept() -> None:
+    people = ep.Budgets({0.1: 400_000, 1.0: 300_000, 3.0: 50_000})
+    for cells, kind in ((MANY, ClosedHistogram), (MANY + 1, Histogram)):
+        allocation = allocate_for(people, CellsGoal(RELATED, "mse", 0.95, cells), "proportional")
+        mechanism = build_histogram(allocation, unit=UNIT)
+        assert type(mechanism) is kind
+        ep.verify.exact(mechanism).require()
+        # What few bits of the weights leave of a budget is nothing that anyone can measure.
+        spent = np.array([float(loss) for loss in mechanism.losses])
+        assert spent == pytest.approx(allocation.spent, rel=1e-3)
+    assert float(mechanism.scale) <= 2.0**53  # so that it is drawn fast
+    assert 1.0 - ClosedNoise(MANY).variance / 2.0 < 3e-4  # all that closed noise would gain
