@@ -21,6 +21,7 @@ from epsilons.report import SpentRow
 from epsilons.report.plan_data import PlannedRow, PlansData
 from epsilons.report.several import names_of
 from epsilons.report.shown import Shown
+from epsilons.risk.goals import CellsGoal
 from epsilons.statistics import Mean, Question
 from epsilons.statistics.call import Call
 from epsilons.statistics.division import division_of
@@ -40,7 +41,7 @@ class Planned:
         share: of everyone's budget.
         method: that would be taken.
         rmse: the typical error, in data units; where a range has to be found, in parts of it, or
-            for Gaussian data in standard deviations.
+            for Gaussian data in standard deviations. None where it depends on the data.
         half_width: how far its interval would reach to either side at its confidence, for any data;
             None where that cannot be foretold.
         target: the half-width that was asked for, if one was.
@@ -50,7 +51,7 @@ class Planned:
     name: str
     share: Fraction
     method: str
-    rmse: float
+    rmse: float | None
     half_width: float | None
     target: float | None
     plan: OnePlan
@@ -62,7 +63,8 @@ class Planned:
                 (row.epsilon, row.on_range + row.on_mean) for row in self.plan.forecasts[0].spent
             ]
         else:
-            rows = [(row.epsilon, row.spent) for row in self.plan[self.method].spent]
+            method = self.method if self.rmse is not None else self.plan.best
+            rows = [(row.epsilon, row.spent) for row in self.plan[method].spent]
         levels, spent = (np.array(column) for column in zip(*rows, strict=True))
         at = np.searchsorted(levels, offered, side="right")
         return np.asarray(np.minimum(np.concatenate([[0.0], spent])[at], offered))
@@ -176,18 +178,22 @@ def _plan(question: Question, budgets: Budgets, call: Call) -> OnePlan:
     bounds = getattr(question, "bounds", (0.0, 1.0))
     if bounds is None and isinstance(question, Mean):
         return range_plan(offered, question, call.neighbours, cap)
-    goal = getattr(question, "goal", None)
+    goal = getattr(question, "planned", None)
     if goal is None:
         raise ArgumentError(f"questions: there is no forecast of {question.statistic} yet.")
+    if isinstance(goal, CellsGoal):  # a table, whatever is made of it
+        return central_plan("frequencies", offered, goal, (0.0, 1.0), call.neighbours, cap)
     limits = question.range_for(bounds)
-    return central_plan(question.statistic, offered, goal, limits, call.neighbours, cap)
+    return central_plan("mean", offered, goal, limits, call.neighbours, cap)
 
 
-def _best(found: OnePlan, question: Question) -> tuple[str, float]:
-    """The method that would be taken, and its typical error."""
+def _best(found: OnePlan, question: Question) -> tuple[str, float | None]:
+    """The method that would be taken, and its typical error, if budgets alone say that."""
     if isinstance(found, RangePlan):
         method = "weighted" if question.method == "auto" else question.method
         return method, found.forecasts[0].rmse
+    if not question.plain:
+        return question.method, None
     forecast = found[found.best if question.method == "auto" else question.method]
     return forecast.method, forecast.rmse
 

@@ -251,7 +251,8 @@ class PlannedRow(TypedDict):
 
     Attributes:
         share: of everyone's budget, as an exact fraction; `part` is the same as a number.
-        rmse: the typical error; in parts of the range where one has to be found.
+        rmse: the typical error; in parts of the range where one has to be found; None where it
+            depends on the data.
         half_width: of its interval, forecast for any data; None where that cannot be foretold.
         target: the half-width that was asked for.
         shares: whether errors are those of shares of people.
@@ -263,7 +264,7 @@ class PlannedRow(TypedDict):
     share: str
     part: float
     method: str
-    rmse: float
+    rmse: float | None
     half_width: float | None
     target: float | None
     confidence: float

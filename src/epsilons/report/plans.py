@@ -100,7 +100,9 @@ def _row(row: PlannedRow) -> tuple[str, ...]:
             return f"{number(100.0 * error, 3)} %"
         return number(error) if row["unit"] is None else f"{number(error)} {row['unit']}"
 
-    typical = f"{number(row['rmse'])} of the range" if row["found"] else told(row["rmse"])
+    typical = told(row["rmse"])
+    if row["found"] and row["rmse"] is not None:
+        typical = f"{number(row['rmse'])} of the range"
     reach = told(row["half_width"])
     if row["half_width"] is not None:
         reach += f" ({percent(row['confidence'])})"

@@ -101,6 +101,11 @@ class Frequencies(Question):
         """What is assumed, and which error is to be small."""
         return CellsGoal(self.assumption, self.loss, self.confidence, len(self.declared.labels))
 
+    @property
+    def plain(self) -> bool:
+        """Budgets alone say how large its error will be."""
+        return True
+
     def methods(self, neighbours: str) -> Collection[str]:
         """The names that `method` may have beside "auto"."""
         return FREQUENCY_RULES if neighbours == "replace" else CELL_METHODS

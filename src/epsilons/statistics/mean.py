@@ -219,6 +219,18 @@ class Mean(Question):
         guess = parameters.spread(self.spread)
         return MeanGoal(self.assumption, self.loss, self.confidence, guess)
 
+    @property
+    def plain(self) -> bool:
+        """Whether everybody is asked about: how many are in a group is not known before."""
+        return not self.of_some
+
+    @property
+    def planned(self) -> Goal:
+        """By what caps will be chosen: of private groups by the errors of all cells."""
+        if self.plain or self.groups_are == "public":
+            return self.goal
+        return grouping.table_goal(self)
+
     def methods(self, neighbours: str) -> Collection[str]:
         """The names that `method` may have beside "auto"."""
         if self.of_some:
@@ -231,8 +243,20 @@ class Mean(Question):
         """What a missing value gets."""
         return self.missing or ("error" if neighbours == "replace" else "midpoint")
 
+    def people(self, call: Call) -> Budgets:
+        """Who has which budget, where that is public."""
+        if not self.of_some:
+            return super().people(call)
+        counted = self.open(call).shares(self.bounds)
+        return Budgets.of_levels(counted.levels, counted.counts)
+
     def half_width(self, call: Call, people: Budgets | None) -> float:
         """How far its interval will reach to either side, for any data on the range."""
+        if self.of_some:
+            raise ArgumentError(
+                "targets: how wide the interval of a group is depends on how many are in it, which "
+                "nobody knows before. Give None for this question, or shares in place of targets."
+            )
         if self.bounds is None or self.method in adaptive.METHODS:
             raise ArgumentError(
                 "targets: the interval of a mean can be forecast where bounds=(lo, hi) are given, "

@@ -165,6 +165,16 @@ class Question(ABC):
             return ""
         return 'missing values, which missing="midpoint" would take'
 
+    @property
+    def plain(self) -> bool:
+        """Whether budgets alone say how large its error will be."""
+        return False
+
+    @property
+    def planned(self) -> Goal | None:
+        """By what caps will be chosen; None if nobody can say before."""
+        return getattr(self, "goal", None)
+
     def people(self, call: Call) -> Budgets:
         """Who has which budget, where that is public: one pass over the rows, with its checks."""
         counted = self.open(call).sums((0.0, 1.0))
