@@ -14,6 +14,7 @@ import pytest
 
 import epsilons as ep
 from epsilons import words
+from epsilons.local import words as local_words
 from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from tests.report.forms import E, forms, numbers
 
@@ -235,11 +236,11 @@ def test_a_plan_says_what_will_be_protected_and_that_people_are_guessed() -> Non
 
 
 def test_what_is_assumed_of_those_who_report() -> None:
-    assert words.honest_reports(1, "3", menu=True) == (
+    assert local_words.honest_reports(1, "3", menu=True) == (
         " Reports are honest: if one of these reports was not, that can have moved the estimate "
         "by up to 3."
     )
-    assert words.honest_reports(1200, None, menu=False) == (
+    assert local_words.honest_reports(1200, None, menu=False) == (
         " Reports are honest: if 1,200 of these reports were not, that can have moved the estimate "
         "anywhere. No menu of budgets (levels=) was declared."
     )
@@ -255,8 +256,8 @@ def test_local_releases_say_what_is_estimated() -> None:
     for mechanism, values, what in made:
         reports = mechanism.randomize_many(np.array(values), np.full(2, 1.0))
         release = mechanism.estimate(reports)
-        assert release.protects == words.PROTECTED_LOCALLY
-        assert release.assumes.startswith(words.ASSUMED_LOCALLY[release.statistic])
+        assert release.protects == local_words.PROTECTED_LOCALLY
+        assert release.assumes.startswith(local_words.ASSUMED_LOCALLY[release.statistic])
         assert f"{what} estimated. Reports are honest: if one of these" in release.assumes
         assert release.assumes.endswith("No menu of budgets (levels=) was declared.")
 

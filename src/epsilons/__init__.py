@@ -12,17 +12,15 @@ randomises their own value, and nobody has to be trusted; `ep.theory` says what 
 
 from epsilons import errors, local, theory, verify
 from epsilons.allocation import Allocation, allocate
-from epsilons.asking import frequencies, mean, publish
+from epsilons.asking import count, covariance, frequencies, mean, publish, quantile, variance
 from epsilons.budgets import Budgets
 from epsilons.checking import Check, check
 from epsilons.ledger import Ledger
 from epsilons.made import VERSION
 from epsilons.noise import Seeded
 from epsilons.planning import LocalPlan, Plan, RangePlan, SeveralPlans, plan
-from epsilons.ranking import count, quantile
 from epsilons.release import Release, Releases
 from epsilons.statistics import Count, Covariance, Frequencies, Mean, Quantile, Variance
-from epsilons.varying import covariance, variance
 
 __all__ = [
     "Allocation",

@@ -1,15 +1,16 @@
 """What is protected and what is assumed, in words: every such sentence stands here, and only here.
 
+Those of the local model are in `local/words.py`.
+
 protected(neighbours, range_is_known=…)                    what a release protects
 assumed(statistic, neighbours, assumption, mean=…)         what its error assumes
 ASSUMED_OF_A_GAUSSIAN                                      the same for a Gaussian population
-PROTECTED_LOCALLY, ASSUMED_LOCALLY, honest_reports(…)      the local model
 will_protect(neighbours), planned(neighbours, assumption)  plans
 planned_gaussian(neighbours)                               plans for a Gaussian population
 BEFORE                                                     what the default was in former versions
 neighbours_are(neighbours)                                 what counts as a change of one person
 assumed_of_some(neighbours, assumption, whose, …)          means of groups, and of some people
-clipped(…), uncounted(…), shortened(…), tossed(…)          what values that do not fit count as
+clipped(…), uncounted(…)                                   what values that do not fit count as
 left_out(…)                                                who is left out of a mean
 """
 
@@ -108,24 +109,6 @@ COUNTED: Final = (
 
 BEFORE: Final = 'This is the default since 0.2; before, it was about="population", related=False.'
 """Said where budgets of these very people may say anything."""
-
-PROTECTED_LOCALLY: Final = (
-    "Each person's value, before it leaves them: whatever their value is, the probability of what "
-    "they send changes by at most a factor e^ε, with their own ε. Nobody has to be trusted. "
-    "Budgets are public, and so is that a person took part."
-)
-
-_LOCAL_SAMPLE: Final = (
-    "The people are a sample, independent draws from one population, and budgets say nothing of"
-)
-
-ASSUMED_LOCALLY: Final = {
-    "mean": f"{_LOCAL_SAMPLE} values. The mean in that population is estimated.",
-    "share": f"{_LOCAL_SAMPLE} values. The share of yes in that population is estimated.",
-    "mean vector": f"{_LOCAL_SAMPLE} values. The mean vector of that population is estimated.",
-    "frequencies": f"{_LOCAL_SAMPLE} categories. The shares in that population are estimated.",
-}
-"""What the error assumes in the local model, by the statistic; `honest_reports` goes on from it."""
 
 _GUESSED: Final = {
     "replace": "",
@@ -295,23 +278,6 @@ def _percent(part: float) -> str:
     return f"{100.0 * part:.3g} %"
 
 
-def honest_reports(lies: int, moved: str | None, *, menu: bool) -> str:
-    """What is assumed of those who report, with what it costs if it is not so.
-
-    Args:
-        lies: so many reports may be dishonest.
-        moved: how far they can have moved the estimate, in words; None for anywhere.
-        menu: whether a menu of budgets was declared.
-
-    Returns:
-        Words that go on from others.
-    """
-    what = f"{lies:,} of these reports were" if lies > 1 else "one of these reports was"
-    where = "anywhere" if moved is None else f"by up to {moved}"
-    more = "" if menu else " No menu of budgets (levels=) was declared."
-    return f" Reports are honest: if {what} not, that can have moved the estimate {where}.{more}"
-
-
 def will_protect(neighbours: str) -> str:
     """What a release that is planned will protect."""
     return _WILL_PROTECT[neighbours]
@@ -419,19 +385,3 @@ def left_out(*, answers: bool, groups: bool, where: str | None) -> str:
             else "Rows in no declared group are left out."
         )
     return "".join(f" {each}" for each in said)
-
-
-def shortened(ball: float, *, midpoint: bool) -> str:
-    """What becomes of vectors that are too long and, if any are accepted, of missing ones.
-
-    Args:
-        ball: how long vectors can be.
-        midpoint: whether missing vectors are accepted.
-    """
-    more = "; missing vectors count as zero" if midpoint else ""
-    return f"Vectors longer than {number(ball)} are shortened to that length{more}."
-
-
-def tossed(*, midpoint: bool) -> str:
-    """What a missing yes or no counts as; nothing is said if it is refused."""
-    return "A missing answer counts as the toss of a fair coin." if midpoint else ""

@@ -20,13 +20,13 @@ from epsilons.local.menu import refusal
 from epsilons.local.people import budgets_of
 from epsilons.local.reports import Reports, foreign
 from epsilons.local.state import Levels, SpentByReports, State, Terms
+from epsilons.local.words import ASSUMED_LOCALLY, PROTECTED_LOCALLY, honest_reports
 from epsilons.noise import Source, resolve
 from epsilons.release import Cells, Release, Scalar, Vector
 from epsilons.risk.local import Sums, influence
 from epsilons.risk.weights import WEIGHTS
 from epsilons.tally.given import same_labels
 from epsilons.types import Floats
-from epsilons.words import ASSUMED_LOCALLY, PROTECTED_LOCALLY, honest_reports
 
 ALL_NOISE: Final = "epsilon is below 2⁻²⁰ for everyone: all reports are pure noise."
 

@@ -23,6 +23,7 @@ from epsilons.local.randomizer import Estimated, Randomizer, honesty
 from epsilons.local.reports import Reports
 from epsilons.local.state import State, Terms
 from epsilons.local.sweep import SIZE, dot, parts, responses
+from epsilons.local.words import tossed
 from epsilons.noise import Source
 from epsilons.release import Scalar
 from epsilons.report import number
@@ -31,7 +32,7 @@ from epsilons.risk.local import Sums
 from epsilons.risk.reported import Reported
 from epsilons.risk.weights import LEAST
 from epsilons.types import Floats, Integers
-from epsilons.words import clipped, tossed
+from epsilons.words import clipped
 
 METHODS: Final = ("auto", "laplace", "bit")
 

@@ -23,6 +23,7 @@ from epsilons.local.people import count_of, numbers_of, positive
 from epsilons.local.randomizer import Estimated, Randomizer, honesty
 from epsilons.local.reports import Reports
 from epsilons.local.state import State
+from epsilons.local.words import shortened
 from epsilons.noise import Source
 from epsilons.release import Vector as VectorEstimate
 from epsilons.report import number
@@ -31,7 +32,6 @@ from epsilons.risk.local import Sums, mean_dot, spread
 from epsilons.risk.reported import ReportedVector
 from epsilons.risk.weights import LEAST
 from epsilons.types import Floats
-from epsilons.words import shortened
 
 METHODS: Final = ("auto", "duchi")
 

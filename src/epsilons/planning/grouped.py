@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from epsilons import parameters, report, tally, words
+from epsilons import listed, parameters, report, tally, words
 from epsilons.allocation import Allocation, allocate_for
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError, EpsilonsError
@@ -162,7 +162,7 @@ def _count(groups: Any) -> int:
         each = list(groups)  # type: ignore[call-overload]
         if len(each) == 2 and all(isinstance(one, (list, tuple)) for one in each):
             return len(each[0]) * len(each[1])
-        return len(parameters.labels(groups, "groups"))
+        return len(listed.labels(groups, "groups"))
     return count_of("groups", groups, 1, 10**5)
 
 

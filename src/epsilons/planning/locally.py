@@ -9,11 +9,12 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from epsilons import local, parameters, report, words
+from epsilons import local, parameters, report
 from epsilons.allocation import allocate_for
 from epsilons.allocation.best import merged
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError
+from epsilons.local.words import ASSUMED_LOCALLY, PROTECTED_LOCALLY
 from epsilons.planning.asked import Asked
 from epsilons.planning.forecast import gain_over
 from epsilons.planning.options import (
@@ -168,8 +169,8 @@ class LocalPlan(Asked):
             "dimension": self.dimension,
             "n": self.budgets.n,
             "bounds": list(self.bounds),
-            "assumption": words.ASSUMED_LOCALLY[self.statistic],
-            "protects": words.PROTECTED_LOCALLY,
+            "assumption": ASSUMED_LOCALLY[self.statistic],
+            "protects": PROTECTED_LOCALLY,
             "loss": self.loss,
             "confidence": self.confidence,
             "best": self.best,

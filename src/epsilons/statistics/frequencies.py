@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from epsilons import parameters, tally, words
+from epsilons import listed, parameters, tally, words
 from epsilons.allocation import FREQUENCY_RULES, Allocation, allocate_for
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError
@@ -66,7 +66,7 @@ class Frequencies(Question):
         if self.categories is not None:
             self._set("categories", self.declared.labels[: len(self.declared.declared)])
         else:
-            self._set("edges", parameters.bins(self.edges))
+            self._set("edges", listed.bins(self.edges))
         if self.unit is not None and self.declared.kind in ("text", "booleans"):
             raise ArgumentError(
                 "unit is for numbers: categories that are text or truth values have none. Leave it "

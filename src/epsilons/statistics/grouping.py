@@ -8,6 +8,7 @@ from typing import Any, Final
 from epsilons import parameters, tally, words
 from epsilons.errors import ArgumentError
 from epsilons.release import Groups, Scalar
+from epsilons.risk.goals import CellsGoal
 from epsilons.risk.one_group import OneGroup
 from epsilons.statistics.call import Call
 from epsilons.statistics.question import Sentences
@@ -172,6 +173,19 @@ def _reason(question: Any) -> str:
     if question.by is not None:
         return "by"
     return "where" if question.where is not None else 'missing="exclude"'
+
+
+def table_goal(question: Any, *, private: bool) -> CellsGoal:
+    """What is to be small: the squares of the errors of all cells together.
+
+    Args:
+        question: of groups, or of some people.
+        private: whether budgets are: then somebody may be in no declared group.
+    """
+    labels = 1 if question.grouping is None else len(question.grouping.labels)
+    some = question.where is not None or question.excludes
+    outside = some or (private and question.grouping is not None)
+    return CellsGoal(question.assumption, "mse", question.confidence, 2 * labels + outside)
 
 
 def estimate_of(

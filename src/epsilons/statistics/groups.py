@@ -13,7 +13,6 @@ from epsilons.allocation import allocate_for
 from epsilons.budgets import Budgets
 from epsilons.mechanisms import CellSums, build_histogram
 from epsilons.release import ByLevel
-from epsilons.risk.goals import CellsGoal
 from epsilons.risk.grouped import GroupedMeans
 from epsilons.risk.open_groups import OpenGroupedMeans
 from epsilons.statistics import grouping, public_groups
@@ -32,7 +31,7 @@ def closed(rows: tally.Rows, call: Call, question: Any) -> Steps:
     cells = counted.cells.shape[1]
     if public or cells == 2:  # nobody moves between groups, if there is but one of everybody
         return (yield from public_groups.apart(counted, call, question))
-    goal = _table_goal(question, cells)
+    goal = grouping.table_goal(question, private=False)
     budgets = Budgets.of_levels(counted.levels, counted.counts)
     allocation = allocate_for(budgets, goal, question.method)
     mechanism = build_histogram(allocation, unit=counted.unit)
@@ -57,7 +56,7 @@ def closed(rows: tally.Rows, call: Call, question: Any) -> Steps:
 def opened(rows: tally.Rows, call: Call, question: Any) -> Steps:
     """People are private: perhaps they are counted, then a weighted table."""
     counted = call.part(rows.shares(question.bounds))
-    goal = _table_goal(question, counted.cells.shape[1])
+    goal = grouping.table_goal(question, private=True)
 
     def choose(known: Known) -> Design[CellSums]:
         return cell_design(known, goal, "transformed", unit=counted.unit)
@@ -88,11 +87,6 @@ def opened(rows: tally.Rows, call: Call, question: Any) -> Steps:
         spent=people.spending(mechanism.losses),
         expected=people.expected(n),
     )
-
-
-def _table_goal(question: Any, cells: int) -> CellsGoal:
-    """What is to be small: the squares of the errors of all cells together."""
-    return CellsGoal(question.assumption, "mse", question.confidence, cells)
 
 
 def _risk(margin: Any, question: Any) -> float:

@@ -7,39 +7,31 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Final, Self, cast
 
 from epsilons import parameters, tally, words
-from epsilons.allocation import RULES, Allocation, allocate_for
+from epsilons.allocation import RULES, Allocation
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError, BoundsError
-from epsilons.mechanisms import Additive, Sampled, SumAndSquares, TwoSums, build, build_moments
-from epsilons.release import ByLevel, Scalar
+from epsilons.mechanisms import Additive, SumAndSquares, build_moments
+from epsilons.release import Scalar
 from epsilons.risk.assumptions import SAMPLE
-from epsilons.risk.goals import MeanGoal, Words
-from epsilons.risk.margins import Ratio, Weighed, holds_on_any_range
-from epsilons.risk.moment import EXPECTED
-from epsilons.risk.spread import WeighedSpread
+from epsilons.risk.goals import Goal, MeanGoal, Words
+from epsilons.risk.margins import Weighed, holds_on_any_range
 from epsilons.statistics import (
     adaptive,
     cut_range,
     grouping,
     groups,
+    known_range,
     unknown_people,
     unknown_range,
 )
 from epsilons.statistics.call import Call
 from epsilons.statistics.designs import (
     METHODS,
-    Design,
-    Known,
-    as_drawn,
-    ratio_of,
     require_levels,
-    two_sums_design,
 )
 from epsilons.statistics.foreseen import foreseen
-from epsilons.statistics.people import counted_first
 from epsilons.statistics.question import Question, Sentences
-from epsilons.statistics.steps import Answer, Draw, Steps, Toss
-from epsilons.types import Integers
+from epsilons.statistics.steps import Answer, Steps
 
 __all__ = ["NOT_GIVEN", "Mean"]
 
@@ -229,7 +221,7 @@ class Mean(Question):
         """By what caps will be chosen: of private groups by the errors of all cells."""
         if self.plain or self.groups_are == "public":
             return self.goal
-        return grouping.table_goal(self)
+        return grouping.table_goal(self, private=False)
 
     def methods(self, neighbours: str) -> Collection[str]:
         """The names that `method` may have beside "auto"."""
@@ -305,91 +297,14 @@ class Mean(Question):
             return (groups.opened if private else groups.closed)(rows, call, self)
         if self.bounds is not None:
             if private:
-                return self._open(rows, call)
-            return (self._adapted if self.method == "adaptive" else self._closed)(rows, call)
+                return known_range.private(rows, call, self)
+            adapts = self.method == "adaptive"
+            return (known_range.adapted if adapts else known_range.public)(rows, call, self)
         if self.shape == "any":
             return (cut_range.private if private else cut_range.public)(rows, call, self.goal)
         if self.method == "diffusion":
             return (unknown_people.reduced if private else unknown_range.diffused)(rows, call)
         return (unknown_people.weighted if private else unknown_range.weighted)(rows, call)
-
-    def _closed(self, rows: tally.Rows, call: Call) -> Steps:
-        """People and budgets are public: one weighted sum, and that of squares where it is free."""
-        people: tuple[Any, ...] = ()
-        if self.method == "sampling":
-            counted, level_of, own = rows.each().on_grid(self.bounds, self.rule)
-            people = (level_of, own)
-        elif self.method == "staircase":
-            counted = rows.sums(self.bounds, self.rule)
-        else:
-            counted = rows.moments(self.bounds, self.rule)
-        counted = call.part(counted)
-        budgets = Budgets.of_levels(counted.levels, counted.counts)
-        goal, bounds = self.goal, self.range_for(self.bounds)
-        allocation = allocate_for(budgets, goal, self.method)
-        made = build if counted.squares is None else build_moments
-        mechanism = made(allocation, grid=tally.GRID, bounds=bounds)
-        margin: Weighed
-        if isinstance(mechanism, SumAndSquares):
-            squares = cast(Integers, counted.squares)
-            pair = yield Draw(mechanism, mechanism.total(counted.sums, squares))
-            raw = mechanism.estimate(pair)
-            seen = mechanism.moments(pair)
-            expected = EXPECTED if self.spread is None else goal.spread
-            margin = WeighedSpread(mechanism.weighing, mechanism.slack, *seen, expected)
-        else:
-            if isinstance(mechanism, Sampled):
-                total = yield Toss(mechanism, people)
-            else:
-                total = mechanism.total(counted.sums)
-            drawn = yield Draw(mechanism, total)
-            raw = mechanism.estimate(drawn)
-            margin = Weighed(mechanism.weighing, mechanism.slack)
-        lo, hi = bounds
-        return Answer(
-            estimate=Scalar(value=min(max(raw, lo), hi), raw=raw, bounds=bounds, margin=margin),
-            method=allocation.method,
-            n=allocation.n,
-            risk=goal.in_units(goal.worst.risk(mechanism.weighing), bounds),
-            exact=allocation.exact,
-            spent=ByLevel(allocation.levels, allocation.spent, allocation.counts),
-        )
-
-    def _adapted(self, rows: tally.Rows, call: Call) -> Steps:
-        """People and budgets are public: a first look at the spread chooses the weights."""
-        counted = call.part(rows.moments(self.bounds, self.rule))
-        return (yield from adaptive.two_stages(counted, self.goal, self.range_for(self.bounds)))
-
-    def _open(self, rows: tally.Rows, call: Call) -> Steps:
-        """People are private: perhaps they are counted, then two sums."""
-        goal, bounds = self.goal, self.range_for(self.bounds)
-
-        def choose(known: Known) -> Design[TwoSums]:
-            return two_sums_design(known, goal, self.method, bounds=bounds)
-
-        counted = call.part(rows.sums(self.bounds, self.rule))
-        people = yield from counted_first(call.terms, goal, choose, counted)
-        chosen = choose(people.known)
-        mechanism = chosen.mechanism
-        drawn = yield Draw(mechanism, mechanism.total(counted))
-        counts = people.level_count(mechanism.weights)
-        margin = ratio_of(mechanism, drawn, Ratio, equal=chosen.equal, counted=counts)
-        n = people.number(chosen, margin.drawn[1])
-        return Answer(
-            estimate=Scalar(
-                value=mechanism.estimate(drawn),
-                raw=as_drawn(margin, bounds),
-                bounds=bounds,
-                margin=margin,
-            ),
-            method=chosen.method,
-            n=n,
-            n_is_noisy=n is not None,
-            risk=goal.in_units(margin.leading(goal.worst), bounds),
-            exact=False,
-            spent=people.spending(mechanism.losses),
-            expected=people.expected(n),
-        )
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:
         """What the release says in words."""

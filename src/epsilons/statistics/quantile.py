@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from epsilons import parameters, tally, words
+from epsilons import listed, parameters, tally, words
 from epsilons.allocation import Allocation
 from epsilons.budgets import Budgets
 from epsilons.errors import MissingValueError
@@ -55,7 +55,7 @@ class Quantile(Question):
         parameters.loss_of_a_mean(self.loss)
         self._set("q", parameters.quantiles(self.q))
         self._set("bounds", parameters.bounds(self.bounds))
-        parameters.bins(self._edges)
+        listed.bins(self._edges)
 
     @property
     def _edges(self) -> list[float]:

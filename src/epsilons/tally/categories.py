@@ -10,7 +10,8 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from epsilons.errors import ArgumentError, ColumnError
-from epsilons.parameters import bins, labels, one_of
+from epsilons.listed import bins, labels
+from epsilons.parameters import one_of
 from epsilons.tally.given import TIMES, family, is_time
 from epsilons.types import Floats, Integers
 

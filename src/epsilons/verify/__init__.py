@@ -3,7 +3,8 @@
 from epsilons.verify.auditing import Audit, audit
 from epsilons.verify.changes import Change
 from epsilons.verify.channel import exact_channel
-from epsilons.verify.drawn import Draws, draws
+from epsilons.verify.compared import Draws
+from epsilons.verify.drawn import draws
 from epsilons.verify.losses import exact
 from epsilons.verify.replaying import Replay, replay
 from epsilons.verify.verdict import Verdict

@@ -1,20 +1,17 @@
-"""What users type: questions in, releases out. The way between is `epsilons.corridor`."""
+"""What users type to learn means and shares: `mean` and `frequencies`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sized
 from typing import Any
 
-from epsilons import corridor, parameters
+from epsilons import parameters
 from epsilons.accounts import Account
-from epsilons.errors import ArgumentError
+from epsilons.asking.publishing import publish
 from epsilons.noise import Source
-from epsilons.release import Release, Releases
-from epsilons.statistics import NOT_GIVEN, Frequencies, Mean, Question
-from epsilons.statistics.call import Call
-from epsilons.statistics.division import division_of
+from epsilons.release import Release
+from epsilons.statistics import NOT_GIVEN, Frequencies, Mean
 
-__all__ = ["frequencies", "mean", "publish"]
+__all__ = ["frequencies", "mean"]
 
 
 @parameters.speaks_plainly
@@ -272,141 +269,3 @@ def frequencies(
         ledger=ledger,
         source=source,
     )[0]
-
-
-def publish(
-    questions: Iterable[Question],
-    *,
-    epsilon: Any = None,
-    data: Any = None,
-    separator: str | None = None,
-    person: Any = None,
-    neighbours: str = "replace",
-    levels: Any = None,
-    cap: float | None = None,
-    shares: Any = None,
-    targets: Any = None,
-    ledger: Account | None = None,
-    source: Source | None = None,
-) -> Releases:
-    """Publish the answers to several questions about the same people.
-
-    Everyone's ε is divided: evenly, so that each of k questions may spend ε/k, or as `shares` or
-    `targets` say. Every part is rounded down. Means with the same goal and the same share are drawn
-    together under replace, where that is forecast to be better: m of them may spend the m shares,
-    once for all.
-
-    Args:
-        questions: a list of `epsilons.Mean` and `epsilons.Frequencies`.
-        epsilon: each person's budget for all questions together: an array, the name of a column,
-            or one number for all.
-        data: any table that Narwhals reads, or the path of a Parquet or CSV file.
-        separator: what separates the columns of a CSV file.
-        person: whose row it is: an array, or the name of a column.
-        neighbours: "replace" or "add-remove".
-        levels: for add/remove, the budgets that people were offered: see `epsilons.mean`.
-        cap: for add/remove, the most that anyone spends on all questions together.
-        shares: a positive number for each question: [2, 1] gives the first two thirds of each ε.
-        targets: how far the interval of each question may reach to either side, in its data units,
-            or None for what is left. The smallest shares that are forecast to do are taken; the
-            rest is divided evenly among the questions without a target, or among all. Under replace
-            one more pass counts budgets; add/remove needs levels={ε: people}.
-        ledger: in place of epsilon, a claim on what people have left in a ledger; they are charged
-            once for all questions.
-        source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
-
-    Returns:
-        The releases, in the order of the questions; `.spent` and `.mechanism` are those of all of
-        them together.
-
-    Raises:
-        ArgumentError: an argument is invalid (also BoundsError, BudgetError, ColumnError); or
-            targets cannot all be met: the message says which could be.
-        DataError: the data cannot be used; it may depend on values, so it is for the curator alone.
-            Under add/remove no data is refused.
-        FileError: the file is missing, or is not what its name says.
-
-    Guarantee:
-        Person i loses at most the sum of what the releases report as spent, which is at most ε_i:
-        replace-one or add/remove, pure, exact on integers. Nothing is drawn before all checks of
-        all questions are passed. Proof: docs/proofs/additive.md, docs/proofs/add-remove.md.
-    """
-    asked = _questions(questions)
-    division = division_of(len(asked), shares, targets)
-    _one_of(epsilon, ledger, neighbours, source)
-    for question in asked:
-        question.check(neighbours)
-    if data is None:
-        _refuse_other_lengths(asked)
-    call = Call.of(
-        epsilon=epsilon,
-        data=data,
-        separator=separator,
-        person=person,
-        neighbours=neighbours,
-        levels=levels,
-        cap=cap,
-    )
-    return corridor.through(asked, call, source, ledger, division)
-
-
-def _one_of(
-    epsilon: object, ledger: Account | None, neighbours: str, source: Source | None
-) -> None:
-    """Refuse budgets from two places, or from none.
-
-    Raises:
-        ArgumentError: there are such, or the ledger is of other neighbours, or there is a seed.
-    """
-    if ledger is None:
-        return
-    if epsilon is not None:
-        raise ArgumentError(
-            "epsilon and ledger exclude each other: with ledger=, what everyone may spend is what "
-            "they have left there."
-        )
-    if not all(hasattr(ledger, name) for name in ("open", "sheet", "settle", "neighbours")):
-        raise ArgumentError(
-            f"ledger is of type {type(ledger).__name__}: give a claim, such as "
-            "ledger.claim('wages 2026', at_most=0.2)."
-        )
-    if ledger.neighbours != neighbours:
-        raise ArgumentError(
-            f"neighbours={neighbours!r}: this ledger is for {ledger.neighbours!r}, and has one "
-            "model for life."
-        )
-    if source is not None:
-        raise ArgumentError(
-            "source: a ledger is charged for what is private, and nothing that is drawn from a "
-            "seed is. Leave source out."
-        )
-
-
-def _questions(questions: Iterable[Question]) -> tuple[Question, ...]:
-    """The questions, if there are any.
-
-    Raises:
-        ArgumentError: they are none, or something else.
-    """
-    asked: tuple[Any, ...] = (questions,)
-    if isinstance(questions, Iterable):
-        asked = tuple(questions)
-    if not asked or not all(isinstance(each, Question) for each in asked):
-        raise ArgumentError(
-            "questions must be a list of questions, such as [ep.Mean(…), ep.Frequencies(…)]."
-        )
-    return asked
-
-
-def _refuse_other_lengths(asked: tuple[Question, ...]) -> None:
-    """Refuse arrays that cannot be of the same people.
-
-    Raises:
-        ArgumentError: the arrays of two questions are not equally long.
-    """
-    given = [each.values for each in asked if not isinstance(each.values, str)]
-    if len({len(values) for values in given if isinstance(values, Sized)}) > 1:
-        raise ArgumentError(
-            "questions: the values of two of them are not equally long. All are asked of the same "
-            "people: give one entry for each row in each."
-        )

@@ -6,7 +6,7 @@ from typing import Any
 
 from epsilons import parameters
 from epsilons.accounts import Account
-from epsilons.asking import publish
+from epsilons.asking.publishing import publish
 from epsilons.noise import Source
 from epsilons.release import Release
 from epsilons.statistics import Count, Quantile

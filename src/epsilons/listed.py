@@ -1,0 +1,120 @@
+"""Labels and edges as users list them: checked, and as plain Python objects."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Set, Sized
+from itertools import pairwise
+from typing import Any, Final
+
+from epsilons.errors import ArgumentError
+
+__all__ = ["MOST_CATEGORIES", "bins", "labels"]
+
+MOST_CATEGORIES: Final = 10**6
+"""The most categories."""
+
+_LABELS: Final = {
+    "categories": "Give distinct strings, integers or booleans; for bins of numbers give edges.",
+    "groups": "Give distinct strings, integers or booleans; for two columns, a list of each.",
+}
+_EDGES: Final = "Give numbers that ascend, such as [0, 18, 65], or pairs [(0, 18), (30, 65)]."
+
+
+def labels(declared: object, name: str = "categories") -> list[Any]:
+    """Return declared categories or groups: distinct strings, or integers, or booleans.
+
+    Args:
+        declared: what the user gave.
+        name: the parameter, as the user types it.
+
+    Raises:
+        ArgumentError: they are something else. The message shows none of them.
+    """
+    how = _LABELS[name]
+    items = _listed(name, declared, how)
+    types = set(map(type, items))
+    if any(issubclass(type_, (float, tuple, list)) for type_ in types):
+        what = "floats" if any(issubclass(type_, float) for type_ in types) else "pairs"
+        if name != "categories":
+            raise ArgumentError(f"{name} has {what}, which are no labels. {how}")
+        raise ArgumentError(
+            f"categories has {what}, which are bins of numbers and no categories: write edges=[…] "
+            "in place of categories=[…]."
+        )
+    if not (all(issubclass(type_, str) for type_ in types) or types in ({bool}, {int})):
+        raise ArgumentError(f"{name} are not all of one type. {how}")
+    if len(set(items)) < len(items):
+        one = "category" if name == "categories" else "group"
+        raise ArgumentError(f"{name} has duplicates: declare each {one} once.")
+    return items
+
+
+def bins(edges: object) -> tuple[tuple[Any, Any], ...]:
+    """Return the bins (lo, hi) that edges stand for; they ascend and do not overlap.
+
+    Args:
+        edges: numbers that ascend, each the end of one bin and the beginning of the next; or
+            pairs (lo, hi), which may leave gaps.
+
+    Raises:
+        ArgumentError: they are something else. The message shows none of them.
+    """
+    items = _listed("edges", edges, _EDGES)
+    types = set(map(type, items))
+    if types <= {tuple, list} and set(map(len, items)) == {2}:
+        pairs = tuple((_plain(lo), _plain(hi)) for lo, hi in items)
+        ends = [_floats([end[side] for end in pairs]) for side in (0, 1)]
+        apart = all(hi <= lo for hi, lo in zip(ends[1][:-1], ends[0][1:], strict=True))
+        if not (apart and all(lo < hi for lo, hi in zip(*ends, strict=True))):
+            raise ArgumentError(
+                "edges has pairs, which are bins (lo, hi): lo must be below hi, and bins must "
+                "ascend and not overlap."
+            )
+        return pairs
+    ascending = _floats(items)
+    if len(items) < 2 or not all(a < b for a, b in pairwise(ascending)):
+        raise ArgumentError("edges must be at least two, ascending.")
+    return tuple(pairwise(items))
+
+
+def _floats(items: list[Any]) -> list[float]:
+    """Return ends of bins as float64."""
+    problem = "not all numbers"
+    if set(map(type, items)) <= {int, float}:
+        try:
+            ends = [float(item) for item in items]
+        except OverflowError:
+            problem = "too large for float64"
+        else:
+            if not any(map(math.isnan, ends)):
+                return ends
+            problem = "NaN"
+    raise ArgumentError(f"edges has ends of bins that are {problem}. {_EDGES}")
+
+
+def _plain(item: Any) -> Any:
+    """Return a Python object in place of a scalar of NumPy."""
+    return item.item() if hasattr(item, "dtype") and hasattr(item, "item") else item
+
+
+def _listed(name: str, given: object, how: str) -> list[Any]:
+    """Return what is declared as a list of Python objects."""
+    if (
+        isinstance(given, (str, bytes, Mapping, Set))
+        or not (isinstance(given, Sized) and isinstance(given, Iterable))
+        or getattr(given, "ndim", 1) not in (1, 2)
+    ):
+        raise ArgumentError(
+            f"{name} must be a list, in the order of the result; it is of type "
+            f"{type(given).__name__}. {how}"
+        )
+    most = MOST_CATEGORIES + (name == "edges")
+    if not 1 <= len(given) <= most:
+        what = "none" if len(given) == 0 else f"more than {most:,}"
+        raise ArgumentError(f"{name} are {what}. {how}")
+    for method in ("tolist", "to_list", "to_pylist"):  # NumPy; pandas and Polars; PyArrow
+        if hasattr(given, method):
+            items: list[Any] = getattr(given, method)()
+            return items
+    return [_plain(item) for item in given]

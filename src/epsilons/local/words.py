@@ -1,0 +1,58 @@
+"""What is protected and what is assumed in the local model, in words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from epsilons.report import number
+
+PROTECTED_LOCALLY: Final = (
+    "Each person's value, before it leaves them: whatever their value is, the probability of what "
+    "they send changes by at most a factor e^ε, with their own ε. Nobody has to be trusted. "
+    "Budgets are public, and so is that a person took part."
+)
+
+_LOCAL_SAMPLE: Final = (
+    "The people are a sample, independent draws from one population, and budgets say nothing of"
+)
+
+ASSUMED_LOCALLY: Final = {
+    "mean": f"{_LOCAL_SAMPLE} values. The mean in that population is estimated.",
+    "share": f"{_LOCAL_SAMPLE} values. The share of yes in that population is estimated.",
+    "mean vector": f"{_LOCAL_SAMPLE} values. The mean vector of that population is estimated.",
+    "frequencies": f"{_LOCAL_SAMPLE} categories. The shares in that population are estimated.",
+}
+"""What the error assumes in the local model, by the statistic; `honest_reports` goes on from it."""
+
+
+def honest_reports(lies: int, moved: str | None, *, menu: bool) -> str:
+    """What is assumed of those who report, with what it costs if it is not so.
+
+    Args:
+        lies: so many reports may be dishonest.
+        moved: how far they can have moved the estimate, in words; None for anywhere.
+        menu: whether a menu of budgets was declared.
+
+    Returns:
+        Words that go on from others.
+    """
+    what = f"{lies:,} of these reports were" if lies > 1 else "one of these reports was"
+    where = "anywhere" if moved is None else f"by up to {moved}"
+    more = "" if menu else " No menu of budgets (levels=) was declared."
+    return f" Reports are honest: if {what} not, that can have moved the estimate {where}.{more}"
+
+
+def shortened(ball: float, *, midpoint: bool) -> str:
+    """What becomes of vectors that are too long and, if any are accepted, of missing ones.
+
+    Args:
+        ball: how long vectors can be.
+        midpoint: whether missing vectors are accepted.
+    """
+    more = "; missing vectors count as zero" if midpoint else ""
+    return f"Vectors longer than {number(ball)} are shortened to that length{more}."
+
+
+def tossed(*, midpoint: bool) -> str:
+    """What a missing yes or no counts as; nothing is said if it is refused."""
+    return "A missing answer counts as the toss of a fair coin." if midpoint else ""

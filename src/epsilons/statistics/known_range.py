@@ -1,0 +1,105 @@
+"""The mean on a range that is known: of people who are public, and of people who are private."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from epsilons import tally
+from epsilons.allocation import allocate_for
+from epsilons.budgets import Budgets
+from epsilons.mechanisms import Sampled, SumAndSquares, TwoSums, build, build_moments
+from epsilons.release import ByLevel, Scalar
+from epsilons.risk.margins import Ratio, Weighed
+from epsilons.risk.moment import EXPECTED
+from epsilons.risk.spread import WeighedSpread
+from epsilons.statistics import adaptive
+from epsilons.statistics.call import Call
+from epsilons.statistics.designs import Design, Known, as_drawn, ratio_of, two_sums_design
+from epsilons.statistics.people import counted_first
+from epsilons.statistics.steps import Answer, Draw, Steps, Toss
+from epsilons.types import Integers
+
+__all__ = ["adapted", "private", "public"]
+
+
+def public(rows: tally.Rows, call: Call, question: Any) -> Steps:
+    """People and budgets are public: one weighted sum, and that of squares where it is free."""
+    people: tuple[Any, ...] = ()
+    if question.method == "sampling":
+        counted, level_of, own = rows.each().on_grid(question.bounds, question.rule)
+        people = (level_of, own)
+    elif question.method == "staircase":
+        counted = rows.sums(question.bounds, question.rule)
+    else:
+        counted = rows.moments(question.bounds, question.rule)
+    counted = call.part(counted)
+    budgets = Budgets.of_levels(counted.levels, counted.counts)
+    goal, bounds = question.goal, question.range_for(question.bounds)
+    allocation = allocate_for(budgets, goal, question.method)
+    made = build if counted.squares is None else build_moments
+    mechanism = made(allocation, grid=tally.GRID, bounds=bounds)
+    margin: Weighed
+    if isinstance(mechanism, SumAndSquares):
+        squares = cast(Integers, counted.squares)
+        pair = yield Draw(mechanism, mechanism.total(counted.sums, squares))
+        raw = mechanism.estimate(pair)
+        seen = mechanism.moments(pair)
+        expected = EXPECTED if question.spread is None else goal.spread
+        margin = WeighedSpread(mechanism.weighing, mechanism.slack, *seen, expected)
+    else:
+        if isinstance(mechanism, Sampled):
+            total = yield Toss(mechanism, people)
+        else:
+            total = mechanism.total(counted.sums)
+        drawn = yield Draw(mechanism, total)
+        raw = mechanism.estimate(drawn)
+        margin = Weighed(mechanism.weighing, mechanism.slack)
+    lo, hi = bounds
+    return Answer(
+        estimate=Scalar(value=min(max(raw, lo), hi), raw=raw, bounds=bounds, margin=margin),
+        method=allocation.method,
+        n=allocation.n,
+        risk=goal.in_units(goal.worst.risk(mechanism.weighing), bounds),
+        exact=allocation.exact,
+        spent=ByLevel(allocation.levels, allocation.spent, allocation.counts),
+    )
+
+
+def adapted(rows: tally.Rows, call: Call, question: Any) -> Steps:
+    """People and budgets are public: a first look at the spread chooses the weights."""
+    counted = call.part(rows.moments(question.bounds, question.rule))
+    return (
+        yield from adaptive.two_stages(counted, question.goal, question.range_for(question.bounds))
+    )
+
+
+def private(rows: tally.Rows, call: Call, question: Any) -> Steps:
+    """People are private: perhaps they are counted, then two sums."""
+    goal, bounds = question.goal, question.range_for(question.bounds)
+
+    def choose(known: Known) -> Design[TwoSums]:
+        return two_sums_design(known, goal, question.method, bounds=bounds)
+
+    counted = call.part(rows.sums(question.bounds, question.rule))
+    people = yield from counted_first(call.terms, goal, choose, counted)
+    chosen = choose(people.known)
+    mechanism = chosen.mechanism
+    drawn = yield Draw(mechanism, mechanism.total(counted))
+    counts = people.level_count(mechanism.weights)
+    margin = ratio_of(mechanism, drawn, Ratio, equal=chosen.equal, counted=counts)
+    n = people.number(chosen, margin.drawn[1])
+    return Answer(
+        estimate=Scalar(
+            value=mechanism.estimate(drawn),
+            raw=as_drawn(margin, bounds),
+            bounds=bounds,
+            margin=margin,
+        ),
+        method=chosen.method,
+        n=n,
+        n_is_noisy=n is not None,
+        risk=goal.in_units(margin.leading(goal.worst), bounds),
+        exact=False,
+        spent=people.spending(mechanism.losses),
+        expected=people.expected(n),
+    )
