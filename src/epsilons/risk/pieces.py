@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 
 from epsilons.noise import Pieces
+from epsilons.risk import tails
 from epsilons.types import Floats
 
 _FAR: Final = 45.0
@@ -178,11 +179,5 @@ def _erfc(x: Floats) -> Floats:
     Cubic interpolation in a table: off by at most max|f⁗|/(384·_CUTS⁴) < 2·10⁻¹⁴.
     """
     values, slopes = _table()
-    near = np.minimum(x, _LAST) * _CUTS
-    place = near.astype(np.int64)
-    u = near - place
-    v = 1.0 - u
-    below, above = values[place], values[place + 1]
-    cubic = v * v * (below * (1.0 + 2.0 * u) + u * slopes[place])
-    cubic += u * u * (above * (1.0 + 2.0 * v) - v * slopes[place + 1])
+    cubic = tails.interpolated(values, slopes, np.minimum(x, _LAST) * _CUTS)
     return np.asarray(np.where(x < _LAST, cubic, 0.0))

@@ -17,7 +17,7 @@ import numpy as np
 
 from epsilons.risk.nearly import nearly_gaussian
 from epsilons.risk.normal import upper_tail
-from epsilons.risk.tails import bisect
+from epsilons.risk.tails import Above, bisect
 from epsilons.risk.weighing import Weighing
 from epsilons.types import Floats
 
@@ -64,7 +64,7 @@ class Sampled:
         weights = np.abs(weighing.weights)
         cube = float(weighing.counts @ weights**3)
         square = weighing.square
-        self._scale, self._noise = weighing.scale, weighing.closed or weighing.cube
+        self._scale, self._exceeds = weighing.scale, _noise_of(weighing)
         self._sigma = math.sqrt(square) / 2.0
         self._from = _CELLS * self._sigma
         ends, gaussian = _coarse() if variance >= WIDEST_VARIANCE else _fine()
@@ -101,8 +101,8 @@ class Sampled:
 
     def _noise_above(self, at: Floats) -> Floats:
         """P(L > at); or of one cell of a table, of noise that is no smaller; or of one mean."""
-        if self._noise is not None:
-            return self._noise.exceeds(at / self._scale)
+        if self._exceeds is not None:
+            return self._exceeds(at / self._scale)
         half = 0.5 * np.exp(-np.minimum(np.abs(at) / self._scale, 745.0))
         return np.where(at >= 0.0, half, 1.0 - half)
 
@@ -112,6 +112,13 @@ class Sampled:
         while self.beyond(high) > beta:
             high *= 2.0
         return bisect(lambda a: self.beyond(a) - beta, 0.0, high)
+
+
+def _noise_of(weighing: Weighing) -> Above | None:
+    """The tail of noise that is no Laplace noise, in units of its scale."""
+    if weighing.closed is not None:
+        return weighing.closed.exceeds
+    return None if weighing.cube is None else weighing.cube.tabled
 
 
 @cache

@@ -215,6 +215,23 @@ def beside(exceeds: Above, alpha: float, sigma: float, around: Floats) -> float:
     return float((integrand @ _NODE_WEIGHTS) @ half) + rest
 
 
+def interpolated(values: Floats, slopes: Floats, at: Floats) -> Floats:
+    """A function between the points of a table, by cubics: off by at most max|f⁗|/384 steps⁴.
+
+    Args:
+        values: at 0, 1, 2, … steps.
+        slopes: there, over a step.
+        at: in steps, below the last of them.
+    """
+    place = at.astype(np.int64)
+    u = at - place
+    v = 1.0 - u
+    below, above = values[place], values[place + 1]
+    cubic = v * v * (below * (1.0 + 2.0 * u) + u * slopes[place])
+    cubic += u * u * (above * (1.0 + 2.0 * v) - v * slopes[place + 1])
+    return np.asarray(cubic)
+
+
 def deviation_of(
     exceeds: Above,
     tail_of: Callable[[float, float], float],
