@@ -95,6 +95,11 @@ def test_sums_and_shifts_are_beside_the_noise() -> None:
         assert far >= contrast.deviation(0.0, 1.0 / n, 0.05)
 
 
+def test_variances_of_noises_by_themselves_add_up() -> None:
+    assert Contrast(np.array([1.0, -0.5]), 3.0).variance == pytest.approx(2.0 * 1.25 * 9.0)
+    assert Contrast(np.ones(9), 3.0, ClosedNoise(9)).variance == pytest.approx(0.0)
+
+
 def test_without_noise_hoeffding_is_left() -> None:
     contrast = Contrast(np.array([1.0, 2.0]), 0.0)
     assert contrast.deviation(0.25, 0.04, 0.1) == pytest.approx(
