@@ -277,3 +277,16 @@ def test_it_shares_budgets_with_other_questions() -> None:
     assert ep.verify.exact(both.mechanism).holds
     assert max(Fraction(row.spent) for row in both[0].spent) <= 1
     assert isinstance(Call.of(epsilon=1.0).given, dict)
+
+
+def test_a_curator_is_told_what_would_be_refused() -> None:
+    question = ep.Quantile("x", q=0.5, bounds=BOUNDS)
+    for value, refused in ((math.inf, 0), (None, 1)):
+        frame = pl.DataFrame({"x": [1.0, 2.0, value], "e": [0.5] * 3})
+        found = ep.check(question, epsilon="e", data=frame)
+        assert len(found.refusals) == refused
+        if refused:
+            with pytest.raises(MissingValueError):
+                asked(data=frame, source=Dry())
+        else:
+            assert asked(data=frame).value <= BOUNDS[1]

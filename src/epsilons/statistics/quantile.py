@@ -81,8 +81,9 @@ class Quantile(Question):
         return self.missing or ("error" if neighbours == "replace" else "midpoint")
 
     def look(self, call: Call) -> tally.Look:
-        """Look at the rows, as numbers on a range."""
-        return tally.look(self.values, **call.given, bounds=self.bounds, lowest=call.lowest)
+        """Look at the rows, as values in bins: infinite ones are in the outermost."""
+        declared = tally.declare(None, self._edges, None)
+        return tally.look(self.values, **call.given, categories=declared, lowest=call.lowest)
 
     def open(self, call: Call) -> tally.Rows:
         """Open the rows, as values in bins, with one more for those that are missing."""
