@@ -193,8 +193,16 @@ class Mean(Question):
                 'and method is not "adaptive": else the data decide it. Give None for this one.'
             )
         lo, hi = self.range_for(self.bounds)
-        margin = Weighed(*foreseen(self, self.goal, call, people))
+        weighing, slack, squares = foreseen(self, self.goal, call, people)
+        margin = Weighed(weighing, slack)
+        if squares:  # as wide as it can be: a square that no data exceeds
+            margin = WeighedSpread(weighing, slack, 0.0, 1.0, self._expected)
         return (hi - lo) * margin.error(self.assumption, self.confidence)
+
+    @property
+    def _expected(self) -> float:
+        """The spread at which intervals are forecast."""
+        return EXPECTED if self.spread is None else self.goal.spread
 
     def look(self, call: Call) -> tally.Look:
         """Look at the rows, as numbers on a range, if that is known."""
@@ -257,8 +265,7 @@ class Mean(Question):
             pair = yield Draw(mechanism, mechanism.total(counted.sums, squares))
             raw = mechanism.estimate(pair)
             seen = mechanism.moments(pair)
-            expected = EXPECTED if self.spread is None else goal.spread
-            margin = WeighedSpread(mechanism.weighing, mechanism.slack, *seen, expected)
+            margin = WeighedSpread(mechanism.weighing, mechanism.slack, *seen, self._expected)
         else:
             if isinstance(mechanism, Sampled):
                 total = yield Toss(mechanism, people)
