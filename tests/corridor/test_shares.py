@@ -6,6 +6,7 @@ import math
 import operator
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -16,7 +17,6 @@ import pytest
 import epsilons as ep
 from epsilons.budgets import float_down
 from epsilons.errors import ArgumentError, MissingValueError
-from epsilons.risk.margins import Weighed
 from epsilons.statistics.division import UNITS, ByTargets
 from tests.assumed import GAUSSIAN
 from tests.corridor.test_corridor import Counting
@@ -177,9 +177,10 @@ def test_a_target_is_met_by_the_smallest_share_that_does(method: str) -> None:
     def reached(share: Fraction) -> float:
         shares = [share, 1 - share]
         one = ep.publish(both, epsilon=EPSILON, shares=shares, source=ep.Seeded(1))[0]
-        drawn: Any = one.mechanism
-        # Without the spread that was drawn: a forecast is for any data.
-        return 100.0 * Weighed(drawn.weighing, drawn.slack).error(one.assumption, 0.95)
+        margin: Any = one.estimate.margin
+        # As wide as its interval can be, whatever spread is drawn: a forecast is for any data.
+        widest = (replace(margin, offset=0.0, square=each / 50.0) for each in range(51))
+        return 100.0 * max(each.error(one.assumption, 0.95) for each in widest)
 
     plan = ByTargets((target, None))
     chosen, rest = plan.among(both, call, lambda: wide.people(call))
@@ -203,6 +204,18 @@ def test_intervals_are_as_narrow_as_was_asked(terms: str) -> None:
     slack = 1.0 if terms == "replace" else 1.1  # a leading term, of people who are guessed
     for release, target in zip(releases, targets, strict=True):
         assert reach(release) <= target * slack
+
+
+@pytest.mark.parametrize("about", ["people", "population"])
+def test_intervals_of_the_widest_data_are_within_the_forecast(about: str) -> None:
+    """Intervals that follow the spread are wider than others where that is as large as can be."""
+    ends = ep.Mean(100.0 * (np.arange(PEOPLE) % 2), bounds=(0, 100), about=about, related=False)
+    call = ends.call(epsilon=EPSILON)
+    forecast = ends.half_width(call, ends.people(call))
+    seen = [
+        reach(ep.publish([ends], epsilon=EPSILON, source=ep.Seeded(seed))[0]) for seed in range(8)
+    ]
+    assert 0.99 * forecast < max(seen) <= forecast * (1.0 + 1e-12)
 
 
 def test_what_is_left_goes_to_those_without_a_target_or_to_all() -> None:

@@ -121,7 +121,7 @@ class ByTargets(Division):
         What is left goes to the questions without a target, or to all if all have one.
 
         Args:
-            errors: of the questions; an error never grows with the share.
+            errors: of the questions; an error falls as the share grows.
 
         Raises:
             ArgumentError: not all targets can be met; the message says what could be.

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from epsilons.allocation import allocate_for
 from epsilons.budgets import Budgets
+from epsilons.mechanisms import SumAndSquares
 from epsilons.risk import Weighing
 from epsilons.risk.goals import Goal
 from epsilons.statistics.call import Call
 from epsilons.statistics.people import forecast_designs
 from epsilons.statistics.question import Question
 
-__all__ = ["foreseen"]
+__all__ = ["Foreseen", "foreseen"]
 
 
-def foreseen(
-    question: Question, goal: Goal, call: Call, people: Budgets | None
-) -> tuple[Weighing, float]:
-    """The estimator of a question on a unit range, and what integers may add to its errors.
+class Foreseen(NamedTuple):
+    """The estimator of a question.
+
+    Attributes:
+        weighing: on a unit range.
+        slack: what integers may add to its errors.
+        squares: whether the sum of squares is released with it.
+    """
+
+    weighing: Weighing
+    slack: float
+    squares: bool
+
+
+def foreseen(question: Question, goal: Goal, call: Call, people: Budgets | None) -> Foreseen:
+    """The estimator of a question, from budgets alone.
 
     Args:
         question: on a known range, or of cells.
@@ -30,7 +45,8 @@ def foreseen(
     """
     if people is None:
         outlook = forecast_designs(call.terms, goal, (question.method,))[question.method]
-        return outlook.weighing, 0.0
+        return Foreseen(outlook.weighing, 0.0, squares=False)
     budgets = Budgets.of_levels(call.offered(people.levels), people.counts)
     mechanism = question.mechanism_for(allocate_for(budgets, goal, question.method))
-    return mechanism.weighing, mechanism.slack
+    squares = isinstance(mechanism, SumAndSquares)
+    return Foreseen(mechanism.weighing, mechanism.slack, squares)

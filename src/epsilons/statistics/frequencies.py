@@ -124,7 +124,8 @@ class Frequencies(Question):
 
     def half_width(self, call: Call, people: Budgets | None) -> float:
         """How far the interval of one share will reach to either side."""
-        margin = WeighedCells(*foreseen(self, self.goal, call, people), self.goal.cells)
+        found = foreseen(self, self.goal, call, people)
+        margin = WeighedCells(found.weighing, found.slack, self.goal.cells)
         return margin.error(self.assumption, self.confidence)
 
     def look(self, call: Call) -> tally.Look:

@@ -10,7 +10,6 @@ from epsilons.budgets import Budgets
 from epsilons.mechanisms import Sampled, SumAndSquares, TwoSums, build, build_moments
 from epsilons.release import ByLevel, Scalar
 from epsilons.risk.margins import Ratio, Weighed
-from epsilons.risk.moment import EXPECTED
 from epsilons.risk.spread import WeighedSpread
 from epsilons.statistics import adaptive
 from epsilons.statistics.call import Call
@@ -44,8 +43,7 @@ def public(rows: tally.Rows, call: Call, question: Any) -> Steps:
         pair = yield Draw(mechanism, mechanism.total(counted.sums, squares))
         raw = mechanism.estimate(pair)
         seen = mechanism.moments(pair)
-        expected = EXPECTED if question.spread is None else goal.spread
-        margin = WeighedSpread(mechanism.weighing, mechanism.slack, *seen, expected)
+        margin = WeighedSpread(mechanism.weighing, mechanism.slack, *seen, question.expected)
     else:
         if isinstance(mechanism, Sampled):
             total = yield Toss(mechanism, people)

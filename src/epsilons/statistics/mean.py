@@ -255,8 +255,16 @@ class Mean(Question):
                 'and method is not "adaptive": else the data decide it. Give None for this one.'
             )
         lo, hi = self.range_for(self.bounds)
-        margin = Weighed(*foreseen(self, self.goal, call, people))
+        weighing, slack, squares = foreseen(self, self.goal, call, people)
+        margin = Weighed(weighing, slack)
+        if squares:  # as wide as it can be: a square that no data exceeds
+            margin = WeighedSpread(weighing, slack, 0.0, 1.0, self.expected)
         return (hi - lo) * margin.error(self.assumption, self.confidence)
+
+    @property
+    def expected(self) -> float:
+        """The spread at which intervals are forecast."""
+        return EXPECTED if self.spread is None else self.goal.spread
 
     def look(self, call: Call) -> tally.Look:
         """Look at the rows, as numbers on a range, if that is known."""
