@@ -173,6 +173,7 @@ def test_a_turn_is_averaged() -> None:
 def test_no_noise_smooths_nothing() -> None:
     assert nearly_gaussian(Weighing(np.array([0.01]), np.array([100]), 0.0), VARIANCES) is None
     assert nearly_gaussian(Weighing(np.array([0.01]), np.array([100]), 1e-9), VARIANCES) is None
+    assert nearly_gaussian(Weighing(np.array([0.01]), np.array([100]), 1e299), VARIANCES) is None
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,9 @@ from epsilons.types import Floats
 _QUIET: Final = 1e-6
 """Noise below this part of the weights' length smooths nothing."""
 
+_LOUD: Final = 1e6
+"""Noise above this part of it leaves nothing to be gained."""
+
 _SHORT: Final = 2.0
 """Waves up to this over the largest weight are told by four moments; beyond, they are small."""
 
@@ -62,7 +65,7 @@ class NearlyGaussian:
         ):  # one Laplace noise, and its opposite
             self._scale, self._closed = 0.5 * self._scale, None
         weights = np.abs(weighing.weights) / self._scale
-        counts, square = weighing.counts, weighing.square / self._scale**2
+        counts, square = weighing.counts, (math.sqrt(weighing.square) / self._scale) ** 2
         self._sigma = np.sqrt(variances[1:] * square)
         largest = float(weights.max())
         low, high = variances[:-1, None], variances[1:, None]
@@ -129,8 +132,9 @@ class NearlyGaussian:
 
 
 def nearly_gaussian(weighing: Weighing, variances: Floats) -> NearlyGaussian | None:
-    """The same; None if there is too little noise to smooth anything."""
-    if not weighing.scale > _QUIET * math.sqrt(weighing.square):
+    """The same; None if there is too little noise to smooth anything, or hardly anything else."""
+    length = math.sqrt(weighing.square)
+    if not _QUIET * length < weighing.scale < _LOUD * length:
         return None
     return NearlyGaussian(weighing, variances)
 
