@@ -277,16 +277,15 @@ def test_differences_and_ratios_hold(answer: Assumption, n: int) -> None:
     assert hold(np.array(ratios))
 
 
-def test_the_error_of_a_difference_is_as_large_as_it_says() -> None:
-    """Many draws beside the half-width at the truth: not more misses, nor nearly as few as none."""
-    case = Case("two values", 6000, Assumption("people", APART))
-    table = closed(case)
-    groups, values, truth, _ = case.people(np.random.default_rng(7))
-    total = table.total(case.cells(case.levels, groups, values))
-    exact = GroupedMeans(table.weighing, table.slack, table.estimates(total), True)
-    low, high = exact.difference(0, 1, (0.0, 1.0), case.answer, CONFIDENCE)
+def test_the_error_of_a_difference_is_about_as_large_as_it_says() -> None:
+    """Noise alone, of two halves of equal people: not more misses than said, and not half of it."""
+    goal = CellsGoal(RELATED, "mse", CONFIDENCE, 4)
+    table = build_histogram(allocate_for(Budgets({0.3: 4000}), goal, "optimal"), unit=GRID)
+    total = table.total(np.array([[600, 1400, 1000, 1000]]) * GRID)
+    exact = GroupedMeans(table.weighing, table.slack, table.estimates(total), False)
+    low, high = exact.difference(0, 1, (0.0, 1.0), RELATED, CONFIDENCE)
     drawn = table.estimates(table.draw(ep.Seeded(7), 4000, total))
     between = drawn[:, 0] / (drawn[:, 0] + drawn[:, 1]) - drawn[:, 2] / (drawn[:, 2] + drawn[:, 3])
-    missed = np.abs(between - (truth[0] - truth[1])) > (high - low) / 2.0
+    missed = np.abs(between + 0.2) > (high - low) / 2.0
     assert hold(missed)
-    assert missed.mean() > 0.001
+    assert missed.mean() > 0.05
