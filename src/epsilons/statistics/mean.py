@@ -15,6 +15,8 @@ from epsilons.release import Scalar
 from epsilons.risk.assumptions import SAMPLE
 from epsilons.risk.goals import Goal, MeanGoal, Words
 from epsilons.risk.margins import Weighed, holds_on_any_range
+from epsilons.risk.moment import EXPECTED
+from epsilons.risk.spread import WeighedSpread
 from epsilons.statistics import (
     adaptive,
     cut_range,
