@@ -28,7 +28,7 @@ SOME: dict[str, dict[str, Any]] = {
     "groups of answers": {**BY, "missing": "exclude", "where": "asked"},
     "two columns": {**TWO, "missing": "exclude"},
 }
-PRIVATE = {"neighbours": "add-remove", "levels": {0.25: 40, 0.5: 40, 2.0: 40}}
+PRIVATE: dict[str, Any] = {"neighbours": "add-remove", "levels": {0.25: 40, 0.5: 40, 2.0: 40}}
 
 
 def people(count: int = 120, seed: int = 0) -> pl.DataFrame:
