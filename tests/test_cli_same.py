@@ -24,6 +24,7 @@ from epsilons.cli.checking import Checking
 from epsilons.cli.publishing import Publish
 from epsilons.noise import Seeded, System
 from tests.assumed import GAUSSIAN, SAMPLE
+from tests.statistics.grouped import COMMANDS
 
 PEOPLE = 600
 ROWS = 3 * PEOPLE
@@ -32,8 +33,7 @@ ROWS = 3 * PEOPLE
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Columns that no mistake confuses: three rows for each person, and holes in one column."""
-    rng = np.random.default_rng(13)
-    who = np.arange(ROWS) % PEOPLE
+    rng, who = np.random.default_rng(13), np.arange(ROWS) % PEOPLE
     x = np.round(rng.gamma(4.0, 1.0, ROWS), 3)
     columns = {
         "x": x,
@@ -44,6 +44,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "e": np.array([0.5, 1.0, 2.0])[who % 3],
         "f": np.array([0.3, 0.7, 3.0])[who % 3],
         "who": who,
+        "here": rng.random(ROWS) < 0.5,
     }
     path = tmp_path_factory.mktemp("people") / "people.parquet"
     pl.DataFrame(columns).write_parquet(path)
@@ -111,15 +112,13 @@ MEANS: list[tuple[list[str], dict[str, Any]]] = [
     (["--related", "no", "--spread", "0.05"], {"related": False, "spread": 0.05}),
     ([*AR, *GUESSED, "--spread", "0.3"], PRIVATE | {"levels": CHOSEN, "spread": 0.3}),
     (["--value", "far", "--bounds", "890", "950"], {"values": "far", "bounds": (890.0, 950.0)}),
-    (
-        ["--value", "holes", "--missing", "midpoint"],
-        {"values": "holes", "missing": "midpoint"},
-    ),
+    (["--value", "holes", "--missing", "midpoint"], {"values": "holes", "missing": "midpoint"}),
     (
         [*AR, "--method", "hourglass", *OFFERED],
         PRIVATE | {"method": "hourglass", "levels": [0.5, 1.0, 2.0]},
     ),
     *SHARED,
+    *COMMANDS,
 ]
 UNKNOWN: list[tuple[list[str], dict[str, Any]]] = [
     ([], {}),

@@ -31,7 +31,8 @@ def part(people: dict[float, int], method: str = "proportional") -> Additive:
 
 
 def made() -> Parallel:
-    parts = (part({0.5: 3, 1.0: 4}), None, part({0.5: 1, 2.0: 5}, "uniform"), part({0.25: 2}))
+    last = part({0.25: 2, 1.0: 3}, "uniform")  # at 1 the first group takes more
+    parts = (part({0.5: 3, 1.0: 4}), None, part({0.5: 1, 2.0: 5}, "uniform"), last)
     return Parallel(np.array([0.25, 0.5, 1.0, 2.0]), parts)
 
 
@@ -114,7 +115,7 @@ def test_totals_and_estimates_are_those_of_each_group_alone() -> None:
         first.total(sums[[1, 2], 0]),
         0,
         third.total(sums[[1, 3], 2]),
-        mechanism.parts[3].total(sums[[0], 3]),  # type: ignore[union-attr]
+        mechanism.parts[3].total(sums[[0, 2], 3]),  # type: ignore[union-attr]
     )
     drawn = mechanism.draw(ep.Seeded(5), total=total)
     assert [type(each) for each in drawn] == [int] * 4

@@ -171,3 +171,14 @@ def test_it_is_stored_and_read_back() -> None:
     assert again.difference(0, 1, UNIT, RELATED, 0.9) == margin.difference(0, 1, UNIT, RELATED, 0.9)
     assert again.numbers == 3
     assert math.isnan(again.drawn[2])
+
+
+@pytest.mark.parametrize("assumption", EVERY)
+def test_two_groups_count_alike_in_what_lies_between_them(assumption: Assumption) -> None:
+    """The first has a bias and the second has none: whichever comes first, both errors count."""
+    margin = groups()
+    low, high = margin.difference(0, 1, UNIT, assumption, 0.95)
+    assert margin.difference(1, 0, UNIT, assumption, 0.95) == pytest.approx((-high, -low))
+    low, high = margin.ratio(0, 1, UNIT, assumption, 0.95)
+    turned = margin.ratio(1, 0, UNIT, assumption, 0.95)
+    assert turned == pytest.approx((1.0 / high, 1.0 / low), rel=1e-6)

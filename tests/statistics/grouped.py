@@ -28,7 +28,21 @@ SOME: dict[str, dict[str, Any]] = {
     "groups of answers": {**BY, "missing": "exclude", "where": "asked"},
     "two columns": {**TWO, "missing": "exclude"},
 }
-PRIVATE = {"neighbours": "add-remove", "levels": {0.25: 40, 0.5: 40, 2.0: 40}}
+PRIVATE: dict[str, Any] = {"neighbours": "add-remove", "levels": {0.25: 40, 0.5: 40, 2.0: 40}}
+
+_WORDS = ["--by", "word", "--group", "a", "--group", "b", "--group", "c"]
+_PAIRS = ["--by", "word", "--by", "whole", "--group", "a", "--group2", "1", "--group2", "2"]
+_NAMED: dict[str, Any] = {"by": "word", "groups": ["a", "b", "c"]}
+COMMANDS: list[tuple[list[str], dict[str, Any]]] = [
+    (_WORDS, _NAMED),
+    ([*_WORDS, "--groups-are", "public"], {**_NAMED, "groups_are": "public"}),
+    (
+        [*_PAIRS, "--missing", "exclude"],
+        {"by": ["word", "whole"], "groups": [["a"], [1, 2]], "missing": "exclude"},
+    ),
+    (["--where", "here"], {"where": "here"}),
+]
+"""Options of a command, and the same arguments."""
 
 
 def people(count: int = 120, seed: int = 0) -> pl.DataFrame:

@@ -117,7 +117,7 @@ def test_a_unit_that_is_counted_twice_shows_in_a_replay(monkeypatch: pytest.Monk
         return dataclasses.replace(found, cells=cells)
 
     monkeypatch.setattr(Rows, "shares", twice)
-    private = {**PRIVATE, "levels": {0.25: 20, 0.5: 20, 2.0: 20}}
+    private: dict[str, Any] = {**PRIVATE, "levels": {0.25: 20, 0.5: 20, 2.0: 20}}
     found = ep.verify.replay(
         question(**BY), epsilon="epsilon", data=people(60), person="person", **private
     )

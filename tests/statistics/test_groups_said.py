@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,9 @@ def test_a_width_that_tells_nothing_is_said_to_with_what_would_help() -> None:
     assert 'groups_are="public", if it is no secret who is in which' in text
     text = " ".join(str(asked(strict, SOME["groups of answers"])).split())
     assert "groups_are=" not in text  # who answers is private, and so they could not be public
+    none = asked(strict, SOME["groups"]).ratio("north", "east")
+    assert (none.low, none.high, none.nothing) == (0.0, math.inf, True)
+    assert "0 to ∞" in str(none)
     text = " ".join(str(asked(strict, {"missing": "exclude"})).split())
     assert "tells nothing. What would help: larger budgets" in text
     rich = asked(people(400).with_columns(pl.col("epsilon") * 10), SOME["groups"])

@@ -194,11 +194,12 @@ class Groups:
             )
         low, high = self.margin.ratio(one, other, self.bounds, assumption, confidence)
         small, large = sorted((abs(lo), abs(hi)))
-        nothing = low <= small / large and (small == 0.0 or high >= large / small)
+        least, most = small / large, large / small if small > 0.0 else np.inf
+        low, high = min(max(low, least), most), max(min(high, most), least)
         top, bottom = float(self.value[one]), float(self.value[other])
         value = top / bottom if bottom else np.inf if top else np.nan
         labels = self.labels[one], self.labels[other]
-        nothing = nothing and (small > 0.0 or high == np.inf)
+        nothing = (low, high) == (least, most)
         return Compared("ratio", *labels, value, low, high, confidence, nothing=nothing)
 
     def _places(self, first: Any, second: Any) -> tuple[int, int]:
