@@ -271,7 +271,7 @@ def _together(ways: list[_Way], made: list[dict[int, Release]]) -> Releases:
     return Releases(releases, ByLevel(levels, np.minimum(spent, levels), people), whole)
 
 
-def _hash(questions: Sequence[Question], call: Call, divided: Any) -> str:
+def _hash(questions: Sequence[Question], call: Call, divided: Any = None) -> str:
     """A hash of all arguments, and of no data: a column counts by its name, an array not at all.
 
     Titles and units say how numbers are called, and not which: they do not count. An even split is

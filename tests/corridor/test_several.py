@@ -168,8 +168,8 @@ def test_an_argument_that_is_not_known_keeps_a_mean_by_itself() -> None:
 
     plain_one = Filtered(COLUMNS[0], bounds=(0, 100))
     filtered = Filtered(COLUMNS[0], bounds=(0, 100), only=COLUMNS[0] > 3)
-    assert several.gathered([MEANS[0], plain_one], "replace") == [(0, 1)]
-    assert several.gathered([MEANS[0], filtered], "replace") == [(0,), (1,)]
+    assert several.gathered([MEANS[0], plain_one], [CALL] * 2) == [(0, 1)]
+    assert several.gathered([MEANS[0], filtered], [CALL] * 2) == [(0,), (1,)]
 
 
 def test_under_add_remove_each_is_drawn_by_itself() -> None:
@@ -233,7 +233,7 @@ def test_sides_speak_of_several_means() -> None:
 
 
 def call(parts: int = 1) -> Call:
-    return Call(EPSILON, None, None, "replace", None, parts)
+    return Call(EPSILON, None, None, "replace", None, Fraction(1, parts))
 
 
 def test_an_account_is_told_the_exact_loss_before_the_draw() -> None:

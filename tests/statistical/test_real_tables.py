@@ -135,7 +135,8 @@ def ask(cell: Cell, rows: pl.DataFrame, related: Any, source: ep.Seeded) -> Any:
         return ends, (band_low, band_high)
     if cell.statistic == "answered":
         release = ep.mean("value", bounds=found.bounds, missing="exclude", **said, **terms)
-        return [release.interval(CONFIDENCE), release.share[1:]], None
+        share: Any = release.share
+        return [release.interval(CONFIDENCE), share[1:]], None
     if cell.statistic == "where":
         terms["data"] = rows.with_columns(asked=pl.col("group") == 1)
         release = ep.mean(
@@ -163,7 +164,8 @@ def truth_of(cell: Cell) -> Floats:
     found = table(cell.name)
     people = found.people
     if cell.statistic in ("groups", "public"):
-        means = [people[f"mean_{g}"].sum() / people[f"share_{g}"].sum() for g in (0, 1)]
+        own = people.select(pl.col("^(mean|share)_.$").cast(pl.Float64)).sum().to_dicts()[0]
+        means = [own[f"mean_{g}"] / own[f"share_{g}"] for g in (0, 1)]
         return np.array([*means, means[0] - means[1], means[0] / means[1]])
     if cell.statistic == "answered":
         everyone = found.rows["person"].n_unique()

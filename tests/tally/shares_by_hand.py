@@ -68,7 +68,7 @@ def by_hand(
         level.people += 1
         for cell, points in unit_of(own, labels, missing).items():
             level.cells[cell] = level.cells.get(cell, 0) + points
-    order = [(label, side) for label in labels for side in (1, 0)]
+    order: list[Any] = [(label, side) for label in labels for side in (1, 0)]
     if outside:
         order.append("outside")
     found = sorted(levels.values(), key=lambda level: level.least)

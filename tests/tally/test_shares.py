@@ -47,7 +47,7 @@ def rows_of(kind: str, missing: str, *, where: bool, seed: int = 0) -> list[Line
     for person in range(40):
         budget = draw.choice(LEVELS)
         for _ in range(draw.choice([1, 1, 2, 3, 5])):
-            asked = draw.choice([True, True, False]) if where else True
+            asked: bool | None = draw.choice([True, True, False]) if where else True
             free = missing == "exclude" or not asked
             value = draw.choice([0.0, 10.0, 1 / 3, 7.7, 12.0, -1.0])
             gap = draw.random() < 0.2 and (free or missing == "midpoint")

@@ -34,7 +34,7 @@ def group(by: Any = "town", labels: Any = ("a", "b")) -> Grouping:
     return Grouping((by,), (declare(labels, None, None),))
 
 
-def opened(engine: str, table: dict[str, list[Any]], tmp_path: Path, **given: Any) -> tally.Rows:
+def opened(engine: str, table: dict[str, Any], tmp_path: Path, **given: Any) -> tally.Rows:
     """Rows of a table; columns are named in `given` by "person", "where" and `groups`."""
     frame = pl.DataFrame(table)
     if engine == "arrays":

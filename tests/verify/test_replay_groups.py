@@ -97,7 +97,7 @@ def whole_in_each(totals: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_person_counted_in_two_groups_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tally's own check is taken away: what is left is the replay."""
-    kept = shares_engine.with_totals
+    kept = expressions.with_totals
     monkeypatch.setattr(
         shares_engine, "with_totals", lambda parts, totals: kept(parts, whole_in_each(totals))
     )
@@ -107,7 +107,7 @@ def test_a_person_counted_in_two_groups_shows(monkeypatch: pytest.MonkeyPatch) -
 def test_a_unit_that_is_rounded_up_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     import narwhals as nw
 
-    kept = shares_engine.with_quotient
+    kept = expressions.with_quotient
 
     def rounded_up(rows: Any, name: str, above: str, below: str) -> Any:
         found = kept(rows, name, above, below)
