@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from epsilons.errors import ArgumentError, PrivacyError
-from epsilons.tally import shares, shares_engine
+from epsilons.tally import expressions, shares, shares_engine
 from epsilons.verify import Change, replay
 from tests.verify.replayed import ARRAYS, TERMS
 from tests.verify.shared import Shared
