@@ -240,7 +240,7 @@ def check_open(case: Case, runs: int, seed: int, counted: bool) -> None:
 @pytest.mark.parametrize("counted", [True, False])
 @pytest.mark.parametrize("answer", ANSWERS, ids=lambda a: f"{a.about}-{a.related}")
 def test_intervals_of_an_unknown_number_of_people_hold(answer: Assumption, counted: bool) -> None:
-    check_open(Case("two values", 600, answer), 150, 4, counted)
+    check_open(Case("two values", 3000, answer), 150, 4, counted)
 
 
 @pytest.mark.slow
