@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,9 @@ from epsilons.frozen import from_plain, to_plain
 from epsilons.risk import mean
 from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.closed import ClosedNoise
-from epsilons.risk.combined import EDGES, PARTS, of_means
+from epsilons.risk.combined import EDGES, PARTS, of_four, of_means
 from epsilons.risk.counted import LevelCount
+from epsilons.risk.group_pairs import Pair, Side
 from epsilons.risk.group_reach import ROWS, Heights, Reach, binned, grown, inverted
 from epsilons.risk.grouped import GroupedMeans
 from epsilons.risk.open_groups import OpenGroupedMeans
@@ -86,8 +87,8 @@ def test_intervals_are_nested_and_bands_hold_them(answer: Assumption) -> None:
         assert np.all(lower <= low)
         assert np.all(high <= higher)
     low, high = margin.band(UNIT, answer, 0.9)
-    assert np.all(low <= ends[1][0])
-    assert np.all(high >= ends[1][1])
+    lower, higher = margin.intervals(UNIT, answer, 1.0 - 0.1 / 3)
+    assert (low.tolist(), high.tolist()) == (lower.tolist(), higher.tolist())
     value = margin.means(UNIT)
     far = float(np.maximum(value - low, high - value).max())
     assert margin.at_once(UNIT, answer, 0.9) == pytest.approx(far)
@@ -239,6 +240,23 @@ def test_ratios_of_what_may_be_zero_or_negative() -> None:
     assert low < -1.0 < high < 0.0
     assert margin.ratio(1, 1, UNIT, LITTLE, 0.95) == (1.0, 1.0)
     assert margin.difference(1, 1, UNIT, LITTLE, 0.95) == (0.0, 0.0)
+
+
+def test_a_pair_has_the_noise_of_all_that_it_may_be() -> None:
+    """Of equal people noise alone is left, and what shares are off by times each mean's range."""
+    equal = Weighing(np.array([1e-3]), np.array([1000]), 0.01, closed=ClosedNoise(4))
+    reach = Reach(equal, RELATED, of_means(4), ROWS)
+    first = Side(0.3, 0.2, (0.25, 0.4), (0.1, 0.4))
+    second = Side(0.6, 0.7, (0.5, 0.65), (0.6, 0.9))
+    found = Pair(reach, 4, (first, second), 0.0).error(((1.0, 1.0), (1.0, 1.0)), 0.1)
+    # 0.3 may be 1.2 times what people weigh, or 0.75 times; 0.6 may be 1.2 times.
+    least = 0.2 * 0.25 + 0.2 * 0.2
+    worst = 0.0
+    for m, other in product((0.1, 0.25, 0.4), (0.6, 0.9)):
+        v = ((1.0 - m) / 0.25, -m / 0.25, -(1.0 - other) / 0.5, other / 0.5)
+        law, unit = of_four(4, v)
+        worst = max(worst, 0.01 * unit * float(law.reach(0, 0.0, 0.1)))
+    assert found == pytest.approx(worst + least, rel=1e-6)
 
 
 @pytest.mark.parametrize(("means", "most"), [((0.5, 0.5), 0.9), ((0.2, 0.3), 1.0)])
