@@ -141,6 +141,16 @@ def plan(
     budgets = as_budgets(epsilon)
     if cap is not None and neighbours == "replace":
         raise ArgumentError('cap is for neighbours="add-remove": under replace every cap is tried.')
+    if groups is not None:
+        others = (model != "central", loss != "mse", spread is not None, dimension is not None)
+        if question is not Mean or neighbours != "replace" or shape != "any" or any(others):
+            raise ArgumentError(
+                'groups is for means under neighbours="replace" in the central model: leave out '
+                "statistic, neighbours, model, shape, dimension, loss and spread."
+            )
+        return groups_plan(budgets, goal, question.range_for(bounds), groups, groups_are)
+    if parameters.choice("groups_are", groups_are) != "private":
+        raise ArgumentError('groups_are="public" is for groups=…, which is not given.')
     if parameters.choice("model", model) == "local":
         _refuse_for_reports(neighbours, spread, shape)
         limits = question.range_for(bounds)
@@ -151,13 +161,6 @@ def plan(
         asked = Mean([], **_of_mean(goal), bounds=None, shape=shape, spread=spread)
         return range_plan(budgets, asked, neighbours, cap)
     limits = question.range_for(bounds)
-    if groups is not None:
-        if question is not Mean or neighbours != "replace" or loss != "mse" or spread is not None:
-            raise ArgumentError(
-                'groups is for means under neighbours="replace": leave out statistic, neighbours, '
-                "loss and spread."
-            )
-        return groups_plan(budgets, goal, limits, groups, groups_are)
     if parameters.choice("shape", shape) != "any":
         raise ArgumentError(f"shape={shape!r} is for bounds=None. Leave it out.")
     return central_plan(question.statistic, budgets, goal, limits, neighbours, cap)
