@@ -49,7 +49,8 @@ def test_bias_is_that_of_the_worst_group(case: int) -> None:
     assert table.shape == (len(shares), PARTS)
     for row, part in product(range(len(shares)), (2, 15, 31, 40, 58)):
         exact = max(
-            solved(weights, counts, m, shares[row]) for m in np.linspace(*EDGES[part : part + 2], 4)
+            solved(weights, counts, m, shares[row])
+            for m in np.linspace(EDGES[part], EDGES[part + 1], 4).tolist()
         )
         assert exact - 1e-9 <= table[row, part] <= 1.15 * exact + 1e-3
 

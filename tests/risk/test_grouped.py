@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from epsilons.frozen import from_plain, to_plain
 from epsilons.risk import mean
 from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.closed import ClosedNoise
-from epsilons.risk.combined import EDGES, PARTS
+from epsilons.risk.combined import EDGES, PARTS, of_four, of_means
 from epsilons.risk.counted import LevelCount
-from epsilons.risk.group_reach import Heights, binned, grown, inverted
+from epsilons.risk.group_pairs import Pair, Side
+from epsilons.risk.group_reach import ROWS, Heights, Reach, binned, grown, inverted
 from epsilons.risk.grouped import GroupedMeans
 from epsilons.risk.open_groups import OpenGroupedMeans
 from epsilons.risk.weighing import Weighing
@@ -85,8 +87,8 @@ def test_intervals_are_nested_and_bands_hold_them(answer: Assumption) -> None:
         assert np.all(lower <= low)
         assert np.all(high <= higher)
     low, high = margin.band(UNIT, answer, 0.9)
-    assert np.all(low <= ends[1][0])
-    assert np.all(high >= ends[1][1])
+    lower, higher = margin.intervals(UNIT, answer, 1.0 - 0.1 / 3)
+    assert (low.tolist(), high.tolist()) == (lower.tolist(), higher.tolist())
     value = margin.means(UNIT)
     far = float(np.maximum(value - low, high - value).max())
     assert margin.at_once(UNIT, answer, 0.9) == pytest.approx(far)
@@ -127,9 +129,9 @@ def test_of_a_group_without_people_nothing_is_said() -> None:
         low, high = margin.intervals((0.0, 10.0), answer, 0.95)
         assert (low[1], high[1]) == (0.0, 10.0)
         assert margin.tells((0.0, 10.0), answer, 0.95).tolist()[1] is False
-        low, high = margin.difference(0, 1, UNIT, answer, 0.95)
-        assert low <= -0.4
-        assert high - low >= 1.0
+        least, most = margin.difference(0, 1, UNIT, answer, 0.95)
+        assert least <= -0.4
+        assert most - least >= 1.0
     assert margin.tells((0.0, 10.0), LITTLE, 0.95).tolist() == [True, False, True]
     assert margin.means((0.0, 10.0))[1] == 5.0
 
@@ -213,11 +215,11 @@ def test_a_difference_is_narrower_than_two_intervals(answer: Assumption) -> None
     margin = groups(0.3, 0.5, n=12_000)
     low, high = margin.intervals(UNIT, answer, 0.975)
     crude = width((low, high)).sum()
-    low, high = margin.difference(0, 1, UNIT, answer, 0.95)
-    assert low < -0.2 < high
-    assert high - low <= (0.85 if answer in (LITTLE, SAMPLE, UNRELATED) else 1.05) * crude
+    least, most = margin.difference(0, 1, UNIT, answer, 0.95)
+    assert least < -0.2 < most
+    assert most - least <= (0.85 if answer in (LITTLE, SAMPLE, UNRELATED) else 1.05) * crude
     other = margin.difference(1, 0, UNIT, answer, 0.95)
-    assert other == pytest.approx((-high, -low), abs=2e-3)
+    assert other == pytest.approx((-most, -least), abs=2e-3)
 
 
 @pytest.mark.parametrize("answer", ANSWERS[1:4:2], ids=NAMES[1:4:2])
@@ -238,6 +240,23 @@ def test_ratios_of_what_may_be_zero_or_negative() -> None:
     assert low < -1.0 < high < 0.0
     assert margin.ratio(1, 1, UNIT, LITTLE, 0.95) == (1.0, 1.0)
     assert margin.difference(1, 1, UNIT, LITTLE, 0.95) == (0.0, 0.0)
+
+
+def test_a_pair_has_the_noise_of_all_that_it_may_be() -> None:
+    """Of equal people noise alone is left, and what shares are off by times each mean's range."""
+    equal = Weighing(np.array([1e-3]), np.array([1000]), 0.01, closed=ClosedNoise(4))
+    reach = Reach(equal, RELATED, of_means(4), ROWS)
+    first = Side(0.3, 0.2, (0.25, 0.4), (0.1, 0.4))
+    second = Side(0.6, 0.7, (0.5, 0.65), (0.6, 0.9))
+    found = Pair(reach, 4, (first, second), 0.0).error(((1.0, 1.0), (1.0, 1.0)), 0.1)
+    # 0.3 may be 1.2 times what people weigh, or 0.75 times; 0.6 may be 1.2 times.
+    least = 0.2 * 0.25 + 0.2 * 0.2
+    worst = 0.0
+    for m, other in product((0.1, 0.25, 0.4), (0.6, 0.9)):
+        v = ((1.0 - m) / 0.25, -m / 0.25, -(1.0 - other) / 0.5, other / 0.5)
+        law, unit = of_four(4, v)
+        worst = max(worst, 0.01 * unit * float(law.reach(0, 0.0, 0.1)))
+    assert found == pytest.approx(worst + least, rel=1e-6)
 
 
 @pytest.mark.parametrize(("means", "most"), [((0.5, 0.5), 0.9), ((0.2, 0.3), 1.0)])
@@ -313,3 +332,47 @@ def test_nobody_at_all() -> None:
         _, low, high = nobody.shares(answer, 0.95)
         assert (low.tolist(), high.tolist()) == ([0.0, 0.0], [1.0, 1.0])
         assert nobody.difference(0, 1, UNIT, answer, 0.95) == (-1.0, 1.0)
+
+
+# Chance, by brute force.
+
+
+@pytest.mark.parametrize("light", [3, 27])
+def test_shuffled_people_are_within_heights_on_either_side(light: int) -> None:
+    """Few light people, or few heavy ones, and rare ones among zeros: both sides by themselves.
+
+    20,000 shuffles; a height that is exceeded by half of β exactly fails with less than 10⁻⁹.
+    """
+    n, beta = 30, 0.2
+    each = np.repeat([0.1, 1.0], [light, n - light])
+    whole = Weighing(np.array([0.1, 1.0]) / each.sum(), np.array([light, n - light]), 0.0)
+    reach = Reach(whole, UNRELATED, of_means(4), ROWS, whole=True)
+    values = np.zeros(n)
+    values[:2] = 1.0
+    part = int(np.searchsorted(EDGES, values.mean(), side="right")) - 1
+    heights = reach.heights(np.ones(1), beta)
+    rng = np.random.default_rng(1)
+    weights = rng.permuted(np.tile(each / each.sum(), (20_000, 1)), axis=1)
+    off = weights @ values - values.mean()
+    most = binom.isf(1e-9, len(off), beta / 2.0)
+    assert (off > heights.up[0, part]).sum() <= most
+    assert (off < -heights.down[0, part]).sum() <= most
+    # The side to which rare ones lie far out has more room.
+    wider = heights.up > heights.down if light == 27 else heights.down > heights.up
+    assert wider[0, part]
+
+
+def test_a_sample_is_within_heights_on_either_side() -> None:
+    n, beta, share = 400, 0.1, 0.1
+    whole = Weighing(np.array([0.5, 2.0]) / 500.0, np.array([200, 200]), 0.0)
+    reach = Reach(whole, SAMPLE, of_means(4), ROWS)
+    rng = np.random.default_rng(2)
+    inside = rng.random((20_000, n)) < share
+    values = rng.random((20_000, n)) < 0.3
+    off = (inside * (values - 0.3)) @ np.repeat(whole.weights, 200)
+    weight = inside.astype(np.float64) @ np.repeat(whole.weights, 200)
+    shares, index = binned(weight)
+    heights = reach.heights(shares, beta)
+    part = int(np.searchsorted(EDGES, 0.3, side="right")) - 1
+    missed = (off > heights.up[index, part]) | (off < -heights.down[index, part])
+    assert missed.sum() <= binom.isf(1e-9, len(off), beta)
