@@ -18,6 +18,7 @@ BOUNDS = (bare.LO, bare.HI)
 
 def results(rows: int = ROWS, runs: int = 7) -> Iterator[Result]:
     yield from by_group(rows, runs)
+    yield from several(rows, runs)
     yield from many_groups()
 
 
@@ -81,6 +82,55 @@ def by_group(rows: int, runs: int) -> Iterator[Result]:
             raise AssertionError(f"{name}: the integers differ")
         turns = alternate(lambda read=read: ours(read), bare_query, runs=runs)  # type: ignore[misc]
         yield turns.result(f"{name}, {rows:.0e} rows, 100 groups × 50 levels, over bare", 1.4)
+
+
+def asked(source: Any, *, bins: bool) -> list[tuple[tally.Rows, tally.Ask]]:
+    """Five questions of one table, of which the second is the slowest.
+
+    Args:
+        source: the table.
+        bins: whether the last one has labels of its own, which needs a scan of its own.
+    """
+    words = tally.declare(data.WORDS, None, None)
+    edges = tally.declare(None, [10.0 * k for k in range(11)], "others")
+
+    def opened(values: str, **more: Any) -> tally.Rows:
+        return tally.open(values, epsilon="epsilon", data=source, **more)
+
+    groups = tally.Grouping(("word",), (words,))
+    last = (opened("value", missing="midpoint"), tally.Ask("sums", (0.0, 50.0)))
+    if bins:
+        last = (opened("value", categories=edges), tally.Ask("cells"))
+    return [
+        (opened("value", missing="midpoint"), tally.Ask("moments", BOUNDS)),
+        (opened("value", missing="midpoint", groups=groups), tally.Ask("shares", BOUNDS)),
+        (opened("word", categories=words), tally.Ask("cells")),
+        (opened("own"), tally.Ask("sums", (0.0, 10.0))),
+        last,
+    ]
+
+
+def several(rows: int, runs: int) -> Iterator[Result]:
+    """Five questions in one call, against the slowest of them alone."""
+    import duckdb
+
+    path = data.table(rows)
+    connection = duckdb.connect()
+    tables: dict[str, Callable[[], Any]] = {
+        "Polars": lambda: path,
+        "DuckDB": lambda: connection.read_parquet(str(path)),
+    }
+    for name, read in tables.items():
+        for bins, limit, words in (
+            (False, 1.5, "one scan"),
+            (True, 2.5, "other labels, two scans"),
+        ):
+
+            def five(read: Callable[[], Any] = read, bins: bool = bins) -> Any:
+                return tally.together(asked(read(), bins=bins))
+
+            turns = alternate(five, lambda read=read: ours(read), runs=runs)  # type: ignore[misc]
+            yield turns.result(f"{name}, {rows:.0e} rows, five questions, {words}", limit)
 
 
 def many_groups() -> Iterator[Result]:

@@ -128,6 +128,18 @@ def test_everyone_may_have_a_budget_of_their_own(
     assert [plain(one) for one in found] == [plain(one) for one in alone]
 
 
+@pytest.mark.parametrize("few", [True, False])
+def test_a_level_has_the_smallest_budget_of_its_people(
+    few: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bundles_engine, "few_budgets", lambda rows: few)
+    data = pl.DataFrame({"x": [1.0, 2.0, 3.0], "e": [1.0003, 1.0, 1.0002]})
+    pairs = [(tally.open("x", epsilon="e", data=data), Ask("sums", (0.0, m))) for m in (5.0, 9.0)]
+    for found in tally.together(pairs):
+        assert found.levels.tolist() == [1.0]
+        assert found.counts.tolist() == [3]
+
+
 def test_what_cannot_be_shared_is_counted_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     data = pl.DataFrame(COLUMNS).with_columns(e=pl.lit(1.0))
 

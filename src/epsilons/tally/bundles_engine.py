@@ -128,6 +128,12 @@ class _Plan:
         own = (wanted.values, wanted.ask.bounds, wanted.ask.rule, wanted.where)
         return self.numbers.setdefault(own, (f"x{len(self.numbers)}", wanted))[0]
 
+    def first(self, wanted: Wanted) -> str:
+        """The first number of the same rows: how many have a value is asked once of them."""
+        own = (wanted.values, wanted.where)
+        every = (name for name, each in self.numbers.values() if (each.values, each.where) == own)
+        return next(every)
+
     def flag(self, column: str) -> str:
         """The name of a column of truth values, which is made if it is new."""
         return self.flags.setdefault(column, f"w{len(self.flags)}")
@@ -232,9 +238,10 @@ def _query(plan: _Plan, rows: nw.LazyFrame[Any], *, few: bool) -> nw.LazyFrame[A
 
     there = rows.collect_schema()
     totals = {"size": nw.len()}
-    for name, _ in plan.numbers.values():
+    for name, each in plan.numbers.values():
         valid = f"{name} is valid"
-        totals[f"{name} n"] = nw.col(valid).sum() if valid in there else nw.col(name).count()
+        if name == plan.first(each):
+            totals[f"{name} n"] = nw.col(valid).sum() if valid in there else nw.col(name).count()
         totals[f"{name} s"] = nw.col(name).sum()
         if name in plan.squared:
             totals[f"{name} q"] = nw.col(f"{name} squared").sum()
@@ -288,7 +295,7 @@ def _margins(plan: _Plan, every: Sequence[Wanted], result: nw.DataFrame[Any]) ->
             parts = Parts(epsilon, own[0], size, None, nothing[:1], nothing[:1])
             return cells.add_up(parts, wanted.categories)
         name = plan.number(wanted)
-        n, s = found[f"{name} n"], found[f"{name} s"]
+        n, s = found[f"{plan.first(wanted)} n"], found[f"{name} s"]
         if wanted.ask.what == "shares":
             group = nothing
             for index, (_, declared) in enumerate(wanted.labelled):
