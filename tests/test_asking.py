@@ -61,6 +61,10 @@ OTHERS: dict[str, list[Any]] = {
     "other": ["else"],
     "project": [False, "yes"],
     "separator": [";"],
+    "by": [WORDS],
+    "groups": [["low", "high"]],
+    "groups_are": ["public"],
+    "where": [VALUES > 0.4],
 }
 """Other values of each argument: ones that mean something else, if they mean anything."""
 
@@ -190,6 +194,8 @@ def test_no_argument_of_a_forecast_is_dropped(make: Callable[..., Any], call: st
         "shape": "gaussian",
         "model": "local",
         "dimension": 3,
+        "groups": 4,
+        "groups_are": "public",
     }
     given = {"epsilon": {0.1: 60, 1.0: 60}} | PLANS[call]
     if "neighbours" not in names:

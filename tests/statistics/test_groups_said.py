@@ -288,6 +288,10 @@ def test_a_plan_foretells_the_widths_of_even_and_smaller_groups() -> None:
         ep.plan({0.5: 10}, groups=9)
     with pytest.raises(ArgumentError, match="groups is for means"):
         ep.plan({0.5: 100}, groups=3, neighbours="add-remove")  # type: ignore[call-overload]
+    with pytest.raises(ArgumentError, match="groups is for means"):
+        ep.plan({0.5: 100}, groups=3, model="local")  # type: ignore[call-overload]
+    with pytest.raises(ArgumentError, match="which is not given"):
+        ep.plan({0.5: 100}, groups_are="public")  # type: ignore[call-overload]
 
 
 def test_a_ledger_knows_the_question_by_its_columns_and_no_data() -> None:

@@ -164,7 +164,8 @@ def plan(
         raise ArgumentError('cap is for neighbours="add-remove": under replace every cap is tried.')
     if questions is not None:
         own = (bounds, shape, statistic, categories, edges, dimension, model)
-        _refuse_beside_questions((*own, about, related, spread, loss, confidence))
+        own += (about, related, spread, loss, confidence, groups, groups_are)
+        _refuse_beside_questions(own)
         return several_plans(questions, as_budgets(people), neighbours, cap, shares, targets)
     if shares is not None or targets is not None:
         raise ArgumentError("shares and targets are for several questions: give a list of them.")
@@ -172,6 +173,16 @@ def plan(
     words_of_it = checked(about, related, loss, confidence)
     goal = question.goal_for(words_of_it, categories, edges, spread)
     budgets = as_budgets(people)
+    if groups is not None:
+        others = (model != "central", loss != "mse", spread is not None, dimension is not None)
+        if question is not Mean or neighbours != "replace" or shape != "any" or any(others):
+            raise ArgumentError(
+                'groups is for means under neighbours="replace" in the central model: leave out '
+                "statistic, neighbours, model, shape, dimension, loss and spread."
+            )
+        return groups_plan(budgets, goal, question.range_for(bounds), groups, groups_are)
+    if parameters.choice("groups_are", groups_are) != "private":
+        raise ArgumentError('groups_are="public" is for groups=…, which is not given.')
     if parameters.choice("model", model) == "local":
         _refuse_for_reports(neighbours, spread, shape)
         limits = question.range_for(bounds)
@@ -182,13 +193,6 @@ def plan(
         asked = Mean([], **_of_mean(goal), bounds=None, shape=shape, spread=spread)
         return range_plan(budgets, asked, neighbours, cap)
     limits = question.range_for(bounds)
-    if groups is not None:
-        if question is not Mean or neighbours != "replace" or loss != "mse" or spread is not None:
-            raise ArgumentError(
-                'groups is for means under neighbours="replace": leave out statistic, neighbours, '
-                "loss and spread."
-            )
-        return groups_plan(budgets, goal, limits, groups, groups_are)
     if parameters.choice("shape", shape) != "any":
         raise ArgumentError(f"shape={shape!r} is for bounds=None. Leave it out.")
     return central_plan(question.statistic, budgets, goal, limits, neighbours, cap)
@@ -208,6 +212,8 @@ _OWN: Final[Mapping[str, Any]] = MappingProxyType(
         "spread": None,
         "loss": "mse",
         "confidence": 0.95,
+        "groups": None,
+        "groups_are": "private",
     }
 )
 """What belongs to a question, with what it is if nothing is said."""
