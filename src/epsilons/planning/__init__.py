@@ -163,7 +163,7 @@ def plan(
     if cap is not None and neighbours == "replace":
         raise ArgumentError('cap is for neighbours="add-remove": under replace every cap is tried.')
     if questions is not None:
-        own = (bounds, shape, statistic, categories, edges, dimension, model)
+        own: tuple[Any, ...] = (bounds, shape, statistic, categories, edges, dimension, model)
         own += (about, related, spread, loss, confidence, groups, groups_are)
         _refuse_beside_questions(own)
         return several_plans(questions, as_budgets(people), neighbours, cap, shares, targets)
