@@ -12,10 +12,10 @@ demo: $(VENV)/.core
 
 test: $(VENV)/.dev
 	$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow and not rest"
 
 test-slow: $(VENV)/.dev
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m "slow or rest"
 
 # Looks for neighbouring data that can be told apart, for as long as one likes: make fuzz MINUTES=30.
 MINUTES ?= 10

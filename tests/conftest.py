@@ -7,6 +7,7 @@ import importlib.util
 import os
 import shutil
 import sys
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,37 @@ FIRST = (
 files, xdist's own order, most tests first, leaves the few that take longest to the end."""
 
 
+MANY: int = 20
+"""A test with more cases than this leaves most of them to the slow run."""
+
+KEPT: int = 3
+"""Of their cases one in so many is in the ordinary run, whichever: chosen by its name alone."""
+
+WHOLE = ("tests/recorded/", "tests/test_docs.py", "tests/noise/test_contract.py")
+"""Tests of which every case is another matter."""
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what the ordinary run leaves out, before anything is chosen; long files first."""
+    _mark_the_rest(items)
+    _put_in_order(items)
+
+
+def _mark_the_rest(items: list[pytest.Item]) -> None:
+    """Of a test with many cases, all but some are `rest`: the slow run takes these."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if not item.nodeid.startswith(WHOLE):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for alike in cases.values():
+        if len(alike) > MANY:
+            for item in alike:
+                if zlib.crc32(item.nodeid.encode()) % KEPT:
+                    item.add_marker(pytest.mark.rest)
+
+
+def _put_in_order(items: list[pytest.Item]) -> None:
     """Long files first; the order within a file stays."""
 
     def place(item: pytest.Item) -> int:
