@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -132,6 +133,53 @@ def test_four_of_many_cells_are_never_below_what_they_are() -> None:
     for t in (0.5, 2.0, 6.0):
         few, many = (of_four(cells, (0.8, -0.2, -0.6, 0.4))[0] for cells in (WAVES, WAVES + 1))
         assert tail(few, 0, t) <= tail(many, 0, t) <= 1.15 * tail(few, 0, t)
+
+
+@pytest.mark.parametrize("cells", [None, 4, 5, 9])
+def test_one_coefficient_has_the_tail_of_one_cell_far_out(cells: int | None) -> None:
+    """Its waves fall slowest, so that most is left out of their sum."""
+    law, _ = of_four(cells, (1.0, 0.0, 0.0, 0.0))
+    for t in (0.0, 0.7, 2.0, 5.0, 11.0):
+        exact = 0.5 * math.exp(-t) if cells is None else float(ClosedNoise(cells).exceeds(t))
+        assert exact * (1.0 - 1e-9) <= tail(law, 0, t)
+        assert tail(law, 0, t) <= exact * (1.02 + 0.2 * t) or t > 5.0  # it is drawn on from before
+
+
+@pytest.mark.parametrize("cells", [4, 5, 9])
+def test_waves_beyond_the_last_fall_nearly_like_one_over_theta(cells: int) -> None:
+    """By integrals over the line: θ times a wave hardly grows, and mostly falls by far more."""
+    rng = np.random.default_rng(cells)
+
+    def wave(coefficients: Floats, theta: float) -> float:
+        at = [-theta * each for each in sorted({*coefficients.tolist(), 0.0})]
+        across = np.unique(np.concatenate([c + np.sinh(np.linspace(-9, 9, 6001)) for c in at]))
+        below = (1.0 + across * across) ** (cells - 4)
+        for each in coefficients:
+            below = below * (1.0 + (theta * each + across) ** 2)
+        return float(np.trapezoid(1.0 / below, across))
+
+    for _ in range(6):
+        m, n, c = rng.choice([0.0, 0.01, 0.5, 0.97, 1.0], 3)
+        coefficients = np.array([1.0 - m, -m, -c * (1.0 - n), c * n])
+        coefficients = coefficients / np.abs(coefficients).max()
+        found = [theta * wave(coefficients, theta) for theta in (40.0, 60.0, 90.0, 300.0)]
+        assert all(later <= 1.01 * before for before, later in pairwise(found))
+
+
+@pytest.mark.parametrize("cells", [None, 4, 9])
+def test_quantiles_are_convex_in_the_coefficients(cells: int | None) -> None:
+    rng = np.random.default_rng(8)
+
+    def quantile(coefficients: Floats, part: float) -> float:
+        law, unit = of_four(cells, tuple(coefficients.tolist()))
+        return unit * float(law.reach(0, np.inf, part))
+
+    for _ in range(6):
+        v, w = rng.uniform(0.3, 1.0, (2, 4)) * [1.0, -1.0, -1.0, 1.0]
+        w *= rng.choice([0.3, 1.0, 3.0])
+        for part in (0.4, 0.05, 0.002):
+            ends = quantile(v, part) + quantile(w, part)
+            assert quantile((v + w) / 2.0, part) <= 0.5 * ends * 1.005
 
 
 # What is made of tails.

@@ -57,6 +57,19 @@ def test_a_sigma_is_ruled_out_only_if_its_squares_are_seldom_so_small() -> None:
     assert missed <= 2  # each with a probability of at most 0.025, by far less
 
 
+def test_of_all_lengths_that_a_range_may_have_the_worst_counts() -> None:
+    """A longer one has larger squares, which vary more: with few people that is worse."""
+    few = Weighing(np.array([1.0 / 40]), np.array([40]), 0.0)
+    margin, beta, low, high = LocatedSquares(PICTURE, few, 1e-9, 0.0), 0.5, 1.0, 1.02
+    for half in (0.5, 0.9, 1.4):
+        least = margin._least((-half, half), low, high, beta)
+        off = (PICTURE.off(low, SIDE * beta) - PICTURE.width) * high / low + PICTURE.width
+        wrong = math.log(65 * (32.0 * off + 2.0) / (SIDE * beta / 2.0))
+        for reach in np.linspace(2.0**-0.125 * half / high, half / low, 7).tolist():
+            root = math.sqrt(2.0 * wrong / 40 * _cut_fourth(reach, 0.0))
+            assert least <= math.sqrt(max(_cut_square(reach) - root, 0.0)) + 1e-12
+
+
 @pytest.mark.parametrize("noise", [0.0, 1e-4, 3e-4])
 def test_the_bound_on_sigma_holds_and_is_narrower_than_that_of_the_selections(noise: float) -> None:
     bounds = (-4.0, 4.0)

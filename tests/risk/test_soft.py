@@ -188,6 +188,26 @@ def test_a_noisy_total_is_no_more_than_noise() -> None:
     assert few.far(Function(values, 0.5), RELATED, 0.05) > 1.3 * own / 30.0
 
 
+@pytest.mark.parametrize("people", [150.0, 1000.0])
+def test_the_noise_of_a_total_counts_in_products_of_errors(people: float) -> None:
+    """Around what was drawn an error of a function has that of the total beside it once more."""
+    rng = np.random.default_rng(4)
+    shares = nine(rng.random(50), rng.random(50))
+    open_ = RatioMoments(drawn=shares * people, scale=2.0, slack=0.0, largest=1.0, equal=True)
+    beta = 0.1
+    about = Contrast(np.ones(9), 2.0).deviation(0.0, 0.0, 0.025 * 0.92 * beta)
+    more = (people + about) / (people - about)
+    u, even = np.array([0.5, 0.0, -0.5]), np.ones(3)
+    a, b = (
+        open_.far(Function(line, 1.0), RELATED, 0.02 * beta)
+        for line in (np.kron(u, even), np.kron(even, u))
+    )
+    own = open_.far(open_._around(0, 1), RELATED, 0.92 * beta)
+    told = open_.covariance(RELATED, 1.0 - beta)
+    least = min(own + (1.0 + 2.0 * more) * a * b, 0.25 - told.value)
+    assert told.high - told.value >= least * (1.0 - 1e-12)
+
+
 def test_a_variance_beside_a_mean_is_the_square_of_its_spread() -> None:
     whole = Weighing(np.array([1.0 / 500]), np.array([500]), 0.004)
     margin = Varied(whole, 1e-6, 0.1, 0.05)

@@ -71,6 +71,7 @@ class Combined:
         found = after + (part - 1.0) * (self.logs[rows, left + 2] - after)
         from_left = here + part * (here - self.logs[rows, np.maximum(left - 1, 0)])
         found = np.where((left > 0) & (part <= 1.0), np.minimum(found, from_left), found)
+        found = np.where((part > 1.0) & (part < 2.0), after, found)  # the last chord is below it
         return np.asarray(np.minimum(found, 0.0))
 
     def reach(self, rows: Integers | int, gap: Floats | float, beta: Floats | float) -> Floats:
@@ -109,6 +110,7 @@ class Combined:
         above = self.logs[:, None, :] + rates[:, None] * _ABOVE
         below = self.below[:, None, :] - rates[:, None] * _BELOW
         best = np.maximum(_highest(above), _highest(below))
+        best = np.maximum(best, -rates * _BELOW[-1])  # farther below it is at most 1
         return np.where(above[:, :, -1] < above[:, :, -2], best, np.inf)
 
 
@@ -196,23 +198,26 @@ def _of_four(cells: int | None, coefficients: tuple[float, ...]) -> Combined:
             wave /= 1.0 + np.square(each * theta)
     else:
         wave = _closed_wave(cells, used, theta)
-    left_out = float(wave[-1]) + _FINE
+    # Beyond the last they fall nearly like 1/θ or faster: (1/π)·∫ wave/θ is less than this.
+    left_out = float(wave[-1]) / 3.0 + _FINE
     found = 0.5 - np.sin(np.outer(_ABOVE, theta)) @ (wave / theta * (2.0 / _PERIOD))
     inner = np.maximum(found - left_out, 0.0)[None]
-    return _tabled(_drawn_on(found + left_out, 64.0 * left_out)[None], inner, factor)
+    return _tabled(_drawn_on(found + left_out, left_out)[None], inner, factor)
 
 
-def _drawn_on(tail: Floats, least: float) -> Floats:
-    """A tail without the points at which rounding is not small beside it.
+def _drawn_on(tail: Floats, left_out: float) -> Floats:
+    """A tail without the points at which what is left out is not small beside it.
 
-    From ten points before them it falls at least as fast as it did there: it is log-concave.
+    From ten points before them it falls at least as fast as it did there: it is log-concave. The
+    tail is bounded from above by what is given, and is at most twice what is left out below that.
     """
+    least = 64.0 * left_out
     good = int(np.argmax(tail < least)) if np.any(tail < least) else len(tail)
     if good == len(tail):
         return tail
     if good <= 10:
         return np.maximum(tail, least)
-    slope = math.log(tail[good - 1] / tail[good - 11]) / 10.0
+    slope = math.log(tail[good - 1] / (tail[good - 11] - 2.0 * left_out)) / 10.0
     beyond = np.arange(1, len(tail) - good + 1)
     return np.concatenate([tail[:good], tail[good - 1] * np.exp(slope * beyond)])
 

@@ -61,6 +61,10 @@ class Heights:
         first = self.up + self.down <= other.up + other.down
         return Heights(np.where(first, self.up, other.up), np.where(first, self.down, other.down))
 
+    def by_sides(self, other: Heights) -> Heights:
+        """Of two, the smaller of each side: both sides of both must have half of β each."""
+        return Heights(np.minimum(self.up, other.up), np.minimum(self.down, other.down))
+
 
 @dataclass(frozen=True, eq=False)
 class Reach:
@@ -154,7 +158,9 @@ class Reach:
         if scale <= 0.0:
             return off
         rows = np.broadcast_to(self.rows, off.up.shape)
-        far = scale * self.noise.reach(rows, (off.up + off.down) / scale, beta)
+        # Heights must not fall as a weight that noise tells grows: then each side has half of β.
+        gap = (off.up + off.down) / scale if self.whole else 0.0
+        far = scale * self.noise.reach(rows, gap, beta)
         return Heights(off.up + far, off.down + far)
 
     def leaning(self, shares: Floats) -> Heights:
@@ -214,9 +220,14 @@ class Reach:
         return self.or_leaning(found, beta - part)
 
     def or_leaning(self, found: Heights, beta: float) -> Heights:
-        """Or the bias of people whose budgets may tell anything, whatever the group weighs."""
+        """Or the bias of people whose budgets may tell anything, whatever the group weighs.
+
+        Where the weight of the group is told by noise, it must not choose: by sides, of which each
+        has half of β, the smaller never falls as that weight grows.
+        """
         most = self._bias.most(np.ones(1))
-        return found.smaller(self.noisy(Heights(most, most[:, ::-1]), beta))
+        other = self.noisy(Heights(most, most[:, ::-1]), beta)
+        return found.smaller(other) if self.whole else found.by_sides(other)
 
     def apart(self, shares: tuple[Range, Range], times: tuple[float, float]) -> float:
         """The largest of the sum of two groups' biases, of means in a window of length 1."""

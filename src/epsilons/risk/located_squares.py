@@ -74,13 +74,13 @@ class LocatedSquares(Located):
             return 0.0
         ranges = _LENGTHS * (off / (_STEP * low) + 2.0)
         wrong = math.log(ranges) - math.log(SIDE * beta / 2.0)
-        # In units of σ, whose powers may be beyond all floats. The farther off, the larger squares
-        # are, but the more they vary.
+        # In units of σ, whose powers may be beyond all floats. The farther off, and the longer, the
+        # larger squares are, but the more they vary.
         reach, far = min(_SHORTER * half / high, 64.0), off / low + _STEP
-        most = 2.0 * self.weighing.square * wrong
+        longest, most = min(half / low, 64.0), 2.0 * self.weighing.square * wrong
         ends = [far * i / _PARTS for i in range(_PARTS + 1)]
         least = min(
-            _cut_square(reach, near) - math.sqrt(most * _cut_fourth(reach, next_))
+            _cut_square(reach, near) - math.sqrt(most * _cut_fourth(longest, next_))
             for near, next_ in itertools.pairwise(ends)
         )
         return low * math.sqrt(max(least, 0.0)) - _STEP * high

@@ -88,6 +88,8 @@ class SoftMoments(Margin, ABC):
     """What is known of moments, from three cells of one column, or from nine of two."""
 
     kind: ClassVar[str | None] = AT_THE_MEANS
+    squares: ClassVar[int] = 1
+    """How many parts of an error probability the variance of a slope takes."""
 
     @property
     @abstractmethod
@@ -147,6 +149,10 @@ class SoftMoments(Margin, ABC):
     def _off(self, i: int, assumption: Assumption, beta: float) -> float:
         return self.far(Function(self._lines[i], 1.0), assumption, beta)
 
+    def _aside(self, i: int, assumption: Assumption, beta: float) -> float:
+        """The same as it counts in products with another such bound."""
+        return self._off(i, assumption, beta)
+
     def mean(self, i: int, assumption: Assumption, confidence: float) -> Estimated:
         """The mean of a column, from 0 to 1."""
         if not self.readable:
@@ -161,7 +167,8 @@ class SoftMoments(Margin, ABC):
         if not self.readable:
             return Estimated(0.0, -0.25, 0.25)
         drawn = self._drawn(0, 1)
-        off = self._off(0, assumption, _MEANS * beta) * self._off(1, assumption, _MEANS * beta)
+        off = self._aside(0, assumption, _MEANS * beta)
+        off *= self._aside(1, assumption, _MEANS * beta)
         reach = self.far(self._around(0, 1), assumption, (1.0 - 4.0 * _MEANS) * beta) + 3.0 * off
         ends = (min(max(each, -0.25), 0.25) for each in (drawn, drawn - reach, drawn + reach))
         return Estimated(*ends)
@@ -172,7 +179,7 @@ class SoftMoments(Margin, ABC):
         if not self.readable:
             return Estimated(0.0, 0.0, 0.25)
         drawn = self._drawn(i, i)
-        square = self._off(i, assumption, _MEANS * beta) ** 2
+        square = self._aside(i, assumption, _MEANS * beta) ** 2
         reach = self.far(self._around(i, i), assumption, (1.0 - 2.0 * _MEANS) * beta) + 2.0 * square
         low = min(max(drawn - reach, 0.0), 0.25)
         high = min(max(drawn + reach + square, low), 0.25)
@@ -190,10 +197,11 @@ class SoftMoments(Margin, ABC):
         if not square > 0.0:
             return Estimated(0.0, -math.inf, math.inf)
         slope = self._drawn(0, 1) / square
-        a, b = (self._off(i, assumption, _MEANS * beta) for i in (0, 1))
+        a, b = (self._aside(i, assumption, _MEANS * beta) for i in (0, 1))
         cross, own = self._around(0, 1), self._around(0, 0)
         tested = Function(cross.values - slope * own.values, cross.reach + abs(slope) * own.reach)
-        reach = self.far(tested, assumption, (1.0 - 4.0 * _MEANS - _SQUARES) * beta)
+        rest = 1.0 - 4.0 * _MEANS - self.squares * _SQUARES
+        reach = self.far(tested, assumption, rest * beta)
         reach += 3.0 * a * (b + abs(slope) * a)
         below = square - self.far(own, assumption, _SQUARES * beta) - 3.0 * a * a
         if not below > 0.0 or not math.isfinite(reach):
@@ -216,7 +224,7 @@ class SoftMoments(Margin, ABC):
         whole, r = math.sqrt(x * y), math.sqrt(y / x)
         rho = self._drawn(0, 1) / whole
         value = min(max(rho, -1.0), 1.0)
-        a, b = (self._off(i, assumption, _MEANS * beta) for i in (0, 1))
+        a, b = (self._aside(i, assumption, _MEANS * beta) for i in (0, 1))
         cross, first, second = self._around(0, 1), self._around(0, 0), self._around(1, 1)
         far_x = self.far(first, assumption, _SQUARES * beta) + 3.0 * a * a
         far_y = self.far(second, assumption, _SQUARES * beta) + 3.0 * b * b
@@ -322,6 +330,7 @@ class RatioMoments(Behind, SoftMoments):
     """
 
     kind: ClassVar[str | None] = AT_THE_MEANS
+    squares: ClassVar[int] = 2
     drawn: Floats
     scale: float
     slack: float
@@ -350,7 +359,7 @@ class RatioMoments(Behind, SoftMoments):
         largest, apart, rest = self.asked(assumption, 1.0 - beta)
         beta = 1.0 - rest
         values, reach = function.values, function.reach
-        about = Contrast(np.ones(len(values)), self.scale).deviation(0.0, 0.0, _TOTAL * beta)
+        about = self._about(beta)
         sure = self.total - about
         if not sure > 0.0:
             return math.inf
@@ -358,6 +367,21 @@ class RatioMoments(Behind, SoftMoments):
         square = largest * (self.total + about) * reach * reach
         off = own.deviation(0.0, square, (1.0 - 2.0 * _TOTAL) * beta) / sure
         return off + apart * reach + self.slack * float(np.abs(values).sum())
+
+    def _about(self, beta: float) -> float:
+        """How far the noisy total may be off, in its part of an error probability."""
+        return Contrast(np.ones(len(self.drawn)), self.scale).deviation(0.0, 0.0, _TOTAL * beta)
+
+    def _aside(self, i: int, assumption: Assumption, beta: float) -> float:
+        """A bound on the error of a mean as it counts in products.
+
+        Of a function around what was drawn the noise of the total counts once more.
+        """
+        off = self._off(i, assumption, beta)
+        about = self._about(1.0 - self.asked(assumption, 1.0 - beta)[2])
+        if not (math.isfinite(off) and self.total > about):
+            return math.inf
+        return off * math.sqrt((self.total + about) / (self.total - about))
 
     def leading(self, function: Function, assumption: Assumption) -> float:
         """The leading term of the mean squared error of the mean of a function."""
