@@ -30,6 +30,9 @@ LEVELS = [0.1, 0.1 + 0.2, 1.0, 2.5]
 EPSILON = RNG.choice(LEVELS, PEOPLE)
 
 MEAN = ep.Mean(VALUES, bounds=(0, 100))
+APART = ep.Mean(VALUES, bounds=(0, 100), confidence=0.9)
+"""It has another goal, and is not drawn together with the first."""
+
 SHARES = ep.Frequencies(COLOURS, categories=["red", "green", "blue"])
 FOUND = ep.Mean(VALUES, bounds=None)
 GUESS: dict[str, Any] = {
@@ -54,7 +57,7 @@ def reach(release: ep.Release) -> float:
 @pytest.mark.parametrize(
     ("questions", "terms"),
     [
-        *(([MEAN, SHARES, MEAN], terms) for terms in TERMS if terms != "fine"),
+        *(([MEAN, SHARES, APART], terms) for terms in TERMS if terms != "fine"),
         *(([SHARES, FOUND, MEAN], terms) for terms in ("replace", "levels")),
         ([MEAN, MEAN, MEAN], "fine"),
     ],

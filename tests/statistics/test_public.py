@@ -19,6 +19,7 @@ from epsilons.mechanisms.additive import Additive
 from epsilons.mechanisms.candidates import CellsOf, TheLine
 from epsilons.mechanisms.crossing import Crossing
 from epsilons.mechanisms.level_counts import LevelCounts
+from epsilons.mechanisms.moment import SumAndSquares
 from epsilons.mechanisms.selection import Selection
 from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.noise import Source, System
@@ -64,9 +65,12 @@ def fixed(monkeypatch: pytest.MonkeyPatch) -> None:
     def total(self: Additive, source: Source, size: Any = None, total: Any = 0) -> int:
         return int(self.divisor * Fraction(2, 5))
 
+    def squares(self: SumAndSquares, source: Source, size: Any = None, total: Any = 0) -> Any:
+        return int(self.divisor * Fraction(2, 5)), int(self.divisor * Fraction(1, 9))
+
     for kind, draw in (
         (Selection, select), (Crossing, cross), (LevelCounts, count), (TwoSums, pair),
-        (Additive, total),
+        (Additive, total), (SumAndSquares, squares),
     ):  # fmt: skip
         monkeypatch.setattr(kind, "draw", draw)
 
@@ -238,7 +242,7 @@ def test_every_draw_is_of_a_stage_that_is_published(
 
         monkeypatch.setattr(kind, "draw", draw)
 
-    for kind in (Selection, Crossing, LevelCounts, TwoSums, Additive):
+    for kind in (Selection, Crossing, LevelCounts, TwoSums, Additive, SumAndSquares):
         watch(kind)
     mechanism = people(method, neighbours).mechanism
     if method == "diffusion":
@@ -286,7 +290,11 @@ def test_a_value_is_cut_to_the_range_that_was_found(
     def far(self: Additive, source: Source, size: Any = None, total: int = 0) -> int:
         return side * int(self.divisor * 1000)
 
+    def both(self: SumAndSquares, source: Source, size: Any = None, total: Any = 0) -> Any:
+        return side * int(self.divisor * 1000), 0
+
     monkeypatch.setattr(Additive, "draw", far)
+    monkeypatch.setattr(SumAndSquares, "draw", both)
     release = people(method, "replace")
     lo, hi = release.bounds
     assert release.value == (hi if side > 0 else lo)

@@ -13,7 +13,7 @@ import pytest
 from epsilons import tally
 from epsilons.errors import ArgumentError, ColumnError, MissingValueError
 from epsilons.ladder import Ladder
-from epsilons.tally import GRID, columns, rows
+from epsilons.tally import GRID, columns, opening
 from epsilons.tally.grid import of_squares, over_grid, squares
 from epsilons.tally.pairs import cut
 from tests.tally.conftest import BACKENDS, SLOW_TO_ANSWER, grid, on_engine
@@ -103,7 +103,7 @@ def test_nine_cells_are_those_of_python(
 
 def test_large_arrays_are_counted_on_an_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     table = some_rows(gaps=True)
-    monkeypatch.setattr(rows, "SMALL", 10)
+    monkeypatch.setattr(opening, "SMALL", 10)
     opened = tally.open(
         table["x"].to_numpy(), epsilon=table["e"].to_numpy(), beside=table["y"].to_numpy(),
         missing="midpoint",

@@ -17,7 +17,7 @@ from epsilons.statistics import STATISTICS
 
 __all__ = ["LEDGER"]
 
-WHERE: Final = click.argument("where")
+WHERE: Final = click.argument("ledger_at", metavar="WHERE")
 NAME: Final = click.argument("name")
 
 
@@ -48,7 +48,7 @@ class ClaimCommand(Publish):
 
     def ask(self, given: dict[str, Any]) -> None:
         """Publish, and print the release."""
-        with Ledger(given["where"]) as ledger:
+        with Ledger(given["ledger_at"]) as ledger:
             claim = ledger.claim(given["name"], at_most=given["at_most"], share=given["share"])
             question = asked(self._question, given)
             (release,) = publish([question], **terms(given), ledger=claim)
@@ -73,9 +73,9 @@ def LEDGER() -> None:  # noqa: N802
     help="What is private, for life: values alone, or also who takes part and with which budget.",
 )
 @options.JSON
-def init(where: str, neighbours: str, as_json: bool) -> None:
+def init(ledger_at: str, neighbours: str, as_json: bool) -> None:
     """Make a ledger."""
-    with Ledger.create(where, neighbours) as ledger:
+    with Ledger.create(ledger_at, neighbours) as ledger:
         _echo({"neighbours": neighbours, "head": ledger.head}, "Made a ledger.", as_json)
 
 
@@ -88,7 +88,7 @@ def init(where: str, neighbours: str, as_json: bool) -> None:
 @click.option("--consent", help="How people agreed to give more than before, in words.")
 @options.JSON
 def enrol(
-    where: str,
+    ledger_at: str,
     file: str,
     person: str,
     epsilon: str,
@@ -97,7 +97,7 @@ def enrol(
     as_json: bool,
 ) -> None:
     """Give the people of FILE accounts, or change what they give."""
-    with Ledger(where) as ledger:
+    with Ledger(ledger_at) as ledger:
         told = ledger.enrol(
             file,
             person=person,
@@ -111,9 +111,9 @@ def enrol(
 @LEDGER.command()
 @WHERE
 @options.JSON
-def status(where: str, as_json: bool) -> None:
+def status(ledger_at: str, as_json: bool) -> None:
     """Show the ledger at a glance."""
-    with Ledger(where) as ledger:
+    with Ledger(ledger_at) as ledger:
         told = ledger.status()
     _echo(told.to_dict(), str(told), as_json)
 
@@ -121,9 +121,9 @@ def status(where: str, as_json: bool) -> None:
 @LEDGER.command()
 @WHERE
 @options.JSON
-def history(where: str, as_json: bool) -> None:
+def history(ledger_at: str, as_json: bool) -> None:
     """List all releases."""
-    with Ledger(where) as ledger:
+    with Ledger(ledger_at) as ledger:
         told = ledger.history()
     lines = [f"{each.name}: {each.state}, {each.claim}, {each.head or ''}" for each in told]
     _echo([each.to_dict() for each in told], "\n".join(lines), as_json)
@@ -154,9 +154,9 @@ def _id(who: str, number: bool) -> int | str:
 @_person
 @click.option("--html", type=click.Path(dir_okay=False), help="Write an HTML page to this file.")
 @options.JSON
-def person(where: str, who: str, number: bool, html: str | None, as_json: bool) -> None:
+def person(ledger_at: str, who: str, number: bool, html: str | None, as_json: bool) -> None:
     """Show what PERSON gave, and what became of it: for that person."""
-    with Ledger(where) as ledger:
+    with Ledger(ledger_at) as ledger:
         told = ledger.account(_id(who, number))
     if html is not None:
         told.report(html)
@@ -167,9 +167,9 @@ def person(where: str, who: str, number: bool, html: str | None, as_json: bool) 
 @WHERE
 @_person
 @options.JSON
-def withdraw(where: str, who: str, number: bool, as_json: bool) -> None:
+def withdraw(ledger_at: str, who: str, number: bool, as_json: bool) -> None:
     """Take back whatever PERSON has not spent."""
-    with Ledger(where) as ledger:
+    with Ledger(ledger_at) as ledger:
         ledger.withdraw(_id(who, number))
     _echo({"withdrawn": True}, "Withdrawn.", as_json)
 
@@ -178,9 +178,9 @@ def withdraw(where: str, who: str, number: bool, as_json: bool) -> None:
 @WHERE
 @_person
 @options.JSON
-def erase(where: str, who: str, number: bool, as_json: bool) -> None:
+def erase(ledger_at: str, who: str, number: bool, as_json: bool) -> None:
     """Replace the id of PERSON, who has withdrawn, by a keyed hash."""
-    with Ledger(where) as ledger:
+    with Ledger(ledger_at) as ledger:
         ledger.erase(_id(who, number))
     _echo({"erased": True}, "Erased.", as_json)
 
@@ -189,9 +189,9 @@ def erase(where: str, who: str, number: bool, as_json: bool) -> None:
 @WHERE
 @click.option("--head", help="An end of the chain that was kept elsewhere, as NUMBER:HASH.")
 @options.JSON
-def check(where: str, head: str | None, as_json: bool) -> None:
+def check(ledger_at: str, head: str | None, as_json: bool) -> None:
     """Replay every charge; exit code 2 if the ledger was changed from outside."""
-    with Ledger(where) as ledger:
+    with Ledger(ledger_at) as ledger:
         found = ledger.check(head)
     _echo(found.to_dict(), str(found) if found.holds else "", as_json)
     found.require()
@@ -201,9 +201,9 @@ def check(where: str, head: str | None, as_json: bool) -> None:
 @WHERE
 @NAME
 @options.JSON
-def abandon(where: str, name: str, as_json: bool) -> None:
+def abandon(ledger_at: str, name: str, as_json: bool) -> None:
     """Give up the release NAME, which was opened and never drawn."""
-    with Ledger(where) as ledger:
+    with Ledger(ledger_at) as ledger:
         ledger.abandon(name)
     _echo({"abandoned": name}, f"Abandoned {name}.", as_json)
 
@@ -212,9 +212,9 @@ def abandon(where: str, name: str, as_json: bool) -> None:
 @WHERE
 @click.argument("folder", type=click.Path(file_okay=False))
 @options.JSON
-def export(where: str, folder: str, as_json: bool) -> None:
+def export(ledger_at: str, folder: str, as_json: bool) -> None:
     """Write all tables to FOLDER as Parquet files, for an auditor."""
-    with Ledger(where) as ledger:
+    with Ledger(ledger_at) as ledger:
         paths = [str(path) for path in ledger.export(folder)]
     _echo(paths, "\n".join(paths), as_json)
 
@@ -230,7 +230,7 @@ def export(where: str, folder: str, as_json: bool) -> None:
 @options.CONFIDENCE
 @options.JSON
 def plan(
-    where: str,
+    ledger_at: str,
     times: int,
     bounds: tuple[float, float],
     about: str,
@@ -242,7 +242,7 @@ def plan(
     """Forecast a series of equal means under one epsilon for life."""
     error: dict[str, Any] = {"loss": loss, "confidence": confidence}
     question = Mean("", bounds=bounds, about=about, related=related, **error)
-    with Ledger(where) as ledger:
+    with Ledger(ledger_at) as ledger:
         told = ledger.plan([question] * times)
     _echo(told.to_dict(), str(told), as_json)
 

@@ -254,7 +254,12 @@ def _each_once(data: ReleasesData, key: str) -> list[str]:
     for one in data["each"]:
         said: Any = one[key]  # type: ignore[literal-required]
         found |= dict.fromkeys([said] if isinstance(said, str) else said)
-    return [each for each in found if each]
+    # Some go on where others end: what they add is of one release alone.
+    return [
+        each
+        for each in found
+        if each and not any(each.startswith(other) for other in found if other and other != each)
+    ]
 
 
 def _seeded(data: ReleasesData) -> list[str]:

@@ -17,6 +17,9 @@ _CHOICE: Final = 0.5
 
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(16)
 
+_NOWHERE: Final = 50.0
+"""So many standard deviations away there is nothing that a float64 holds."""
+
 _HALVINGS: Final = 16
 """Steps to a probability that may be asked of one of several sums."""
 
@@ -208,7 +211,8 @@ def beside(exceeds: Above, alpha: float, sigma: float, around: Floats) -> float:
     edges = edges[(edges >= 0.0) & (edges <= top)]
     half = 0.5 * np.diff(edges)
     u = (edges[:-1] + half)[:, None] + half[:, None] * _NODES
-    z = u / sigma
+    with np.errstate(over="ignore"):  # beside such noise the sum is nothing
+        z = np.minimum(u / sigma, _NOWHERE)
     integrand = z / sigma * np.exp(-0.5 * z * z) * exceeds(alpha - u)
     # Beyond the last edge R alone is as far as that.
     rest = math.exp(-min(0.5 * (float(edges[-1]) / sigma) ** 2, 745.0))
