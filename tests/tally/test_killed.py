@@ -171,7 +171,7 @@ def test_a_killed_command(place: Place, large: Path, number: int) -> None:
 
     process = place.start(*arguments(large))
     # After the imports of the command, which take as long as this.
-    in_the_middle(process, seconds=0.8)
+    in_the_middle(process, seconds=1.6)
     out, err = kill(process, number)
     assert out == ""
     if number == signal.SIGINT:  # which the command line answers itself

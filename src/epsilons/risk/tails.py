@@ -215,7 +215,7 @@ def beside(exceeds: Above, alpha: float, sigma: float, around: Floats) -> float:
         z = np.minimum(u / sigma, _NOWHERE)
     integrand = z / sigma * np.exp(-0.5 * z * z) * exceeds(alpha - u)
     # Beyond the last edge R alone is as far as that.
-    rest = math.exp(-min(0.5 * (float(edges[-1]) / sigma) ** 2, 745.0))
+    rest = math.exp(-0.5 * min(float(edges[-1]) / sigma, _NOWHERE) ** 2)
     return float((integrand @ _NODE_WEIGHTS) @ half) + rest
 
 
