@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -225,3 +226,18 @@ def test_an_engine_that_fails_tells_nothing(tmp_path: Path) -> None:
         tally.together(pairs)
     assert "people.parquet" in str(told.value) or "data" in str(told.value)
     assert told.value.__cause__ is None
+
+
+def test_columns_of_objects_are_no_table_to_ask_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    # They were taken out of the frame, as arrays, and large arrays are counted by an engine.
+    monkeypatch.setattr("epsilons.tally.opening.SMALL", 0)
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [4.0, 5.0, 6.0], "e": [1.0, 1.0, 2.0]})
+    frame["a"] = frame["a"].astype(object)
+    pairs = [
+        (tally.open(name, epsilon="e", data=frame), Ask("sums", (0.0, 10.0)))
+        for name in ("a", "b", "a")
+    ]
+    alone = [
+        tally.open(name, epsilon="e", data=frame).sums((0.0, 10.0)) for name in ("a", "b", "a")
+    ]
+    assert [plain(each) for each in tally.together(pairs)] == [plain(each) for each in alone]
