@@ -151,7 +151,8 @@ def wide_cases(draw: st.DrawFn, forms: tuple[str, ...]) -> Wide:
     )
     tables = tables_of(wide)
     counted = ("count",) if made.private and "levels" in tables.facts else ()
-    # A column of booleans has no quantile, and SQLite no room for 1024 bins, whoever is there.
+    # A column of booleans has no quantile, and SQLite reads no query of 1024 bins and very many
+    # rungs, whoever is there.
     without = ("quantile",) if kind == "bool" or "sqlite" in form else ()
     every = [ask for ask in (*COUNTED, *counted) if ask not in without]
     several = st.lists(st.sampled_from([*every, "mean of beside"]), min_size=2, max_size=3)
