@@ -189,11 +189,15 @@ class Making:
         """Whether a row without a person can be."""
         return self.private and self.who_kind not in ("none", "uint")
 
+    def entry(self, place: int) -> Any:
+        """What somebody says in one row."""
+        return self.one(self.values)
+
     def rows_of(self, place: int, own: Any, most: int) -> list[Row]:
         """The rows of one person, who has one budget where budgets are public."""
         count = 1 if self.who_kind == "none" else self.draw(st.integers(1, most))
         return [
-            (self.one(self.values), self.budget() if self.private else own, self.people[place])
+            (self.entry(place), self.budget() if self.private else own, self.people[place])
             for _ in range(count)
         ]
 
@@ -245,6 +249,44 @@ def makings(draw: st.DrawFn, form: str, statistic: str, kind: str) -> Making:
     return Making(draw, form, private, VALUES[statistic][kind], people, who_kind, budget_kind)
 
 
+@dataclass(frozen=True)
+class Tables:
+    """Two tables that differ in one person.
+
+    Attributes:
+        first: the rows of one.
+        second: the rows of the other.
+        raw: a line of the second file, and its place.
+        epsilon: what that person allows.
+        facts: what is declared of people.
+    """
+
+    first: list[Row]
+    second: list[Row]
+    raw: tuple[int, bytes] | None
+    epsilon: Fraction | float
+    facts: dict[str, Any]
+
+
+def tables_of(made: Making) -> Tables:
+    """Neighbouring tables of these types."""
+    draw, size = made.draw, len(made.people)
+    many = st.lists(st.sampled_from(range(size)), min_size=3, max_size=7, unique=True)
+    *others, victim = draw(many) if size >= 7 else list(range(min(size, 4)))
+    own = {place: made.budget() for place in (*others, victim)}
+    rows = [row for place in others for row in made.rows_of(place, own[place], 2)]
+    if made.may_be_nobodys:
+        rows += [(made.entry(victim), made.budget(), None)] * draw(st.integers(0, 1))
+    if not made.private:
+        first, second = (made.mixed(rows, made.victims_rows(victim, own[victim])) for _ in range(2))
+        return Tables(first, second, None, allowed(own[victim], made.form), {})
+    mine = made.victims_rows(victim, own[victim])
+    if made.form == "csv" and draw(st.integers(0, 3)) == 0:
+        raw, epsilon = made.raw_line(len(rows))
+        return Tables(rows, rows, raw, epsilon, made.facts())
+    return Tables(rows, made.mixed(rows, mine), None, made.limit(mine), made.facts())
+
+
 @st.composite
 def cases(draw: st.DrawFn, forms: tuple[str, ...]) -> Case:
     """All cases."""
@@ -252,25 +294,8 @@ def cases(draw: st.DrawFn, forms: tuple[str, ...]) -> Case:
     statistic: str = draw(st.sampled_from([each for each in VALUES if fitting(VALUES[each], form)]))
     kind = draw(st.sampled_from(fitting(VALUES[statistic], form)))
     made = makings(draw, form, statistic, kind)
-    size = len(made.people)
-    many = st.lists(st.sampled_from(range(size)), min_size=3, max_size=7, unique=True)
-    *others, victim = draw(many) if size >= 7 else list(range(min(size, 4)))
-    own = {place: made.budget() for place in (*others, victim)}
-    rows = [row for place in others for row in made.rows_of(place, own[place], 2)]
-    if made.may_be_nobodys:
-        rows += [(made.one(made.values), made.budget(), None)] * draw(st.integers(0, 1))
-    raw = None
-    facts: dict[str, Any] = {}
-    if made.private:
-        mine = made.victims_rows(victim, own[victim])
-        first, second, epsilon = rows, made.mixed(rows, mine), made.limit(mine)
-        if form == "csv" and draw(st.integers(0, 3)) == 0:
-            second = rows
-            raw, epsilon = made.raw_line(len(rows))
-        facts = made.facts()
-    else:
-        first, second = (made.mixed(rows, made.victims_rows(victim, own[victim])) for _ in range(2))
-        epsilon = allowed(own[victim], form)
+    tables = tables_of(made)
+    facts = tables.facts
     if statistic != "mean":
         facts = {**facts, "categories": CATEGORIES[statistic]}
     return Case(
@@ -278,10 +303,10 @@ def cases(draw: st.DrawFn, forms: tuple[str, ...]) -> Case:
         statistic,
         "add-remove" if made.private else "replace",
         (kind, made.budget_kind, made.who_kind),
-        first,
-        second,
-        raw,
-        epsilon,
+        tables.first,
+        tables.second,
+        tables.raw,
+        tables.epsilon,
         facts,
         draw(st.integers(0, 3)) > 0,
         draw(st.booleans()),

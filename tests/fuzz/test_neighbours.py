@@ -23,12 +23,16 @@ from epsilons.errors import EpsilonsError
 from tests.fuzz.cases import MORE_WORDS, Case, cases, usable
 from tests.fuzz.replayed import Drawn, Run, compared, tape
 from tests.fuzz.tables import GROUPS, arguments
+from tests.fuzz.wide import Wide, wide_cases
 
 HUNTING = "EPSILONS_FUZZ_EXAMPLES" in os.environ
 """Whether new cases are looked for; the ordinary run takes the same ones every time."""
 
-EXAMPLES = int(os.environ.get("EPSILONS_FUZZ_EXAMPLES", "120"))
+EXAMPLES = int(os.environ.get("EPSILONS_FUZZ_EXAMPLES", "80"))
 """Cases of each group."""
+
+WIDE_EXAMPLES = EXAMPLES if HUNTING else EXAMPLES // 4
+"""Cases of several columns: they take longer, and where there is time there are as many."""
 
 ENGINES = {
     name: forms if HUNTING else tuple(form for form in forms if form != "dask")
@@ -50,10 +54,17 @@ def published(case: Case, rows: Any, raw: Any, directory: Path, earlier: list[Dr
     given = arguments(case.form, case.columns(rows), raw, directory)
     call: dict[str, Any] = {"epsilon": 0.5, **given, **case.facts, "neighbours": case.neighbours}
     private = case.neighbours == "add-remove"
-    if case.statistic == "mean":
+    ask: Any
+    if isinstance(case, Wide):
+        own = ("epsilon", "data", "person", "levels", "cap", "neighbours")
+        asked = case.questions(call)
+        call = {name: call[name] for name in own if name in call}
+        call |= {"questions": asked, "shares": case.options["shares"]}
+        ask = ep.publish
+    elif case.statistic == "mean":
         call |= {"bounds": (0.0, 10.0), "method": "transformed" if private else "optimal"}
         call["missing"] = "midpoint" if case.lenient or private else "error"
-        ask: Any = ep.mean
+        ask = ep.mean
     else:
         call["categories"] = [*call["categories"], *(MORE_WORDS if case.many else [])]
         call["method"] = "auto" if private else "optimal"
@@ -107,5 +118,24 @@ def test_neighbours_cannot_be_told_apart(
     forms: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     case = data.draw(cases(ENGINES[forms]))
+    assume(usable(case))
+    check(case, tmp_path_factory.getbasetemp())
+
+
+@pytest.mark.parametrize("forms", GROUPS)
+@settings(
+    max_examples=WIDE_EXAMPLES,
+    deadline=None,
+    derandomize=not HUNTING,
+    database=None,
+    print_blob=True,
+    suppress_health_check=list(HealthCheck),
+)
+@given(data=st.data())
+@pytest.mark.usefixtures("small")
+def test_neighbours_cannot_be_told_apart_by_groups_and_several_questions(
+    forms: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    case = data.draw(wide_cases(ENGINES[forms]))
     assume(usable(case))
     check(case, tmp_path_factory.getbasetemp())

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -225,3 +226,42 @@ def test_an_engine_that_fails_tells_nothing(tmp_path: Path) -> None:
         tally.together(pairs)
     assert "people.parquet" in str(told.value) or "data" in str(told.value)
     assert told.value.__cause__ is None
+
+
+def test_columns_of_objects_are_no_table_to_ask_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    # They were taken out of the frame, as arrays, and large arrays are counted by an engine.
+    monkeypatch.setattr("epsilons.tally.opening.SMALL", 0)
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [4.0, 5.0, 6.0], "e": [1.0, 1.0, 2.0]})
+    frame["a"] = frame["a"].astype(object)
+    pairs = [
+        (tally.open(name, epsilon="e", data=frame), Ask("sums", (0.0, 10.0)))
+        for name in ("a", "b", "a")
+    ]
+    alone = [
+        tally.open(name, epsilon="e", data=frame).sums((0.0, 10.0)) for name in ("a", "b", "a")
+    ]
+    assert [plain(each) for each in tally.together(pairs)] == [plain(each) for each in alone]
+
+
+@pytest.mark.parametrize("missing", [np.nan, np.inf, None])
+@pytest.mark.parametrize("engine", ["polars", "csv"])
+def test_numbers_that_two_questions_share_may_be_missing(
+    engine: str, missing: float | None, tmp_path: Path
+) -> None:
+    # Polars computes what two expressions share outside of both, and so of missing numbers, too.
+    frame = pl.DataFrame(
+        {"x": [missing, 1.0], "e": [1.0, 1.0], "yes": [False, True]}, schema_overrides={"x": float}
+    )
+    data: Any = frame
+    if engine == "csv":
+        data = tmp_path / "rows.csv"
+        frame.write_csv(data)
+    given: dict[str, Any] = {"epsilon": "e", "data": data, "ladder": LADDER}
+    some, every = tally.open("x", where="yes", **given), tally.open("x", **given)
+    shares, sums = tally.together(
+        [(some, Ask("shares", (0.0, 2.0))), (every, Ask("sums", (0.0, 2.0)))]
+    )
+    assert isinstance(shares, CellTally)
+    assert isinstance(sums, Tally)
+    assert shares.cells.tolist() == [[2**29, 2**29, 2**30]]
+    assert sums.sums.tolist() == [2**30]

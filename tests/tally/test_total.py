@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import epsilons as ep
+from epsilons import tally
 from epsilons.errors import ArgumentError, DataError
 from epsilons.ladder import Ladder
 from epsilons.tally import SHARES
@@ -127,3 +128,32 @@ def test_so_it_is_with_more_rows_than_sums_can_hold() -> None:
     tally = sums_of("x", epsilon="e", bounds=(0.0, 1.0), data=data, person="p", ladder=LADDER)
     assert tally.counts.tolist() == [1]
     assert tally.sums.tolist() == [HALF]
+
+
+@pytest.mark.parametrize("engine", ["arrays", "polars"])
+@pytest.mark.parametrize("most", range(9, 18))
+def test_whether_a_table_of_groups_is_too_large_depends_on_the_ladder_alone(
+    most: int, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("epsilons.tally.opening.LARGEST_TABLE", most)
+    monkeypatch.setattr("epsilons.tally.shares.LARGEST_TABLE", most)
+    declared = (tally.declare_groups(["a", "b"]),)
+
+    def refused(epsilon: list[float]) -> bool:
+        columns = {"v": [0.5] * len(epsilon), "e": epsilon, "g": ["a"] * len(epsilon)}
+        frame = pl.DataFrame(columns, schema={"v": pl.Float64, "e": pl.Float64, "g": pl.String})
+        given: Any = columns if engine == "arrays" else {name: name for name in columns}
+        data = None if engine == "arrays" else frame
+        groups = tally.Grouping((given["g"],), declared)
+        try:
+            rows = tally.open(
+                given["v"], epsilon=given["e"], data=data, groups=groups, ladder=LADDER
+            )
+            rows.shares((0.0, 1.0))
+        except ArgumentError as error:
+            assert "public budget levels" in str(error)  # noqa: PT017
+            return True
+        return False
+
+    answers = {name: refused(epsilon) for name, epsilon in BUDGETS.items()}
+    assert set(answers.values()) == {most < 4 * 2 * 2}

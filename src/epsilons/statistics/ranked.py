@@ -318,4 +318,5 @@ def merged(cells: Integers, bins: int) -> Integers:
     fine = cells[:, :FINE].copy()
     if cells.shape[1] > FINE:
         fine[:, FINE // 2] += cells[:, FINE]
-    return np.asarray(fine.reshape(levels, bins, -1).sum(axis=2))
+    # Of nobody at all there is no level, and -1 could be any size.
+    return np.asarray(fine.reshape(levels, bins, FINE // bins).sum(axis=2))

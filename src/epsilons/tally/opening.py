@@ -75,6 +75,8 @@ def open(
         raise TypeError(ONLY_SHARES)
     if categories is not None:
         _check_cells(categories, person, missing, ladder, apart)
+    if groups is not None and ladder is not None:
+        _check_table("groups", 2 * groups.size, ladder)
     marks = {} if groups is None else groups.columns
     marks = marks if where is None else {**marks, "where": where}
     marks = marks if beside is None else {**marks, "beside": beside}
@@ -88,7 +90,8 @@ def open(
         ladder,
         groups,
         some,
-        source=data,
+        # What was taken out of a frame, as arrays, is no table to ask again.
+        source=None if given.data is None else data,
         values=values,
         epsilon=epsilon,
         where=where,
@@ -118,12 +121,23 @@ def _check_cells(
             f'person: method "{apart}" for frequencies takes one row per person. '
             "Leave person out, or choose another method."
         )
-    # Beside its rungs, data have at most two levels: on no rung, and no budget. So no table that
-    # passes here is refused later, whoever is there.
-    if ladder is not None and (len(ladder.levels) + 2) * len(categories.labels) > LARGEST_TABLE:
+    if ladder is not None:
+        _check_table("categories", len(categories.labels), ladder)
+
+
+def _check_table(name: str, cells: int, ladder: Ladder) -> None:
+    """Refuse more cells than any table of these levels has room for, before data are touched.
+
+    Beside its rungs, data have at most two levels: on no rung, and no budget. So no table that
+    passes here is refused later, whoever is there.
+
+    Raises:
+        ArgumentError: there are more.
+    """
+    if (len(ladder.levels) + 2) * cells > LARGEST_TABLE:
         raise ArgumentError(
-            f"categories: {len(categories.labels):,} cells for each of {len(ladder.levels):,} "
-            "public budget levels are too many. Declare fewer categories, or a few levels."
+            f"{name}: {cells:,} cells for each of {len(ladder.levels):,} public budget levels are "
+            f"too many. Declare fewer {name}, or a few levels."
         )
 
 

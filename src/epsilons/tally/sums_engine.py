@@ -146,7 +146,9 @@ def on_grid(
     if table.person is None and engine.nullable:
         there = value.is_finite() if engine.finite else less_itself_is_0(value)
         there = there if asked is None else there & asked
-        return [nw.when(there).then(steps.cast(nw.Int64)).alias("x")]
+        # Cast last: an engine that has the same numbers in two conditions may cast them outside of
+        # both, and NaN is no integer.
+        return [nw.when(there).then(steps).cast(nw.Int64).alias("x")]
     # Nulls are filled in conditions: an engine need not take null for false.
     valid = finite(value) if asked is None else finite(value) & asked.fill_null(False)
     return [

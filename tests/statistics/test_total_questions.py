@@ -1,0 +1,133 @@
+"""Add/remove: no data is refused, whatever is asked, and every form of them gives the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+
+import epsilons as ep
+from tests.plain import plain
+
+Row = tuple[Any, Any, Any, Any, Any, Any]  # value, second value, budget, person, group, flag
+
+DATA: dict[str, list[Row]] = {
+    "empty": [],
+    "one person": [(0.3, 0.1, 1.0, "i", "a", True)],
+    "one in two groups": [
+        (0.3, 0.1, 1.0, "i", "a", True),
+        (0.5, 0.1, 1.0, "i", "b", True),
+        (None, 0.1, 1.0, "i", "b", None),
+    ],
+    "all missing": [(None, None, 1.0, "i", None, None), (math.nan, 1.0, 2.0, "j", "a", False)],
+    "all budgets bad": [(0.1, 0.1, None, "i", "a", True), (0.2, 0.1, -1.0, "j", "b", True)],
+    "all at zero": [(0.1, 0.1, 0.0, "i", "a", True), (0.2, 0.2, 0.0, "j", "b", False)],
+    "two budgets": [(0.1, 0.1, 1.0, "i", "a", True), (0.9, 0.1, 0.5, "i", "b", True)],
+    "nobody": [(0.1, 0.1, 1.0, None, "a", True), (0.9, 0.9, 2.0, None, "b", True)],
+    "in no group": [(0.5, 0.1, 1.0, "i", "A", True), (0.6, 0.1, 2.0, "j", "", False)],
+    "all public": [(0.1, 0.1, math.inf, "i", "a", True), (0.9, 0.1, math.inf, "j", "b", True)],
+}
+TYPES: dict[str, Any] = {
+    "x": pl.Float64, "y": pl.Float64, "e": pl.Float64,
+    "who": pl.String, "g": pl.String, "yes": pl.Boolean,
+}  # fmt: skip
+LABELS = ["a", "b"]
+RANGE: dict[str, Any] = {"bounds": (0.0, 1.0)}
+
+Question = Callable[[dict[str, Any]], Any]
+QUESTIONS: dict[str, Question] = {
+    "groups": lambda c: ep.Mean(c["x"], by=c["g"], groups=LABELS, **RANGE),
+    "those who answered": lambda c: ep.Mean(
+        c["x"], by=c["g"], groups=LABELS, missing="exclude", **RANGE
+    ),
+    "two columns": lambda c: ep.Mean(
+        c["x"], by=[c["g"], c["yes"]], groups=[LABELS, [True, False]], **RANGE
+    ),
+    "one column twice": lambda c: ep.Mean(
+        c["x"], by=[c["g"], c["g"]], groups=[LABELS, ["b", "a"]], **RANGE
+    ),
+    "the flag is the group": lambda c: ep.Mean(
+        c["x"], by=c["yes"], groups=[True], where=c["yes"], **RANGE
+    ),
+    "people are groups": lambda c: ep.Mean(c["x"], by=c["who"], groups=["i", "j"], **RANGE),
+    "budgets are values": lambda c: ep.Mean(c["e"], where=c["yes"], **RANGE),
+    "some": lambda c: ep.Mean(c["x"], where=c["yes"], **RANGE),
+    "quantile": lambda c: ep.Quantile(c["x"], q=[0.25, 0.5], **RANGE),
+    "variance": lambda c: ep.Variance(c["x"], **RANGE),
+    "covariance": lambda c: ep.Covariance(c["x"], c["y"], beside_bounds=(0.0, 1.0), **RANGE),
+    "with itself": lambda c: ep.Covariance(c["x"], c["x"], beside_bounds=(0.0, 1.0), **RANGE),
+    "count": lambda c: ep.Count(c["x"]),
+}
+FORMS = ["pandas", "polars", "csv", "duckdb"]
+
+
+def given(form: str, rows: list[Row], directory: Path) -> dict[str, Any]:
+    """The columns of a table as they are given, and perhaps the table."""
+    lists = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in TYPES]
+    every = dict(zip(TYPES, lists, strict=True))
+    if form == "arrays":
+        return every
+    frame = pl.DataFrame(every, schema=TYPES)
+    data: Any = frame
+    if form == "pandas":
+        data = pd.DataFrame(every).astype(
+            {"x": "float64", "y": "float64", "e": "float64", "who": "str", "g": "str"}
+            | {"yes": "boolean"}
+        )
+    if form == "csv":
+        data = directory / "rows.csv"
+        frame.write_csv(data)
+    if form == "duckdb":
+        duckdb = pytest.importorskip("duckdb")
+        data = duckdb.connect().from_arrow(frame.to_arrow())
+    return {"data": data, **{name: name for name in TYPES}}
+
+
+def released(columns: dict[str, Any], asked: list[str], *, person: bool) -> list[Any]:
+    """What is released of these columns, without their names."""
+    found = ep.publish(
+        [QUESTIONS[name](columns) for name in asked],
+        data=columns.get("data"),
+        epsilon=columns["e"],
+        person=columns["who"] if person else None,
+        neighbours="add-remove",
+        levels=[0.5, 1.0],
+        source=ep.Seeded(7),
+    )
+    assert str(found)
+    return [plain(_without_names(each)) for each in found.each]
+
+
+def _without_names(release: Any) -> Any:
+    estimate = release.estimate
+    if hasattr(estimate, "by"):
+        estimate = replace(estimate, by=(None,) * len(estimate.by))
+    return replace(release, name=None, treats="", estimate=estimate)
+
+
+@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
+@pytest.mark.parametrize("case", DATA)
+def test_every_question_is_answered_whatever_the_data(
+    case: str, person: bool, tmp_path: Path
+) -> None:
+    form = FORMS[(list(DATA).index(case) + 2 * person) % len(FORMS)]  # each in its turn
+    asked = list(QUESTIONS)
+    arrays = released(given("arrays", DATA[case], tmp_path), asked, person=person)
+    table = released(given(form, DATA[case], tmp_path), asked, person=person)
+    for name, one, other in zip(asked, arrays, table, strict=True):
+        assert one == other, f"{name}, {form}"
+
+
+@pytest.mark.parametrize("asked", QUESTIONS)
+def test_nobody_at_all_is_an_answer_to_each(asked: str, tmp_path: Path) -> None:
+    """Alone, too: several questions are counted another way."""
+    columns = given("polars", DATA["all at zero"], tmp_path)
+    assert released(columns, [asked], person=True) == released(
+        given("arrays", [], tmp_path), [asked], person=True
+    )
