@@ -44,13 +44,13 @@ FIRST = (
 files, xdist's own order, most tests first, leaves the few that take longest to the end."""
 
 
-MANY: int = 20
+MANY: int = 15
 """A test with more cases than this leaves most of them to the slow run."""
 
-KEPT: int = 3
+KEPT: int = 4
 """Of their cases one in so many is in the ordinary run, whichever: chosen by its name alone."""
 
-WHOLE = ("tests/recorded/", "tests/test_docs.py", "tests/noise/test_contract.py")
+WHOLE = ("tests/test_docs.py", "tests/noise/test_contract.py")
 """Tests of which every case is another matter."""
 
 

@@ -250,7 +250,8 @@ def test_numbers_that_two_questions_share_may_be_missing(
 ) -> None:
     # Polars computes what two expressions share outside of both, and so of missing numbers, too.
     frame = pl.DataFrame(
-        {"x": [missing, 1.0], "e": [1.0, 1.0], "yes": [False, True]}, schema_overrides={"x": float}
+        {"x": [missing, 1.0], "e": [1.0, 1.0], "yes": [False, True]},
+        schema_overrides={"x": pl.Float64},
     )
     data: Any = frame
     if engine == "csv":
