@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib.util
+import math
 import os
 import shutil
 import sys
@@ -50,6 +51,24 @@ MANY: int = 15
 KEPT: int = 4
 """Of their cases one in so many is in the ordinary run, whichever: chosen by its name alone."""
 
+LONG: dict[str, int] = {
+    "tests/allocation/test_rules.py": 8,
+    "tests/fuzz/test_several.py": 4,
+    "tests/ledger/test_killed.py": 2,
+    "tests/risk/test_cells.py": 8,
+    "tests/statistical/": 4,
+    "tests/statistics/test_add_remove": 4,
+    "tests/statistics/test_groups": 2,
+    "tests/statistics/test_outer": 4,
+    "tests/tally/test_backends.py": 2,
+    "tests/tally/test_killed.py": 3,
+    "tests/tally/test_shares": 2,
+    "tests/verify/test_closed.py": 2,
+    "tests/verify/test_drawn.py": 3,
+    "tests/verify/test_replay": 3,
+}
+"""Files whose cases take long, however few there are: one in so many is in the ordinary run."""
+
 WHOLE = ("tests/test_docs.py", "tests/noise/test_contract.py")
 """Tests of which every case is another matter."""
 
@@ -67,11 +86,12 @@ def _mark_the_rest(items: list[pytest.Item]) -> None:
     for item in items:
         if not item.nodeid.startswith(WHOLE):
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    for alike in cases.values():
-        if len(alike) > MANY:
-            for item in alike:
-                if zlib.crc32(item.nodeid.encode()) % KEPT:
-                    item.add_marker(pytest.mark.rest)
+    for name, alike in cases.items():
+        fewer = max((each for start, each in LONG.items() if name.startswith(start)), default=1)
+        fewer = max(fewer, KEPT if len(alike) > MANY else 1)
+        by_name = sorted(alike, key=lambda item: zlib.crc32(item.nodeid.encode()))
+        for item in by_name[math.ceil(len(alike) / fewer) :]:
+            item.add_marker(pytest.mark.rest)
 
 
 def _put_in_order(items: list[pytest.Item]) -> None:

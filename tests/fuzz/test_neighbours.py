@@ -28,7 +28,7 @@ from tests.fuzz.wide import Wide, wide_cases
 HUNTING = "EPSILONS_FUZZ_EXAMPLES" in os.environ
 """Whether new cases are looked for; the ordinary run takes the same ones every time."""
 
-EXAMPLES = int(os.environ.get("EPSILONS_FUZZ_EXAMPLES", "80"))
+EXAMPLES = int(os.environ.get("EPSILONS_FUZZ_EXAMPLES", "40"))
 """Cases of each group."""
 
 WIDE_EXAMPLES = EXAMPLES if HUNTING else EXAMPLES // 4

@@ -167,6 +167,7 @@ def test_intervals_hold_as_often_as_stated(cell: Cell) -> None:
     assert (misses(cell, runs) <= allowed(runs)[:, None]).all()
 
 
+@pytest.mark.slow
 def test_and_so_they_do_on_all_columns_together() -> None:
     hold_together(QUICK, lambda cell: RUNS[cell.statistic])
 
