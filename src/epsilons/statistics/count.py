@@ -42,7 +42,8 @@ class Count(Question):
     describes: ClassVar[str] = "how many people {file} has, whose presence is private"
     every_method: ClassVar[tuple[str, ...]] = (_METHOD,)
     unplanned: ClassVar[str] = (
-        "Its noise has the standard deviation √2/ε for the lowest ε of levels, whoever is there."
+        "statistic='count' has no plan. Its noise has the standard deviation √2/ε for the lowest ε "
+        "of levels, whoever is there."
     )
 
     values: Any = field(default=None, repr=False)

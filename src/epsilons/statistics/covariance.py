@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Final
 
 from epsilons import parameters, tally, words
 from epsilons.allocation import Allocation
-from epsilons.errors import ArgumentError, BoundsError
+from epsilons.errors import BoundsError
 from epsilons.mechanisms import Table, build_histogram
 from epsilons.release import Pair
-from epsilons.risk.goals import CellsGoal, Words
+from epsilons.risk.goals import CellsGoal
 from epsilons.risk.soft import SoftMoments
 from epsilons.statistics import soft_cells
 from epsilons.statistics.call import Call
@@ -39,6 +39,10 @@ class Covariance(Question):
     statistic: ClassVar[str] = "covariance"
     describes: ClassVar[str] = "how two columns of {file} go together"
     every_method: ClassVar[tuple[str, ...]] = (*soft_cells.RULES, *soft_cells.OPEN)
+    unplanned: ClassVar[str] = (
+        'statistic="covariance" has no plan of its own: its weights are those of nine categories. '
+        'Plan with statistic="frequencies", categories=9.'
+    )
     beside: Any = field(repr=False)  # it may be an array of what people said
     _: KW_ONLY
     bounds: Any = None
@@ -51,26 +55,6 @@ class Covariance(Question):
             if getattr(self, name) is None:
                 raise BoundsError(soft_cells.NO_BOUNDS.format(name))
             self._set(name, parameters.bounds(getattr(self, name)))
-
-    @classmethod
-    def goal_for(
-        cls, words: Words, categories: object, edges: object, spread: object = None
-    ) -> CellsGoal:
-        """There is no forecast of its own.
-
-        Raises:
-            ArgumentError: always, with what to ask instead.
-        """
-        del words, categories, edges, spread
-        raise ArgumentError(
-            'statistic="covariance" has no plan of its own: its weights are those of nine '
-            'categories. Plan with statistic="frequencies", categories=9.'
-        )
-
-    @classmethod
-    def range_for(cls, bounds: object) -> tuple[float, float]:
-        """The range of the first column."""
-        return parameters.bounds(bounds)
 
     @classmethod
     def mechanism_for(cls, allocation: Allocation) -> Table:
@@ -86,14 +70,9 @@ class Covariance(Question):
         """The names that `method` may have beside "auto"."""
         return soft_cells.RULES if neighbours == "replace" else soft_cells.OPEN
 
-    def policy(self, neighbours: str) -> str:
-        """What a missing value gets, in either column."""
-        return self.missing or ("error" if neighbours == "replace" else "midpoint")
-
     def look(self, call: Call) -> tally.Look:
         """Look at the rows of the first column."""
-        own = {"epsilon": call.epsilon, "data": call.data, "person": call.person}
-        return tally.look(self.values, **own, bounds=self.bounds, lowest=call.lowest)
+        return tally.look(self.values, **call.given, bounds=self.bounds, lowest=call.lowest)
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -102,10 +81,9 @@ class Covariance(Question):
 
     def open(self, call: Call) -> tally.Rows:
         """Open the rows, as two columns of numbers."""
-        own = {"epsilon": call.epsilon, "data": call.data, "person": call.person}
         policy = self.policy(call.neighbours)
         return tally.open(
-            self.values, **own, missing=policy, ladder=call.ladder, beside=self.beside
+            self.values, **call.given, missing=policy, ladder=call.ladder, beside=self.beside
         )
 
     def steps(self, rows: tally.Rows, call: Call) -> Steps:

@@ -110,6 +110,10 @@ class Frequencies(Question):
         """The names that `method` may have beside "auto"."""
         return FREQUENCY_RULES if neighbours == "replace" else CELL_METHODS
 
+    def policy(self, neighbours: str) -> str:  # noqa: ARG002
+        """What a missing value gets where nothing catches it: cells have no middle."""
+        return self.missing or "error"
+
     @property
     def refuses(self) -> str:
         """The values that are refused under replace, in words; "" if there is `other`."""
@@ -130,22 +134,13 @@ class Frequencies(Question):
 
     def look(self, call: Call) -> tally.Look:
         """Look at the rows, as values of the kind of the categories."""
-        return tally.look(
-            self.values,
-            epsilon=call.epsilon,
-            data=call.data,
-            person=call.person,
-            categories=self.declared,
-            lowest=call.lowest,
-        )
+        return tally.look(self.values, **call.given, categories=self.declared, lowest=call.lowest)
 
     def open(self, call: Call) -> tally.Rows:
         """Open the rows, as values of the kind of the categories."""
         return tally.open(
             self.values,
-            epsilon=call.epsilon,
-            data=call.data,
-            person=call.person,
+            **call.given,
             categories=self.declared,
             ladder=call.ladder,
             apart=self.method if self.method == "sampling" else None,

@@ -109,14 +109,7 @@ def looks(
     kinds = dict(zip(("by", "by_2"), declared, strict=False))
     kinds["where"] = tally.declare_groups([False, True])
     return {
-        name: tally.look(
-            columns[name],
-            epsilon=call.epsilon,
-            data=call.data,
-            person=call.person,
-            categories=each,
-            lowest=call.lowest,
-        )
+        name: tally.look(columns[name], **call.given, categories=each, lowest=call.lowest)
         for name, each in kinds.items()
         if name in columns
     }

@@ -174,11 +174,6 @@ class Mean(Question):
         return MeanGoal(*words, parameters.spread(spread))
 
     @classmethod
-    def range_for(cls, bounds: object) -> tuple[float, float]:
-        """The range of the values."""
-        return parameters.bounds(bounds)
-
-    @classmethod
     def mechanism_for(cls, allocation: Allocation) -> SumAndSquares | Additive:
         """A weighted sum, with squares where they are free, on a unit range."""
         return build_moments(allocation, grid=tally.GRID, bounds=(0.0, 1.0))
@@ -233,10 +228,6 @@ class Mean(Question):
             return cut_range.METHODS if self.shape == "any" else unknown_range.METHODS
         return (*RULES, *adaptive.METHODS) if neighbours == "replace" else METHODS
 
-    def policy(self, neighbours: str) -> str:
-        """What a missing value gets."""
-        return self.missing or ("error" if neighbours == "replace" else "midpoint")
-
     def people(self, call: Call) -> Budgets:
         """Who has which budget, where that is public."""
         if not self.of_some:
@@ -270,14 +261,7 @@ class Mean(Question):
 
     def look(self, call: Call) -> tally.Look:
         """Look at the rows, as numbers on a range, if that is known."""
-        return tally.look(
-            self.values,
-            epsilon=call.epsilon,
-            data=call.data,
-            person=call.person,
-            bounds=self.bounds,
-            lowest=call.lowest,
-        )
+        return tally.look(self.values, **call.given, bounds=self.bounds, lowest=call.lowest)
 
     def looks_beside(self, call: Call) -> dict[str, tally.Look]:
         """Look at the columns of groups, and at that of who is asked."""
@@ -290,9 +274,7 @@ class Mean(Question):
             require_levels(call.ladder, self.method)
         return tally.open(
             self.values,
-            epsilon=call.epsilon,
-            data=call.data,
-            person=call.person,
+            **call.given,
             missing=self.policy(call.neighbours),
             ladder=call.ladder,
             apart=apart,

@@ -43,7 +43,8 @@ class Quantile(Question):
     describes: ClassVar[str] = "a value of {file} that a share of people is at or below"
     every_method: ClassVar[tuple[str, ...]] = METHODS
     unplanned: ClassVar[str] = (
-        "Forecast frequencies with categories=64: half of the cells add up to a median's rank."
+        "statistic='quantile' has no plan. Forecast frequencies with categories=64: half of the "
+        "cells add up to a median's rank."
     )
 
     _: KW_ONLY
@@ -75,10 +76,6 @@ class Quantile(Question):
     def methods(self, neighbours: str) -> Collection[str]:
         """The names that `method` may have beside "auto"."""
         return METHODS if neighbours == "replace" else METHODS[:1]
-
-    def policy(self, neighbours: str) -> str:
-        """What a missing value gets."""
-        return self.missing or ("error" if neighbours == "replace" else "midpoint")
 
     def look(self, call: Call) -> tally.Look:
         """Look at the rows, as values in bins: infinite ones are in the outermost."""

@@ -43,7 +43,7 @@ class Question(ABC):
         describes: what its command publishes of a {file}.
         every_method: all names that `method` can have beside "auto", whatever else is asked.
         range_may_be_found: whether bounds may be None.
-        unplanned: what to do in place of a plan, where there is none.
+        unplanned: what to do in place of a plan, in words, where there is none.
         LATER: fields that former versions did not have.
         values: an array, or the name of a column of the data.
         about: "people" or "population": whose truth is wanted.
@@ -64,7 +64,7 @@ class Question(ABC):
     describes: ClassVar[str]
     every_method: ClassVar[tuple[str, ...]]
     range_may_be_found: ClassVar[bool] = False
-    unplanned: ClassVar[str] = ""
+    unplanned: ClassVar[str]
     LATER: ClassVar[tuple[str, ...]] = ()
 
     values: Any = field(repr=False)  # it may be an array of what people said
@@ -123,7 +123,7 @@ class Question(ABC):
         Raises:
             ArgumentError: an argument is for another statistic, or there is no plan for this one.
         """
-        raise ArgumentError(f"statistic={cls.statistic!r} has no plan. {cls.unplanned}")
+        raise ArgumentError(cls.unplanned)
 
     @classmethod
     def range_for(cls, bounds: object) -> tuple[float, float]:
@@ -154,9 +154,9 @@ class Question(ABC):
         parameters.missing(self.missing, neighbours)
         parameters.choice("method", self.method, ("auto", *self.methods(neighbours)))
 
-    def policy(self, neighbours: str) -> str:  # noqa: ARG002
+    def policy(self, neighbours: str) -> str:
         """What a missing value gets."""
-        return self.missing or "error"
+        return self.missing or ("error" if neighbours == "replace" else "midpoint")
 
     @property
     def refuses(self) -> str:

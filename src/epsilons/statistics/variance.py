@@ -9,11 +9,11 @@ from typing import Any, ClassVar, cast
 from epsilons import parameters, tally, words
 from epsilons.allocation import Allocation, allocate_for
 from epsilons.budgets import Budgets
-from epsilons.errors import ArgumentError, BoundsError
+from epsilons.errors import BoundsError
 from epsilons.mechanisms import SumAndSquares, build_moments
 from epsilons.release import ByLevel
 from epsilons.release import Variance as Estimate
-from epsilons.risk.goals import CellsGoal, MeanGoal, Words
+from epsilons.risk.goals import CellsGoal, MeanGoal
 from epsilons.risk.soft import SoftMoments
 from epsilons.risk.varied import ThreeCells, Varied
 from epsilons.statistics import soft_cells
@@ -39,6 +39,10 @@ class Variance(Question):
     statistic: ClassVar[str] = "variance"
     describes: ClassVar[str] = "the variance of a column of {file}"
     every_method: ClassVar[tuple[str, ...]] = (*soft_cells.RULES, *soft_cells.OPEN)
+    unplanned: ClassVar[str] = (
+        'statistic="variance" has no plan of its own: it spends what a mean does, and comes with '
+        'one. Plan with statistic="mean".'
+    )
     _: KW_ONLY
     bounds: Any = None
 
@@ -48,26 +52,6 @@ class Variance(Question):
         if self.bounds is None:
             raise BoundsError(soft_cells.NO_BOUNDS.format("bounds"))
         self._set("bounds", parameters.bounds(self.bounds))
-
-    @classmethod
-    def goal_for(
-        cls, words: Words, categories: object, edges: object, spread: object = None
-    ) -> MeanGoal:
-        """There is no forecast of its own.
-
-        Raises:
-            ArgumentError: always, with what to ask instead.
-        """
-        del words, categories, edges, spread
-        raise ArgumentError(
-            'statistic="variance" has no plan of its own: it spends what a mean does, and comes '
-            'with one. Plan with statistic="mean".'
-        )
-
-    @classmethod
-    def range_for(cls, bounds: object) -> tuple[float, float]:
-        """The range of the values."""
-        return parameters.bounds(bounds)
 
     @classmethod
     def mechanism_for(cls, allocation: Allocation) -> Any:
@@ -83,20 +67,14 @@ class Variance(Question):
         """The names that `method` may have beside "auto"."""
         return soft_cells.RULES if neighbours == "replace" else soft_cells.OPEN
 
-    def policy(self, neighbours: str) -> str:
-        """What a missing value gets."""
-        return self.missing or ("error" if neighbours == "replace" else "midpoint")
-
     def look(self, call: Call) -> tally.Look:
         """Look at the rows, as numbers on a range."""
-        own = {"epsilon": call.epsilon, "data": call.data, "person": call.person}
-        return tally.look(self.values, **own, bounds=self.bounds, lowest=call.lowest)
+        return tally.look(self.values, **call.given, bounds=self.bounds, lowest=call.lowest)
 
     def open(self, call: Call) -> tally.Rows:
         """Open the rows, as numbers."""
-        own = {"epsilon": call.epsilon, "data": call.data, "person": call.person}
         return tally.open(
-            self.values, **own, missing=self.policy(call.neighbours), ladder=call.ladder
+            self.values, **call.given, missing=self.policy(call.neighbours), ladder=call.ladder
         )
 
     def steps(self, rows: tally.Rows, call: Call) -> Steps:
