@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from epsilons.errors import KindError
 from epsilons.frozen import storable
 from epsilons.noise import DiscreteLaplace
+from epsilons.release.every import Estimate
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.margins import Margin
 
@@ -27,7 +27,7 @@ class Counting(Margin):
 
 @storable
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Count:
+class Count(Estimate):
     """How many people there are.
 
     Guarantee:
@@ -59,21 +59,7 @@ class Count:
         low, high = self.interval(assumption, confidence)
         return float(max(self.value - low, high - self.value))
 
-    def influence(self, lies: int) -> float:  # noqa: ARG002
-        """Refuse: nobody sends reports.
-
-        Raises:
-            KindError: always.
-        """
-        raise KindError(
-            "influence is for the local model: with a trusted curator nobody sends reports."
-        )
-
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """As plain data."""
         low, high = self.interval(assumption, confidence)
         return {"value": self.value, "raw": self.raw, "interval": [low, high]}
-
-    def found(self) -> dict[str, float]:
-        """What was found beside it: nothing."""
-        return {}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from epsilons.errors import KindError
 from epsilons.frozen import storable
+from epsilons.release.every import Reportable
 from epsilons.release.grouped import Shares
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.located import Located, LocatedRatio
@@ -21,7 +21,7 @@ _ENDS: Final = ("from", "to")
 
 @storable
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Scalar:
+class Scalar(Reportable):
     """One number.
 
     Attributes:
@@ -58,9 +58,9 @@ class Scalar:
         lo, hi = self.bounds
         return hi - lo
 
-    def influence(self, lies: int) -> float:
-        """How far dishonest reports can have moved it."""
-        return float(_asked(self, "influence")(lies, self.raw, self.bounds))
+    @property
+    def _place(self) -> tuple[float, tuple[float, float]]:
+        return self.raw, self.bounds
 
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """As plain data."""
@@ -72,7 +72,7 @@ class Scalar:
             "bounds": list(self.bounds),
             **self._spread(assumption, confidence),
             **self._share(assumption, confidence),
-            **_influence(self),
+            **self._influence_of_one(),
         }
 
     def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class Scalar:
 
 @storable
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Cells:
+class Cells(Reportable):
     """The share of people in each category.
 
     Attributes:
@@ -154,10 +154,6 @@ class Cells:
 
     unit: ClassVar[float] = 1.0
 
-    def influence(self, lies: int) -> float:
-        """How far dishonest reports can have moved the share of any category."""
-        return float(_asked(self, "influence")(lies, self.raw))
-
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """As plain data."""
         low, high = self.interval(assumption, confidence)
@@ -169,7 +165,7 @@ class Cells:
             "interval": [low.tolist(), high.tolist()],
             "band": [band_low.tolist(), band_high.tolist()],
             "error_at_once": self.at_once(assumption, confidence),
-            **_influence(self),
+            **self._influence_of_one(),
         }
 
     def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
@@ -183,14 +179,10 @@ class Cells:
         ends = {"low": low, "high": high, "band_low": band_low, "band_high": band_high}
         return {**names, "share": self.value, **ends}
 
-    def found(self) -> dict[str, float]:
-        """What was found beside it: nothing."""
-        return {}
-
 
 @storable
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Vector:
+class Vector(Reportable):
     """The mean of vectors in a ball.
 
     Attributes:
@@ -225,10 +217,6 @@ class Vector:
 
     unit: ClassVar[float] = 1.0
 
-    def influence(self, lies: int) -> float:
-        """How far dishonest reports can have moved the mean vector."""
-        return float(_asked(self, "influence")(lies, self.raw))
-
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """As plain data."""
         low, high = self.interval(assumption, confidence)
@@ -238,7 +226,7 @@ class Vector:
             "interval": [low.tolist(), high.tolist()],
             "ball": self.ball,
             "radius": self.radius(assumption, confidence),
-            **_influence(self),
+            **self._influence_of_one(),
         }
 
     def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
@@ -246,28 +234,3 @@ class Vector:
         low, high = self.interval(assumption, confidence)
         places = list(range(len(self.value)))
         return {"coordinate": places, "value": self.value, "low": low, "high": high}
-
-    def found(self) -> dict[str, float]:
-        """What was found beside it: nothing."""
-        return {}
-
-
-def _asked(estimate: Scalar | Cells | Vector, name: str) -> Any:
-    """What a margin offers under a name.
-
-    Raises:
-        KindError: it offers no such thing.
-    """
-    found = getattr(estimate.margin, name, None)
-    if found is None:
-        raise KindError(
-            f"{name} is for the local model: with a trusted curator nobody sends reports."
-        )
-    return found
-
-
-def _influence(estimate: Scalar | Cells | Vector) -> dict[str, float]:
-    """How far one dishonest report can move it, where there are reports."""
-    if not hasattr(estimate.margin, "influence"):
-        return {}
-    return {"influence_of_one": estimate.influence(1)}

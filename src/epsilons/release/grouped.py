@@ -8,8 +8,9 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from epsilons.errors import ArgumentError, KindError
+from epsilons.errors import ArgumentError
 from epsilons.frozen import storable
+from epsilons.release.every import Estimate
 from epsilons.report import compared, group_name
 from epsilons.risk.assumptions import Assumption
 from epsilons.types import Floats
@@ -109,7 +110,7 @@ class Compared:
 
 @storable
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Groups:
+class Groups(Estimate):
     """The mean of each group, and its share of all people.
 
     Attributes:
@@ -214,16 +215,6 @@ class Groups:
             raise ArgumentError("first and second are the same group: give two.")
         return self.labels.index(pair[0]), self.labels.index(pair[1])
 
-    def influence(self, lies: int) -> float:  # noqa: ARG002
-        """How far dishonest reports can have moved it: nobody sends reports here.
-
-        Raises:
-            KindError: always.
-        """
-        raise KindError(
-            "influence is for the local model: with a trusted curator nobody sends reports."
-        )
-
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """As plain data."""
         share = self.shares(assumption, confidence)
@@ -261,7 +252,3 @@ class Groups:
             "share_low": share.low,
             "share_high": share.high,
         }
-
-    def found(self) -> dict[str, float]:
-        """What was found beside it: nothing."""
-        return {}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from epsilons.errors import KindError
 from epsilons.frozen import storable
 from epsilons.release.estimate import Scalar
+from epsilons.release.every import Estimate
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.soft import Estimated, SoftMoments
 from epsilons.risk.spread import Spread
@@ -41,7 +41,7 @@ class Variance(Scalar):
 
 @storable
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Pair:
+class Pair(Estimate):
     """The covariance of two columns, with all that goes with it.
 
     Attributes:
@@ -102,16 +102,6 @@ class Pair:
             found.append(Estimated(*(low + (high - low) * each for each in mean)))
         return found[0], found[1]
 
-    def influence(self, lies: int) -> float:  # noqa: ARG002
-        """There are no reports.
-
-        Raises:
-            KindError: always.
-        """
-        raise KindError(
-            "influence is for the local model: with a trusted curator nobody sends reports."
-        )
-
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """As plain data."""
         low, high = self.interval(assumption, confidence)
@@ -126,7 +116,3 @@ class Pair:
             "correlation": self.correlation(assumption, confidence)._asdict(),
             "means": [first._asdict(), second._asdict()],
         }
-
-    def found(self) -> dict[str, float]:
-        """What was found beside it: nothing."""
-        return {}

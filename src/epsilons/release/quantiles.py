@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from epsilons.errors import KindError
 from epsilons.frozen import storable
+from epsilons.release.every import Estimate
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.quantiles import QuantilesMargin
 from epsilons.types import Floats
@@ -14,7 +14,7 @@ from epsilons.types import Floats
 
 @storable
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Quantiles:
+class Quantiles(Estimate):
     """Several quantiles.
 
     Attributes:
@@ -53,16 +53,6 @@ class Quantiles:
         lo, hi = self.bounds
         return hi - lo
 
-    def influence(self, lies: int) -> float:  # noqa: ARG002
-        """Refuse: nobody sends reports.
-
-        Raises:
-            KindError: always.
-        """
-        raise KindError(
-            "influence is for the local model: with a trusted curator nobody sends reports."
-        )
-
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """As plain data."""
         low, high = self.interval(assumption, confidence)
@@ -75,7 +65,3 @@ class Quantiles:
             "band": [band_low.tolist(), band_high.tolist()],
             "bounds": list(self.bounds),
         }
-
-    def found(self) -> dict[str, float]:
-        """What was found beside it: nothing."""
-        return {}
