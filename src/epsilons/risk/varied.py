@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,9 +16,38 @@ from epsilons.risk.soft import AT_THE_MEANS, Estimated, SoftMoments
 from epsilons.risk.weighing import Weighing
 
 
+class VarianceMargin(Margin, ABC):
+    """What margins of variances share."""
+
+    kind: ClassVar[str | None] = AT_THE_MEANS
+
+    @property
+    @abstractmethod
+    def raw(self) -> float:
+        """The variance as it was drawn, on a unit range."""
+
+    @abstractmethod
+    def variance(self, assumption: Assumption, confidence: float) -> Estimated:
+        """The variance on a unit range."""
+
+    @abstractmethod
+    def risk(self, assumption: Assumption) -> float:
+        """The leading term of the mean squared error, on a unit range."""
+
+    def interval(
+        self,
+        raw: float,  # noqa: ARG002
+        bounds: Bounds,
+        assumption: Assumption,
+        confidence: float,
+    ) -> Bounds:
+        """A range that holds the variance with at least this probability."""
+        return self.variance(assumption, confidence).times(4.0 * bounds[1]).interval
+
+
 @storable
 @dataclass(frozen=True, eq=False)
-class Varied(Margin):
+class Varied(VarianceMargin):
     """The margin of a variance that was released beside a mean, of people who are public.
 
     Guarantee:
@@ -36,8 +66,6 @@ class Varied(Margin):
     offset: float
     square: float
 
-    kind: ClassVar[str | None] = AT_THE_MEANS
-
     @property
     def raw(self) -> float:
         """The variance as it was drawn, on a unit range."""
@@ -52,16 +80,6 @@ class Varied(Margin):
         raw = self.raw if math.isfinite(self.raw) else 0.25
         return Estimated(min(max(raw, low), high), low, high)
 
-    def interval(
-        self,
-        raw: float,  # noqa: ARG002
-        bounds: Bounds,
-        assumption: Assumption,
-        confidence: float,
-    ) -> Bounds:
-        """A range that holds the variance with at least this probability."""
-        return self.variance(assumption, confidence).times(4.0 * bounds[1]).interval
-
     def risk(self, assumption: Assumption) -> float:
         """The leading term of the mean squared error, on a unit range."""
         off = min(abs(self.offset), 0.5) if math.isfinite(self.offset) else 0.5
@@ -73,7 +91,7 @@ class Varied(Margin):
 
 @storable
 @dataclass(frozen=True, eq=False)
-class ThreeCells(Margin):
+class ThreeCells(VarianceMargin):
     """The margin of a variance of an unknown number of people.
 
     Guarantee:
@@ -85,8 +103,6 @@ class ThreeCells(Margin):
 
     moments: SoftMoments
 
-    kind: ClassVar[str | None] = AT_THE_MEANS
-
     @property
     def raw(self) -> float:
         """The variance as it was drawn, on a unit range."""
@@ -95,16 +111,6 @@ class ThreeCells(Margin):
     def variance(self, assumption: Assumption, confidence: float) -> Estimated:
         """The variance on a unit range."""
         return self.moments.variance(0, assumption, confidence)
-
-    def interval(
-        self,
-        raw: float,  # noqa: ARG002
-        bounds: Bounds,
-        assumption: Assumption,
-        confidence: float,
-    ) -> Bounds:
-        """A range that holds the variance with at least this probability."""
-        return self.variance(assumption, confidence).times(4.0 * bounds[1]).interval
 
     def risk(self, assumption: Assumption) -> float:
         """The leading term of the mean squared error, on a unit range."""

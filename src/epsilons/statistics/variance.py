@@ -15,7 +15,7 @@ from epsilons.release import ByLevel
 from epsilons.release import Variance as Estimate
 from epsilons.risk.goals import CellsGoal, MeanGoal
 from epsilons.risk.soft import SoftMoments
-from epsilons.risk.varied import ThreeCells, Varied
+from epsilons.risk.varied import ThreeCells, VarianceMargin, Varied
 from epsilons.statistics import soft_cells
 from epsilons.statistics.call import Call
 from epsilons.statistics.question import Question, Sentences
@@ -104,7 +104,7 @@ class Variance(Question):
         """The estimate, and its risk in data units."""
         return self._estimate(ThreeCells(margin))
 
-    def _estimate(self, margin: Varied | ThreeCells) -> tuple[Estimate, float]:
+    def _estimate(self, margin: VarianceMargin) -> tuple[Estimate, float]:
         lo, hi = self.bounds
         unit = (hi - lo) ** 2
         found = margin.variance(self.assumption, self.confidence)
