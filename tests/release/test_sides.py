@@ -135,6 +135,33 @@ def test_where_nobody_knows_who_is_there_nobody_tells_a_cap() -> None:
         assert drowned.sides[0].cap is None
 
 
+NO_MEAN_OF_ALL: dict[str, Any] = {
+    "some": lambda: mean(where=WORDS == 1),
+    "groups": lambda: mean(by=WORDS, groups=[0, 1, 2]),
+    "public groups": lambda: mean(by=WORDS, groups=[0, 1, 2], groups_are="public"),
+    "private people": lambda: mean(by=WORDS, groups=[0, 1, 2], **GUESSED),
+    "pair": lambda: ep.covariance(
+        VALUES,
+        WORDS,
+        epsilon=EPSILON,
+        bounds=(0, 40),
+        beside_bounds=(0, 2),
+        source=ep.Seeded(3),
+    ),
+    "quantile": lambda: ep.quantile(
+        VALUES, q=0.5, epsilon=EPSILON, bounds=(0, 40), source=ep.Seeded(3)
+    ),
+}
+
+
+@pytest.mark.parametrize("asked", NO_MEAN_OF_ALL)
+def test_the_caps_of_a_mean_are_told_of_no_other_number(asked: str) -> None:
+    """Though budgets are known: another cap would be best for a ratio, or for a product."""
+    release = NO_MEAN_OF_ALL[asked]()
+    assert len(release.sides) == 3
+    assert {(side.cap, side.typical) for side in release.sides} == {(None, None)}
+
+
 def test_equal_weights_tell_how_many_there_are() -> None:
     release = mean(neighbours="add-remove", epsilon=0.4, about="population", related=False)
     assert release.n != N

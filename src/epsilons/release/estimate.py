@@ -25,7 +25,6 @@ class Scalar(Reportable):
     """One number.
 
     Attributes:
-        foretold: whether what other assumptions would have bought can be foretold from budgets.
         value: within the bounds.
         raw: as it was drawn.
         bounds: the range of the values, known or found.
@@ -35,7 +34,6 @@ class Scalar(Reportable):
     """
 
     kind: ClassVar = "scalar"
-    foretold: ClassVar[bool] = True
     value: float
     raw: float
     bounds: tuple[float, float]
@@ -125,7 +123,6 @@ class Cells(Reportable):
     """
 
     kind: ClassVar = "cells"
-    foretold: ClassVar[bool] = True
     value: Floats
     raw: Floats
     categories: tuple[Any, ...]
@@ -193,7 +190,6 @@ class Vector(Reportable):
     """
 
     kind: ClassVar = "vector"
-    foretold: ClassVar[bool] = False
     value: Floats
     raw: Floats
     ball: float

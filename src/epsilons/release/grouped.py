@@ -13,6 +13,7 @@ from epsilons.frozen import storable
 from epsilons.release.every import Estimate
 from epsilons.report import compared, group_name
 from epsilons.risk.assumptions import Assumption
+from epsilons.risk.margins import AnyMargin
 from epsilons.types import Floats
 
 __all__ = ["Compared", "Groups", "GroupsMargin", "Shares"]
@@ -28,23 +29,12 @@ class Shares(NamedTuple):
     high: Any
 
 
-class GroupsMargin(Protocol):
+class GroupsMargin(AnyMargin, Protocol):
     """The margin of means by group."""
 
     @property
     def drawn(self) -> Floats:
         """What was drawn."""
-
-    @property
-    def numbers(self) -> int:
-        """How many numbers the mean squared error beside it is summed over."""
-
-    @property
-    def kind(self) -> str | None:
-        """What the risk beside it is, in words; None if it is what risks are everywhere."""
-
-    def allows(self, assumption: Assumption) -> bool:
-        """Whether intervals are proven if this is true of the data."""
 
     def means(self, bounds: Bounds) -> Floats:
         """The mean of each group, within the bounds."""

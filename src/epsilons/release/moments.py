@@ -26,7 +26,6 @@ class Variance(Scalar):
         values: the range of the values.
     """
 
-    foretold: ClassVar[bool] = False
     values: Bounds
 
     def spread(self, assumption: Assumption, confidence: float) -> Spread:
@@ -53,7 +52,6 @@ class Pair(Estimate):
     """
 
     kind: ClassVar = "pair"
-    foretold: ClassVar[bool] = False
     value: float
     raw: Floats
     bounds: Bounds

@@ -83,7 +83,7 @@ def side_by_side(
         low = high = cap = typical = None
         if isinstance(estimate, (Scalar, Pair)):
             low, high = estimate.interval(each, confidence)
-        if budgets is not None and isinstance(estimate, (Scalar, Cells)) and _staked(estimate):
+        if budgets is not None and estimate.margin.staked:
             asked = (each, loss, confidence)
             goal = goal_of(asked, cells)
             if isinstance(estimate.margin, WeighedTogether):
@@ -93,13 +93,6 @@ def side_by_side(
         error = estimate.error(each, confidence)
         sides.append(Side(each.related, low, high, error, cap, typical))
     return tuple(sides)
-
-
-def _staked(estimate: Scalar | Cells) -> bool:
-    """Whether a cap of a mean, or of shares, says something of it: of a ratio it does not."""
-    if hasattr(estimate.margin, "share"):
-        return False
-    return estimate.foretold and getattr(estimate.margin, "staked", True)
 
 
 def answers(assumption: Assumption) -> tuple[Assumption, ...]:

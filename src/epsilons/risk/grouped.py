@@ -41,6 +41,7 @@ class Groups(Margin, ABC):
     """What margins of means by group share, on cells x and 1 − x of each group in turn."""
 
     kind: ClassVar[str | None] = GROUPS
+    staked: ClassVar[bool] = False
 
     @property
     @abstractmethod

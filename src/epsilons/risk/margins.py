@@ -45,8 +45,12 @@ class Margin:
         return True
 
 
-class ScalarMargin(Protocol):
-    """The margin of one number."""
+class AnyMargin(Protocol):
+    """What releases ask of the margin of anything."""
+
+    @property
+    def staked(self) -> bool:
+        """Whether the caps that would have been best for a mean, or for shares, are those of it."""
 
     def allows(self, assumption: Assumption) -> bool:
         """Whether intervals are proven if this is true of the data."""
@@ -58,6 +62,10 @@ class ScalarMargin(Protocol):
     @property
     def kind(self) -> str | None:
         """What the risk beside it is, in words; None if it is what risks are everywhere."""
+
+
+class ScalarMargin(AnyMargin, Protocol):
+    """The margin of one number."""
 
     def interval(
         self, raw: float, bounds: Bounds, assumption: Assumption, confidence: float
@@ -65,19 +73,8 @@ class ScalarMargin(Protocol):
         """A range that holds the truth with at least this probability."""
 
 
-class CellsMargin(Protocol):
+class CellsMargin(AnyMargin, Protocol):
     """The margin of the shares of categories."""
-
-    def allows(self, assumption: Assumption) -> bool:
-        """Whether intervals are proven if this is true of the data."""
-
-    @property
-    def numbers(self) -> int:
-        """How many numbers the mean squared error beside it is summed over."""
-
-    @property
-    def kind(self) -> str | None:
-        """What the risk beside it is, in words; None if it is what risks are everywhere."""
 
     def intervals(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from epsilons.frozen import storable
 from epsilons.risk.assumptions import Assumption
@@ -23,6 +23,8 @@ class OneGroup(Margin):
     """
 
     of: Any
+
+    staked: ClassVar[bool] = False
 
     @property
     def kind(self) -> str | None:

@@ -48,6 +48,7 @@ class PublicGroups(Margin):
     people: Integers
 
     kind: ClassVar[str | None] = None
+    staked: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for array in (self.drawn, self.people):

@@ -14,24 +14,13 @@ from epsilons.risk import local
 from epsilons.risk.around import AroundCells, around
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.local import Sums
-from epsilons.risk.margins import Bounds, Margin
+from epsilons.risk.margins import AnyMargin, Bounds, Margin
 from epsilons.risk.mean import sampling_reach
 from epsilons.types import Floats
 
 
-class VectorMargin(Protocol):
+class VectorMargin(AnyMargin, Protocol):
     """The margin of a mean vector."""
-
-    def allows(self, assumption: Assumption) -> bool:
-        """Whether intervals are proven if this is true of the data."""
-
-    @property
-    def numbers(self) -> int:
-        """How many numbers the mean squared error beside it is summed over."""
-
-    @property
-    def kind(self) -> str | None:
-        """What the risk beside it is, in words; None if it is what risks are everywhere."""
 
     def intervals(
         self, raw: Floats, assumption: Assumption, confidence: float
@@ -168,6 +157,7 @@ class ReportedVector(Margin):
     people: int
 
     kind: ClassVar[str | None] = None
+    staked: ClassVar[bool] = False
 
     def intervals(
         self, raw: Floats, assumption: Assumption, confidence: float

@@ -88,6 +88,7 @@ class SoftMoments(Margin, ABC):
     """What is known of moments, from three cells of one column, or from nine of two."""
 
     kind: ClassVar[str | None] = AT_THE_MEANS
+    staked: ClassVar[bool] = False
     squares: ClassVar[int] = 1
     """How many parts of an error probability the variance of a slope takes."""
 

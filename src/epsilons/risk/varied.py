@@ -20,6 +20,7 @@ class VarianceMargin(Margin, ABC):
     """What margins of variances share."""
 
     kind: ClassVar[str | None] = AT_THE_MEANS
+    staked: ClassVar[bool] = False
 
     @property
     @abstractmethod
