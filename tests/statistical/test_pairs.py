@@ -24,8 +24,9 @@ from epsilons.ladder import Ladder
 from epsilons.mechanisms import build_histogram
 from epsilons.mechanisms.cell_sums import build_cell_sums
 from epsilons.risk.assumptions import Assumption
+from epsilons.risk.estimated import Estimated
 from epsilons.risk.goals import CellsGoal
-from epsilons.risk.soft import Estimated, RatioMoments, SoftMoments, WeighedMoments
+from epsilons.risk.soft import RatioMoments, SoftMoments, WeighedMoments
 from epsilons.tally import GRID
 from epsilons.tally.levels import SumGroups
 from epsilons.tally.pairs import cut, nine_cells

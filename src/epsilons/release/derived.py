@@ -12,6 +12,7 @@ from epsilons import parameters
 from epsilons.errors import KindError
 from epsilons.release.estimate import Cells, Scalar
 from epsilons.risk import ratio
+from epsilons.risk.estimated import Estimated
 from epsilons.risk.margins import Ratio, RatioCells
 from epsilons.risk.quantiles import QuantilesMargin, quantile_of_cells
 from epsilons.types import Floats
@@ -26,18 +27,10 @@ _GRID_SHARE: Final = 0.01
 """The part of the error probability that bounds how many people a grid puts off."""
 
 
-class Amount(NamedTuple):
-    """A number, with its interval.
+class Amount(Estimated):
+    """A number that follows from a release, in data units, with its interval."""
 
-    Attributes:
-        value: the estimate.
-        low: the lower end of its interval.
-        high: the upper end.
-    """
-
-    value: float
-    low: float
-    high: float
+    __slots__ = ()
 
 
 class Counts(NamedTuple):

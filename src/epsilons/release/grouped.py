@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from epsilons.frozen import storable
 from epsilons.release.every import Estimate
 from epsilons.report import compared, group_name
 from epsilons.risk.assumptions import Assumption
+from epsilons.risk.estimated import Bracketed
 from epsilons.risk.margins import AnyMargin
 from epsilons.types import Floats
 
@@ -21,12 +22,10 @@ __all__ = ["Compared", "Groups", "GroupsMargin", "Shares"]
 Bounds = tuple[float, float]
 
 
-class Shares(NamedTuple):
+class Shares(Bracketed[Any]):
     """Which part of all people some are, with its interval: a number each, or an array."""
 
-    value: Any
-    low: Any
-    high: Any
+    __slots__ = ()
 
 
 class GroupsMargin(AnyMargin, Protocol):

@@ -9,7 +9,8 @@ from epsilons.frozen import storable
 from epsilons.release.estimate import Scalar
 from epsilons.release.every import Estimate
 from epsilons.risk.assumptions import Assumption
-from epsilons.risk.soft import Estimated, SoftMoments
+from epsilons.risk.estimated import Estimated
+from epsilons.risk.soft import SoftMoments
 from epsilons.risk.spread import Spread
 from epsilons.types import Floats
 

@@ -25,7 +25,7 @@ from epsilons.release.spending import ByLevel, Expected, Spending
 from epsilons.release.tabled import Tabled
 from epsilons.report.shown import Shown
 from epsilons.risk.assumptions import RELATED, Assumption
-from epsilons.risk.soft import Estimated
+from epsilons.risk.estimated import Estimated
 from epsilons.risk.spread import Spread
 from epsilons.types import Floats
 

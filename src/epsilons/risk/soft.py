@@ -21,6 +21,7 @@ from epsilons.frozen import storable
 from epsilons.risk import mean
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.contrasts import Contrast
+from epsilons.risk.estimated import Estimated
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.margins import Behind, Margin
 from epsilons.risk.weighing import Weighing
@@ -46,29 +47,6 @@ _MIDDLE: Final = np.array([0.5, 0.0, -0.5])
 
 _SQUARE: Final = np.array([0.25, -0.25, 0.25])
 """What they count for a²."""
-
-
-class Estimated(NamedTuple):
-    """A number with its interval.
-
-    Attributes:
-        value: the estimate.
-        low: the lower end of its interval.
-        high: the upper end.
-    """
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """A range that holds the truth with the confidence of the release."""
-        return self.low, self.high
-
-    def times(self, unit: float) -> Estimated:
-        """The same in another unit."""
-        return Estimated(self.value * unit, self.low * unit, self.high * unit)
 
 
 class Function(NamedTuple):

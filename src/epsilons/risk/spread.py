@@ -5,32 +5,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from epsilons.frozen import storable
 from epsilons.risk.assumptions import Assumption
+from epsilons.risk.estimated import Estimated
 from epsilons.risk.margins import Bounds, Weighed
 from epsilons.risk.moment import EXPECTED, Seen, Spreading, Way
 from epsilons.risk.weighing import Weighing
 
 
-class Spread(NamedTuple):
-    """The standard deviation of the data, in data units.
+class Spread(Estimated):
+    """The standard deviation of the data, of people as they are weighted, in data units."""
 
-    Attributes:
-        value: an estimate, of people as they are weighted.
-        low: the lower end of its interval.
-        high: the upper end.
-    """
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """A range that holds the standard deviation with the confidence of the release."""
-        return self.low, self.high
+    __slots__ = ()
 
 
 @storable
@@ -82,7 +70,7 @@ class WeighedSpread(Weighed):
         variance = min(max(found, 0.0), 0.25) if math.isfinite(found) else 0.25
         unit = bounds[1] - bounds[0]
         value = min(max(math.sqrt(variance), low), high)
-        return Spread(unit * value, unit * low, unit * high)
+        return Spread(value, low, high).times(unit)
 
     @cached_property
     def _alike(self) -> Weighing:

@@ -10,9 +10,10 @@ from typing import ClassVar
 from epsilons.frozen import storable
 from epsilons.risk import mean
 from epsilons.risk.assumptions import Assumption
+from epsilons.risk.estimated import Estimated
 from epsilons.risk.margins import Bounds, Margin
 from epsilons.risk.moment import Seen, Spreading
-from epsilons.risk.soft import AT_THE_MEANS, Estimated, SoftMoments
+from epsilons.risk.soft import AT_THE_MEANS, SoftMoments
 from epsilons.risk.weighing import Weighing
 
 
