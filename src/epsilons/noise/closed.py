@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Final, overload
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,12 @@ from epsilons.errors import ArgumentError
 from epsilons.frozen import storable
 from epsilons.noise.arguments import integer, natural, positive_rational
 from epsilons.noise.compositions import composition, compositions
-from epsilons.noise.deviation import least_beyond
 from epsilons.noise.laplace import Geometric, as_float
 from epsilons.noise.magnitude import LIMIT
 from epsilons.noise.pieces import Pieces
-from epsilons.noise.source import Source, resolve
+from epsilons.noise.source import Source
 from epsilons.noise.uniform import below, below_each, permutation, permutations
+from epsilons.noise.vector import Tries, VectorLaw
 
 FEW: Final = 6
 """So many cells can be drawn at any scale: at least one try in C(10, 5) = 252 is kept."""
@@ -33,18 +33,22 @@ one try in 1,097, is kept."""
 HALF: Final = LIMIT / 2
 """What positive cells may sum to where int64 is used."""
 
-TOGETHER: Final = 1 << 16
-"""Numbers that are worked on together."""
-
 
 @storable
 @dataclass(frozen=True, init=False)
-class Closed:
+class Closed(VectorLaw):
     """Tables of integers that sum to zero, each the less likely the larger its entries are.
 
     Guarantee: P(z) is proportional to e^{-(|z_1| + ... + |z_k|) / scale} on all integer vectors of
     k = `cells` entries with the sum 0, and no other occurs; draws are exact. A shift by d with
-    d_1 + ... + d_k = 0 changes log P by at most (|d_1| + ... + |d_k|) / scale.
+    d_1 + ... + d_k = 0 changes log P by at most (|d_1| + ... + |d_k|) / scale. So `loss` is of what
+    some cells lose and others gain, together: if that is odd, the sum cannot have stayed 0, and the
+    loss is infinite.
+
+    What all positive cells sum to is tried as a sum of k - 1 geometric variables, and how many
+    cells are positive as a share of a random subset; coins of whole numbers keep a try with the
+    ratio of its true probability and that one. Tables are of Python integers if the numerator of
+    scale/2 is above 2**53 or a draw could reach 2**62.
 
     Args:
         scale: an integer or `Fraction` above zero.
@@ -148,81 +152,9 @@ class Closed:
         top = float(logs.max())
         return math.exp(top + math.log(np.exp(logs - top).sum()) - self._log_ratios - fall)
 
-    def deviation(self, beta: float) -> int:
-        """Return the least distance that one cell exceeds with probability beta at most.
-
-        Args:
-            beta: above 0 and below 1.
-
-        Raises:
-            ArgumentError: `beta` is not such a number.
-        """
-        return least_beyond(lambda x: 2.0 * self.tail(x), beta)
-
-    def loss(self, points: int) -> Fraction | float:
-        """Return the largest log-ratio of the law and itself, if cells move by so many points.
-
-        Args:
-            points: what some cells lose and others gain, together: an integer of at least 0. If it
-                is odd, the sum cannot have stayed 0, and the loss is infinite.
-
-        Raises:
-            ArgumentError: `points` is not such a number.
-        """
-        return self.pieces.loss(natural("points", points))
-
-    @overload
-    def draw(self, source: Source | None, size: None = None) -> tuple[int, ...]: ...
-
-    @overload
-    def draw(self, source: Source | None, size: int) -> NDArray[Any]: ...
-
-    def draw(
-        self, source: Source | None, size: int | None = None
-    ) -> tuple[int, ...] | NDArray[Any]:
-        """Draw from the law.
-
-        Args:
-            source: where the bits come from; None is the system's entropy.
-            size: how many; None for a single table.
-
-        Returns:
-            A tuple of Python integers, or an array of shape (size, cells): int64, and of Python
-            integers (dtype object) if the numerator of scale/2 is above 2**53 or a draw could reach
-            2**62. Then nothing wraps, and the draws are slower.
-
-        Raises:
-            ArgumentError: `source` is not a source, or `size` not an integer of at least 0.
-
-        Guarantee: independent draws, each with exactly the probabilities of `log_pmf`.
-
-        Reference: docs/proofs/closed.md. What all positive cells sum to is tried as a sum of
-        k - 1 geometric variables, and how many cells are positive as a share of a random subset;
-        coins of whole numbers keep a try with the ratio of its true probability and that one.
-        """
-        source = resolve(source)
-        if size is None:
-            one: list[int] = self._many(source, 1)[0].tolist()
-            return tuple(one)
-        return self._many(source, natural("size", size))
-
-    def _many(self, source: Source, size: int) -> NDArray[Any]:
-        parts: list[NDArray[Any]] = [np.empty((0, self.cells), dtype=np.int64)]
-        half, width = Geometric(self.scale / 2), self.cells - 1
-        missing = size
-        while missing > 0:
-            # How many are tried is a matter of speed: each is kept or not for itself.
-            tries = min(int(missing / self.acceptance) + 1, max(TOGETHER // self.cells, 1))
-            sizes = half.draw(source, tries * width).reshape(tries, width)
-            # A float sum of so few numbers is right to a millionth: what is below HALF fits.
-            if sizes.dtype == object or sizes.sum(axis=1, dtype=np.float64).max() > HALF:
-                part = self._slowly(source, [sum(map(int, row)) for row in sizes.tolist()])
-            else:
-                part = self._kept(source, sizes.sum(axis=1))
-            parts.append(part[:missing])
-            missing -= len(parts[-1])
-        # One part of Python integers makes the whole array one: nothing is cast down.
-        return np.concatenate(parts)
+    @property
+    def _tries(self) -> Tries:
+        return Tries(self.cells, Geometric(self.scale / 2), self.cells - 1, HALF)
 
     def _kept(self, source: Source, r: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the tables of those tries that are kept, `r` being what positive cells sum to."""
@@ -251,9 +183,9 @@ class Closed:
         """Toss the coin of a try in which nothing is positive: C(2k - 2, k - 1) ways are one."""
         return below(source, math.comb(2 * self.cells - 2, self.cells - 1)) == 0
 
-    def _slowly(self, source: Source, sums: list[int]) -> NDArray[Any]:
+    def _slowly(self, source: Source, sizes: list[int]) -> NDArray[Any]:
         """Return the same, on Python integers of any size."""
-        found = [table for r in sums if (table := self._tried(source, r)) is not None]
+        found = [table for r in sizes if (table := self._tried(source, r)) is not None]
         tables = np.empty((len(found), self.cells), dtype=object)
         for row, table in enumerate(found):
             tables[row] = table

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Final, overload
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from epsilons.errors import ArgumentError
 from epsilons.frozen import storable
 from epsilons.noise.arguments import integer, natural, positive_rational
-from epsilons.noise.deviation import least_beyond
 from epsilons.noise.laplace import Geometric, as_float
 from epsilons.noise.magnitude import LIMIT
 from epsilons.noise.pieces import Pieces
-from epsilons.noise.source import Source, resolve
+from epsilons.noise.source import Source
 from epsilons.noise.uniform import below, below_each
+from epsilons.noise.vector import Tries, VectorLaw
 
 FEW: Final = 5
 """So many numbers can be drawn at any scale: at least one try in 2^5·5! = 3,840 is kept."""
@@ -32,18 +32,20 @@ try in 1,097, is kept."""
 QUARTER: Final = LIMIT / 4
 """Half the side of the largest cube for which int64 is used."""
 
-TOGETHER: Final = 1 << 16
-"""Numbers that are worked on together."""
-
 
 @storable
 @dataclass(frozen=True, init=False)
-class Cube:
+class Cube(VectorLaw):
     """Vectors of integers, each the less likely the larger its largest entry is.
 
     Guarantee: P(z) is proportional to e^{-max(|z_1|, ..., |z_d|) / scale} on all integer vectors of
     d = `dimension` entries; draws are exact. A shift by at most m in every entry changes log P by
-    at most m / scale.
+    at most m / scale: so `loss` is of how far any entry moves.
+
+    Half the side of a cube is tried as a sum of d + 1 geometric variables, coins of whole numbers
+    keep a try with the ratio of its true probability and that one, and every entry is uniform
+    within the cube. Vectors are of Python integers if the numerator of the scale is above 2**53 or
+    a draw could reach 2**60.
 
     Args:
         scale: an integer or `Fraction` above zero.
@@ -146,80 +148,9 @@ class Cube:
             natural("x", x), self.dimension, np.concatenate([[-math.inf], ways + self._shells])
         )
 
-    def deviation(self, beta: float) -> int:
-        """Return the least distance that one entry exceeds with probability beta at most.
-
-        Args:
-            beta: above 0 and below 1.
-
-        Raises:
-            ArgumentError: `beta` is not such a number.
-        """
-        return least_beyond(lambda x: 2.0 * self.tail(x), beta)
-
-    def loss(self, points: int) -> Fraction | float:
-        """Return the largest log-ratio of the law and itself, if no entry moves farther than this.
-
-        Args:
-            points: an integer of at least 0.
-
-        Raises:
-            ArgumentError: `points` is not such a number.
-        """
-        return self.pieces.loss(natural("points", points))
-
-    @overload
-    def draw(self, source: Source | None, size: None = None) -> tuple[int, ...]: ...
-
-    @overload
-    def draw(self, source: Source | None, size: int) -> NDArray[Any]: ...
-
-    def draw(
-        self, source: Source | None, size: int | None = None
-    ) -> tuple[int, ...] | NDArray[Any]:
-        """Draw from the law.
-
-        Args:
-            source: where the bits come from; None is the system's entropy.
-            size: how many; None for a single vector.
-
-        Returns:
-            A tuple of Python integers, or an array of shape (size, dimension): int64, and of Python
-            integers (dtype object) if the numerator of the scale is above 2**53 or a draw could
-            reach 2**60. Then nothing wraps, and the draws are slower.
-
-        Raises:
-            ArgumentError: `source` is not a source, or `size` not an integer of at least 0.
-
-        Guarantee: independent draws, each with exactly the probabilities of `log_pmf`.
-
-        Reference: docs/proofs/cube.md. Half the side of a cube is tried as a sum of d + 1 geometric
-        variables, coins of whole numbers keep a try with the ratio of its true probability and that
-        one, and every entry is uniform within the cube.
-        """
-        source = resolve(source)
-        if size is None:
-            one: list[int] = self._many(source, 1)[0].tolist()
-            return tuple(one)
-        return self._many(source, natural("size", size))
-
-    def _many(self, source: Source, size: int) -> NDArray[Any]:
-        parts: list[NDArray[Any]] = [np.empty((0, self.dimension), dtype=np.int64)]
-        one, width = Geometric(self.scale), self.dimension + 1
-        missing = size
-        while missing > 0:
-            # How many are tried is a matter of speed: each is kept or not for itself.
-            tries = min(int(missing / self.acceptance) + 1, max(TOGETHER // width, 1))
-            sizes = one.draw(source, tries * width).reshape(tries, width)
-            # A float sum of so few numbers is right to a millionth: what is below QUARTER fits.
-            if sizes.dtype == object or sizes.sum(axis=1, dtype=np.float64).max() > QUARTER:
-                part = self._slowly(source, [sum(map(int, row)) for row in sizes.tolist()])
-            else:
-                part = self._kept(source, sizes.sum(axis=1))
-            parts.append(part[:missing])
-            missing -= len(parts[-1])
-        # One part of Python integers makes the whole array one: nothing is cast down.
-        return np.concatenate(parts)
+    @property
+    def _tries(self) -> Tries:
+        return Tries(self.dimension, Geometric(self.scale), self.dimension + 1, QUARTER)
 
     def _kept(self, source: Source, r: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the vectors of those tries that are kept, `r` being half the sides of cubes."""
@@ -231,12 +162,12 @@ class Cube:
         drawn = below_each(source, sides).reshape(len(good), self.dimension)
         return np.asarray(drawn - good[:, np.newaxis])
 
-    def _slowly(self, source: Source, halves: list[int]) -> NDArray[Any]:
+    def _slowly(self, source: Source, sizes: list[int]) -> NDArray[Any]:
         """Return the same, on Python integers of any size."""
         d = self.dimension
         kept = [
             r
-            for r in halves
+            for r in sizes
             if all(below(source, 2 * r + 2 * i) < 2 * r + 1 for i in range(1, d + 1))
         ]
         vectors = np.empty((len(kept), d), dtype=object)
