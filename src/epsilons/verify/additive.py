@@ -23,6 +23,8 @@ from epsilons.verify.verdict import Verdict, budgets_of
 _DIGITS, _TRUSTED = 60, 45
 """Significant digits that are carried, and those that are relied on."""
 
+_SHORT: Final = "The values of a sum can move by all of the grid, and it says by less."
+
 
 @dataclass(frozen=True)
 class SumsKind:
@@ -132,7 +134,7 @@ def exact_additive(mechanism: AdditiveMechanism) -> Verdict:
         if law.steps != 1:
             raise PrivacyError("Each of several sums may cross a stair of its own.")
     elif reach < grid:
-        raise PrivacyError("The values of a sum can move by all of the grid, and it says by less.")
+        raise PrivacyError(_SHORT)
     if kind.coins is not None and kind.coins != (mechanism.keep is not None):
         raise PrivacyError(
             "Coins that are not tossed protect nobody, and those that are must be said."
@@ -165,6 +167,28 @@ def weights_of(mechanism: Any, levels: int) -> list[int]:
     if len(weights) != levels:
         raise PrivacyError("The mechanism does not give each level one weight.")
     return weights
+
+
+def lattice_moves(mechanism: Any, why: str) -> list[int]:
+    """How far a person of each level moves one of several sums, in lattice points.
+
+    Each moves by k·reach on the grid, so its quotient, rounded down, by ceil(k·reach/grid).
+
+    Args:
+        mechanism: of sums of the same people, who are all surely used.
+        why: what is said of coins, if there are some.
+
+    Raises:
+        PrivacyError: weights, grid or reach are not what they must be, or there are coins.
+    """
+    weights = weights_of(mechanism, len(mechanism.levels))
+    grid = whole(mechanism.grid, 1, "The grid")
+    reach = whole(mechanism.reach, 1, "The reach of a person")
+    if reach < grid:
+        raise PrivacyError(_SHORT)
+    if getattr(mechanism, "keep", None) is not None:
+        raise PrivacyError(f"Coins are for one sum: {why}")
+    return [-(-k * reach // grid) for k in weights]
 
 
 def _moved(law: LawPieces, distance: int, grid: int) -> Fraction | float:

@@ -19,7 +19,7 @@ import numpy as np
 
 from epsilons.errors import PrivacyError
 from epsilons.types import Floats
-from epsilons.verify.additive import weights_of
+from epsilons.verify.additive import lattice_moves
 from epsilons.verify.laws import LawPieces, declared, whole
 
 _ASKED: Final = 300
@@ -29,22 +29,15 @@ _FAR: Final = 300
 def several_losses(mechanism: Any) -> tuple[Fraction | float, ...]:
     """The loss of a person of each level, in all sums together.
 
-    Each sum moves by k·reach on the grid at most, so its quotient, rounded down, by at most
-    ceil(k·reach/grid) lattice points; the largest of all moves is no larger.
+    The largest of all moves is no larger than that of each sum.
 
     Raises:
         PrivacyError: the mechanism is not of its kind, or the law is not one whose losses this
             checker can bound.
     """
-    weights = weights_of(mechanism, len(mechanism.levels))
-    grid = whole(mechanism.grid, 1, "The grid")
-    reach = whole(mechanism.reach, 1, "The reach of a person")
-    if reach < grid:
-        raise PrivacyError("The values of a sum can move by all of the grid, and it says by less.")
-    if getattr(mechanism, "keep", None) is not None:
-        raise PrivacyError("Coins are for one sum: here everyone is surely used.")
+    moves = lattice_moves(mechanism, "here everyone is surely used.")
     law = vector(mechanism.law, len(mechanism.bounds))
-    return tuple(law.loss(-(-k * reach // grid)) for k in weights)
+    return tuple(map(law.loss, moves))
 
 
 def vector(law: Any, sums: int) -> LawPieces:

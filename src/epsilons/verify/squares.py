@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import Any
 
 from epsilons.errors import PrivacyError
-from epsilons.verify.additive import weights_of
-from epsilons.verify.laws import one_number, whole
+from epsilons.verify.additive import lattice_moves
+from epsilons.verify.laws import one_number
 
 
 def squares_losses(mechanism: Any) -> tuple[Fraction | float, ...]:
@@ -26,14 +26,8 @@ def squares_losses(mechanism: Any) -> tuple[Fraction | float, ...]:
         PrivacyError: the mechanism is not of its kind, or the law is not one whose losses this
             checker can bound.
     """
-    weights = weights_of(mechanism, len(mechanism.levels))
-    grid = whole(mechanism.grid, 1, "The grid")
-    reach = whole(mechanism.reach, 1, "The reach of a person")
-    if reach < grid:
-        raise PrivacyError("The values of a sum can move by all of the grid, and it says by less.")
-    if getattr(mechanism, "keep", None) is not None:
-        raise PrivacyError("Coins are for one sum: half of a square is no square.")
+    moves = lattice_moves(mechanism, "half of a square is no square.")
     law = one_number(mechanism.law)
     if law.steps != 1:
         raise PrivacyError("Each of two sums may cross a stair of its own.")
-    return tuple(law.loss(-(-k * reach // grid) + 1) if k else Fraction(0) for k in weights)
+    return tuple(law.loss(each + 1) if each else Fraction(0) for each in moves)
