@@ -41,6 +41,18 @@ ENGINES = {
 """Dask takes a second for each case: it is asked where there is time."""
 
 
+def _looking(examples: int) -> settings:
+    """For so many cases: slow ones count, and nothing is remembered from one run to the next."""
+    return settings(
+        max_examples=examples,
+        deadline=None,
+        derandomize=not HUNTING,
+        database=None,
+        print_blob=True,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
 @pytest.fixture(scope="module", autouse=True)
 def shorter() -> Any:
     """A short ladder where nothing is declared: it takes less time."""
@@ -104,14 +116,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("forms", GROUPS)
-@settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    derandomize=not HUNTING,
-    database=None,
-    print_blob=True,
-    suppress_health_check=list(HealthCheck),
-)
+@_looking(EXAMPLES)
 @given(data=st.data())
 @pytest.mark.usefixtures("small")
 def test_neighbours_cannot_be_told_apart(
@@ -123,14 +128,7 @@ def test_neighbours_cannot_be_told_apart(
 
 
 @pytest.mark.parametrize("forms", GROUPS)
-@settings(
-    max_examples=WIDE_EXAMPLES,
-    deadline=None,
-    derandomize=not HUNTING,
-    database=None,
-    print_blob=True,
-    suppress_health_check=list(HealthCheck),
-)
+@_looking(WIDE_EXAMPLES)
 @given(data=st.data())
 @pytest.mark.usefixtures("small")
 def test_neighbours_cannot_be_told_apart_by_groups_and_several_questions(

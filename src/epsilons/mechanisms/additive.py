@@ -15,7 +15,7 @@ from epsilons.allocation import Allocation
 from epsilons.frozen import storable
 from epsilons.noise import DiscreteLaplace, Law, PointMass, Source, below_many
 from epsilons.risk import Weighing, stair_noise
-from epsilons.types import Floats, Integers
+from epsilons.types import Floats, Integers, freeze
 
 _WEIGHT_BITS = 45
 """The bits of the largest weight: rounding weights down then costs nothing that anyone can measure,
@@ -84,8 +84,7 @@ class Additive:
     moves: int = 1
 
     def __post_init__(self) -> None:
-        for array in (self.levels, self.counts, self.weights):
-            array.flags.writeable = False
+        freeze(self.levels, self.counts, self.weights)
 
     def total(self, sums: Integers) -> int:
         """The lattice point of the data, floor(Σ k·sum / grid), before noise."""

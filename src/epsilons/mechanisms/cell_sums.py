@@ -17,7 +17,7 @@ from epsilons.mechanisms.additive import COARSE_BITS, MANY, lattice, noisy_cells
 from epsilons.noise import DiscreteLaplace, Source
 from epsilons.risk import Weighing
 from epsilons.tally import CellTally
-from epsilons.types import Floats, Integers
+from epsilons.types import Floats, Integers, freeze
 
 
 @storable
@@ -60,8 +60,7 @@ class CellSums:
     keep: tuple[Fraction, ...] | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.levels, self.weights):
-            array.flags.writeable = False
+        freeze(self.levels, self.weights)
 
     def total(self, tally: CellTally) -> npt.NDArray[Any]:
         """The weighted count of each cell, before noise."""

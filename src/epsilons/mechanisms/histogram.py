@@ -32,7 +32,7 @@ from epsilons.mechanisms.additive import (
 from epsilons.noise import Closed, DiscreteLaplace, PointMass, Source
 from epsilons.risk import Weighing
 from epsilons.risk.closed import ClosedNoise
-from epsilons.types import Floats, Integers
+from epsilons.types import Floats, Integers, freeze
 
 _SAFE = 2**62
 _HUGE = 1e300
@@ -78,8 +78,7 @@ class Table(ABC):
     moves: int = 2
 
     def __post_init__(self) -> None:
-        for array in (self.levels, self.counts, self.weights):
-            array.flags.writeable = False
+        freeze(self.levels, self.counts, self.weights)
 
     def total(self, sums: Integers) -> npt.NDArray[Any]:
         """The weighted count of each cell, Σ k·sums[level, cell], before noise."""

@@ -15,7 +15,7 @@ from epsilons.frozen import storable
 from epsilons.mechanisms.additive import Additive, build, noisy_cells, points, ratio
 from epsilons.noise import Law, Source
 from epsilons.risk import Weighing
-from epsilons.types import Floats, Integers
+from epsilons.types import Floats, Integers, freeze
 
 
 @storable
@@ -63,8 +63,7 @@ class SumAndSquares:
     bounds: tuple[float, float]
 
     def __post_init__(self) -> None:
-        for array in (self.levels, self.counts, self.weights):
-            array.flags.writeable = False
+        freeze(self.levels, self.counts, self.weights)
 
     def total(self, sums: Integers, squares: Integers) -> tuple[int, int]:
         """The lattice points of the data, before noise.

@@ -12,7 +12,7 @@ from epsilons.frozen import storable
 from epsilons.mechanisms.candidates import Candidates
 from epsilons.noise import Source, below, exp_minus
 from epsilons.noise.enclosure import continues_below, enclose
-from epsilons.types import Floats, Integers
+from epsilons.types import Floats, Integers, freeze
 
 __all__ = ["Selection", "spread_of"]
 
@@ -79,8 +79,7 @@ class Selection:
     odds: tuple[int, int] = (1, 1)
 
     def __post_init__(self) -> None:
-        for array in (self.levels, self.weights):
-            array.flags.writeable = False
+        freeze(self.levels, self.weights)
 
     @property
     def spread(self) -> int:

@@ -24,7 +24,7 @@ from epsilons.mechanisms.additive import (
 from epsilons.noise import Cube, DiscreteLaplace, Source
 from epsilons.noise.cube import can_be_drawn
 from epsilons.risk import CubeNoise, Weighing
-from epsilons.types import Floats, Integers
+from epsilons.types import Floats, Integers, freeze
 
 _BITS = 45
 """The bits of the largest weight."""
@@ -74,8 +74,7 @@ class SeveralSums:
     bounds: tuple[tuple[float, float], ...]
 
     def __post_init__(self) -> None:
-        for array in (self.levels, self.counts, self.weights):
-            array.flags.writeable = False
+        freeze(self.levels, self.counts, self.weights)
 
     def total(self, sums: tuple[Integers, ...]) -> tuple[int, ...]:
         """The lattice points of the data, before noise.

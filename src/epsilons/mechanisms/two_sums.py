@@ -16,7 +16,7 @@ from epsilons.mechanisms.additive import around, points
 from epsilons.noise import PairLaw, Source
 from epsilons.risk import Weighing, ratio
 from epsilons.tally import Tally
-from epsilons.types import Floats, Integers
+from epsilons.types import Floats, Integers, freeze
 
 
 @storable
@@ -57,8 +57,7 @@ class TwoSums:
     bounds: tuple[float, float]
 
     def __post_init__(self) -> None:
-        for array in (self.levels, self.weights):
-            array.flags.writeable = False
+        freeze(self.levels, self.weights)
 
     @property
     def matrix(self) -> tuple[tuple[int, int], tuple[int, int]]:

@@ -13,7 +13,7 @@ from epsilons.risk.located import Located, LocatedRatio
 from epsilons.risk.margins import CellsMargin, ScalarMargin
 from epsilons.risk.reported import VectorMargin
 from epsilons.risk.spread import Spread, WeighedSpread
-from epsilons.types import Floats
+from epsilons.types import Floats, freeze
 
 _ENDS: Final = ("from", "to")
 """What the ends of a bin are called in a table."""
@@ -130,8 +130,7 @@ class Cells(Reportable):
     other: Any = None
 
     def __post_init__(self) -> None:
-        for array in (self.value, self.raw):
-            array.flags.writeable = False
+        freeze(self.value, self.raw)
 
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """For each category by itself, a range that holds its share."""
@@ -196,8 +195,7 @@ class Vector(Reportable):
     margin: VectorMargin
 
     def __post_init__(self) -> None:
-        for array in (self.value, self.raw):
-            array.flags.writeable = False
+        freeze(self.value, self.raw)
 
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """For each coordinate by itself, a range that holds its mean."""

@@ -9,7 +9,7 @@ from epsilons.frozen import storable
 from epsilons.release.every import Estimate
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.quantiles import QuantilesMargin
-from epsilons.types import Floats
+from epsilons.types import Floats, freeze
 
 
 @storable
@@ -31,8 +31,7 @@ class Quantiles(Estimate):
     margin: QuantilesMargin
 
     def __post_init__(self) -> None:
-        for array in (self.value, self.raw):
-            array.flags.writeable = False
+        freeze(self.value, self.raw)
 
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """For each quantile by itself, a range that holds it."""

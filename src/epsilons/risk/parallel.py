@@ -16,7 +16,7 @@ from epsilons.risk.margins import Bounds, Margin, Weighed
 from epsilons.risk.ratio import Difference
 from epsilons.risk.tails import bisect, least, quantile_of
 from epsilons.risk.weighing import Weighing
-from epsilons.types import Floats, Integers
+from epsilons.types import Floats, Integers, freeze
 
 _SPLITS: Final = (0.5, 0.4, 0.6, 0.25, 0.75, 0.1, 0.9)
 """Parts of an error probability that one of two groups may take."""
@@ -51,8 +51,7 @@ class PublicGroups(Margin):
     staked: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        for array in (self.drawn, self.people):
-            array.flags.writeable = False
+        freeze(self.drawn, self.people)
 
     @property
     def numbers(self) -> int:
