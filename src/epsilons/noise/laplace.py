@@ -123,7 +123,7 @@ class Geometric(_Scaled):
         """
         return math.exp(-as_float((natural("x", x) + 1) / self.scale))
 
-    def _beyond(self, x: int) -> float:
+    def _farther(self, x: int) -> float:
         return self.tail(x)
 
     def _one(self, source: Source) -> int:

@@ -14,13 +14,53 @@ from epsilons.noise.pieces import Pieces
 from epsilons.noise.source import Source, resolve
 
 
-class Law(ABC):
-    """A distribution on the integers: its probabilities, and draws from exactly these."""
+class AnyLaw(ABC):
+    """What every law tells, of one number or of several that are distributed alike."""
 
     @property
     @abstractmethod
     def pieces(self) -> Pieces:
         """Where the law is flat and where it falls: a declaration, which checkers read."""
+
+    @property
+    @abstractmethod
+    def variance(self) -> float:
+        """The variance of each number."""
+
+    @abstractmethod
+    def tail(self, x: int) -> float:
+        """Return the probability of more than `x` in one number, for `x` of at least 0."""
+
+    def deviation(self, beta: float) -> int:
+        """Return the least distance from 0 that one number exceeds with probability beta at most.
+
+        Args:
+            beta: above 0 and below 1.
+
+        Raises:
+            ArgumentError: `beta` is not such a number.
+        """
+        return least_beyond(self._farther, beta)
+
+    def _farther(self, x: int) -> float:
+        """Return the probability of a distance from 0 of more than `x`: of both sides."""
+        return 2.0 * self.tail(x)
+
+    def loss(self, points: int) -> Fraction | float:
+        """Return the largest log-ratio of the law and itself, shifted by so many points.
+
+        Args:
+            points: an integer of at least 0. Of two numbers, what both move together, in one
+                direction; of several, how far they move in the norm of the law.
+
+        Raises:
+            ArgumentError: `points` is not such a number.
+        """
+        return self.pieces.loss(natural("points", points))
+
+
+class Law(AnyLaw):
+    """A distribution on the integers: its probabilities, and draws from exactly these."""
 
     @abstractmethod
     def exponent(self, x: int) -> Fraction | float:
@@ -29,41 +69,6 @@ class Law(ABC):
     @abstractmethod
     def log_pmf(self, x: int) -> float:
         """Return the natural logarithm of the probability of `x`."""
-
-    @property
-    @abstractmethod
-    def variance(self) -> float:
-        """The variance."""
-
-    @abstractmethod
-    def tail(self, x: int) -> float:
-        """Return the probability of more than `x`, for `x` of at least 0."""
-
-    def deviation(self, beta: float) -> int:
-        """Return the least distance from 0 that is exceeded with probability beta at most.
-
-        Args:
-            beta: above 0 and below 1.
-
-        Raises:
-            ArgumentError: `beta` is not such a number.
-        """
-        return least_beyond(self._beyond, beta)
-
-    def _beyond(self, x: int) -> float:
-        """Return the probability of a distance from 0 of more than `x`: of both sides."""
-        return 2.0 * self.tail(x)
-
-    def loss(self, points: int) -> Fraction | float:
-        """Return the largest log-ratio of the law and itself, shifted by so many points.
-
-        Args:
-            points: an integer of at least 0.
-
-        Raises:
-            ArgumentError: `points` is not such a number.
-        """
-        return self.pieces.loss(natural("points", points))
 
     @overload
     def draw(self, source: Source | None, size: None = None) -> int: ...

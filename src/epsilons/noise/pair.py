@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from fractions import Fraction
 from typing import Any, overload
 
@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from epsilons.noise.arguments import natural
 from epsilons.noise.bernoulli import CHUNK
-from epsilons.noise.deviation import least_beyond
+from epsilons.noise.law import AnyLaw
 from epsilons.noise.magnitude import WIDEST
-from epsilons.noise.pieces import Pieces
 from epsilons.noise.source import Source, resolve
 
 
-class PairLaw(ABC):
+class PairLaw(AnyLaw):
     """A distribution on pairs of integers: its probabilities, and draws from exactly these.
 
     Both coordinates have mean 0 and one variance.
@@ -25,11 +24,6 @@ class PairLaw(ABC):
 
     rate: Fraction
     steps: int
-
-    @property
-    @abstractmethod
-    def pieces(self) -> Pieces:
-        """Where the law is flat and where it falls: a declaration, which checkers read."""
 
     @abstractmethod
     def exponent(self, x: int, y: int) -> Fraction | float:
@@ -41,39 +35,8 @@ class PairLaw(ABC):
 
     @property
     @abstractmethod
-    def variance(self) -> float:
-        """The variance of either coordinate."""
-
-    @property
-    @abstractmethod
     def covariance(self) -> float:
         """The covariance of the two coordinates."""
-
-    @abstractmethod
-    def tail(self, x: int) -> float:
-        """Return the probability of more than `x` in one coordinate, for `x` of at least 0."""
-
-    def deviation(self, beta: float) -> int:
-        """Return the least distance that one coordinate exceeds with probability beta at most.
-
-        Args:
-            beta: above 0 and below 1.
-
-        Raises:
-            ArgumentError: `beta` is not such a number.
-        """
-        return least_beyond(lambda x: 2.0 * self.tail(x), beta)
-
-    def loss(self, points: int) -> Fraction | float:
-        """Return the largest log-ratio of the law and itself, if both move by so many points.
-
-        Args:
-            points: what the coordinates move together, in one direction: an integer of at least 0.
-
-        Raises:
-            ArgumentError: `points` is not such a number.
-        """
-        return self.pieces.loss(natural("points", points))
 
     @overload
     def draw(self, source: Source | None, size: None = None) -> tuple[int, int]: ...

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from fractions import Fraction
+from abc import abstractmethod
 from typing import Any, Final, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epsilons.noise.arguments import natural
-from epsilons.noise.deviation import least_beyond
 from epsilons.noise.laplace import Geometric
-from epsilons.noise.pieces import Pieces
+from epsilons.noise.law import AnyLaw
 from epsilons.noise.source import Source, resolve
 
 TOGETHER: Final = 1 << 16
@@ -35,7 +33,7 @@ class Tries(NamedTuple):
     fits: float
 
 
-class VectorLaw(ABC):
+class VectorLaw(AnyLaw):
     """A distribution on vectors of integers, and draws from exactly these probabilities.
 
     A sum of geometric variables is tried as the size of a vector, coins keep it or not, and a
@@ -44,39 +42,8 @@ class VectorLaw(ABC):
 
     @property
     @abstractmethod
-    def pieces(self) -> Pieces:
-        """Where the law is flat and where it falls: a declaration, which checkers read."""
-
-    @property
-    @abstractmethod
     def acceptance(self) -> float:
         """The share of tries that a draw keeps."""
-
-    @abstractmethod
-    def tail(self, x: int) -> float:
-        """Return the probability of more than `x` in one entry, for `x` of at least 0."""
-
-    def deviation(self, beta: float) -> int:
-        """Return the least distance that one entry exceeds with probability beta at most.
-
-        Args:
-            beta: above 0 and below 1.
-
-        Raises:
-            ArgumentError: `beta` is not such a number.
-        """
-        return least_beyond(lambda x: 2.0 * self.tail(x), beta)
-
-    def loss(self, points: int) -> Fraction | float:
-        """Return the largest log-ratio of the law and itself, if a vector moves by so many points.
-
-        Args:
-            points: how far it moves, in the norm of the law: an integer of at least 0.
-
-        Raises:
-            ArgumentError: `points` is not such a number.
-        """
-        return self.pieces.loss(natural("points", points))
 
     @overload
     def draw(self, source: Source | None, size: None = None) -> tuple[int, ...]: ...
