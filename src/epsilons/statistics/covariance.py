@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Final
 
@@ -15,7 +14,7 @@ from epsilons.risk.goals import CellsGoal
 from epsilons.risk.soft import SoftMoments
 from epsilons.statistics import soft_cells
 from epsilons.statistics.call import Call
-from epsilons.statistics.question import Question, Sentences
+from epsilons.statistics.question import Sentences
 from epsilons.statistics.steps import Answer, Steps
 
 __all__ = ["Covariance"]
@@ -24,7 +23,7 @@ CELLS: Final = 9
 
 
 @dataclass(frozen=True, eq=False)
-class Covariance(Question):
+class Covariance(soft_cells.SoftQuestion):
     """The covariance of two columns: see `epsilons.covariance` for what each argument means.
 
     Attributes:
@@ -38,7 +37,6 @@ class Covariance(Question):
 
     statistic: ClassVar[str] = "covariance"
     describes: ClassVar[str] = "how two columns of {file} go together"
-    every_method: ClassVar[tuple[str, ...]] = (*soft_cells.RULES, *soft_cells.OPEN)
     unplanned: ClassVar[str] = (
         'statistic="covariance" has no plan of its own: its weights are those of nine categories. '
         'Plan with statistic="frequencies", categories=9.'
@@ -65,10 +63,6 @@ class Covariance(Question):
     def goal(self) -> CellsGoal:
         """The errors of all nine cells are to be small."""
         return CellsGoal(self.assumption, self.loss, self.confidence, CELLS)
-
-    def methods(self, neighbours: str) -> Collection[str]:
-        """The names that `method` may have beside "auto"."""
-        return soft_cells.RULES if neighbours == "replace" else soft_cells.OPEN
 
     def look(self, call: Call) -> tally.Look:
         """Look at the rows of the first column."""

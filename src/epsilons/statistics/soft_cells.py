@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol
+from abc import abstractmethod
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
 
 from epsilons import tally
 from epsilons.allocation import allocate_for
@@ -18,7 +21,7 @@ from epsilons.statistics.people import counted_first
 from epsilons.statistics.question import Question
 from epsilons.statistics.steps import Answer, Draw, Steps
 
-__all__ = ["NO_BOUNDS", "OPEN", "RULES", "closed", "opened", "refuse_other_words"]
+__all__ = ["NO_BOUNDS", "OPEN", "RULES", "SoftQuestion", "closed", "opened", "refuse_other_words"]
 
 RULES: Final = ("optimal", "threshold", "uniform", "proportional")
 """The rules for soft cells: none of them tosses coins, which would show in what cells sum to."""
@@ -34,17 +37,22 @@ _SLACK: Final = 16.0 / tally.GRID
 """What grid, fold and the floors of cells may add to a share, and the lattice of open noise."""
 
 
-class _Asked(Protocol):
+@dataclass(frozen=True, eq=False)
+class SoftQuestion(Question):
     """A question whose answer follows from shares of soft cells."""
 
+    every_method: ClassVar[tuple[str, ...]] = (*RULES, *OPEN)
+
     @property
+    @abstractmethod
     def goal(self) -> CellsGoal:
         """The errors of all cells are to be small."""
 
-    @property
-    def method(self) -> str:
-        """By name."""
+    def methods(self, neighbours: str) -> Collection[str]:
+        """The names that `method` may have beside "auto"."""
+        return RULES if neighbours == "replace" else OPEN
 
+    @abstractmethod
     def answered(self, margin: SoftMoments) -> tuple[Pair | Scalar, float]:
         """The estimate, and its risk in data units."""
 
@@ -70,7 +78,7 @@ def refuse_other_words(question: Question, squared: str) -> None:
         )
 
 
-def closed(asked: _Asked, counted: tally.CellTally, call: Call) -> Steps:
+def closed(asked: SoftQuestion, counted: tally.CellTally, call: Call) -> Steps:
     """People and budgets are public: noise that sums to zero, as units do."""
     counted = call.part(counted)
     budgets = Budgets.of_levels(counted.levels, counted.counts)
@@ -94,7 +102,7 @@ def closed(asked: _Asked, counted: tally.CellTally, call: Call) -> Steps:
     )
 
 
-def opened(asked: _Asked, counted: tally.CellTally, call: Call) -> Steps:
+def opened(asked: SoftQuestion, counted: tally.CellTally, call: Call) -> Steps:
     """People are private: perhaps they are counted, then each cell has noise of its own."""
     counted = call.part(counted)
     goal = asked.goal

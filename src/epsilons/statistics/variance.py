@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, cast
 
@@ -18,7 +17,7 @@ from epsilons.risk.soft import SoftMoments
 from epsilons.risk.varied import ThreeCells, VarianceMargin, Varied
 from epsilons.statistics import soft_cells
 from epsilons.statistics.call import Call
-from epsilons.statistics.question import Question, Sentences
+from epsilons.statistics.question import Sentences
 from epsilons.statistics.steps import Answer, Draw, Steps
 from epsilons.types import Integers
 
@@ -26,7 +25,7 @@ __all__ = ["Variance"]
 
 
 @dataclass(frozen=True, eq=False)
-class Variance(Question):
+class Variance(soft_cells.SoftQuestion):
     """The variance of a column: see `epsilons.variance` for each argument.
 
     Attributes:
@@ -38,7 +37,6 @@ class Variance(Question):
 
     statistic: ClassVar[str] = "variance"
     describes: ClassVar[str] = "the variance of a column of {file}"
-    every_method: ClassVar[tuple[str, ...]] = (*soft_cells.RULES, *soft_cells.OPEN)
     unplanned: ClassVar[str] = (
         'statistic="variance" has no plan of its own: it spends what a mean does, and comes with '
         'one. Plan with statistic="mean".'
@@ -62,10 +60,6 @@ class Variance(Question):
     def goal(self) -> CellsGoal:
         """Under add/remove the errors of all three cells are to be small."""
         return CellsGoal(self.assumption, self.loss, self.confidence, 3)
-
-    def methods(self, neighbours: str) -> Collection[str]:
-        """The names that `method` may have beside "auto"."""
-        return soft_cells.RULES if neighbours == "replace" else soft_cells.OPEN
 
     def look(self, call: Call) -> tally.Look:
         """Look at the rows, as numbers on a range."""
