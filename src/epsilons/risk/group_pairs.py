@@ -223,12 +223,9 @@ class Pair:
             return scale * float(far.max())
 
         added = [sampling(part * beta) + noise((1.0 - part) * beta) for part in _SPLITS]
-        each = [
-            Combined(logs[None], below[None]).log_envelope(rates * scale * unit)[0]
-            for logs, below, unit in zip(laws.logs, laws.below, units.tolist(), strict=True)
-        ]
+        each = laws.log_envelope(rates * scale * units[:, None])
         # Below 0 no more than 1 is known of the tail at what is between the corners.
-        envelope = np.maximum(np.max(each, axis=0), 0.0)
+        envelope = np.maximum(each.max(axis=0), 0.0)
         together = float(((logs + envelope + math.log(2.0 / beta)) / rates).min())
         return min(together, *added)
 
