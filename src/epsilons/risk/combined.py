@@ -162,7 +162,7 @@ def _highest(logs: Floats, slopes: Floats) -> Floats:
     best = np.maximum(best, last + np.maximum(steps[:, -2, None] + line, 0.0)).ravel()
     inner = np.maximum(between, np.maximum(low, high))
     np.maximum.at(best, row * slope.shape[1] + place, inner)
-    return best.reshape(slope.shape)
+    return np.asarray(best.reshape(slope.shape))
 
 
 def row_of(parts: Integers) -> Integers:

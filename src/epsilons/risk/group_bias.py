@@ -194,11 +194,13 @@ class _Gains(NamedTuple):
         each: at both ends of the average weights, for each level.
         alone: what all people add, if there is no other group: at the worse end.
         cost: what the prices cost.
+        best: the least of what people add alone and of what that costs.
     """
 
     each: Floats
     alone: Floats
     cost: Floats
+    best: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,11 +244,13 @@ class _Pair:
         prices cannot be the best, and are not looked at further.
         """
         one, other = (self._gains(side, box[side]) for side in (0, 1))
-        together = one.cost[:, None] + other.cost
-        least = np.maximum(one.alone[:, None], other.alone) + together
-        enough = (one.alone + one.cost).min() + (other.alone + other.cost).min()
-        first, second = np.nonzero(least <= enough * (1.0 + 1e-12))
-        gain = np.maximum(one.each[:, None, first], other.each[None, :, second])
+        enough = (one.best + other.best) * (1.0 + 1e-12)
+        i = np.flatnonzero(np.maximum(one.alone, other.best) + one.cost <= enough)
+        j = np.flatnonzero(np.maximum(other.alone, one.best) + other.cost <= enough)
+        together = one.cost[i, None] + other.cost[j]
+        least = np.maximum(one.alone[i, None], other.alone[j]) + together
+        first, second = np.nonzero(least <= enough)
+        gain = np.maximum(one.each[:, None, i[first]], other.each[None, :, j[second]])
         worst = (np.maximum(gain, 0.0) @ self.people).max(axis=(0, 1))
         return float((worst + together[first, second]).min())
 
@@ -265,4 +269,5 @@ class _Pair:
         prices = (_PRICES * top[:, None]).reshape(-1)
         each = np.repeat(found, len(_PRICES), axis=1) - prices[:, None] * self.weights
         alone = (np.maximum(each, 0.0) @ self.people).max(axis=0)
-        return _Gains(each, alone, prices * most)
+        cost = prices * most
+        return _Gains(each, alone, cost, float((alone + cost).min()))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise, product
 from typing import Final, NamedTuple
 
@@ -104,14 +104,22 @@ class Pair:
         first, second = (lo + unit * side.estimate for side in self.sides)
         if not self._told or crude[0] <= 0.0 or second == 0.0:
             return crude
-        cuts = np.geomspace(*crude, _CELLS + 1).tolist()
-        found = [math.inf, -math.inf]
-        for low, high in pairwise(cuts):
-            far = unit * self.error(((1.0, 1.0), (low, high)), beta)
+        cells = list(pairwise(np.geomspace(*crude, _CELLS + 1).tolist()))
+
+        @cache
+        def left(cell: Range) -> Range | None:
+            far = unit * self.error(((1.0, 1.0), cell), beta)
             least, most = sorted(((first - far) / second, (first + far) / second))
-            if max(least, low) <= min(most, high):
-                found = [min(found[0], max(least, low)), max(found[1], min(most, high))]
-        return _both(crude, (found[0], found[1]))
+            least, most = max(least, cell[0]), min(most, cell[1])
+            return (least, most) if least <= most else None
+
+        # What is left of the first cell of which anything is, and of the last one: others are
+        # between them.
+        low = next((found for cell in cells if (found := left(cell))), None)
+        if low is None:
+            return crude
+        high = next(found for cell in reversed(cells) if (found := left(cell)))
+        return _both(crude, (low[0], high[1]))
 
     @property
     def _told(self) -> bool:
