@@ -17,6 +17,7 @@ from typing import Final
 import numpy as np
 
 from epsilons.risk.closed import at_zero
+from epsilons.risk.waves import HIGHEST, closed_wave
 from epsilons.types import Floats, Integers
 
 PARTS: Final = 64
@@ -40,8 +41,11 @@ _BELOW: Final = _ABOVE[:121]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 
-_HIGHEST, _PERIOD = 40.0, 72.0
-"""Waves up to which a tail is added up, and its period."""
+_PERIOD: Final = 72.0
+"""The period of a tail that is added up from waves."""
+
+_UP: Final = 1e-12
+"""By how much a point that was computed is moved up, so that rounding does not count."""
 
 _FINE: Final = 1e-12
 """Less of a probability is not told from rounding, where it is a sum of waves."""
@@ -85,45 +89,80 @@ class Combined:
         Returns:
             An array of the shape of the three together.
         """
-        gap = np.array(np.broadcast_arrays(np.minimum(gap, 1e9), rows, beta)[0], dtype=np.float64)
-        low, high = np.zeros(gap.shape), np.full(gap.shape, 4.0)
+        rows, gap, beta = np.broadcast_arrays(rows, np.asarray(gap, dtype=np.float64), beta)
+        # With the other side it is at most twice as often.
+        low = self._inverse(rows, np.log(beta))
+        if not np.any(np.isfinite(gap)):
+            return low
+        high = self._inverse(rows, np.log(0.5 * beta))
+        if not np.any(gap[np.isfinite(gap)]):
+            return np.where(np.isfinite(gap), high, low)
+        gap = np.minimum(gap, 1e9)
 
         def too_often(q: Floats) -> Floats:
             found = np.exp(self.log_exceeds(rows, q)) + np.exp(self.log_exceeds(rows, q + gap))
             return np.asarray(found > beta)
 
-        while np.any(short := too_often(high)):
-            high = np.where(short, 2.0 * high, high)
-            if float(high.max()) > 1e6:
-                return np.full(gap.shape, np.inf)
         for _ in range(36):
             middle = 0.5 * (low + high)
             short = too_often(middle)
             low, high = np.where(short, middle, low), np.where(short, high, middle)
         return high
 
+    def _inverse(self, rows: Integers, log: Floats) -> Floats:
+        """The least t from 0, rounded up, at which the bound on ln P(X > t) is at most this.
+
+        `log_exceeds` falls, and is the lesser of two lines between points; before the last point it
+        is flat, and beyond it a line.
+        """
+        logs = self.logs[rows]
+        place = (logs > log[..., None]).sum(axis=-1) - 1
+        left = np.clip(place, 0, _MOST - 2)
+        points = np.maximum(left[..., None] + np.arange(-1, 3), 0)
+        before, here, after, next_one = np.moveaxis(np.take_along_axis(logs, points, -1), -1, 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            part = 1.0 + (log - after) / (next_one - after)
+            from_left = (log - here) / (here - before)
+        part = np.where((left > 0) & (from_left < part), from_left, part)
+        part = np.where(place == _MOST - 1, 2.0, np.where(np.isnan(part), np.inf, part))
+        return np.where(place < 0, 0.0, _STEP * (left + part) * (1.0 + _UP))
+
     def log_envelope(self, rates: Floats) -> Floats:
         """For each row and each rate λ an ln K with P(X > t) ≤ K·e^{−λt} for all t.
 
         ∞ where λt + ln P(X > t) still grows at the last point.
+
+        Args:
+            rates: for all rows, or a row of them for each.
         """
-        above = self.logs[:, None, :] + rates[:, None] * _ABOVE
-        below = self.below[:, None, :] - rates[:, None] * _BELOW
-        best = np.maximum(_highest(above), _highest(below))
+        rates = np.atleast_2d(rates)
+        best = np.maximum(_highest(self.logs, rates), _highest(self.below, -rates))
         best = np.maximum(best, -rates * _BELOW[-1])  # farther below it is at most 1
-        return np.where(above[:, :, -1] < above[:, :, -2], best, np.inf)
+        falls = (self.logs[:, -1] - self.logs[:, -2])[:, None] < -rates * _STEP
+        return np.where(falls, best, np.inf)
 
 
-def _highest(concave: Floats) -> Floats:
-    """A bound on a concave function from the first to the last point, by the last axis.
+def _highest(logs: Floats, slopes: Floats) -> Floats:
+    """A bound on concave functions plus lines, from the first to the last point, by row and slope.
 
-    Between two points it is below the chords of its neighbours, drawn on.
+    Between two points it is below the chords of its neighbours, drawn on. That is more than at the
+    points only where it rises before them and falls after them.
     """
-    steps = np.diff(concave, axis=-1)
-    after = concave[..., 1:-1] - np.minimum(steps[..., 1:], 0.0)
-    before = concave[..., 1:-1] + np.maximum(steps[..., :-1], 0.0)
-    inner = np.minimum(after[..., 1:], before[..., :-1]).max(axis=-1)
-    return np.asarray(np.maximum(np.maximum(inner, after[..., 0]), before[..., -1]))
+    steps = np.diff(logs)
+    rising = steps[:, None, :] > -_STEP * slopes[..., None]
+    row, place, before = np.nonzero(rising[..., :-2] & ~rising[..., 2:])
+    slope = np.broadcast_to(slopes, rising.shape[:2])
+    line = slope[row, place] * _STEP
+    low = logs[row, before + 1] + line * (before + 1)
+    high = logs[row, before + 2] + line * (before + 2)
+    between = np.minimum(low + steps[row, before] + line, high - steps[row, before + 2] - line)
+    line = slope * _STEP
+    best = logs[:, 1, None] + line - np.minimum(steps[:, 1, None] + line, 0.0)
+    last = logs[:, -2, None] + line * (logs.shape[1] - 2)
+    best = np.maximum(best, last + np.maximum(steps[:, -2, None] + line, 0.0)).ravel()
+    inner = np.maximum(between, np.maximum(low, high))
+    np.maximum.at(best, row * slope.shape[1] + place, inner)
+    return np.asarray(best.reshape(slope.shape))
 
 
 def row_of(parts: Integers) -> Integers:
@@ -187,8 +226,7 @@ def of_four(cells: int | None, coefficients: tuple[float, ...]) -> tuple[Combine
 @lru_cache(maxsize=256)
 def _of_four(cells: int | None, coefficients: tuple[float, ...]) -> Combined:
     """By Gil-Pelaez; what the waves that are left out may add is added."""
-    waves = np.arange(math.ceil(_HIGHEST * _PERIOD / (2.0 * np.pi)), dtype=np.float64)
-    theta = np.asarray((waves + 0.5) * (2.0 * np.pi / _PERIOD), dtype=np.float64)
+    theta, sines = _sines()
     used = [each for each in coefficients if each != 0.0]
     factor = 1.0
     if cells is None or cells > WAVES:
@@ -197,12 +235,20 @@ def _of_four(cells: int | None, coefficients: tuple[float, ...]) -> Combined:
         for each in used:
             wave /= 1.0 + np.square(each * theta)
     else:
-        wave = _closed_wave(cells, used, theta)
+        wave = closed_wave(cells, used, theta)
     # Beyond the last they fall nearly like 1/θ or faster: (1/π)·∫ wave/θ is less than this.
     left_out = float(wave[-1]) / 3.0 + _FINE
-    found = 0.5 - np.sin(np.outer(_ABOVE, theta)) @ (wave / theta * (2.0 / _PERIOD))
+    found = 0.5 - sines @ (wave / theta * (2.0 / _PERIOD))
     inner = np.maximum(found - left_out, 0.0)[None]
     return _tabled(_drawn_on(found + left_out, left_out)[None], inner, factor)
+
+
+@lru_cache(maxsize=1)
+def _sines() -> tuple[Floats, Floats]:
+    """The waves θ that are added up, and sin θt at all points t from 0."""
+    waves = np.arange(math.ceil(HIGHEST * _PERIOD / (2.0 * np.pi)), dtype=np.float64)
+    theta = np.asarray((waves + 0.5) * (2.0 * np.pi / _PERIOD), dtype=np.float64)
+    return theta, np.sin(np.outer(_ABOVE, theta))
 
 
 def _drawn_on(tail: Floats, left_out: float) -> Floats:
@@ -220,26 +266,6 @@ def _drawn_on(tail: Floats, left_out: float) -> Floats:
     slope = math.log(tail[good - 1] / (tail[good - 11] - 2.0 * left_out)) / 10.0
     beyond = np.arange(1, len(tail) - good + 1)
     return np.concatenate([tail[:good], tail[good - 1] * np.exp(slope * beyond)])
-
-
-def _closed_wave(cells: int, used: list[float], theta: Floats) -> Floats:
-    """E e^{iθ·Σvz} given that all noises sum to zero: an integral of a product over all cells.
-
-    The sum over steps of the width h misses of the integral what a Poisson variable of mean 2π/h
-    has up to `cells`, and what the factor of all other cells leaves beyond the ends: 1e-20.
-    """
-    others = cells - len(used)
-    width = 2.0 * np.pi / (cells + 7.0 * math.sqrt(cells) + 20.0)
-    end = _HIGHEST + 24.0
-    if others > 0:
-        end = min(end, math.sqrt(10.0 ** min(20.0 / others, 6.0)))
-    across = np.arange(-end, end, width)
-    below = np.ones((len(theta), len(across)))
-    for each in used:
-        shifted = each * theta[:, None] + across
-        below *= 1.0 + shifted * shifted
-    above = (1.0 + across * across) ** -others
-    return np.asarray((above / below).sum(axis=1) * (width / (2.0 * np.pi * at_zero(cells))))
 
 
 def _tabled(outer: Floats, inner: Floats, factor: float) -> Combined:

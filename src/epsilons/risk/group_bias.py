@@ -8,10 +8,9 @@ Derived in `docs/proofs/groups.md`; data are on a unit range.
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -188,6 +187,22 @@ def apart(
 _Box = tuple[Range, Range]
 
 
+class _Gains(NamedTuple):
+    """What a person of each level adds to a group, by prices.
+
+    Attributes:
+        each: at both ends of the average weights, for each level.
+        alone: what all people add, if there is no other group: at the worse end.
+        cost: what the prices cost.
+        best: the least of what people add alone and of what that costs.
+    """
+
+    each: Floats
+    alone: Floats
+    cost: Floats
+    best: float
+
+
 @dataclass(frozen=True, eq=False)
 class _Pair:
     """Two groups of different people.
@@ -197,12 +212,14 @@ class _Pair:
         people: the share of everyone who has each.
         shares: what the people of each group weigh together: at least, and at most.
         times: what the bias of each group is multiplied with.
+        known: what was computed before, by group and average weights.
     """
 
     weights: Floats
     people: Floats
     shares: tuple[Range, Range]
     times: tuple[float, float]
+    known: dict[tuple[int, Range], _Gains] = field(default_factory=dict)
 
     def possible(self, box: _Box) -> bool:
         """Whether groups of these average weights can have different people, and leave others.
@@ -222,27 +239,35 @@ class _Pair:
     def bound(self, box: _Box) -> float:
         """The least bound of those that are tried, which holds for all average weights in a box.
 
-        Given prices a bound is convex in both average weights: the corners are worst.
+        Given prices a bound is convex in both average weights: the corners are worst. What people
+        add is at least what they add to either group alone, and at most the sum of both: so most
+        prices cannot be the best, and are not looked at further.
         """
-        (first, cost), (second, beside) = (self._gains(side, box[side]) for side in (0, 1))
-        worst = np.zeros((len(cost), len(beside)))
-        for one, other in product(first, second):
-            gain = np.maximum(one[:, None], other[None])
-            worst = np.maximum(worst, np.maximum(gain, 0.0) @ self.people)
-        return float((worst + cost[:, None] + beside).min())
+        one, other = (self._gains(side, box[side]) for side in (0, 1))
+        enough = (one.best + other.best) * (1.0 + 1e-12)
+        i = np.flatnonzero(np.maximum(one.alone, other.best) + one.cost <= enough)
+        j = np.flatnonzero(np.maximum(other.alone, one.best) + other.cost <= enough)
+        together = one.cost[i, None] + other.cost[j]
+        least = np.maximum(one.alone[i, None], other.alone[j]) + together
+        first, second = np.nonzero(least <= enough)
+        gain = np.maximum(one.each[:, None, i[first]], other.each[None, :, j[second]])
+        worst = (np.maximum(gain, 0.0) @ self.people).max(axis=(0, 1))
+        return float((worst + together[first, second]).min())
 
-    def _gains(self, side: int, ends: Range) -> tuple[list[Floats], Floats]:
-        """What a person of each level adds at each end, by prices; and what the prices cost."""
+    def _gains(self, side: int, ends: Range) -> _Gains:
+        """What a person of each level adds at each end, by prices: computed once."""
+        if (side, ends) not in self.known:
+            self.known[side, ends] = self._gained(side, ends)
+        return self.known[side, ends]
+
+    def _gained(self, side: int, ends: Range) -> _Gains:
         (least, most), times = self.shares[side], self.times[side]
-        leans = _LEANS[:, None]
-        found = []
-        for a in ends:
-            off = self.weights - a
-            found.append(times / least * (np.maximum(off, 0.0) - leans * off))
+        off = self.weights - np.array(ends)[:, None, None]
+        found = times / least * (np.maximum(off, 0.0) - _LEANS[:, None] * off)
         heaviest = np.maximum(self.weights, 1e-12 * self.weights[-1])
         top = (np.maximum(*found) / heaviest).max(axis=1)
         prices = (_PRICES * top[:, None]).reshape(-1)
-        each = [
-            np.repeat(one, len(_PRICES), axis=0) - prices[:, None] * self.weights for one in found
-        ]
-        return each, prices * most
+        each = np.repeat(found, len(_PRICES), axis=1) - prices[:, None] * self.weights
+        alone = (np.maximum(each, 0.0) @ self.people).max(axis=0)
+        cost = prices * most
+        return _Gains(each, alone, cost, float((alone + cost).min()))

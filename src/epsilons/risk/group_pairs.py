@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise, product
 from typing import Final, NamedTuple
 
@@ -104,14 +104,22 @@ class Pair:
         first, second = (lo + unit * side.estimate for side in self.sides)
         if not self._told or crude[0] <= 0.0 or second == 0.0:
             return crude
-        cuts = np.geomspace(*crude, _CELLS + 1).tolist()
-        found = [math.inf, -math.inf]
-        for low, high in pairwise(cuts):
-            far = unit * self.error(((1.0, 1.0), (low, high)), beta)
+        cells = list(pairwise(np.geomspace(*crude, _CELLS + 1).tolist()))
+
+        @cache
+        def left(cell: Range) -> Range | None:
+            far = unit * self.error(((1.0, 1.0), cell), beta)
             least, most = sorted(((first - far) / second, (first + far) / second))
-            if max(least, low) <= min(most, high):
-                found = [min(found[0], max(least, low)), max(found[1], min(most, high))]
-        return _both(crude, (found[0], found[1]))
+            least, most = max(least, cell[0]), min(most, cell[1])
+            return (least, most) if least <= most else None
+
+        # What is left of the first cell of which anything is, and of the last one: others are
+        # between them.
+        low = next((found for cell in cells if (found := left(cell))), None)
+        if low is None:
+            return crude
+        high = next(found for cell in reversed(cells) if (found := left(cell)))
+        return _both(crude, (low[0], high[1]))
 
     @property
     def _told(self) -> bool:
@@ -223,12 +231,9 @@ class Pair:
             return scale * float(far.max())
 
         added = [sampling(part * beta) + noise((1.0 - part) * beta) for part in _SPLITS]
-        each = [
-            Combined(logs[None], below[None]).log_envelope(rates * scale * unit)[0]
-            for logs, below, unit in zip(laws.logs, laws.below, units.tolist(), strict=True)
-        ]
+        each = laws.log_envelope(rates * scale * units[:, None])
         # Below 0 no more than 1 is known of the tail at what is between the corners.
-        envelope = np.maximum(np.max(each, axis=0), 0.0)
+        envelope = np.maximum(each.max(axis=0), 0.0)
         together = float(((logs + envelope + math.log(2.0 / beta)) / rates).min())
         return min(together, *added)
 

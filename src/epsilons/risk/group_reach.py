@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final, Literal
 
 import numpy as np
@@ -157,10 +157,9 @@ class Reach:
             return Heights(np.full(off.up.shape, np.inf), np.full(off.up.shape, np.inf))
         if scale <= 0.0:
             return off
-        rows = np.broadcast_to(self.rows, off.up.shape)
         # Heights must not fall as a weight that noise tells grows: then each side has half of β.
         gap = (off.up + off.down) / scale if self.whole else 0.0
-        far = scale * self.noise.reach(rows, gap, beta)
+        far = scale * self.noise.reach(self.rows, gap, beta)
         return Heights(off.up + far, off.down + far)
 
     def leaning(self, shares: Floats) -> Heights:
@@ -325,8 +324,14 @@ class Reach:
             return Chance(rates, logs)
         if not math.isfinite(scale):
             return Chance(rates, logs + np.inf)
-        envelope = self.noise.log_envelope(rates * scale)[self.rows]
+        envelope = _envelope(self.noise, float(rates[-1] / _RATES[-1] * scale))[self.rows]
         return Chance(rates, logs + envelope)
+
+
+@lru_cache(maxsize=64)
+def _envelope(noise: Combined, most: float) -> Floats:
+    """Of noise, at all rates that are tried up to this one: no data tell, so it is kept."""
+    return noise.log_envelope(_RATES * most)
 
 
 @dataclass(frozen=True, eq=False)
