@@ -83,7 +83,17 @@ def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("page", with_blocks("python"))
+LONG = {"docs/tutorials/spark.md"}
+"""Pages that take minutes."""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=pytest.mark.slow if page in LONG else ())
+        for page in with_blocks("python")
+    ],
+)
 @pytest.mark.usefixtures("people")
 def test_python_runs(page: str) -> None:
     """A block of text right after a block of Python is exactly what that block prints."""
