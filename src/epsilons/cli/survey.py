@@ -1,0 +1,166 @@
+"""The commands of a survey in which nobody has to trust the server."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Final
+
+import click
+
+from epsilons import report
+from epsilons.cli import options
+from epsilons.collector import Service, Survey, create
+from epsilons.collector.offline import offline as offline_page
+from epsilons.collector.serving import address_of, serve
+from epsilons.errors import FileError
+
+__all__ = ["SURVEY"]
+
+FILE: Final = click.option(
+    "--file",
+    "where",
+    default="survey.db",
+    show_default=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The file that keeps surveys, invitations and reports.",
+)
+PORT: Final = click.option(
+    "--port",
+    type=click.IntRange(1, 65_535),
+    default=8470,
+    show_default=True,
+    help="On this machine.",
+)
+PROXY: Final = click.option(
+    "--proxy", help="The address of a proxy with TLS: https://survey.example.org."
+)
+NAME: Final = click.argument("name")
+
+
+@click.group("survey")
+def SURVEY() -> None:  # noqa: N802
+    """Ask people who choose their own privacy, in their own browsers."""
+
+
+@SURVEY.command()
+@click.argument("question", type=click.Path(path_type=Path))
+@FILE
+@PORT
+@PROXY
+@options.JSON
+def new(question: Path, where: Path, port: int, proxy: str | None, as_json: bool) -> None:
+    """Make the survey that the TOML file QUESTION describes, and its invitations."""
+    address = address_of(port, proxy)
+    survey = Survey.read(question)
+    links = where.parent / f"{survey.id}-invitations.txt"
+    if links.exists():
+        raise FileError(f"{str(links)!r} is there already: invitations are never overwritten.")
+    made = create(where, survey)
+    _write_links(links, address, survey.id, made.tokens)
+    page = f"{address}/o/{survey.id}#{made.key}"
+    if as_json:
+        click.echo(report.to_json({"id": survey.id, "organiser": page, "invitations": str(links)}))
+        return
+    click.echo(f"Made survey {survey.id!r} in {where}.")
+    click.echo(f"{len(made.tokens):,} invitations, one link for each person: {links}")
+    click.echo("Your own page. Keep this link, it is shown only now:")
+    click.echo(page)
+
+
+@SURVEY.command("serve")
+@FILE
+@PORT
+@PROXY
+def serve_(where: Path, port: int, proxy: str | None) -> None:
+    """Serve all surveys of the file, until interrupted."""
+    address = address_of(port, proxy)
+    with Service(where) as service:
+        for name in service.surveys:
+            click.echo(f"{address}/s/{name}", err=True)
+        serve(service, port, proxy)
+
+
+@SURVEY.command()
+@NAME
+@click.option("--many", type=int, default=10, show_default=True, help="How many more.")
+@click.option(
+    "--save", required=True, type=click.Path(dir_okay=False, path_type=Path), help="A new file."
+)
+@FILE
+@PORT
+@PROXY
+def invitations(
+    name: str, many: int, save: Path, where: Path, port: int, proxy: str | None
+) -> None:
+    """Make more invitations to the survey NAME."""
+    address = address_of(port, proxy)
+    if save.exists():
+        raise FileError(f"{str(save)!r} is there already: invitations are never overwritten.")
+    with Service(where) as service:
+        _write_links(save, address, name, service.invite(name, many))
+    click.echo(f"{many:,} invitations: {save}")
+
+
+@SURVEY.command()
+@NAME
+@FILE
+def close(name: str, where: Path) -> None:
+    """Close the survey NAME for good."""
+    with Service(where) as service:
+        click.echo(f"Survey {name!r} is {service.shut(name)}.")
+
+
+@SURVEY.command()
+@NAME
+@FILE
+@options.JSON
+def estimate(name: str, where: Path, as_json: bool) -> None:
+    """Print the estimate of the survey NAME."""
+    with Service(where) as service:
+        told = service.estimate(name)
+        if as_json:
+            click.echo(report.to_json(told))
+            return
+        if told["reports"]:
+            survey = service.survey(name)
+            click.echo(str(survey.mechanism.estimate(service.reports(name))))
+        click.echo(f"{told['reports']:,} reports; the survey is {told['status']}.")
+
+
+@SURVEY.command()
+@NAME
+@click.argument("parquet", type=click.Path(dir_okay=False, path_type=Path))
+@FILE
+def export(name: str, parquet: Path, where: Path) -> None:
+    """Write all reports of the survey NAME to the file PARQUET."""
+    with Service(where) as service:
+        many = service.export(name, parquet)
+    click.echo(f"{many:,} reports: {parquet}")
+
+
+@SURVEY.command()
+@NAME
+@click.argument("html", type=click.Path(dir_okay=False, path_type=Path))
+@FILE
+def offline(name: str, html: Path, where: Path) -> None:
+    """Write the page of the survey NAME as one file, and print its SHA-256, to be published."""
+    with Service(where) as service:
+        text = offline_page(service.survey(name))
+    try:
+        html.write_text(text, "utf-8")
+    except OSError as error:
+        raise FileError(f"{str(html)!r} cannot be written ({error.strerror}).") from None
+    click.echo(f"{hashlib.sha256(text.encode()).hexdigest()}  {html}")
+
+
+def _write_links(path: Path, address: str, name: str, tokens: tuple[str, ...]) -> None:
+    """Write links to a new file that only its owner can read."""
+    lines = "".join(f"{address}/s/{name}#{token}\n" for token in tokens)
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(lines)
+    except OSError as error:
+        raise FileError(f"{str(path)!r} cannot be written ({error.strerror}).") from None

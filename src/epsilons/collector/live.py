@@ -1,0 +1,117 @@
+"""The live estimate of a survey: reports wait, and are merged once a tick."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import Any, Final
+
+import numpy as np
+
+from epsilons.collector.door import Door
+from epsilons.collector.question import Survey
+from epsilons.local import Reports, State
+from epsilons.release import Release
+
+__all__ = ["Live", "joined"]
+
+TICK: Final = 1.0
+"""Seconds between two merges at least."""
+
+CHUNK: Final = 20_000
+"""Reports that are merged together at most."""
+
+
+def joined(reports: Iterable[bytes]) -> Reports:
+    """Single reports of one survey as one batch. There is at least one."""
+    parts = [Reports.from_bytes(data) for data in reports]
+    first = parts[0]
+    columns = zip(*(part.columns for part in parts), strict=True)
+    return Reports(
+        first.kind,
+        first.parameters,
+        all(part.private for part in parts),
+        np.concatenate([part.epsilon for part in parts]),
+        tuple(np.concatenate(column) for column in columns),
+    )
+
+
+class Live:
+    """Adds up the reports of one survey as they come.
+
+    Args:
+        survey: whose.
+        clock: seconds that only grow.
+    """
+
+    def __init__(self, survey: Survey, clock: Callable[[], float] = time.monotonic) -> None:
+        self._survey = survey
+        self._door = Door(survey)
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._waiting: list[bytes] = []
+        self._state: State | None = None
+        self._told: dict[str, Any] | None = None
+        self._counts = dict.fromkeys((each.name for each in survey.levels), 0)
+        self._last = -TICK
+
+    def add(self, data: bytes) -> None:
+        """A report that is kept."""
+        self._waiting.append(data)  # appending is atomic; the tick takes from the front
+
+    def merge(self) -> State | None:
+        """Merge whatever waits, now. None if there is no report."""
+        with self._lock:
+            many = len(self._waiting)
+            taken, self._waiting[:many] = self._waiting[:many], []
+            several = iter(taken)
+            while chunk := list(islice(several, CHUNK)):
+                for data in chunk:
+                    self._counts[self._door.level(data)] += 1
+                state = self._survey.mechanism.state(joined(chunk))
+                self._state = state if self._state is None else self._state + state
+            self._last = self._clock()
+            if taken or self._told is None:
+                self._told = told(self._survey, self._state, self._counts)
+            return self._state
+
+    def estimate(self) -> dict[str, Any]:
+        """What the organiser's page shows: of the last tick, or of now if that is long ago."""
+        if self._told is None or self._clock() - self._last >= TICK:
+            self.merge()
+        return dict(self._told or {})
+
+
+def told(survey: Survey, state: State | None, counts: dict[str, int]) -> dict[str, Any]:
+    """An estimate as plain data.
+
+    Args:
+        survey: what was asked.
+        state: of all reports; None if there are none.
+        counts: how many reports there are at each level, by name.
+    """
+    levels = [
+        {"name": each.name, "epsilon": each.epsilon, "reports": counts[each.name]}
+        for each in survey.levels
+    ]
+    found: dict[str, Any] = {"reports": sum(counts.values()), "levels": levels, "results": []}
+    if state is None:
+        return found
+    release: Release = survey.mechanism.estimate(state)
+    lies = max(state.n // 100, 1)
+    moved = float(release.influence(lies))
+    lo, hi = survey.bounds or (0.0, 1.0)
+    # As far as the whole range, it is anywhere: plain data have no word for infinity.
+    found["influence"] = {"reports": lies, "moved": moved if moved < hi - lo else None}
+    if survey.options is None:
+        low, high = release.interval(0.95)
+        found["results"] = [{"value": release.value, "low": float(low), "high": float(high)}]
+        return found
+    lows, highs = release.band(0.95)
+    found["results"] = [
+        {"label": label, "value": float(value), "low": float(low), "high": float(high)}
+        for label, value, low, high in zip(survey.options, release.value, lows, highs, strict=True)
+    ]
+    return found

@@ -1,0 +1,148 @@
+// The way of a participant: choose a level, answer, see what is sent, send it. A report is made once,
+// kept, and sent again as it is: made again, it would tell more than was promised.
+import { hex, report, system, unhex } from "./report.js";
+import { how, levelOf, odds, says } from "./words.js";
+
+const find = (id) => document.getElementById(id);
+
+export function say(id, text) {
+  find(id).textContent = text;
+}
+
+export function show(id, visible) {
+  find(id).hidden = !visible;
+}
+
+async function place(question, token) {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token));
+  return `epsilons/${question.id}/${hex(new Uint8Array(digest)).slice(0, 16)}`;
+}
+
+// What was made on this device, if anything was.
+function kept(where) {
+  const text = localStorage.getItem(where);
+  return text === null ? null : JSON.parse(text);
+}
+
+function choice(group, value, title, detail) {
+  const label = document.createElement("label"), input = document.createElement("input");
+  input.type = "radio";
+  input.name = group;
+  input.value = value;
+  input.required = true;
+  const words = document.createElement("span"), strong = document.createElement("strong");
+  strong.textContent = title;
+  words.append(strong);
+  if (detail) {
+    const small = document.createElement("span");
+    small.textContent = detail;
+    words.append(document.createElement("br"), small);
+  }
+  label.append(input, words);
+  return label;
+}
+
+function numberField(question) {
+  const label = document.createElement("label"), input = document.createElement("input");
+  const [lo, hi] = question.bounds, unit = question.unit ? ` ${question.unit}` : "";
+  label.className = "number";
+  label.append(`A number from ${lo} to ${hi}${unit}`, input);
+  Object.assign(input, {type: "number", name: "answer", step: "any", min: lo, max: hi});
+  input.required = true;
+  return label;
+}
+
+function ask(question) {
+  say("question", question.question);
+  say("asker", `Asked by ${question.organiser}. Open until ${when(question.closes)}.`);
+  say("how", how(question));
+  for (const [at, level] of question.levels.entries()) {
+    find("levels").append(choice("level", at, level.name, odds(question, level.epsilon)));
+  }
+  if (question.kind === "number") find("answers").append(numberField(question));
+  else {
+    const options = question.kind === "yes-no" ? ["Yes", "No"] : question.options;
+    options.forEach((option, at) => find("answers").append(choice("answer", at, option, "")));
+  }
+  for (const level of question.levels) {
+    const row = document.createElement("li");
+    row.textContent = `${level.name}: ε = ${level.epsilon}. Whatever you answer, what is sent is at `
+      + `most ${Math.exp(level.epsilon).toFixed(2)} times as likely as with any other answer.`;
+    find("budgets").append(row);
+  }
+}
+
+export function when(moment) {
+  const date = new Date(moment);
+  return `${date.toLocaleString("en-GB", {dateStyle: "long", timeStyle: "short", timeZone: "UTC"})} UTC`;
+}
+
+function answer(question) {
+  const given = new FormData(find("form")).get("answer");
+  if (question.kind === "yes-no") return given === "0";
+  return Number(given);
+}
+
+function present(question, made, invitation) {
+  const bytes = unhex(made.report), level = levelOf(question, bytes);
+  say("says", says(question, bytes));
+  say("level", `${level.name}. ${odds(question, level.epsilon)}`);
+  say("whom", `${question.organiser}, by ${invitation.address || location.origin}`);
+  say("bytes", made.report);
+  show("form", false);
+  show("made", true);
+}
+
+async function deliver(question, made, invitation) {
+  find("send").disabled = true;
+  say("outcome", "Sending …");
+  try {
+    const sent = await fetch(`${invitation.address}/r/${question.id}/${made.id}`, {
+      method: "PUT",
+      headers: {"Authorization": `Bearer ${invitation.token}`,
+                "Content-Type": "application/octet-stream"},
+      body: unhex(made.report),
+      credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer",
+    });
+    const told = await sent.json();
+    say("outcome", told.reason);
+    find("outcome").dataset.status = sent.status;
+    find("send").disabled = ![429, 503].includes(sent.status);
+    find("send").textContent = "Send the same report again";
+    if (sent.ok) say("title-made", "This was sent");
+  } catch {
+    find("outcome").dataset.status = "none";
+    say("outcome", "It could not be sent. Try again: the very same report is sent, so that you "
+      + "never give away more than you chose.");
+    find("send").disabled = false;
+  }
+}
+
+// Begin. `invitation`: the token, and the address of the collector ("" for where the page is from).
+export async function begin(question, invitation) {
+  ask(question);
+  const where = await place(question, invitation.token);
+  let made = kept(where);
+  if (made) {
+    say("remembered", "This report was made on this device before. It is not made again.");
+    present(question, made, invitation);
+  } else if (question.status !== "open") {
+    say("outcome", "This survey is closed.");
+    return;
+  } else show("form", true);
+  find("form").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const level = question.levels[Number(new FormData(find("form")).get("level"))];
+    made = kept(where);
+    if (!made) {
+      const id = new Uint8Array(16);
+      system(id);
+      made = {id: hex(id), report: hex(await report(question, answer(question), level.epsilon, system))};
+      localStorage.setItem(where, JSON.stringify(made));
+    }
+    find("form").reset();
+    present(question, made, invitation);
+    find("title-made").focus();
+  });
+  find("send").addEventListener("click", () => deliver(question, made, invitation));
+}
