@@ -138,6 +138,12 @@ def test_a_host_that_is_not_ours_is_refused(served: Served) -> None:
     assert served.ask("GET", "/s/lunch", None, {"Host": "evil.example"}).status == 421
 
 
+def begun(place: str, token: str) -> bytes:
+    """The beginning of a request that sends a report."""
+    lines = [f"PUT /r/lunch/{place} HTTP/1.1", "Host: localhost", f"Authorization: Bearer {token}"]
+    return "".join(f"{line}\r\n" for line in lines).encode()
+
+
 def raw(served: Served, data: bytes, wait: float = 5.0) -> bytes:
     with socket.create_connection(("127.0.0.1", served.port), timeout=wait) as found:
         try:
@@ -154,14 +160,14 @@ def test_large_bodies_and_headers_are_cut(served: Served) -> None:
     head = (
         f"PUT /r/lunch/{'0' * 32} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
     )
-    large = head.encode() + b"Content-Length: 10000000\r\n\r\n" + b"E" * 100_000
+    large = head + b"Content-Length: 10000000\r\n\r\n" + b"E" * 100_000
     assert b" 413 " in raw(served, large)[:20]
-    chunked = head.encode() + b"Transfer-Encoding: chunked\r\n\r\n" + b"1000\r\n" + b"E" * 4096
+    chunked = head + b"Transfer-Encoding: chunked\r\n\r\n" + b"1000\r\n" + b"E" * 4096
     assert b" 413 " in raw(served, chunked)[:20]
-    assert b" 400 " in raw(served, head.encode() + b"X: " + b"y" * 100_000)[:20]
-    folded = head.encode() + b"X: a\r\n\tb: c\r\nContent-Length: 25\r\n\r\n" + made(LUNCH)
+    assert b" 400 " in raw(served, head + b"X: " + b"y" * 100_000)[:20]
+    folded = head + b"X: a\r\n\tb: c\r\nContent-Length: 25\r\n\r\n" + made(LUNCH)
     assert raw(served, folded)  # answered, whatever it is
-    split = f"GET /s/lunch%0d%0aSet-Cookie:%20a=b HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+    split = b"GET /s/lunch%0d%0aSet-Cookie:%20a=b HTTP/1.1\r\nHost: localhost\r\n\r\n"
     answer = raw(served, split)
     assert b" 404 " in answer[:20]
     assert b"cookie" not in answer.lower()
@@ -173,7 +179,7 @@ def test_two_lengths_are_refused(served: Served) -> None:
     head = (
         f"PUT /r/lunch/{'1' * 32} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
     )
-    twice = head.encode() + b"Content-Length: 25\r\nContent-Length: 26\r\n\r\n" + made(LUNCH)
+    twice = head + b"Content-Length: 25\r\nContent-Length: 26\r\n\r\n" + made(LUNCH)
     assert b" 400 " in raw(served, twice)[:20]
 
 
@@ -184,7 +190,7 @@ def test_a_slow_body_is_given_up(served: Served) -> None:
         f"PUT /r/lunch/{'2' * 32} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
     )
     began = time.monotonic()
-    slow = head.encode() + b"Content-Length: 25\r\n\r\n" + made(LUNCH)[:5]
+    slow = head + b"Content-Length: 25\r\n\r\n" + made(LUNCH)[:5]
     assert b" 408 " in raw(served, slow, wait=30.0)[:20]
     assert time.monotonic() - began < 20.0
     assert served.put("lunch", made(LUNCH), token).status == 201

@@ -38,7 +38,7 @@ def offline(survey: Survey) -> str:
     style = page("page.css")
     policy = (
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
-        "connect-src https: http://localhost:* http://127.0.0.1:* http://[::1]:*; "
+        "connect-src https: http://localhost:* http://127.0.0.1:*; "
         "base-uri 'none'; form-action 'none'"
     )
     asked = survey.to_dict()

@@ -1,9 +1,11 @@
 // The page of a participant, from a server: the invitation is in the address after #, which is in no
 // log, for browsers do not send it.
-import { begin, say } from "./flow.js";
+import { begin, say, show } from "./flow.js";
 
 async function open() {
   const id = location.pathname.split("/")[2];
+  document.getElementById("file-link").href = `/s/${id}/offline.html`;
+  show("file", true);
   const token = location.hash.slice(1);
   if (!/^[0-9a-f]{32}$/.test(token)) {
     say("outcome", "This link has no invitation, or only a part of one. Open it as it was sent.");
