@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import http.client
 import json
 import secrets
@@ -17,7 +18,7 @@ from typing import Any, NamedTuple
 
 from epsilons import collector
 
-CLOSES = "2099-12-01T18:00:00Z"
+CLOSES = datetime.datetime(2099, 12, 1, 18, tzinfo=datetime.UTC)
 SURVEYS = (
     collector.Survey(
         id="lunch", question="Did you skip lunch?", kind="yes-no", closes=CLOSES, organiser="We"

@@ -157,9 +157,7 @@ def test_large_bodies_and_headers_are_cut(served: Served) -> None:
     before = served.count("lunch")
     token = served.token("lunch")
     assert served.put("lunch", b"E" * 257, token).status == 413
-    head = (
-        f"PUT /r/lunch/{'0' * 32} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
-    )
+    head = begun("0" * 32, token)
     large = head + b"Content-Length: 10000000\r\n\r\n" + b"E" * 100_000
     assert b" 413 " in raw(served, large)[:20]
     chunked = head + b"Transfer-Encoding: chunked\r\n\r\n" + b"1000\r\n" + b"E" * 4096
@@ -176,9 +174,7 @@ def test_large_bodies_and_headers_are_cut(served: Served) -> None:
 
 def test_two_lengths_are_refused(served: Served) -> None:
     token = served.token("lunch")
-    head = (
-        f"PUT /r/lunch/{'1' * 32} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
-    )
+    head = begun("1" * 32, token)
     twice = head + b"Content-Length: 25\r\nContent-Length: 26\r\n\r\n" + made(LUNCH)
     assert b" 400 " in raw(served, twice)[:20]
 
@@ -186,9 +182,7 @@ def test_two_lengths_are_refused(served: Served) -> None:
 @pytest.mark.slow
 def test_a_slow_body_is_given_up(served: Served) -> None:
     token = served.token("lunch")
-    head = (
-        f"PUT /r/lunch/{'2' * 32} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
-    )
+    head = begun("2" * 32, token)
     began = time.monotonic()
     slow = head + b"Content-Length: 25\r\n\r\n" + made(LUNCH)[:5]
     assert b" 408 " in raw(served, slow, wait=30.0)[:20]

@@ -14,7 +14,7 @@ import pytest
 from epsilons import collector
 from epsilons.collector.offline import offline
 from tests.collector.conftest import needed
-from tests.collector.served import SURVEYS, VALUES, Served
+from tests.collector.served import CLOSES, SURVEYS, VALUES, Served
 
 PHONE = {"width": 380, "height": 800}
 LABELS = {"lunch": "Yes", "sleep": None, "way": "by bus"}
@@ -33,9 +33,9 @@ def chromium() -> Iterator[Any]:
             pytest.fail(f"EPSILONS_SKIP_NOTHING is set, and {reason}")
         pytest.skip(reason)
     with sync_playwright() as playing:
-        found = playing.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield found
-        found.close()
+        opened = playing.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield opened
+        opened.close()
 
 
 class Opened:
@@ -255,7 +255,7 @@ def test_scripts_in_texts_are_shown_as_texts(phone: Opened, tmp_path: Path) -> N
         kind="one-of",
         options=(bad, "'\"><b>"),
         organiser=bad,
-        closes="2099-01-01T00:00:00Z",
+        closes=CLOSES,
         levels=(collector.Level("<i>a", 1.0), collector.Level("</label>", 2.0)),
     )
     with Served(tmp_path, [survey]) as served:

@@ -127,7 +127,7 @@ def test_what_a_report_says_is_read_from_its_bytes(tmp_path: Path) -> None:
     levels = [{"name": "strong", "epsilon": 1.0}]
     options = ["a", "b", "c"]
     question = {"kind": "one-of", "options": options, "levels": levels}
-    cases = [
+    cases: list[dict[str, Any]] = [
         {"question": question, "value": value, "epsilon": 1.0, "random": (row + "f" * 16)}
         for row in ("00" * 8, "01" + "00" * 7, "02" + "00" * 7)
         for value in range(3)

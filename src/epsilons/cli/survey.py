@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import click
@@ -12,6 +13,7 @@ import click
 from epsilons import report
 from epsilons.cli import options
 from epsilons.collector import Service, Survey, create
+from epsilons.collector.demo import PEOPLE, Crowd, demo_survey
 from epsilons.collector.offline import offline as offline_page
 from epsilons.collector.serving import address_of, serve
 from epsilons.errors import FileError
@@ -153,6 +155,28 @@ def offline(name: str, html: Path, where: Path) -> None:
     except OSError as error:
         raise FileError(f"{str(html)!r} cannot be written ({error.strerror}).") from None
     click.echo(f"{hashlib.sha256(text.encode()).hexdigest()}  {html}")
+
+
+@SURVEY.command()
+@PORT
+def demo(port: int) -> None:
+    """Serve a survey with invented participants, to look at in a browser; nothing is kept."""
+    survey = demo_survey()
+    address = address_of(port, None)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "demo.db"
+        made = create(path, survey)
+        with Service(path) as service:
+            crowd = Crowd(service, survey, made.tokens[:PEOPLE])
+            click.echo(f"The organiser's page: {address}/o/{survey.id}#{made.key}")
+            for token in made.tokens[PEOPLE : PEOPLE + 2]:
+                click.echo(f"An invitation:        {address}/s/{survey.id}#{token}")
+            click.echo(f"{PEOPLE:,} invented people answer now. Stop with Ctrl-C.")
+            crowd.start()
+            try:
+                serve(service, port)
+            finally:
+                crowd.stop()
 
 
 def _write_links(path: Path, address: str, name: str, tokens: tuple[str, ...]) -> None:
