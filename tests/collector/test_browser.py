@@ -146,6 +146,25 @@ def test_after_a_failure_the_same_report_is_sent(served: Served, phone: Opened) 
     assert len({url for url, _ in phone.sent}) == 1
 
 
+@pytest.mark.parametrize("call", ["getItem", "setItem"])
+def test_where_nothing_can_be_kept_nothing_is_made(
+    served: Served, phone: Opened, call: str
+) -> None:
+    """A report that is not kept would be made again after a reload."""
+    phone.context.add_init_script(f"Storage.prototype.{call} = () => {{ throw new Error('no'); }}")
+    page = phone.page
+    page.goto(served.link("lunch"))
+    if call == "getItem":
+        page.get_by_text("forbids pages to remember").wait_for()
+        assert page.locator("#form").is_hidden()
+    else:
+        page.wait_for_selector("#form:not([hidden])")
+        answer(page, "lunch")
+        page.get_by_text("none was made").wait_for()
+    assert page.locator("#made").is_hidden()
+    assert phone.sent == []
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_with_the_keyboard_alone_in_both_schemes(
     served: Served, chromium: Any, scheme: str

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
+from importlib import resources
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -44,6 +46,17 @@ NAME: Final = click.argument("name")
 @click.group("survey")
 def SURVEY() -> None:  # noqa: N802
     """Ask people who choose their own privacy, in their own browsers."""
+
+
+@SURVEY.command()
+@click.argument("question", type=click.Path(dir_okay=False, path_type=Path))
+def example(question: Path) -> None:
+    """Write an example of a survey to the TOML file QUESTION."""
+    if question.exists():
+        raise FileError(f"{str(question)!r} is there already.")
+    with resources.as_file(resources.files("epsilons") / "data" / "question.toml") as path:
+        shutil.copyfile(path, question)
+    click.echo(f"Wrote {question}: epsilons survey new {question}")
 
 
 @SURVEY.command()

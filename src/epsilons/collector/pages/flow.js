@@ -118,6 +118,15 @@ async function deliver(question, made, invitation) {
   }
 }
 
+// A new report: it is kept before it is shown, so that it is never made again.
+async function fresh(question, epsilon, where) {
+  const id = new Uint8Array(16);
+  system(id);
+  const made = {id: hex(id), report: hex(await report(question, answer(question), epsilon, system))};
+  localStorage.setItem(where, JSON.stringify(made));
+  return made;
+}
+
 // Begin. `invitation`: the token, and the address of the collector ("" for where the page is from).
 export async function begin(question, invitation) {
   ask(question);
@@ -133,12 +142,12 @@ export async function begin(question, invitation) {
   find("form").addEventListener("submit", async (event) => {
     event.preventDefault();
     const level = question.levels[Number(new FormData(find("form")).get("level"))];
-    made = kept(where);
-    if (!made) {
-      const id = new Uint8Array(16);
-      system(id);
-      made = {id: hex(id), report: hex(await report(question, answer(question), level.epsilon, system))};
-      localStorage.setItem(where, JSON.stringify(made));
+    try {
+      made = kept(where) ?? await fresh(question, level.epsilon, where);
+    } catch {
+      made = null;
+      say("outcome", "This browser cannot keep a report, so none was made, and nothing is sent.");
+      return;
     }
     find("form").reset();
     present(question, made, invitation);
