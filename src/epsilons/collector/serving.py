@@ -62,7 +62,7 @@ def serve(service: Service, port: int = 8470, proxy: str | None = None) -> None:
             "Serving a survey needs the extra: pip install 'epsilons[collector]'."
         ) from None
     hosts = (*LOCAL, urlsplit(address).hostname or "")
-    # Named by its protocol, or asyncio would leave answers waiting for acknowledgements: 40 ms each.
+    # Named by its protocol: else asyncio lets answers wait for acknowledgements, 40 ms each.
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
