@@ -42,7 +42,8 @@ def test_the_live_estimate_is_that_of_the_reports(opened: Any, survey: collector
     assert service.estimate(name)["results"] == []
     for each in data:
         assert sent(service, name, tokens[name].pop(), each) == 201
-    service._live[name].merge()
+    for _ in range(2):  # what was merged is not merged again
+        service._live[name].merge()
     told = service.estimate(name)
     expected = survey.mechanism.estimate(data)
     assert told["reports"] == told["used"] == 24
