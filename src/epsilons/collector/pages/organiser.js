@@ -48,6 +48,7 @@ function result(each) {
   box.className = "result";
   strong.textContent = `${what}: ${worded(each.value)}`;
   words.append(strong, ` (95 %: from ${worded(each.low)} to ${worded(each.high)})`);
+  if (part(each.low) === 0 && part(each.high) === 100) words.append(": nothing can be said yet");
   box.append(words, picture(each));
   return box;
 }
