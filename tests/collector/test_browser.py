@@ -221,6 +221,27 @@ def test_the_organiser_sees_it_live(
     phone.clean(f"http://localhost:{served.port}/", "blob:")
 
 
+def test_the_organiser_closes_it(phone: Opened, chromium: Any, tmp_path: Path) -> None:
+    with Served(tmp_path, SURVEYS[:1]) as served:
+        someone = Opened(chromium)
+        someone.page.goto(served.link("lunch"))
+        someone.page.wait_for_selector("#form:not([hidden])")
+        page = phone.page
+        page.goto(f"http://localhost:{served.port}/o/lunch#{served.made['lunch'].key}")
+        page.get_by_text("Close this survey now").click()
+        page.get_by_role("button", name="Close it for good").click()
+        page.get_by_text("closed before its time").wait_for()
+        answer(someone.page, "lunch")
+        someone.page.get_by_role("button", name="Send it").click()
+        someone.outcome(410)
+        someone.page.goto("about:blank")
+        someone.page.goto(served.link("lunch"))
+        someone.page.get_by_text("This survey is closed.").wait_for()
+        assert someone.page.locator("#form").is_hidden()
+        assert served.count("lunch") == 0
+        someone.context.close()
+
+
 def test_a_wrong_key_shows_nothing(served: Served, phone: Opened) -> None:
     phone.page.goto(f"http://localhost:{served.port}/o/lunch#{'0' * 32}")
     phone.page.get_by_text("This key does not open").wait_for()
