@@ -115,7 +115,7 @@ def fuzzed(folder: Path, many: int) -> None:
 
 
 def test_mutated_requests(tmp_path: Path) -> None:
-    fuzzed(tmp_path, 3_000)
+    fuzzed(tmp_path, 1_500)
 
 
 @pytest.mark.slow

@@ -101,9 +101,10 @@ def random_case(rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
-def test_ten_thousand_random_reports_are_those_of_python(tmp_path: Path) -> None:
+@pytest.mark.parametrize("many", [1_000, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_random_reports_are_those_of_python(tmp_path: Path, many: int) -> None:
     rng = np.random.default_rng(19)
-    cases = [random_case(rng) for _ in range(10_000)]
+    cases = [random_case(rng) for _ in range(many)]
     found = node(tmp_path, cases)
     expected = [python(case) for case in cases]
     assert found == expected
