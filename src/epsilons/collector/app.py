@@ -21,6 +21,7 @@ from starlette.routing import Route
 
 from epsilons.collector.door import LARGEST
 from epsilons.collector.offline import offline, page
+from epsilons.collector.patience import SLOW, Bell
 from epsilons.collector.service import ABSENT, Service
 from epsilons.errors import DataError
 
@@ -28,9 +29,6 @@ __all__ = ["LOCAL", "application"]
 
 LOCAL: Final = ("localhost", "127.0.0.1", "[::1]")
 """Names of this machine: without a proxy that is stated, requests must be to one of them."""
-
-SLOW: Final = 10.0
-"""Seconds in which a body must have come."""
 
 HEADERS: Final = {
     "Content-Security-Policy": (
@@ -45,14 +43,24 @@ HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""On every answer."""
+"""On every page."""
 
-ANYWHERE: Final = {
-    "Access-Control-Allow-Origin": "*",
+PLAIN: Final = {
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+}
+"""On every answer that is data: it is never shown as a page."""
+
+ANYWHERE: Final = {"Access-Control-Allow-Origin": "*"}
+"""On answers to reports: the page that is a file has no origin. There are no cookies to abuse."""
+
+ASKED: Final = {
+    **ANYWHERE,
     "Access-Control-Allow-Methods": "PUT",
     "Access-Control-Allow-Headers": "authorization, content-type",
 }
-"""On answers to reports: the page that is a file has no origin. There are no cookies to abuse."""
+"""What a browser is told that asks before it sends a report."""
 
 TYPES: Final = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 STATIC: Final = (
@@ -89,18 +97,22 @@ def application(service: Service, hosts: Collection[str] = LOCAL) -> Starlette:
     )
 
 
-def _answer(
-    status: int,
-    content: str | bytes,
-    kind: str = "text/html; charset=utf-8",
-    more: dict[str, str] | None = None,
+def _page(
+    content: str, kind: str = "text/html; charset=utf-8", more: dict[str, str] | None = None
 ) -> Response:
-    headers = {**HEADERS, **(more or {}), "Content-Type": kind}
-    return Response(content, status, headers)
+    """Something that is shown."""
+    return Response(content, 200, {**HEADERS, **(more or {}), "Content-Type": kind})
+
+
+def _data(
+    status: int, content: str | bytes, kind: str, more: dict[str, str] | None = None
+) -> Response:
+    """Something that is read by programs."""
+    return Response(content, status, {**PLAIN, **(more or {}), "Content-Type": kind})
 
 
 def _told(status: int, held: Any, more: dict[str, str] | None = None) -> Response:
-    return _answer(status, json.dumps(held, allow_nan=False), "application/json", more)
+    return _data(status, json.dumps(held, allow_nan=False), "application/json", more)
 
 
 def _reason(status: int, reason: str, more: dict[str, str] | None = None) -> Response:
@@ -141,6 +153,7 @@ class _Pages:
     def __init__(self, service: Service, hosts: frozenset[str]) -> None:
         self._service = service
         self._hosts = hosts
+        self._bell = Bell()
 
     def at(self, endpoint: Endpoint) -> Endpoint:
         """An endpoint that answers only where it is meant to be asked."""
@@ -157,28 +170,29 @@ class _Pages:
 
     async def participant(self, _: Request) -> Response:
         """The page of a participant: the same for every survey, and without any text of one."""
-        return _answer(200, page("participant.html"))
+        return _page(page("participant.html"))
 
     async def question(self, request: Request) -> Response:
         """What is asked, and at which levels."""
-        return _told(200, self._service.question(request.path_params["survey"]))
+        name = request.path_params["survey"]
+        return _told(200, await asyncio.to_thread(self._service.question, name))
 
     async def offline(self, request: Request) -> Response:
         """The page as a file: it is saved, not shown, for its policy is its own."""
         name = request.path_params["survey"]
         saved = {"Content-Disposition": f'attachment; filename="{name}.html"'}
-        return _answer(200, offline(self._service.survey(name)), more=saved)
+        return _page(offline(self._service.survey(name)), more=saved)
 
     async def static(self, request: Request) -> Response:
         """Scripts and styles."""
         name = request.path_params["name"]
         if name not in STATIC:
             return _reason(*ABSENT)
-        return _answer(200, page(name), f"{TYPES[Path(name).suffix]}; charset=utf-8")
+        return _page(page(name), f"{TYPES[Path(name).suffix]}; charset=utf-8")
 
     async def preflight(self, _: Request) -> Response:
         """Browsers ask before a page that is a file may send."""
-        return _answer(204, b"", more=ANYWHERE)
+        return Response(b"", 204, {**PLAIN, **ASKED})
 
     async def report(self, request: Request) -> Response:
         """Take in a report."""
@@ -194,12 +208,12 @@ class _Pages:
             return _reason(413, reason, {**ANYWHERE, "Connection": "close"})
         place = request.path_params
         waiting = self._service.submit(place["survey"], place["report"], _bearer(request), data)
-        outcome = await asyncio.wrap_future(waiting)
+        outcome = await self._bell.outcome(waiting)
         return _reason(outcome.status, outcome.reason, ANYWHERE)
 
     async def organiser(self, _: Request) -> Response:
         """The organiser's page, which has nothing in it before the key is shown."""
-        return _answer(200, page("organiser.html"))
+        return _page(page("organiser.html"))
 
     def _stranger(self, request: Request) -> Response | None:
         if self._service.is_organiser(request.path_params["survey"], _bearer(request)):
@@ -232,7 +246,7 @@ class _Pages:
             data = await asyncio.to_thread(self._parquet, name)
         except DataError as problem:
             return _reason(409, str(problem))
-        return _answer(200, data, "application/vnd.apache.parquet")
+        return _data(200, data, "application/vnd.apache.parquet")
 
     def _parquet(self, name: str) -> bytes:
         with TemporaryDirectory() as folder:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from epsilons.collector.door import Door
 from epsilons.collector.question import Survey
@@ -25,17 +27,30 @@ CHUNK: Final = 20_000
 
 
 def joined(reports: Iterable[bytes]) -> Reports:
-    """Single reports of one survey as one batch. There is at least one."""
-    parts = [Reports.from_bytes(data) for data in reports]
-    first = parts[0]
+    """Single reports of one survey as one batch, in no order that tells anything.
+
+    Reports of one bit have few forms: each form is read once, whatever the number of people.
+
+    Args:
+        reports: at least one.
+    """
+    forms = sorted(Counter(reports).items())
+    parts = [Reports.from_bytes(data) for data, _ in forms]
+    times = [many for _, many in forms]
     columns = zip(*(part.columns for part in parts), strict=True)
     return Reports(
-        first.kind,
-        first.parameters,
+        parts[0].kind,
+        parts[0].parameters,
         all(part.private for part in parts),
-        np.concatenate([part.epsilon for part in parts]),
-        tuple(np.concatenate(column) for column in columns),
+        _repeated([part.epsilon for part in parts], times),
+        tuple(_repeated(column, times) for column in columns),
     )
+
+
+def _repeated(arrays: Sequence[NDArray[Any]], times: Sequence[int]) -> NDArray[Any]:
+    """Arrays of one report each, each so many times, one after the other."""
+    both = zip(arrays, times, strict=True)
+    return np.concatenate([np.repeat(array, many, axis=0) for array, many in both])
 
 
 class Live:

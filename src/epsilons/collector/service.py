@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from epsilons.collector.door import LARGEST, Door
 from epsilons.collector.live import Live, joined
 from epsilons.collector.question import MOST_INVITATIONS, Survey
-from epsilons.collector.store import UNKNOWN, Outcome, Store, Submission, digest, secret
+from epsilons.collector.store import NEW, UNKNOWN, Outcome, Store, Submission, digest, secret
 from epsilons.collector.writer import Writer
 from epsilons.errors import ArgumentError, DataError
 from epsilons.local import Reports
@@ -107,7 +107,7 @@ class Service:
         self._writer = Writer(
             Path(path),
             lambda name: self._surveys[name].closed_at(self._now()),
-            lambda given: self._live[given.survey].add(given.data),
+            self._decided,
         )
 
     def __enter__(self) -> Service:
@@ -156,10 +156,13 @@ class Service:
         if early is not None:
             return _done(early)
         known = Submission(name, bytes.fromhex(report_id), digest(token), data)
-        found = self._writer.submit(known)
-        answer: Future[Outcome] = Future()
-        found.add_done_callback(lambda done: answer.set_result(self._counted(done.result())))
-        return answer
+        return self._writer.submit(known)
+
+    def _decided(self, given: Submission, outcome: Outcome) -> Outcome:
+        """A submission was decided on, and what is new is on the disk."""
+        if outcome is NEW:
+            self._live[given.survey].add(given.data)
+        return self._counted(outcome)
 
     def _refused(self, name: str, report_id: str, token: str, data: bytes) -> Outcome | None:
         """What can be said without asking the file."""

@@ -11,8 +11,8 @@ from epsilons.errors import ArgumentError, MissingExtraError
 
 __all__ = ["address_of", "serve"]
 
-AT_ONCE: Final = 2_000
-"""Connections at once, at most: more are sent away with 503."""
+AT_ONCE: Final = 800
+"""Connections at once, at most: more are sent away with 503, before files run out (often 1,024)."""
 
 LONGEST_HEADERS: Final = 16_384
 
@@ -57,6 +57,7 @@ def serve(service: Service, port: int = 8470, proxy: str | None = None) -> None:
         import uvicorn
 
         from epsilons.collector.app import LOCAL, application
+        from epsilons.collector.patience import Patient
     except ImportError:
         raise MissingExtraError(
             "Serving a survey needs the extra: pip install 'epsilons[collector]'."
@@ -77,8 +78,8 @@ def serve(service: Service, port: int = 8470, proxy: str | None = None) -> None:
             server_header=False,
             limit_concurrency=AT_ONCE,
             h11_max_incomplete_event_size=LONGEST_HEADERS,
-            timeout_keep_alive=10,
-            http="h11",
+            timeout_keep_alive=5,
+            http=Patient,
             ws="none",
             lifespan="off",
             proxy_headers=False,

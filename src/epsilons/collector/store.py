@@ -11,7 +11,8 @@ import hashlib
 import json
 import secrets
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -165,9 +166,8 @@ class Store:
     def invite(self, survey: str, tokens: Sequence[str]) -> None:
         """Keep the hashes of new tokens."""
         rows = [(survey, digest(token)) for token in tokens]
-        self._connection.execute("BEGIN IMMEDIATE")
-        self._connection.executemany("INSERT INTO invitations VALUES (?, ?, 0)", rows)
-        self._connection.execute("COMMIT")
+        with self._writing():
+            self._connection.executemany("INSERT INTO invitations VALUES (?, ?, 0)", rows)
 
     def invited(self, survey: str) -> tuple[int, int]:
         """How many invitations there are, and how many of them were used."""
@@ -199,42 +199,88 @@ class Store:
         Returns:
             What became of each. When this returns, it is on the disk.
         """
+        places: dict[str, list[int]] = {}
+        for place, (given, _) in enumerate(batch):
+            places.setdefault(given.survey, []).append(place)
+        found: dict[int, Outcome] = {}
+        with self._writing():
+            for survey, mine in places.items():
+                outcomes = self._taken(survey, [batch[place] for place in mine])
+                found.update(zip(mine, outcomes, strict=True))
+        return [found[place] for place in range(len(batch))]
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """One transaction: all of it is on the disk afterwards, or nothing is kept."""
         self._connection.execute("BEGIN IMMEDIATE")
         try:
-            early: dict[str, bool] = {}
-            found = []
-            for given, over in batch:
-                if given.survey not in early:
-                    early[given.survey] = self.closed_early(given.survey)
-                found.append(self._taken(given, over or early[given.survey]))
+            yield
             self._connection.execute("COMMIT")
         except BaseException:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             raise
+
+    def _taken(self, survey: str, batch: Sequence[tuple[Submission, bool]]) -> list[Outcome]:
+        """What becomes of submissions to one survey; four statements, however many they are."""
+        early = self.closed_early(survey)
+        used = self._used(survey, {given.token for given, _ in batch})
+        held = self._held(survey, {given.report_id for given, _ in batch})
+        spent: list[bytes] = []
+        new: list[Submission] = []
+        found = []
+        for given, over in batch:
+            token, place = used.get(given.token), held.get(given.report_id)
+            outcome = _outcome(given, token, place, over or early)
+            if outcome is NEW:
+                used[given.token] = 1
+                held[given.report_id] = given.data
+                spent.append(given.token)
+                new.append(given)
+            found.append(outcome)
+        if new:
+            self._keep(survey, spent, new)
         return found
 
-    def _taken(self, given: Submission, closed: bool) -> Outcome:
-        run = self._connection.execute
-        sql = "SELECT used FROM invitations WHERE survey = ? AND token = ?"
-        invitation = run(sql, (given.survey, given.token)).fetchone()
-        if invitation is None:
-            return UNKNOWN
-        sql = "SELECT bytes FROM reports WHERE survey = ? AND id = ?"
-        held = run(sql, (given.survey, given.report_id)).fetchone()
-        if held is not None:
-            # An unused invitation beside a report that is there: somebody knows another's report.
-            return AGAIN if invitation[0] and held[0] == given.data else OTHER
-        if closed:
-            return CLOSED
-        if invitation[0]:
-            return USED
-        run(
-            "UPDATE invitations SET used = 1 WHERE survey = ? AND token = ?",
-            (given.survey, given.token),
-        )
-        run(
-            "INSERT INTO reports VALUES (?, ?, ?)",
-            (given.survey, given.report_id, given.data),
-        )
-        return NEW
+    def _keep(self, survey: str, spent: Sequence[bytes], new: Sequence[Submission]) -> None:
+        """Mark invitations as used, and write reports."""
+        # Only marks for values are put together: no value stands in a statement.
+        update = f"UPDATE invitations SET used = 1 WHERE survey = ? AND token IN {_marks(spent)}"  # noqa: S608
+        insert = f"INSERT INTO reports VALUES {', '.join(['(?, ?, ?)'] * len(new))}"  # noqa: S608
+        self._connection.execute(update, (survey, *spent))
+        rows = [part for each in new for part in (survey, each.report_id, each.data)]
+        self._connection.execute(insert, rows)
+
+    def _used(self, survey: str, tokens: Collection[bytes]) -> dict[bytes, int]:
+        """Of the tokens that are known: whether they were used."""
+        sql = f"SELECT token, used FROM invitations WHERE survey = ? AND token IN {_marks(tokens)}"  # noqa: S608
+        return dict(self._connection.execute(sql, (survey, *tokens)).fetchall())
+
+    def _held(self, survey: str, ids: Collection[bytes]) -> dict[bytes, bytes]:
+        """Of the ids that are taken: the reports that have them."""
+        sql = f"SELECT id, bytes FROM reports WHERE survey = ? AND id IN {_marks(ids)}"  # noqa: S608
+        return dict(self._connection.execute(sql, (survey, *ids)).fetchall())
+
+
+def _marks(values: Collection[bytes]) -> str:
+    """A question mark for each value."""
+    return f"({', '.join('?' * len(values))})"
+
+
+def _outcome(given: Submission, used: int | None, held: bytes | None, closed: bool) -> Outcome:
+    """What becomes of a submission.
+
+    Args:
+        given: what came.
+        used: whether its invitation was used; None if there is no such invitation.
+        held: the report that has its id; None if none has.
+        closed: whether the survey is.
+    """
+    if used is None:
+        return UNKNOWN
+    if held is not None:
+        # An unused invitation beside a report that is there: somebody knows another's report.
+        return AGAIN if used and held == given.data else OTHER
+    if closed:
+        return CLOSED
+    return USED if used else NEW

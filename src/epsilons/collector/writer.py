@@ -31,22 +31,26 @@ class Writer:
     Args:
         path: of the file.
         over: whether the time of a survey is over, asked when its report is written.
-        taken: told of every new report, once it is on the disk.
+        decided: told of every outcome, once it is on the disk; what it returns is answered.
     """
 
     def __init__(
-        self, path: Path, over: Callable[[str], bool], taken: Callable[[Submission], None]
+        self,
+        path: Path,
+        over: Callable[[str], bool],
+        decided: Callable[[Submission, Outcome], Outcome],
     ) -> None:
         self._jobs: queue.Queue[_Job | None] = queue.Queue(WAITING)
         self._store = Store(path)
         self._over = over
-        self._taken = taken
+        self._decided = decided
         self._thread = threading.Thread(target=self._run, name="collector-writer", daemon=True)
         self._thread.start()
 
     def submit(self, given: Submission) -> Future[Outcome]:
         """Queue a submission. The outcome comes when it is on the disk."""
         found: Future[Outcome] = Future()
+        found.set_running_or_notify_cancel()  # nobody can cancel it: it may be on the disk
         try:
             self._jobs.put_nowait((given, found))
         except queue.Full:
@@ -88,6 +92,4 @@ class Writer:
             # Nothing of this commit is kept; whoever sent it is told, and sends the same again.
             outcomes = [FAILED] * len(jobs)
         for (given, found), outcome in zip(jobs, outcomes, strict=True):
-            if outcome.status == 201:
-                self._taken(given)
-            found.set_result(outcome)
+            found.set_result(self._decided(given, outcome))
