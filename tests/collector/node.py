@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,16 @@ import pytest
 PAGES = Path(__file__).resolve().parents[2] / "src" / "epsilons" / "collector" / "pages"
 
 
-def node(folder: Path, cases: list[dict[str, Any]]) -> list[Any]:
-    """What the scripts answer to each case."""
+def node(
+    folder: Path, cases: list[dict[str, Any]], changed: Mapping[str, str] | None = None
+) -> list[Any]:
+    """What the scripts answer to each case.
+
+    Args:
+        folder: where they are run.
+        cases: as `reports.mjs` reads them.
+        changed: lines of report.js that are mistakes on purpose, with what stands there instead.
+    """
     program = shutil.which("node")
     if program is None:
         reason = "scripts are run in Node, and it is not here"
@@ -23,8 +32,12 @@ def node(folder: Path, cases: list[dict[str, Any]]) -> list[Any]:
             pytest.fail(f"EPSILONS_SKIP_NOTHING is set, and {reason}")
         pytest.skip(reason)
     (folder / "package.json").write_text('{"type": "module"}')
-    for name in ("report.js", "words.js"):
-        shutil.copyfile(PAGES / name, folder / name)
+    shutil.copyfile(PAGES / "words.js", folder / "words.js")
+    script = (PAGES / "report.js").read_text("utf-8")
+    for old, new in (changed or {}).items():
+        assert script.count(old) == 1
+        script = script.replace(old, new)
+    (folder / "report.js").write_text(script, "utf-8")
     shutil.copyfile(Path(__file__).with_name("reports.mjs"), folder / "reports.mjs")
     ran = subprocess.run(
         [program, "reports.mjs"],

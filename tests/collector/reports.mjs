@@ -1,16 +1,16 @@
 // Makes reports from given random bytes: cases as lines of JSON come in, reports go out.
 import { readFileSync } from "node:fs";
-import { hex, report, threshold, truly, unhex } from "./report.js";
+import { hex, report, system, threshold, truly, unhex } from "./report.js";
 import { levelOf, odds, says } from "./words.js";
 
 const given = JSON.parse(readFileSync(0, "utf-8"));
 const out = [];
 
-// Many reports of one value, from one long tape.
+// Many reports of one value, from one long tape, or from the system's generator.
 async function many(each) {
-  const tape = readFileSync(each.tape);
+  const tape = each.tape === null ? null : readFileSync(each.tape);
   let at = 0;
-  const fill = (target) => {
+  const fill = tape === null ? system : (target) => {
     if (at + target.length > tape.length) throw new Error("the tape has ended");
     target.set(tape.subarray(at, at + target.length));
     at += target.length;

@@ -114,6 +114,8 @@ def test_who_has_no_invitation_is_refused(served: Served) -> None:
         ("GET", "/s/../../survey.db", 404),
         ("GET", "/s/lunch%00", 404),
         ("GET", "/s/", 404),
+        ("GET", "/s/lunch/", 404),
+        ("POST", "/o/lunch/", 404),
         ("GET", "/", 404),
     ],
 )

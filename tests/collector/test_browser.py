@@ -78,7 +78,7 @@ def answer(page: Any, name: str, level: str = "light") -> None:
         page.get_by_role("spinbutton").fill(str(VALUES[name]))
     else:
         page.get_by_role("radio", name=LABELS[name], exact=True).check()
-    page.get_by_role("button", name="Make my report").click()
+    page.get_by_role("button", name="Show me what will be sent").click()
 
 
 def accessible(page: Any) -> None:
@@ -94,8 +94,16 @@ def accessible(page: Any) -> None:
 def shoot(page: Any, name: str) -> None:
     """Keep a picture, where pictures are wanted."""
     folder = os.environ.get("EPSILONS_PICTURES")
-    if folder:
-        page.screenshot(path=str(Path(folder) / f"{name}.png"), full_page=True)
+    if not folder:
+        return
+    for scheme in ("light", "dark"):
+        for width in (380, 1280):
+            page.emulate_media(color_scheme=scheme)
+            page.set_viewport_size({"width": width, "height": 800})
+            path = Path(folder) / f"{name}-{scheme}-{width}.png"
+            page.screenshot(path=str(path), full_page=True)
+    page.set_viewport_size(PHONE)
+    page.emulate_media(color_scheme="light")
 
 
 @pytest.mark.parametrize("name", [survey.id for survey in SURVEYS])
@@ -120,7 +128,8 @@ def test_a_person_answers_and_the_same_bytes_are_sent_again(
     page.reload()
     page.wait_for_selector("#made:not([hidden])")
     assert page.locator("#form").is_hidden(), "a report is made once"
-    page.get_by_role("button", name="Send it").click()
+    assert "This was sent" in page.locator("#title-made").inner_text()
+    page.get_by_role("button", name="Send the same report again").click()
     phone.outcome(200)
     (first, data), (second, again) = phone.sent
     assert (first, data) == (second, again)
@@ -186,7 +195,7 @@ def test_with_the_keyboard_alone_in_both_schemes(
     for each in page.locator("summary").all():
         each.click()
     accessible(page)
-    shoot(page, f"all-{scheme}")
+    shoot(page, f"sent-{scheme}")
     phone.clean(f"http://localhost:{served.port}/")
     phone.context.close()
 
@@ -306,7 +315,7 @@ def test_scripts_in_texts_are_shown_as_texts(phone: Opened, tmp_path: Path) -> N
         assert page.locator("img, b, i").count() == 0
         page.get_by_role("radio", name="</label>").check()
         page.get_by_role("radio", name="'\"><b>").check()
-        page.get_by_role("button", name="Make my report").click()
+        page.get_by_role("button", name="Show me what will be sent").click()
         page.get_by_role("button", name="Send it").click()
         phone.outcome(201)
         phone.clean(f"http://localhost:{served.port}/")

@@ -3,121 +3,86 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
+import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from epsilons import collector
-from epsilons.collector.door import Door
 from tests.collector.conftest import needed
-from tests.collector.served import SURVEYS, Served, made
+from tests.collector.fuzz import Fuzz, OnConnections, in_process, raw, right, sent_all
+from tests.collector.served import SURVEYS, Served
+
+SENDERS = 32
 
 
-class Fuzz:
-    """Requests from a seed; it knows which of them must be taken."""
+def surveys(invitations: int) -> list[collector.Survey]:
+    return [dataclasses.replace(survey, invitations=invitations) for survey in SURVEYS]
 
-    def __init__(self, served: Served, seed: int) -> None:
-        self.served = served
-        self.rng = np.random.default_rng(seed)
-        self.doors = {name: Door(survey) for name, survey in served.surveys.items()}
-        self.reports = {survey.id: made(survey) for survey in SURVEYS}
-        self.known = {name: set(each.tokens) for name, each in served.made.items()}
-        self.used: set[str] = set()
-        self.taken = dict.fromkeys(self.doors, 0)
 
-    def _mutated(self, data: bytes) -> bytes:
-        found = bytearray(data)
-        for _ in range(int(self.rng.integers(0, 4))):
-            what, place = self.rng.integers(4), int(self.rng.integers(len(found) + 1))
-            if what == 0 and place < len(found):
-                found[place] ^= 1 << int(self.rng.integers(8))
-            elif what == 1:
-                found[place:place] = self.rng.bytes(int(self.rng.integers(1, 9)))
-            elif what == 2:
-                del found[place : place + int(self.rng.integers(1, 9))]
-            elif place < len(found):
-                found[place] = int(self.rng.integers(256))
-        return bytes(found)
+def senders(asked: Sequence[collector.Survey], made: dict[str, collector.Made]) -> list[Fuzz]:
+    """Each with invitations of its own, so that what becomes of a request is known."""
+    return [
+        Fuzz(
+            {survey.id: survey for survey in asked},
+            {name: each.tokens[k::SENDERS] for name, each in made.items()},
+            seed=1_900 + k,
+        )
+        for k in range(SENDERS)
+    ]
 
-    def request(self) -> tuple[bytes, int | None]:
-        """A request, and the status that it must have; None if its head was mutated."""
-        name = str(self.rng.choice(list(self.doors)))
-        data = self._mutated(self.reports[name]) if self.rng.random() < 0.9 else self.reports[name]
-        token = self.served.made[name].tokens[int(self.rng.integers(100))]
-        if self.rng.random() < 0.001:
-            token = secrets.token_hex(16)
-        place = secrets.token_hex(16)
-        head = (
-            f"PUT /r/{name}/{place} HTTP/1.1\r\nHost: localhost\r\n"
-            f"Authorization: Bearer {token}\r\nContent-Length: {len(data)}\r\n"
-        ).encode()
-        if self.rng.random() < 0.1:  # whatever comes of it, its token is not one that is free
-            head = head.replace(token.encode(), secrets.token_hex(16).encode())
-            return self._mutated(head) + b"\r\n" + data, None
-        if self.doors[name].refusal(data) is not None:
-            return head + b"\r\n" + data, 422
-        if token not in self.known[name]:
-            return head + b"\r\n" + data, 403
-        if token in self.used:
-            return head + b"\r\n" + data, 409
-        self.used.add(token)
-        self.taken[name] += 1
-        return head + b"\r\n" + data, 201
 
-    async def run(self, many: int) -> int:
-        """Send them one after the other; how many were answered."""
-        answered = 0
-        reader: asyncio.StreamReader | None = None
-        for _ in range(many):
-            data, status = self.request()
-            if reader is None or status is None:
-                reader, writer = await asyncio.open_connection("127.0.0.1", self.served.port)
-            writer.write(data)
-            # A head that promises more than comes is waited for by the server, and not by us.
-            found = await self._answer(reader, 0.2 if status is None else 20.0)
-            answered += found is not None
+FORMS = [
+    pytest.param(1_600, id="some"),
+    pytest.param(80_000, id="eighty thousand", marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize("many", FORMS)
+def test_mutated_requests_to_the_application(tmp_path: Path, many: int) -> None:
+    needed("starlette")
+    from epsilons.collector.app import application
+
+    path, asked = tmp_path / "survey.db", surveys(max(many // 8, 320))
+    made = {survey.id: collector.create(path, survey) for survey in asked}
+    work = senders(asked, made)
+    with collector.Service(path) as service:
+        app = application(service)
+        asyncio.run(sent_all(work, many, lambda: in_process(app)))
+    assert right(path, work, {name: each.key for name, each in made.items()}) > many / 40
+
+
+async def heads(served: Served, work: list[Fuzz], many: int) -> int:
+    """Requests whose bytes are mutated, without any invitation; how many were answered."""
+
+    async def one(sender: Fuzz) -> int:
+        answered, connection = 0, OnConnections(served.port)
+        for _ in range(many // len(work)):
+            found = await connection.told(sender.mutated(raw(sender._head()), 8), False, 0.2)
             assert found is None or found < 500, found
-            if status is not None:
-                assert found == status or (found, status) == (429, 403)
-            else:
-                writer.close()
-                reader = None
+            answered += found is not None
+            connection.drop()
         return answered
 
-    @staticmethod
-    async def _answer(reader: asyncio.StreamReader, patience: float) -> int | None:
-        try:
-            async with asyncio.timeout(patience):
-                head = await reader.readuntil(b"\r\n\r\n")
-                length = head.lower().split(b"content-length: ")
-                if len(length) == 2:
-                    await reader.readexactly(int(length[1].split(b"\r\n")[0]))
-                return int(head[9:12])
-        except (asyncio.IncompleteReadError, ConnectionError, TimeoutError):
-            return None
+    return sum(await asyncio.gather(*(one(sender) for sender in work)))
 
 
-def fuzzed(folder: Path, many: int) -> None:
+@pytest.mark.parametrize(
+    "many",
+    [
+        pytest.param(640, id="some"),
+        pytest.param(20_000, id="twenty thousand", marks=pytest.mark.slow),
+    ],
+)
+def test_mutated_requests_on_connections(tmp_path: Path, many: int) -> None:
     needed("uvicorn")
-    with Served(folder, SURVEYS) as served:
-        work = Fuzz(served, seed=19)
-        assert asyncio.run(work.run(many)) > 0.9 * many
+    asked = surveys(max(many // 8, 320))
+    with Served(tmp_path, asked) as served:
+        work = senders(asked, served.made)
+        asyncio.run(sent_all(work, 3 * many // 4, lambda: OnConnections(served.port)))
+        assert asyncio.run(heads(served, work, many // 4)) > many / 8
         assert served.process is not None
         assert served.process.poll() is None
-        for name in work.doors:
-            assert served.count(name) == work.taken[name]
-        with collector.Service(served.path) as service:
-            for name, door in work.doors.items():
-                assert all(door.refusal(data) is None for data in service._store.reports(name))
-        assert sum(work.taken.values()) > 100
-
-
-def test_mutated_requests(tmp_path: Path) -> None:
-    fuzzed(tmp_path, 1_500)
-
-
-@pytest.mark.slow
-def test_a_hundred_thousand_mutated_requests(tmp_path: Path) -> None:
-    fuzzed(tmp_path, 100_000)
+        assert right(served.path, work, {k: v.key for k, v in served.made.items()}) > many / 40
+        assert all("/s/" in line for line in served.errors.read_text("utf-8").splitlines())

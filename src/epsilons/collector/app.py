@@ -80,7 +80,7 @@ def application(service: Service, hosts: Collection[str] = LOCAL) -> Starlette:
     """
     pages = _Pages(service, frozenset(hosts))
     at = pages.at
-    return Starlette(
+    found = Starlette(
         routes=[
             Route("/s/{survey}", at(pages.participant)),
             Route("/s/{survey}/question.json", at(pages.question)),
@@ -95,6 +95,9 @@ def application(service: Service, hosts: Collection[str] = LOCAL) -> Starlette:
         ],
         exception_handlers={HTTPException: _no_route, Exception: _failed},
     )
+    # A redirection would repeat the name that a stranger gave as that of this server.
+    found.router.redirect_slashes = False
+    return found
 
 
 def _page(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from concurrent.futures import Future
 from typing import Final
@@ -78,7 +79,8 @@ class Bell:
                 first = not self._done
                 self._done.append((found, done.result()))
             if first:
-                loop.call_soon_threadsafe(self._rung)
+                with contextlib.suppress(RuntimeError):  # the loop has ended, and nobody waits
+                    loop.call_soon_threadsafe(self._rung)
 
         waiting.add_done_callback(told)
         return await found

@@ -1,6 +1,6 @@
 // The way of a participant: choose a level, answer, see what is sent, send it. A report is made once,
 // kept, and sent again as it is: made again, it would tell more than was promised.
-import { hex, report, system, unhex } from "./report.js";
+import { hex, report, system, truly, unhex } from "./report.js";
 import { how, levelOf, odds, says } from "./words.js";
 
 const find = (id) => document.getElementById(id);
@@ -24,7 +24,22 @@ function kept(where) {
   return text === null ? null : JSON.parse(text);
 }
 
-function choice(group, value, title, detail) {
+export function drawn(tag, attributes) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [each, value] of Object.entries(attributes)) made.setAttribute(each, value);
+  return made;
+}
+
+// Of 100 people so many send the truth: as a bar, for who reads no numbers.
+function bar(epsilon) {
+  const svg = drawn("svg", {class: "odds", viewBox: "0 0 100 4", preserveAspectRatio: "none",
+                            "aria-hidden": "true"});
+  svg.append(drawn("rect", {class: "range", width: 100, height: 4}),
+             drawn("rect", {class: "true", width: truly(epsilon), height: 4}));
+  return svg;
+}
+
+function choice(group, value, title, ...details) {
   const label = document.createElement("label"), input = document.createElement("input");
   input.type = "radio";
   input.name = group;
@@ -32,12 +47,7 @@ function choice(group, value, title, detail) {
   input.required = true;
   const words = document.createElement("span"), strong = document.createElement("strong");
   strong.textContent = title;
-  words.append(strong);
-  if (detail) {
-    const small = document.createElement("span");
-    small.textContent = detail;
-    words.append(document.createElement("br"), small);
-  }
+  words.append(strong, ...details);
   label.append(input, words);
   return label;
 }
@@ -53,16 +63,19 @@ function numberField(question) {
 }
 
 function ask(question) {
+  document.title = question.question;
   say("question", question.question);
   say("asker", `Asked by ${question.organiser}. Open until ${when(question.closes)}.`);
   say("how", how(question));
   for (const [at, level] of question.levels.entries()) {
-    find("levels").append(choice("level", at, level.name, odds(question, level.epsilon)));
+    const words = document.createElement("span");
+    words.textContent = odds(question, level.epsilon);
+    find("levels").append(choice("level", at, level.name, words, bar(level.epsilon)));
   }
   if (question.kind === "number") find("answers").append(numberField(question));
   else {
     const options = question.kind === "yes-no" ? ["Yes", "No"] : question.options;
-    options.forEach((option, at) => find("answers").append(choice("answer", at, option, "")));
+    options.forEach((option, at) => find("answers").append(choice("answer", at, option)));
   }
   for (const level of question.levels) {
     const row = document.createElement("li");
@@ -86,14 +99,21 @@ function answer(question) {
 function present(question, made, invitation) {
   const bytes = unhex(made.report), level = levelOf(question, bytes);
   say("says", says(question, bytes));
-  say("level", `${level.name}. ${odds(question, level.epsilon)}`);
-  say("whom", `${question.organiser}, by ${invitation.address || location.origin}`);
+  say("level", `Level “${level.name}”. ${odds(question, level.epsilon)}`);
+  say("whom", `${question.organiser}, by way of ${invitation.address || location.origin}`);
   say("bytes", made.report);
+  if (made.sent) received();
   show("form", false);
   show("made", true);
 }
 
-async function deliver(question, made, invitation) {
+function received() {
+  say("title-made", "This was sent");
+  say("send", "Send the same report again");
+  show("please", false);
+}
+
+async function deliver(question, made, invitation, where) {
   find("send").disabled = true;
   say("outcome", "Sending …");
   try {
@@ -105,11 +125,14 @@ async function deliver(question, made, invitation) {
       credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer",
     });
     const told = await sent.json();
-    say("outcome", told.reason);
     find("outcome").dataset.status = sent.status;
-    find("send").disabled = ![429, 503].includes(sent.status);
-    find("send").textContent = "Send the same report again";
-    if (sent.ok) say("title-made", "This was sent");
+    say("outcome", sent.ok ? `${told.reason} You can close this page.` : told.reason);
+    find("send").disabled = false;
+    show("send", [429, 503].includes(sent.status));
+    if (sent.ok) {
+      received();
+      localStorage.setItem(where, JSON.stringify({...made, sent: true}));
+    }
   } catch {
     find("outcome").dataset.status = "none";
     say("outcome", "It could not be sent. Try again: the very same report is sent, so that you "
@@ -153,5 +176,5 @@ export async function begin(question, invitation) {
     present(question, made, invitation);
     find("title-made").focus();
   });
-  find("send").addEventListener("click", () => deliver(question, made, invitation));
+  find("send").addEventListener("click", () => deliver(question, made, invitation, where));
 }

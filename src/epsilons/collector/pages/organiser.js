@@ -1,5 +1,5 @@
 // The organiser's page: the key is in the address after #, and goes to this server alone.
-import { say, show, when } from "./flow.js";
+import { drawn, say, show, when } from "./flow.js";
 import { shown } from "./words.js";
 
 const find = (id) => document.getElementById(id);
@@ -21,12 +21,6 @@ function worded(number) {
 function part(number) {
   const [lo, hi] = question.kind === "number" ? question.bounds : [0, 1];
   return 100 * Math.min(Math.max((number - lo) / (hi - lo), 0), 1);
-}
-
-function drawn(tag, attributes) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [each, value] of Object.entries(attributes)) made.setAttribute(each, value);
-  return made;
 }
 
 // A line for the range, a bar for the interval, a mark for the estimate.

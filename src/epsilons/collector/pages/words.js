@@ -12,27 +12,26 @@ export function odds(question, epsilon) {
     return `Of 100 people like you, about ${right} send their true answer and ${wrong} the opposite.`;
   }
   if (question.kind === "number") {
-    return `Of 100 people like you, about ${right} send their word “high” or “low” as chance made `
-      + `it of their number, and ${wrong} send the opposite word.`;
+    return `Of 100 people like you, about ${right} send their own word, and ${wrong} the opposite.`;
   }
-  return `Of 100 people like you, about ${right} reply truly to a random question about their `
-    + `answer, and ${wrong} reply the opposite.`;
+  return `Of 100 people like you, about ${right} send the true yes or no, and ${wrong} the opposite.`;
 }
 
 export function how(question) {
   if (question.kind === "yes-no") {
-    return "Your device tosses a coin in secret. Mostly it sends your answer; sometimes it sends "
-      + "the opposite. Nobody can tell which it did, so nobody can hold what was sent against you.";
+    return "Your device tosses a coin in secret: it sends your answer, or sometimes the opposite. "
+      + "Nobody can tell which it did, so nobody can hold what was sent against you.";
   }
   if (question.kind === "number") {
     const [lo, hi] = question.bounds.map((side) => shown(question, side));
-    return `Your number never leaves your device. Chance makes one word of it: “high”, the more `
-      + `often the nearer your number is to ${hi}, or “low”, the more often the nearer it is to `
-      + `${lo}. Then a coin, tossed in secret, sometimes turns that word into its opposite.`;
+    return "Your number never leaves this device. Chance makes one word of it, “high” or “low”: the "
+      + `nearer your number is to ${hi}, the likelier “high”; the nearer to ${lo}, the likelier `
+      + "“low”. Then your device tosses a coin in secret: it sends that word, or sometimes the "
+      + "opposite. Nobody can tell which it did.";
   }
-  return "Your answer never leaves your device. Your device picks a random group of the options, "
-    + "and replies yes or no to the question whether your answer is in it. Then a coin, tossed in "
-    + "secret, sometimes turns the reply into its opposite.";
+  return "Your answer never leaves this device. Your device picks some of the options by chance. Is "
+    + "your answer among them, yes or no? Then it tosses a coin in secret: it sends that yes or no, "
+    + "or sometimes the opposite. Nobody can tell which it did.";
 }
 
 // What the bytes of a report say, in words: read from the bytes, not from the answer.
@@ -46,7 +45,7 @@ export function says(question, bytes) {
   const row = new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - 5, true);
   if (!(row >= 1 && row < order(question.options.length))) throw new Error("no such row");
   const group = question.options.filter((_, place) => parity(row, place));
-  return `“${bit ? "Yes" : "No"}”, to the question: is it ${group.join(", or ")}?`;
+  return `“${bit ? "Yes" : "No"}”, to the question: is your answer one of these? ${group.join("; ")}`;
 }
 
 // The level that stands in the bytes of a report.
