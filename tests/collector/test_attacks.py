@@ -193,13 +193,13 @@ def test_a_slow_body_is_given_up(served: Served) -> None:
 
 
 def test_scripts_in_texts_stay_texts() -> None:
-    from epsilons.collector.offline import offline
+    from epsilons.collector.offline import offline_page
 
     bad = "</script><script>alert(1)</script>"
     survey = collector.Survey(
         id="x", question=bad, kind="one-of", options=(bad, "<!--"), closes=CLOSES, organiser=bad
     )
-    text = offline(survey)
+    text = offline_page(survey)
     assert "alert(1)" in text
     assert "<script>alert" not in text
     assert json.dumps(bad)[1:-1].replace("<", "\\u003c") in text

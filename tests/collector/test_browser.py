@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from epsilons import collector
-from epsilons.collector.offline import offline
+from epsilons.collector.offline import offline_page
 from tests.collector.conftest import needed
 from tests.collector.served import CLOSES, SURVEYS, VALUES, Served
 
@@ -262,7 +262,7 @@ def test_the_offline_file_does_the_same(
     served: Served, phone: Opened, tmp_path: Path, name: str
 ) -> None:
     file = tmp_path / "survey.html"
-    file.write_text(offline(served.surveys[name]), "utf-8")
+    file.write_text(offline_page(served.surveys[name]), "utf-8")
     before = served.count(name)
     page = phone.page
     page.goto(file.as_uri())
@@ -287,7 +287,7 @@ def test_an_offline_file_that_fails_its_test_asks_nothing(
     served: Served, phone: Opened, tmp_path: Path
 ) -> None:
     file = tmp_path / "survey.html"
-    text = offline(served.surveys["lunch"])
+    text = offline_page(served.surveys["lunch"])
     assert text.count("005a5bab4024d944") == 1
     file.write_text(text.replace("005a5bab4024d944", "f" * 16), "utf-8")
     phone.page.goto(file.as_uri())

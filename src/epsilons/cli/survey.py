@@ -5,19 +5,20 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
 
 import click
 
 from epsilons import report
 from epsilons.cli import options
-from epsilons.collector import Service, Survey, create
+from epsilons.collector import Service, Survey, create, offline_page, serve
 from epsilons.collector.demo import PEOPLE, Crowd, demo_survey
-from epsilons.collector.offline import offline as offline_page
-from epsilons.collector.serving import address_of, serve
+from epsilons.collector.serving import address_of
 from epsilons.errors import FileError
 
 __all__ = ["SURVEY"]
@@ -72,8 +73,9 @@ def new(question: Path, where: Path, port: int, proxy: str | None, as_json: bool
     links = where.parent / f"{survey.id}-invitations.txt"
     if links.exists():
         raise FileError(f"{str(links)!r} is there already: invitations are never overwritten.")
-    made = create(where, survey)
-    _write_links(links, address, survey.id, made.tokens)
+    with _links(links) as write:
+        made = create(where, survey)
+        write(address, survey.id, made.tokens)
     page = f"{address}/o/{survey.id}#{made.key}"
     if as_json:
         click.echo(report.to_json({"id": survey.id, "organiser": page, "invitations": str(links)}))
@@ -113,9 +115,32 @@ def invitations(
     address = address_of(port, proxy)
     if save.exists():
         raise FileError(f"{str(save)!r} is there already: invitations are never overwritten.")
-    with Service(where) as service:
-        _write_links(save, address, name, service.invite(name, many))
+    with Service(where) as service, _links(save) as write:
+        write(address, name, service.invite(name, many))
     click.echo(f"{many:,} invitations: {save}")
+
+
+@SURVEY.command("list")
+@FILE
+@options.JSON
+def list_(where: Path, as_json: bool) -> None:
+    """List all surveys of the file."""
+    with Service(where) as service:
+        rows = {name: _listed(service, name) for name in service.surveys}
+    if as_json:
+        click.echo(report.to_json(rows))
+        return
+    for name, row in rows.items():
+        click.echo(
+            f"{name}: {row['status']}, {row['reports']:,} reports of {row['invited']:,} invited, "
+            f"closes {row['closes']}. {row['question']}"
+        )
+
+
+def _listed(service: Service, name: str) -> dict[str, Any]:
+    survey, told = service.survey(name).to_dict(), service.estimate(name)
+    said = {key: survey[key] for key in ("question", "kind", "closes")}
+    return {**said, **{key: told[key] for key in ("status", "reports", "invited")}}
 
 
 @SURVEY.command()
@@ -192,12 +217,20 @@ def demo(port: int) -> None:
                 crowd.stop()
 
 
-def _write_links(path: Path, address: str, name: str, tokens: tuple[str, ...]) -> None:
-    """Write links to a new file that only its owner can read."""
-    lines = "".join(f"{address}/s/{name}#{token}\n" for token in tokens)
+@contextmanager
+def _links(path: Path) -> Iterator[Callable[[str, str, tuple[str, ...]], None]]:
+    """A new file for links that only its owner can read, there before anything is made."""
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(lines)
     except OSError as error:
         raise FileError(f"{str(path)!r} cannot be written ({error.strerror}).") from None
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+
+            def write(address: str, name: str, tokens: tuple[str, ...]) -> None:
+                file.writelines(f"{address}/s/{name}#{token}\n" for token in tokens)
+
+            yield write
+    except BaseException:
+        path.unlink()
+        raise

@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from epsilons.collector.door import LARGEST
-from epsilons.collector.offline import offline, page
+from epsilons.collector.offline import offline_page, page
 from epsilons.collector.patience import SLOW, Bell
 from epsilons.collector.service import ABSENT, Service
 from epsilons.errors import DataError
@@ -184,7 +184,7 @@ class _Pages:
         """The page as a file: it is saved, not shown, for its policy is its own."""
         name = request.path_params["survey"]
         saved = {"Content-Disposition": f'attachment; filename="{name}.html"'}
-        return _page(offline(self._service.survey(name)), more=saved)
+        return _page(offline_page(self._service.survey(name)), more=saved)
 
     async def static(self, request: Request) -> Response:
         """Scripts and styles."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -22,21 +21,16 @@ __all__ = ["Live", "joined"]
 TICK: Final = 1.0
 """Seconds between two merges at least."""
 
-CHUNK: Final = 20_000
-"""Reports that are merged together at most."""
 
-
-def joined(reports: Iterable[bytes]) -> Reports:
-    """Single reports of one survey as one batch, in no order that tells anything.
-
-    Reports of one bit have few forms: each form is read once, whatever the number of people.
+def joined(forms: Mapping[bytes, int]) -> Reports:
+    """Single reports of one survey as one batch, in an order that tells nothing.
 
     Args:
-        reports: at least one.
+        forms: bytes of reports, and how many people sent them. Reports of one bit have few forms,
+            and each is read once, whatever the number of people. At least one.
     """
-    forms = sorted(Counter(reports).items())
-    parts = [Reports.from_bytes(data) for data, _ in forms]
-    times = [many for _, many in forms]
+    parts = [Reports.from_bytes(data) for data in sorted(forms)]
+    times = [forms[data] for data in sorted(forms)]
     columns = zip(*(part.columns for part in parts), strict=True)
     return Reports(
         parts[0].kind,
@@ -58,15 +52,22 @@ class Live:
 
     Args:
         survey: whose.
+        forms: what it has already: bytes of reports, and how many people sent them.
         clock: seconds that only grow.
     """
 
-    def __init__(self, survey: Survey, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        survey: Survey,
+        forms: Mapping[bytes, int],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._survey = survey
         self._door = Door(survey)
         self._clock = clock
-        self._lock = threading.Lock()
-        self._waiting: list[bytes] = []
+        self._waiting: Counter[bytes] = Counter(forms)
+        self._adding = threading.Lock()
+        self._merging = threading.Lock()
         self._state: State | None = None
         self._told: dict[str, Any] | None = None
         self._counts = dict.fromkeys((each.name for each in survey.levels), 0)
@@ -74,29 +75,30 @@ class Live:
 
     def add(self, data: bytes) -> None:
         """A report that is kept."""
-        self._waiting.append(data)  # appending is atomic; the tick takes from the front
+        with self._adding:
+            self._waiting[data] += 1
 
-    def merge(self) -> State | None:
-        """Merge whatever waits, now. None if there is no report."""
-        with self._lock:
-            many = len(self._waiting)
-            taken, self._waiting[:many] = self._waiting[:many], []
-            several = iter(taken)
-            while chunk := list(islice(several, CHUNK)):
-                for data in chunk:
-                    self._counts[self._door.level(data)] += 1
-                state = self._survey.mechanism.state(joined(chunk))
+    def merge(self) -> dict[str, Any]:
+        """Merge whatever waits, now; what the organiser's page shows then."""
+        with self._merging:
+            with self._adding:
+                taken, self._waiting = self._waiting, Counter()
+            if taken:
+                for data, many in taken.items():
+                    self._counts[self._door.level(data)] += many
+                state = self._survey.mechanism.state(joined(taken))
                 self._state = state if self._state is None else self._state + state
             self._last = self._clock()
             if taken or self._told is None:
                 self._told = told(self._survey, self._state, self._counts)
-            return self._state
+            return self._told
 
     def estimate(self) -> dict[str, Any]:
         """What the organiser's page shows: of the last tick, or of now if that is long ago."""
-        if self._told is None or self._clock() - self._last >= TICK:
-            self.merge()
-        return dict(self._told or {})
+        known = self._told
+        if known is None or self._clock() - self._last >= TICK:
+            known = self.merge()
+        return dict(known)
 
 
 def told(survey: Survey, state: State | None, counts: dict[str, int]) -> dict[str, Any]:

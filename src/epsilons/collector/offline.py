@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from epsilons.collector.question import Survey
 
-__all__ = ["offline", "page"]
+__all__ = ["offline_page", "page"]
 
 MODULES: Final = ("report.js", "words.js", "flow.js", "offline.js")
 """In the order in which they need each other."""
@@ -28,7 +28,7 @@ def page(name: str) -> str:
     return (resources.files("epsilons.collector") / "pages" / name).read_text("utf-8")
 
 
-def offline(survey: Survey) -> str:
+def offline_page(survey: Survey) -> str:
     """One HTML file that asks, randomizes and sends, and loads nothing from anywhere.
 
     It holds the survey, and is the same for everyone: its hash can be published. It tests itself on

@@ -18,9 +18,12 @@ __all__ = ["SLOW", "Bell", "Patient"]
 SLOW: Final = 10.0
 """Seconds in which the head of a request must have come, and then its body."""
 
+LONGEST: Final = 120.0
+"""Seconds in which an answer must have been made, and taken."""
+
 
 class Patient(H11Protocol):
-    """A connection that is ended if no whole head of a request comes, however slowly it drips."""
+    """A connection that is ended if head, body or answer take too long, however they drip."""
 
     _late: asyncio.TimerHandle | None = None
 
@@ -30,34 +33,32 @@ class Patient(H11Protocol):
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """A head that is whole has come in time."""
+        """What comes next has its own time, which begins when what was before it is whole."""
+        before = self.conn.their_state
         super().data_received(data)
-        if self.conn.their_state is not h11.IDLE:
-            self._stop()
+        if self.conn.their_state is not before:
+            self._wait()
 
     def on_response_complete(self) -> None:
         """It has so long to ask again."""
         super().on_response_complete()
-        if not self.transport.is_closing():
-            self._wait()
+        self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing is waited for any more."""
-        self._stop()
         super().connection_lost(exc)
+        self._stop()
 
     def _wait(self) -> None:
         self._stop()
-        self._late = self.loop.call_later(SLOW, self._given_up)
+        # A second more for a body: a report that is late is told so first.
+        seconds = {h11.IDLE: SLOW, h11.SEND_BODY: SLOW + 1.0}.get(self.conn.their_state, LONGEST)
+        self._late = self.loop.call_later(seconds, self.transport.abort)
 
     def _stop(self) -> None:
         if self._late is not None:
             self._late.cancel()
             self._late = None
-
-    def _given_up(self) -> None:
-        if self.conn.their_state is h11.IDLE:
-            self.transport.close()
 
 
 class Bell:

@@ -66,9 +66,8 @@ def create(path: str | Path, survey: Survey) -> Made:
     store = Store(Path(path))
     try:
         key = secret()
-        store.add(survey, digest(key), now)
         tokens = tuple(secret() for _ in range(survey.invitations))
-        store.invite(survey.id, tokens)
+        store.add(survey, digest(key), now, tokens)
     finally:
         store.close()
     return Made(key, tokens)
@@ -99,10 +98,9 @@ class Service:
         self._surveys = {name: survey for name, (survey, _) in held.items()}
         self._keys = {name: key for name, (_, key) in held.items()}
         self._doors = {name: Door(survey) for name, survey in self._surveys.items()}
-        self._live = {name: Live(survey) for name, survey in self._surveys.items()}
-        for name, live in self._live.items():
-            for data in self._store.reports(name):
-                live.add(data)
+        self._live = {
+            name: Live(survey, self._store.forms(name)) for name, survey in self._surveys.items()
+        }
         self._failures: deque[float] = deque(maxlen=FAILURES)
         self._writer = Writer(
             Path(path),
@@ -254,7 +252,7 @@ class Service:
             DataError: there is none.
         """
         with self._reading:
-            held = list(self._store.reports(self.survey(name).id))
+            held = self._store.forms(self.survey(name).id)
         if not held:
             raise DataError("There is no report yet.")
         return joined(held)

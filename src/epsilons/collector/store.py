@@ -138,8 +138,10 @@ class Store:
         self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._connection.close()
 
-    def add(self, survey: Survey, organiser: bytes, opens: datetime.datetime) -> None:
-        """Keep a survey.
+    def add(
+        self, survey: Survey, organiser: bytes, opens: datetime.datetime, tokens: Sequence[str]
+    ) -> None:
+        """Keep a survey and its invitations, or nothing of them.
 
         Raises:
             ArgumentError: there is one of this id.
@@ -154,7 +156,9 @@ class Store:
             organiser,
         )
         try:
-            self._connection.execute("INSERT INTO surveys VALUES (?, ?, ?, ?, ?, ?, ?, 0)", row)
+            with self._writing():
+                self._connection.execute("INSERT INTO surveys VALUES (?, ?, ?, ?, ?, ?, ?, 0)", row)
+                self._invite(survey.id, tokens)
         except sqlite3.IntegrityError:
             raise ArgumentError(f"id={survey.id!r} is taken in this file.") from None
 
@@ -165,9 +169,12 @@ class Store:
 
     def invite(self, survey: str, tokens: Sequence[str]) -> None:
         """Keep the hashes of new tokens."""
-        rows = [(survey, digest(token)) for token in tokens]
         with self._writing():
-            self._connection.executemany("INSERT INTO invitations VALUES (?, ?, 0)", rows)
+            self._invite(survey, tokens)
+
+    def _invite(self, survey: str, tokens: Sequence[str]) -> None:
+        rows = ((survey, digest(token)) for token in tokens)
+        self._connection.executemany("INSERT INTO invitations VALUES (?, ?, 0)", rows)
 
     def invited(self, survey: str) -> tuple[int, int]:
         """How many invitations there are, and how many of them were used."""
@@ -184,11 +191,10 @@ class Store:
         """Close a survey before its time, for good."""
         self._connection.execute("UPDATE surveys SET closed_early = 1 WHERE id = ?", (survey,))
 
-    def reports(self, survey: str) -> Iterator[bytes]:
-        """All reports, in the order of their random ids."""
-        sql = "SELECT bytes FROM reports WHERE survey = ? ORDER BY id"
-        for (data,) in self._connection.execute(sql, (survey,)):
-            yield data
+    def forms(self, survey: str) -> dict[bytes, int]:
+        """All reports: their bytes, and how many have them."""
+        sql = "SELECT bytes, count(*) FROM reports WHERE survey = ? GROUP BY bytes"
+        return dict(self._connection.execute(sql, (survey,)).fetchall())
 
     def take(self, batch: Sequence[tuple[Submission, bool]]) -> list[Outcome]:
         """Decide on submissions in their order, and keep what is new, all in one transaction.

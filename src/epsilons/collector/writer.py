@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 from collections.abc import Callable
@@ -21,6 +22,9 @@ TOGETHER: Final = 512
 
 BUSY: Final = Outcome(503, "Too many reports arrive at once. Send the same report again soon.")
 FAILED: Final = Outcome(503, "The report could not be kept. Send the same report again soon.")
+
+_LOG: Final = logging.getLogger(__name__)
+"""For what the file refuses, such as a full disk: it holds nothing that anybody sent."""
 
 _Job = tuple[Submission, "Future[Outcome]"]
 
@@ -88,8 +92,9 @@ class Writer:
     def _write(self, jobs: list[_Job]) -> None:
         try:
             outcomes = self._store.take([(given, self._over(given.survey)) for given, _ in jobs])
-        except Exception:
+        except Exception as problem:
             # Nothing of this commit is kept; whoever sent it is told, and sends the same again.
+            _LOG.error("Reports could not be kept: %s", problem)
             outcomes = [FAILED] * len(jobs)
         for (given, found), outcome in zip(jobs, outcomes, strict=True):
             found.set_result(self._decided(given, outcome))

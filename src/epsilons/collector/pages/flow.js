@@ -146,8 +146,9 @@ async function fresh(question, epsilon, where) {
   const id = new Uint8Array(16);
   system(id);
   const made = {id: hex(id), report: hex(await report(question, answer(question), epsilon, system))};
-  localStorage.setItem(where, JSON.stringify(made));
-  return made;
+  const first = kept(where);  // of another window, or of a second click, while this one was made
+  if (!first) localStorage.setItem(where, JSON.stringify(made));
+  return first ?? made;
 }
 
 // Begin. `invitation`: the token, and the address of the collector ("" for where the page is from).
