@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import secrets
@@ -136,8 +137,19 @@ def test_the_organiser_is_apart(served: Served) -> None:
     assert served.ask("GET", "/o/lunch/estimate", None, key).held["status"] == "open"
 
 
-def test_a_host_that_is_not_ours_is_refused(served: Served) -> None:
-    assert served.ask("GET", "/s/lunch", None, {"Host": "evil.example"}).status == 421
+@pytest.mark.parametrize(
+    "host", ["evil.example", "localhost.evil.example", "localhost:80@evil", "[::1]evil", "evil:80"]
+)
+def test_a_host_that_is_not_ours_is_refused(served: Served, host: str) -> None:
+    for path in ("/s/lunch", "/static/page.css"):
+        answer = served.ask("GET", path, None, {"Host": host})
+        assert answer.status == 421
+        assert "evil" not in json.dumps(answer.held)
+
+
+def test_names_of_this_machine_are_ours(served: Served) -> None:
+    for host in ("localhost", "LocalHost:1", f"127.0.0.1:{served.port}", "[::1]:8470"):
+        assert served.ask("GET", "/s/lunch", None, {"Host": host}).status == 200
 
 
 def begun(place: str, token: str) -> bytes:
@@ -190,6 +202,49 @@ def test_a_slow_body_is_given_up(served: Served) -> None:
     assert b" 408 " in raw(served, slow, wait=30.0)[:20]
     assert time.monotonic() - began < 20.0
     assert served.put("lunch", made(LUNCH), token).status == 201
+
+
+DRIPS = {
+    "nothing": (b"", b""),
+    "head": (b"GET /s/lunch HTTP/1.1\r\nHost: localhost\r\nX: ", b"y"),
+    "body": (b"GET /s/lunch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n", b"y"),
+    "second head": (b"GET /s/lunch HTTP/1.1\r\nHost: localhost\r\n\r\nGET", b" "),
+}
+"""How a connection begins, and what then comes of it every half second."""
+
+
+async def ended(port: int, begun: bytes, drop: bytes) -> float:
+    """Seconds until the server ends a connection that drips."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    began = time.monotonic()
+
+    async def drip() -> None:
+        writer.write(begun)
+        while True:
+            await asyncio.sleep(0.5)
+            writer.write(drop)
+
+    dripping = asyncio.ensure_future(drip())
+    try:
+        while await asyncio.wait_for(reader.read(65_536), 30.0):
+            pass
+    except ConnectionError:
+        pass
+    finally:
+        dripping.cancel()
+        writer.close()
+    return time.monotonic() - began
+
+
+@pytest.mark.slow
+def test_connections_that_drip_are_ended(served: Served) -> None:
+    """Else a few hundred of them would keep everybody out."""
+
+    async def all_of_them() -> list[float]:
+        return list(await asyncio.gather(*(ended(served.port, *each) for each in DRIPS.values())))
+
+    assert max(asyncio.run(all_of_them())) < 25.0
+    assert served.put("lunch", made(LUNCH), served.token("lunch")).status == 201
 
 
 def test_scripts_in_texts_stay_texts() -> None:

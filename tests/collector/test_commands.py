@@ -75,6 +75,9 @@ def test_from_a_question_to_a_table(folder: Path) -> None:
     assert json.loads(run("estimate", "sleep", "--json"))["used"] == 7
     assert "7 reports" in run("export", "sleep", "reports.parquet")
     assert survey.mechanism.estimate(data="reports.parquet").n == 7
+    listed = run("list")
+    assert "sleep: open, 7 reports of 7 invited, closes 2099-12-01T17:00:00Z." in listed
+    assert json.loads(run("list", "--json"))["sleep"]["kind"] == "number"
     assert "3 invitations" in run("invitations", "sleep", "--many", "3", "--save", "more.txt")
     assert len(Path("more.txt").read_text("utf-8").split()) == 3
     said = run("offline", "sleep", "page.html").split()
@@ -108,6 +111,26 @@ def test_what_is_not_there(folder: Path) -> None:
     run("new", "question.toml")
     with pytest.raises(ArgumentError, match="survey='none'"):
         run("close", "none")
+
+
+def test_what_fails_leaves_no_file_of_links(folder: Path) -> None:
+    run("new", "question.toml")
+    with pytest.raises(ArgumentError, match="none"):
+        run("invitations", "none", "--save", "more.txt")
+    assert not Path("more.txt").exists()
+    Path("sleep-invitations.txt").unlink()
+    with pytest.raises(ArgumentError, match="taken"):
+        run("new", "question.toml")
+    assert not Path("sleep-invitations.txt").exists()
+
+
+def test_the_core_does_without_the_extra() -> None:
+    """Whoever publishes means and shares loads no server."""
+    code = "import sys, epsilons, epsilons.__main__; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(ran.stdout.split())
+    assert "epsilons.collector" in loaded
+    assert not loaded & {"starlette", "uvicorn", "h11", "anyio", "epsilons.collector.app"}
 
 
 def test_without_the_extra(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

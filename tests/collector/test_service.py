@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import secrets
 import sqlite3
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,13 @@ import pytest
 
 import epsilons as ep
 from epsilons import collector
+from epsilons.collector import writer
 from epsilons.collector.door import Door
 from epsilons.collector.service import FAILURES
+from epsilons.collector.store import Store, Submission, digest
 from epsilons.errors import ArgumentError, DataError, FileError
 from tests.collector.served import CLOSES, SURVEYS, VALUES, made
+from tests.local.engines import ENGINES, frame
 
 NAMES = [survey.id for survey in SURVEYS]
 UTC = datetime.UTC
@@ -80,8 +84,10 @@ def test_what_is_exported_flows_on(opened: Any, survey: collector.Survey, tmp_pa
     file = tmp_path / "reports.parquet"
     assert service.export(survey.id, file) == 15
     expected = survey.mechanism.estimate(data)
-    for table in (file, pl.read_parquet(file), pl.read_parquet(file).to_pandas()):
+    for engine in ENGINES:
+        table = frame(engine, pl.read_parquet(file), tmp_path)
         assert survey.mechanism.estimate(data=table).raw == pytest.approx(expected.raw)
+    assert survey.mechanism.estimate(data=file).n == 15
     again = collector.Service(path)  # reads what is there
     assert again.estimate(survey.id)["reports"] == 15
     again.close()
@@ -111,6 +117,71 @@ def test_who_closes_before_the_time_is_written_down(opened: Any) -> None:
     assert sent(service, "lunch", tokens["lunch"].pop(), made(SURVEYS[0])) == 410
     assert service.question("lunch")["status"] == "closed early"
     assert service.status("way") == "open"
+
+
+def test_many_in_one_commit_are_decided_in_their_order(opened: Any) -> None:
+    """As one after the other, though they are asked for together: also the same ones twice."""
+    _, tokens, path = opened
+    lunch, way = made(SURVEYS[0]), made(SURVEYS[2])
+    (one, two), far = (digest(tokens["lunch"].pop()) for _ in "ab"), digest(tokens["way"].pop())
+    a, b, c = (secrets.token_bytes(16) for _ in "abc")
+    batch = [
+        (Submission("lunch", a, one, lunch), False),
+        (Submission("way", a, far, way), False),  # ids of another survey are other ids
+        (Submission("lunch", a, one, lunch), False),
+        (Submission("lunch", b, one, lunch), False),
+        (Submission("lunch", a, two, lunch), False),
+        (Submission("lunch", b, digest("0"), lunch), False),
+        (Submission("lunch", b, two, lunch), True),
+        (Submission("lunch", b, two, lunch), False),
+        (Submission("lunch", b, two, lunch), True),
+        (Submission("way", c, far, way), False),
+    ]
+    store = Store(path)
+    statuses = [outcome.status for outcome in store.take(batch)]
+    assert statuses == [201, 201, 200, 409, 409, 403, 410, 201, 200, 409]
+    assert sum(store.forms("lunch").values()) == 2
+    assert store.invited("lunch")[1] == 2
+    assert store.take([]) == []
+    store.close()
+
+
+def test_what_cannot_be_written_is_sent_again(opened: Any, caplog: Any) -> None:
+    """Nothing of a commit that fails is kept; whoever sent it is told, and the next one works."""
+    service, tokens, _ = opened
+    token, place, data = tokens["lunch"].pop(), "0" * 32, made(SURVEYS[0])
+    store = service._writer._store
+    store._connection.execute("PRAGMA query_only = ON")
+    assert sent(service, "lunch", token, data, place) == 503
+    assert service.estimate("lunch")["used"] == 0
+    assert "could not be kept" in caplog.text
+    assert token not in caplog.text
+    store._connection.execute("PRAGMA query_only = OFF")
+    assert sent(service, "lunch", token, data, place) == 201
+
+
+def test_too_many_at_once_are_sent_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "WAITING", 3)
+    path, survey, go = tmp_path / "survey.db", SURVEYS[0], threading.Event()
+    tokens = list(collector.create(path, survey).tokens)
+    with collector.Service(path) as service:
+        take = service._writer._store.take
+
+        def waiting(batch: Any) -> Any:
+            go.wait(20)
+            return take(batch)
+
+        monkeypatch.setattr(service._writer._store, "take", waiting)
+        found = [
+            service.submit("lunch", secrets.token_hex(16), tokens.pop(), made(survey))
+            for _ in range(20)
+        ]
+        assert not found[0].cancel(), "it may be on the disk already"
+        go.set()
+        statuses = [each.result(20).status for each in found]
+        assert statuses[0] == 201
+        assert statuses[-1] == 503
+        assert service.estimate("lunch")["used"] == statuses.count(201)
 
 
 def test_failed_tokens_are_limited_and_good_ones_are_not(opened: Any) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -67,6 +68,8 @@ STATIC: Final = (
     *("report.js", "words.js", "flow.js", "participant.js", "organiser.js"),
     *("page.css", "icon.svg"),
 )
+
+_NAMED: Final = re.compile(r"([A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\])(?::[0-9]{1,5})?")
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -259,7 +262,6 @@ class _Pages:
 
 
 def _host(given: str) -> str:
-    """A name without its port."""
-    if given.startswith("["):
-        return given.partition("]")[0] + "]"
-    return given.partition(":")[0].lower()
+    """A name without its port; empty if it is none."""
+    found = _NAMED.fullmatch(given)
+    return "" if found is None else found[1].lower()
