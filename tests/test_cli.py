@@ -240,9 +240,18 @@ def test_help_lists_every_statistic_beside_what_else_there_is() -> None:
     assert "Publish means and frequencies when everyone has their own privacy budget." in shown
     names = [line.split()[0] for line in listed.splitlines()]
     statistics = [name.replace(" ", "-") for name in STATISTICS]
-    assert names == sorted(
-        [*statistics, "check", "demo", "ledger", "plan", "publish", "replay", "reproduce", "verify"]
-    )
+    others = [
+        "check",
+        "demo",
+        "ledger",
+        "plan",
+        "publish",
+        "replay",
+        "reproduce",
+        "survey",
+        "verify",
+    ]
+    assert names == sorted([*statistics, *others])
     for line in listed.splitlines():
         name, words = line.split(maxsplit=1)
         assert " ".join((cli.commands[name].help or "").split()).startswith(

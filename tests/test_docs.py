@@ -137,11 +137,12 @@ def test_every_block_says_what_it_is() -> None:
     assert {block.kind for page in PAGES for block in blocks(page)} <= kinds
 
 
-def test_studies_that_are_shown_are_the_bundled_one() -> None:
-    """Which is published by the commands of the page."""
+def test_studies_and_surveys_that_are_shown_are_the_bundled_ones() -> None:
+    """Which are used by the commands of the pages."""
     shown = [block.text for page in PAGES for block in blocks(page) if block.kind == "toml"]
     bundled = (ROOT / "src/epsilons/data/study.toml").read_text("utf-8")
-    assert shown == [bundled[bundled.index("[study]") :]]
+    survey = (ROOT / "src/epsilons/data/question.toml").read_text("utf-8")
+    assert shown == [survey[survey.index("id =") :], bundled[bundled.index("[study]") :]]
 
 
 @pytest.mark.parametrize("page", PAGES)

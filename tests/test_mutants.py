@@ -10,7 +10,7 @@ from scripts.mutants import PAGES, Fault, main, noticed, read
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = (
-    "accounts.py", "allocation", "asking", "cli", "corridor.py", "frozen.py", "local",
+    "accounts.py", "allocation", "asking", "cli", "collector", "corridor.py", "frozen.py", "local",
     "mechanisms", "noise", "plan", "release", "report", "risk", "statistics", "tally", "verify",
     "words.py",
 )  # fmt: skip

@@ -7,10 +7,11 @@
 
 `ep.plan` forecasts the error before any data is read, `ep.allocate` chooses who spends what, and
 `ep.verify.exact` recomputes the loss of each person from what was drawn. In `ep.local` everyone
-randomises their own value, and nobody has to be trusted; `ep.theory` says what no method can beat.
+randomises their own value, and nobody has to be trusted; `ep.collector` asks people so, in their
+own browsers. `ep.theory` says what no method can beat.
 """
 
-from epsilons import errors, local, theory, verify
+from epsilons import collector, errors, local, theory, verify
 from epsilons.allocation import Allocation, allocate
 from epsilons.asking import count, covariance, frequencies, mean, publish, quantile, variance
 from epsilons.budgets import Budgets
@@ -42,6 +43,7 @@ __all__ = [
     "Variance",
     "allocate",
     "check",
+    "collector",
     "count",
     "covariance",
     "errors",

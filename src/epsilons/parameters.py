@@ -43,7 +43,14 @@ FORMER: Final[dict[str, tuple[str, bool]]] = {
 }
 """What `about` and `related` are for the words that `assume` took before 0.2."""
 
-LONGEST: Final[dict[str, int]] = {"title": 120, "unit": 40}
+LONGEST: Final[dict[str, int]] = {
+    "title": 120,
+    "unit": 40,
+    "question": 300,
+    "organiser": 120,
+    "option": 80,
+    "level": 40,
+}
 """The most characters of a parameter that is a line of text."""
 
 _UNSEEN: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})

@@ -21,6 +21,7 @@ from epsilons.cli.checking import CHECK
 from epsilons.cli.ledger import LEDGER
 from epsilons.cli.publishing import commands, replays
 from epsilons.cli.study import PUBLISH
+from epsilons.cli.survey import SURVEY
 from epsilons.parameters import CHOICES
 from epsilons.release import Release
 from epsilons.statistics import STATISTICS
@@ -97,6 +98,7 @@ cli.add_command(CHECK)
 cli.add_command(replays())
 cli.add_command(LEDGER)
 cli.add_command(PUBLISH)
+cli.add_command(SURVEY)
 
 
 @cli.command()

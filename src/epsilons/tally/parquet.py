@@ -12,7 +12,7 @@ from epsilons.tally.failures import guarded
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["frame", "write_parquet"]
+__all__ = ["frame", "write_frame", "write_parquet"]
 
 
 def frame(columns: Mapping[str, Any]) -> pl.DataFrame:
@@ -51,4 +51,18 @@ def write_parquet(
     parts = [pl.DataFrame(schema=schema)]
     parts += [pl.DataFrame(list(rows), schema=schema, orient="row") for rows in batches]
     table = pl.concat(parts)
+    guarded(lambda: table.write_parquet(path), FileError, f"{str(path)!r} cannot be written.")
+
+
+def write_frame(path: Path, columns: Mapping[str, Any]) -> None:
+    """Write columns as a Parquet file; one that is there is replaced.
+
+    Args:
+        path: of the file.
+        columns: as in `frame`.
+
+    Raises:
+        FileError: the file cannot be written.
+    """
+    table = frame(columns)
     guarded(lambda: table.write_parquet(path), FileError, f"{str(path)!r} cannot be written.")

@@ -1,0 +1,17 @@
+"""A survey in which nobody has to trust the server.
+
+survey = collector.Survey.read("question.toml")
+made = collector.create("survey.db", survey)         the organiser's key, and invitations
+with collector.Service("survey.db") as service:      what `epsilons survey serve` serves
+    service.estimate(survey.id)
+    service.export(survey.id, "reports.parquet")
+    collector.serve(service)
+"""
+
+from epsilons.collector.offline import offline_page
+from epsilons.collector.question import Level, Survey
+from epsilons.collector.service import Made, Service, create
+from epsilons.collector.serving import serve
+from epsilons.collector.store import Outcome
+
+__all__ = ["Level", "Made", "Outcome", "Service", "Survey", "create", "offline_page", "serve"]

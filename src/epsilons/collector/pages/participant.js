@@ -1,0 +1,20 @@
+// The page of a participant, from a server: the invitation is in the address after #, which is in no
+// log, for browsers do not send it.
+import { begin, say, show } from "./flow.js";
+
+async function open() {
+  const id = location.pathname.split("/")[2];
+  document.getElementById("file-link").href = `/s/${id}/offline.html`;
+  show("file", true);
+  const token = location.hash.slice(1);
+  if (!/^[0-9a-f]{32}$/.test(token)) {
+    say("outcome", "This link has no invitation, or only a part of one. Open it as it was sent.");
+    return;
+  }
+  const asked = await fetch(`/s/${id}/question.json`, {cache: "no-store", credentials: "omit"});
+  if (!asked.ok) throw new Error("no question");
+  await begin(await asked.json(), {token, address: ""});
+}
+
+open().catch(() => say("outcome", "The question could not be shown. Reload the page."
+  + " If this browser forbids pages to remember anything, allow it: a report is made only once."));

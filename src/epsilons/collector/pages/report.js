@@ -1,0 +1,161 @@
+// Reports, byte for byte as docs/local-reports.md has them. Everything that decides what is sent is
+// exact: integers are BigInt, and random words come from the system's generator alone.
+
+const WORD = 1n << 64n;
+const GRID = 2 ** 30;
+
+// One word: eight random bytes, little-endian. `fill` fills an array with random bytes.
+function word(fill) {
+  const bytes = new Uint8Array(8);
+  fill(bytes);
+  return new DataView(bytes.buffer).getBigUint64(0, true);
+}
+
+// A float64 as a fraction of integers, exactly.
+function fraction(number) {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, number);
+  const bits = view.getBigUint64(0);
+  const power = Number((bits >> 52n) & 0x7ffn);
+  const digits = (bits & 0xfffffffffffffn) | (power > 0 ? 1n << 52n : 0n);
+  const shift = BigInt(Math.max(power, 1) - 1075);
+  return shift >= 0n ? [digits << shift, 1n] : [digits, 1n << -shift];
+}
+
+// Two integers around 2^bits·e^(−ε): Taylor's series of a small part of ε, then squares.
+function around(top, bottom, bits) {
+  const one = 1n << bits;
+  let halvings = 0n;
+  while (top > (bottom << halvings)) halvings += 1n;
+  halvings += 8n;
+  const low = (top << bits) / (bottom << halvings);
+  const high = low + 1n;
+  // 1/e^x ≤ 1/(sum of terms rounded down), and ≥ 1/(sum rounded up and the rest of the series).
+  let under = one, over = one, down = one, up = one;
+  for (let k = 1n; up > 1n; k += 1n) {
+    down = (down * low) / (k << bits);
+    up = (up * high) / (k << bits) + 1n;
+    under += down;
+    over += up;
+  }
+  over += 2n;
+  let least = (one * one) / over, most = (one * one) / under + 1n;
+  for (let k = 0n; k < halvings; k += 1n) {
+    least = (least * least) >> bits;
+    most = ((most * most) >> bits) + 1n;
+  }
+  return [least, most];
+}
+
+// F: the answer is flipped if a random word is below it. ⌈2^64/(1 + e^ε)⌉, exactly.
+export function threshold(epsilon) {
+  if (!(epsilon >= 0)) throw new Error("a budget is a number from 0 up");
+  if (epsilon === Infinity) return 0n;
+  const [top, bottom] = fraction(Math.min(epsilon, 80));
+  for (let bits = 192n; ; bits *= 2n) {
+    const ends = around(top, bottom, bits).map((y) => {
+      const whole = (1n << bits) + y;
+      return (WORD * y + whole - 1n) / whole;
+    });
+    if (ends[0] === ends[1]) return ends[0] > 1n ? ends[0] : 1n;
+  }
+}
+
+// Of 100 people so many send the bit that they should, on average, rounded; others its opposite.
+export function truly(epsilon) {
+  return 100 - Number((200n * threshold(epsilon) + WORD) / (2n * WORD));
+}
+
+function flipped(epsilon, fill) {
+  return word(fill) < threshold(epsilon) ? 1 : 0;
+}
+
+// How many rows the matrix of so many categories has.
+export function order(cells) {
+  let many = 2;
+  while (many < cells) many *= 2;
+  return many;
+}
+
+// A number below `many`, uniform: words beyond the last whole cycle are drawn again.
+function below(many, fill) {
+  if (many === 1) return 0;
+  const cycle = BigInt(many), cycles = WORD - (WORD % cycle);
+  let drawn = word(fill);
+  while (drawn >= cycles) drawn = word(fill);
+  return Number(drawn % cycle);
+}
+
+export function parity(row, cell) {
+  let shared = row & cell, odd = 0;
+  for (; shared; shared >>>= 1) odd ^= shared & 1;
+  return odd;
+}
+
+// The public parameters of a question, as they stand in every report.
+export async function parameters(question) {
+  if (question.kind === "yes-no") return new Uint8Array(0);
+  if (question.kind === "number") {
+    const view = new DataView(new ArrayBuffer(16));
+    question.bounds.forEach((side, place) => view.setFloat64(8 * place, side, true));
+    return new Uint8Array(view.buffer);
+  }
+  const lines = question.options.map((label) => JSON.stringify(label)).join("\n");
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(lines));
+  const view = new DataView(new ArrayBuffer(21));
+  view.setUint32(0, question.options.length, true);
+  view.setUint8(4, 1);
+  new Uint8Array(view.buffer).set(new Uint8Array(digest).subarray(0, 8), 13);
+  return new Uint8Array(view.buffer);
+}
+
+const CODES = {"yes-no": 1, "number": 2, "one-of": 4};
+
+// What stands after the budget.
+function answered(question, value, epsilon, fill) {
+  if (question.kind === "yes-no") return [(value ? 1 : 0) ^ flipped(epsilon, fill)];
+  if (question.kind === "number") {
+    const [lo, hi] = question.bounds;
+    const inside = Math.min(Math.max(value, lo), hi);
+    const steps = Math.floor((inside - lo) * (GRID / (hi - lo)) + 0.5);
+    const up = (word(fill) >> 34n) < BigInt(Math.min(Math.max(steps, 0), GRID)) ? 1 : 0;
+    return [1, 0, 0, 0, up ^ flipped(epsilon, fill)];
+  }
+  const row = 1 + below(order(question.options.length) - 1, fill);
+  const bit = parity(row, value) ^ flipped(epsilon, fill);
+  return [row & 255, (row >>> 8) & 255, (row >>> 16) & 255, row >>> 24, bit];
+}
+
+// A report. `value`: true or false; a number; or the place of an option. `fill` fills an array with
+// random bytes: on a person's device it is the system's generator, in tests it plays given bytes.
+export async function report(question, value, epsilon, fill) {
+  if (!(epsilon > 0 && epsilon < Infinity)) throw new Error("this budget is not offered");
+  if (question.kind === "number" && !Number.isFinite(value)) throw new Error("no number");
+  if (question.kind === "yes-no" && typeof value !== "boolean") throw new Error("no answer");
+  if (question.kind === "one-of" && !Object.keys(question.options).includes(String(value))) {
+    throw new Error("no option");
+  }
+  const given = await parameters(question);
+  const tail = answered(question, value, epsilon, fill);
+  const view = new DataView(new ArrayBuffer(24 + given.length + tail.length));
+  const bytes = new Uint8Array(view.buffer);
+  bytes.set([0x45, 0x50, 0x53, 0x52, 1, CODES[question.kind], 0, 0]);
+  view.setUint32(8, given.length, true);
+  view.setUint32(12, 1, true);
+  bytes.set(given, 16);
+  view.setFloat64(16 + given.length, epsilon, true);
+  bytes.set(tail, 24 + given.length);
+  return bytes;
+}
+
+export function system(bytes) {
+  crypto.getRandomValues(bytes);
+}
+
+export function hex(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+export function unhex(text) {
+  return Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+}

@@ -1,0 +1,56 @@
+// What people read: odds in place of budgets, and what a report says.
+import { order, parity, truly } from "./report.js";
+
+export function shown(question, number) {
+  const text = String(Number(number.toPrecision(6)));
+  return question.unit ? `${text} ${question.unit}` : text;
+}
+
+export function odds(question, epsilon) {
+  const right = truly(epsilon), wrong = 100 - right;
+  if (question.kind === "yes-no") {
+    return `Of 100 people like you, about ${right} send their true answer and ${wrong} the opposite.`;
+  }
+  if (question.kind === "number") {
+    return `Of 100 people like you, about ${right} send their own word, and ${wrong} the opposite.`;
+  }
+  return `Of 100 people like you, about ${right} send the true yes or no, and ${wrong} the opposite.`;
+}
+
+export function how(question) {
+  if (question.kind === "yes-no") {
+    return "Your device tosses a coin in secret: it sends your answer, or sometimes the opposite. "
+      + "Nobody can tell which it did, so nobody can hold what was sent against you.";
+  }
+  if (question.kind === "number") {
+    const [lo, hi] = question.bounds.map((side) => shown(question, side));
+    return "Your number never leaves this device. Chance makes one word of it, “high” or “low”: the "
+      + `nearer your number is to ${hi}, the likelier “high”; the nearer to ${lo}, the likelier `
+      + "“low”. Then your device tosses a coin in secret: it sends that word, or sometimes the "
+      + "opposite. Nobody can tell which it did.";
+  }
+  return "Your answer never leaves this device. Your device picks some of the options by chance. Is "
+    + "your answer among them, yes or no? Then it tosses a coin in secret: it sends that yes or no, "
+    + "or sometimes the opposite. Nobody can tell which it did.";
+}
+
+// What the bytes of a report say, in words: read from the bytes, not from the answer.
+export function says(question, bytes) {
+  const bit = bytes[bytes.length - 1];
+  if (question.kind === "yes-no") return bit ? "“Yes”." : "“No”.";
+  if (question.kind === "number") {
+    const end = shown(question, question.bounds[bit]);
+    return `“${bit ? "High" : "Low"}”: one word, for the end of the range at ${end}.`;
+  }
+  const row = new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - 5, true);
+  if (!(row >= 1 && row < order(question.options.length))) throw new Error("no such row");
+  const group = question.options.filter((_, place) => parity(row, place));
+  return `“${bit ? "Yes" : "No"}”, to the question: is your answer one of these? ${group.join("; ")}`;
+}
+
+// The level that stands in the bytes of a report.
+export function levelOf(question, bytes) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  const epsilon = view.getFloat64(16 + view.getUint32(8, true), true);
+  return question.levels.find((level) => level.epsilon === epsilon);
+}

@@ -1,0 +1,87 @@
+"""Serve a collector: plain HTTP on this machine alone, or behind a proxy that is stated."""
+
+from __future__ import annotations
+
+import socket
+from typing import Final
+from urllib.parse import urlsplit
+
+from epsilons.collector.service import Service
+from epsilons.errors import ArgumentError, MissingExtraError
+
+__all__ = ["address_of", "serve"]
+
+AT_ONCE: Final = 800
+"""Connections at once, at most: more are sent away with 503, before files run out (often 1,024)."""
+
+LONGEST_HEADERS: Final = 16_384
+
+
+def address_of(port: int, proxy: str | None) -> str:
+    """What links begin with.
+
+    Args:
+        port: on this machine.
+        proxy: the address of a proxy with TLS, such as https://survey.example.org; None if there
+            is none.
+
+    Raises:
+        ArgumentError: the proxy is not such an address.
+    """
+    if proxy is None:
+        return f"http://localhost:{port}"
+    found = urlsplit(proxy)
+    plain = found.path in ("", "/") and not (found.query or found.fragment or found.username)
+    if found.scheme != "https" or not found.hostname or not plain:
+        raise ArgumentError(
+            f"proxy={proxy!r} must be the address under which people reach the collector, with "
+            "TLS and without a path, such as https://survey.example.org."
+        )
+    return f"https://{found.netloc}"
+
+
+def serve(service: Service, port: int = 8470, proxy: str | None = None) -> None:
+    """Serve until interrupted.
+
+    Args:
+        service: what is served.
+        port: on this machine; 0 for any that is free.
+        proxy: as in `address_of`.
+
+    Raises:
+        MissingExtraError: the extra `collector` is not installed.
+        ArgumentError: the proxy is no address, or the port is taken.
+    """
+    address = address_of(port, proxy)
+    try:
+        import uvicorn
+
+        from epsilons.collector.app import LOCAL, application
+        from epsilons.collector.patience import Patient
+    except ImportError:
+        raise MissingExtraError(
+            "Serving a survey needs the extra: pip install 'epsilons[collector]'."
+        ) from None
+    hosts = (*LOCAL, urlsplit(address).hostname or "")
+    # Named by its protocol: else asyncio lets answers wait for acknowledgements, 40 ms each.
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind(("127.0.0.1", port))
+    except (OSError, OverflowError):
+        raise ArgumentError(f"port={port!r} cannot be used: it is taken, or no port.") from None
+    uvicorn.Server(
+        uvicorn.Config(
+            application(service, hosts),
+            access_log=False,
+            log_level="error",
+            server_header=False,
+            limit_concurrency=AT_ONCE,
+            h11_max_incomplete_event_size=LONGEST_HEADERS,
+            timeout_keep_alive=5,
+            http=Patient,
+            ws="none",
+            lifespan="off",
+            proxy_headers=False,
+        )
+    ).run(sockets=[listening])

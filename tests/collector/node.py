@@ -1,0 +1,52 @@
+"""The scripts of the pages, run in Node."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PAGES = Path(__file__).resolve().parents[2] / "src" / "epsilons" / "collector" / "pages"
+
+
+def node(
+    folder: Path, cases: list[dict[str, Any]], changed: Mapping[str, str] | None = None
+) -> list[Any]:
+    """What the scripts answer to each case.
+
+    Args:
+        folder: where they are run.
+        cases: as `reports.mjs` reads them.
+        changed: lines of report.js that are mistakes on purpose, with what stands there instead.
+    """
+    program = shutil.which("node")
+    if program is None:
+        reason = "scripts are run in Node, and it is not here"
+        if os.environ.get("EPSILONS_SKIP_NOTHING"):
+            pytest.fail(f"EPSILONS_SKIP_NOTHING is set, and {reason}")
+        pytest.skip(reason)
+    (folder / "package.json").write_text('{"type": "module"}')
+    shutil.copyfile(PAGES / "words.js", folder / "words.js")
+    script = (PAGES / "report.js").read_text("utf-8")
+    for old, new in (changed or {}).items():
+        assert script.count(old) == 1
+        script = script.replace(old, new)
+    (folder / "report.js").write_text(script, "utf-8")
+    shutil.copyfile(Path(__file__).with_name("reports.mjs"), folder / "reports.mjs")
+    ran = subprocess.run(
+        [program, "reports.mjs"],
+        cwd=folder,
+        input=json.dumps(cases),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return list(json.loads(ran.stdout))

@@ -1,0 +1,136 @@
+"""A served collector, as a process of its own; it can be killed, and started again."""
+
+from __future__ import annotations
+
+import datetime
+import http.client
+import json
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from epsilons import collector
+
+CLOSES = datetime.datetime(2099, 12, 1, 18, tzinfo=datetime.UTC)
+SURVEYS = (
+    collector.Survey(
+        id="lunch", question="Did you skip lunch?", kind="yes-no", closes=CLOSES, organiser="We"
+    ),
+    collector.Survey(
+        id="sleep",
+        question="How long did you sleep?",
+        kind="number",
+        bounds=(0.0, 12.0),
+        unit="hours",
+        closes=CLOSES,
+        organiser="We",
+    ),
+    collector.Survey(
+        id="way",
+        question="How did you come here?",
+        kind="one-of",
+        options=("on foot", "by bus", "by car", "by train", "otherwise"),
+        closes=CLOSES,
+        organiser="We",
+    ),
+)
+VALUES: dict[str, Any] = {"lunch": True, "sleep": 7.5, "way": "by bus"}
+
+
+class Answer(NamedTuple):
+    status: int
+    held: Any
+    headers: dict[str, str]
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def made(survey: collector.Survey, value: Any = None, epsilon: float = 1.0) -> bytes:
+    given = VALUES[survey.id] if value is None else value
+    return survey.mechanism.randomize(given, epsilon).to_bytes()
+
+
+class Served:
+    """A process that serves surveys."""
+
+    def __init__(self, folder: Path, surveys: Sequence[collector.Survey]) -> None:
+        self.path = folder / "survey.db"
+        self.port = free_port()
+        self.surveys = {survey.id: survey for survey in surveys}
+        self.made = {survey.id: collector.create(self.path, survey) for survey in surveys}
+        self._tokens = {name: list(each.tokens) for name, each in self.made.items()}
+        self.errors = folder / "errors.txt"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Served:
+        self.start()
+        return self
+
+    def __exit__(
+        self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None
+    ) -> None:
+        self.stop(signal.SIGTERM)
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "epsilons", "survey", "serve"]
+        command += ["--file", str(self.path), "--port", str(self.port)]
+        with self.errors.open("ab") as errors:
+            self.process = subprocess.Popen(command, stdout=errors, stderr=errors)
+        for _ in range(300):
+            try:
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+                return
+            except OSError:
+                assert self.process.poll() is None, self.errors.read_text("utf-8")
+                time.sleep(0.1)
+        raise AssertionError("the server does not answer")
+
+    def stop(self, how: signal.Signals) -> None:
+        assert self.process is not None
+        self.process.send_signal(how)
+        self.process.wait(20)
+
+    def token(self, name: str) -> str:
+        """One that was not used."""
+        return self._tokens[name].pop()
+
+    def link(self, name: str) -> str:
+        return f"http://localhost:{self.port}/s/{name}#{self.token(name)}"
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> Answer:
+        connection = http.client.HTTPConnection("localhost", self.port, timeout=20)
+        try:
+            connection.request(method, path, body, headers or {})
+            found = connection.getresponse()
+            text = found.read()
+            given = {key.lower(): value for key, value in found.getheaders()}
+            held = json.loads(text) if "json" in given.get("content-type", "") else text
+            return Answer(found.status, held, given)
+        finally:
+            connection.close()
+
+    def put(self, name: str, data: bytes, token: str, report_id: str | None = None) -> Answer:
+        place = secrets.token_hex(16) if report_id is None else report_id
+        return self.ask("PUT", f"/r/{name}/{place}", data, {"Authorization": f"Bearer {token}"})
+
+    def count(self, name: str) -> int:
+        """How many reports are in the file."""
+        with collector.Service(self.path) as service:
+            return int(service.estimate(name)["reports"])

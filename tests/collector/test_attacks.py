@@ -1,0 +1,266 @@
+"""What strangers can try: each is refused with its status, and nothing changes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import secrets
+import socket
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import epsilons as ep
+from epsilons import collector
+from tests.collector.served import CLOSES, SURVEYS, Served, made
+
+LUNCH = SURVEYS[0]
+NAMES = [survey.id for survey in SURVEYS]
+
+
+def report(levels: list[float], epsilon: float, **given: Any) -> bytes:
+    return ep.local.Bit(levels=levels).randomize(True, epsilon, **given).to_bytes()
+
+
+WRONG: dict[str, Callable[[], bytes]] = {
+    "undeclared": lambda: report([1.5], 1.5),
+    "nearly declared": lambda: report([1.0, near := math.nextafter(1.0, 2.0)], near),
+    "nothing": lambda: report([0.0, 1.0], 0.0),
+    "infinite": lambda: report([math.inf], math.inf),
+    "simulated": lambda: report([1.0], 1.0, source=ep.Seeded(1)),
+    "batch": lambda: ep.local.Bit().randomize_many([True, False], 1.0).to_bytes(),
+    "empty batch": lambda: ep.local.Bit().randomize_many([], 1.0).to_bytes(),
+    "truncated": lambda: made(LUNCH)[:-1],
+    "longer": lambda: made(LUNCH) + b"\0",
+    "empty": lambda: b"",
+    "another answer": lambda: made(LUNCH)[:-1] + b"\2",
+    "another mechanism": lambda: made(SURVEYS[2]),
+    "another version": lambda: b"EPSR\2" + made(LUNCH)[5:],
+    "text": lambda: b"<script>alert(1)</script>",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_report_that_is_none_is_refused_and_the_invitation_stays(
+    served: Served, name: str
+) -> None:
+    token = served.token("lunch")
+    answer = served.put("lunch", WRONG[name](), token)
+    assert answer.status == 422
+    assert answer.held["reason"]
+    assert served.put("lunch", made(LUNCH), token).status == 201
+
+
+def test_parameters_of_another_question_are_refused(served: Served) -> None:
+    wider = ep.local.Mean((0, 13), levels=[1.0]).randomize(7.0, 1.0).to_bytes()
+    number = ep.local.Mean((0, 12), method="laplace", levels=[1.0]).randomize(7.0, 1.0).to_bytes()
+    for data in (wider, number):
+        assert served.put("sleep", data, served.token("sleep")).status == 422
+    options = SURVEYS[2].options
+    assert options is not None
+    turned = ep.local.Frequencies(options[::-1], levels=[1.0]).randomize("by bus", 1.0).to_bytes()
+    row = made(SURVEYS[2])
+    for data in (turned, row[:-5] + b"\0\0\0\0\1", row[:-5] + b"\x08\0\0\0\1"):
+        assert served.put("way", data, served.token("way")).status == 422
+
+
+@pytest.mark.parametrize("survey", SURVEYS, ids=NAMES)
+def test_an_invitation_counts_once_and_the_same_report_again_changes_nothing(
+    served: Served, survey: collector.Survey
+) -> None:
+    before = served.count(survey.id)
+    token, place, data = served.token(survey.id), secrets.token_hex(16), made(survey)
+    assert [served.put(survey.id, data, token, place).status for _ in range(3)] == [201, 200, 200]
+    assert served.put(survey.id, data, token).status == 409
+    assert served.put(survey.id, made(survey, epsilon=2.0), token, place).status == 409
+    other = served.token(survey.id)
+    assert served.put(survey.id, data, other, place).status == 409
+    assert served.count(survey.id) == before + 1
+    assert served.put(survey.id, data, other).status == 201
+
+
+def test_who_has_no_invitation_is_refused(served: Served) -> None:
+    before = served.count("lunch")
+    foreign = served.token("way")
+    key = served.made["lunch"].key
+    for token in ("", "0" * 32, foreign, key, foreign.upper(), "' OR 1=1 --", "é".encode().hex()):
+        assert served.put("lunch", made(LUNCH), token).status == 403
+    place = f"/r/lunch/{secrets.token_hex(16)}"
+    assert served.ask("PUT", place, made(LUNCH)).status == 403
+    assert served.ask("PUT", f"{place}?token={served.token('lunch')}", made(LUNCH)).status == 403
+    assert served.count("lunch") == before
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("PUT", "/r/none/" + "0" * 32, 404),
+        ("PUT", "/r/lunch/short", 404),
+        ("PUT", "/r/lunch/" + "G" * 32, 404),
+        ("PUT", "/r/lunch/" + "0" * 32 + "%0a", 404),
+        ("PUT", "/r/lunch%2f..%2fway/" + "0" * 32, 404),
+        ("POST", "/r/lunch/" + "0" * 32, 405),
+        ("GET", "/r/lunch/" + "0" * 32, 405),
+        ("DELETE", "/r/lunch/" + "0" * 32, 405),
+        ("PUT", "/s/lunch", 405),
+        ("GET", "/o/lunch/close", 405),
+        ("TRACE", "/s/lunch", 405),
+        ("GET", "/static/../app.py", 404),
+        ("GET", "/static/..%2fapp.py", 404),
+        ("GET", "/static/participant.html", 404),
+        ("GET", "//etc/passwd", 404),
+        ("GET", "/s/../../survey.db", 404),
+        ("GET", "/s/lunch%00", 404),
+        ("GET", "/s/", 404),
+        ("GET", "/s/lunch/", 404),
+        ("POST", "/o/lunch/", 404),
+        ("GET", "/", 404),
+    ],
+)
+def test_paths_and_methods(served: Served, method: str, path: str, status: int) -> None:
+    headers = {"Authorization": f"Bearer {served.token('lunch')}"}
+    answer = served.ask(method, path, made(LUNCH) if method == "PUT" else None, headers)
+    assert answer.status == status
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
+def test_the_organiser_is_apart(served: Served) -> None:
+    key = {"Authorization": f"Bearer {served.made['lunch'].key}"}
+    wrong = [{}, {"Authorization": f"Bearer {served.token('lunch')}"}, {"Authorization": "Basic x"}]
+    wrong.append({"Authorization": f"Bearer {served.made['way'].key}"})
+    for headers in wrong:
+        for method, path in (("GET", "estimate"), ("POST", "close"), ("GET", "reports.parquet")):
+            assert served.ask(method, f"/o/lunch/{path}", None, headers).status == 401
+    assert served.ask("GET", "/o/lunch/estimate", None, key).held["status"] == "open"
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "localhost.evil.example", "localhost:80@evil", "[::1]evil", "evil:80"]
+)
+def test_a_host_that_is_not_ours_is_refused(served: Served, host: str) -> None:
+    for path in ("/s/lunch", "/static/page.css"):
+        answer = served.ask("GET", path, None, {"Host": host})
+        assert answer.status == 421
+        assert "evil" not in json.dumps(answer.held)
+
+
+def test_names_of_this_machine_are_ours(served: Served) -> None:
+    for host in ("localhost", "LocalHost:1", f"127.0.0.1:{served.port}", "[::1]:8470"):
+        assert served.ask("GET", "/s/lunch", None, {"Host": host}).status == 200
+
+
+def begun(place: str, token: str) -> bytes:
+    """The beginning of a request that sends a report."""
+    lines = [f"PUT /r/lunch/{place} HTTP/1.1", "Host: localhost", f"Authorization: Bearer {token}"]
+    return "".join(f"{line}\r\n" for line in lines).encode()
+
+
+def raw(served: Served, data: bytes, wait: float = 5.0) -> bytes:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=wait) as found:
+        try:
+            found.sendall(data)
+            return found.recv(65_536)
+        except (ConnectionError, TimeoutError):
+            return b""
+
+
+def test_large_bodies_and_headers_are_cut(served: Served) -> None:
+    before = served.count("lunch")
+    token = served.token("lunch")
+    assert served.put("lunch", b"E" * 257, token).status == 413
+    head = begun("0" * 32, token)
+    large = head + b"Content-Length: 10000000\r\n\r\n" + b"E" * 100_000
+    assert b" 413 " in raw(served, large)[:20]
+    chunked = head + b"Transfer-Encoding: chunked\r\n\r\n" + b"1000\r\n" + b"E" * 4096
+    assert b" 413 " in raw(served, chunked)[:20]
+    assert b" 400 " in raw(served, head + b"X: " + b"y" * 100_000)[:20]
+    folded = head + b"X: a\r\n\tb: c\r\nContent-Length: 25\r\n\r\n" + made(LUNCH)
+    assert raw(served, folded)  # answered, whatever it is
+    split = b"GET /s/lunch%0d%0aSet-Cookie:%20a=b HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    answer = raw(served, split)
+    assert b" 404 " in answer[:20]
+    assert b"cookie" not in answer.lower()
+    assert served.count("lunch") <= before + 1
+
+
+def test_two_lengths_are_refused(served: Served) -> None:
+    token = served.token("lunch")
+    head = begun("1" * 32, token)
+    twice = head + b"Content-Length: 25\r\nContent-Length: 26\r\n\r\n" + made(LUNCH)
+    assert b" 400 " in raw(served, twice)[:20]
+
+
+@pytest.mark.slow
+def test_a_slow_body_is_given_up(served: Served) -> None:
+    token = served.token("lunch")
+    head = begun("2" * 32, token)
+    began = time.monotonic()
+    slow = head + b"Content-Length: 25\r\n\r\n" + made(LUNCH)[:5]
+    assert b" 408 " in raw(served, slow, wait=30.0)[:20]
+    assert time.monotonic() - began < 20.0
+    assert served.put("lunch", made(LUNCH), token).status == 201
+
+
+DRIPS = {
+    "nothing": (b"", b""),
+    "head": (b"GET /s/lunch HTTP/1.1\r\nHost: localhost\r\nX: ", b"y"),
+    "body": (b"GET /s/lunch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n", b"y"),
+    "second head": (b"GET /s/lunch HTTP/1.1\r\nHost: localhost\r\n\r\nGET", b" "),
+}
+"""How a connection begins, and what then comes of it every half second."""
+
+
+async def ended(port: int, begun: bytes, drop: bytes) -> float:
+    """Seconds until the server ends a connection that drips."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    began = time.monotonic()
+
+    async def drip() -> None:
+        writer.write(begun)
+        while True:
+            await asyncio.sleep(0.5)
+            writer.write(drop)
+
+    dripping = asyncio.ensure_future(drip())
+    try:
+        while await asyncio.wait_for(reader.read(65_536), 30.0):
+            pass
+    except ConnectionError:
+        pass
+    finally:
+        dripping.cancel()
+        writer.close()
+    return time.monotonic() - began
+
+
+@pytest.mark.slow
+def test_connections_that_drip_are_ended(served: Served) -> None:
+    """Else a few hundred of them would keep everybody out."""
+
+    async def all_of_them() -> list[float]:
+        return list(await asyncio.gather(*(ended(served.port, *each) for each in DRIPS.values())))
+
+    assert max(asyncio.run(all_of_them())) < 25.0
+    assert served.put("lunch", made(LUNCH), served.token("lunch")).status == 201
+
+
+def test_scripts_in_texts_stay_texts() -> None:
+    from epsilons.collector.offline import offline_page
+
+    bad = "</script><script>alert(1)</script>"
+    survey = collector.Survey(
+        id="x", question=bad, kind="one-of", options=(bad, "<!--"), closes=CLOSES, organiser=bad
+    )
+    text = offline_page(survey)
+    assert "alert(1)" in text
+    assert "<script>alert" not in text
+    assert json.dumps(bad)[1:-1].replace("<", "\\u003c") in text
+
+
+def test_nothing_is_logged(served: Served) -> None:
+    served.put("lunch", made(LUNCH), served.token("lunch"))
+    lines = served.errors.read_text("utf-8").splitlines()
+    assert lines == [f"http://localhost:{served.port}/s/{name}" for name in sorted(NAMES)]

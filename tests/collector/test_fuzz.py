@@ -1,0 +1,88 @@
+"""Mutated requests: the server stays up, and only reports that may be counted are counted."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from epsilons import collector
+from tests.collector.conftest import needed
+from tests.collector.fuzz import Fuzz, OnConnections, in_process, raw, right, sent_all
+from tests.collector.served import SURVEYS, Served
+
+SENDERS = 32
+
+
+def surveys(invitations: int) -> list[collector.Survey]:
+    return [dataclasses.replace(survey, invitations=invitations) for survey in SURVEYS]
+
+
+def senders(asked: Sequence[collector.Survey], made: dict[str, collector.Made]) -> list[Fuzz]:
+    """Each with invitations of its own, so that what becomes of a request is known."""
+    return [
+        Fuzz(
+            {survey.id: survey for survey in asked},
+            {name: each.tokens[k::SENDERS] for name, each in made.items()},
+            seed=1_900 + k,
+        )
+        for k in range(SENDERS)
+    ]
+
+
+FORMS = [
+    pytest.param(1_600, id="some"),
+    pytest.param(80_000, id="eighty thousand", marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize("many", FORMS)
+def test_mutated_requests_to_the_application(tmp_path: Path, many: int) -> None:
+    needed("starlette")
+    from epsilons.collector.app import application
+
+    path, asked = tmp_path / "survey.db", surveys(max(many // 8, 320))
+    made = {survey.id: collector.create(path, survey) for survey in asked}
+    work = senders(asked, made)
+    with collector.Service(path) as service:
+        app = application(service)
+        asyncio.run(sent_all(work, many, lambda: in_process(app)))
+    assert right(path, work, {name: each.key for name, each in made.items()}) > many / 40
+
+
+async def heads(served: Served, work: list[Fuzz], many: int) -> int:
+    """Requests whose bytes are mutated, without any invitation; how many were answered."""
+
+    async def one(sender: Fuzz) -> int:
+        answered, connection = 0, OnConnections(served.port)
+        for _ in range(many // len(work)):
+            found = await connection.told(sender.mutated(raw(sender._head()), 8), False, 0.2)
+            assert found is None or found < 500, found
+            answered += found is not None
+            connection.drop()
+        return answered
+
+    return sum(await asyncio.gather(*(one(sender) for sender in work)))
+
+
+@pytest.mark.parametrize(
+    "many",
+    [
+        pytest.param(640, id="some"),
+        pytest.param(20_000, id="twenty thousand", marks=pytest.mark.slow),
+    ],
+)
+def test_mutated_requests_on_connections(tmp_path: Path, many: int) -> None:
+    needed("uvicorn")
+    asked = surveys(max(many // 8, 320))
+    with Served(tmp_path, asked) as served:
+        work = senders(asked, served.made)
+        asyncio.run(sent_all(work, 3 * many // 4, lambda: OnConnections(served.port)))
+        assert asyncio.run(heads(served, work, many // 4)) > many / 8
+        assert served.process is not None
+        assert served.process.poll() is None
+        assert right(served.path, work, {k: v.key for k, v in served.made.items()}) > many / 40
+        assert all("/s/" in line for line in served.errors.read_text("utf-8").splitlines())

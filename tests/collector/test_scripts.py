@@ -1,0 +1,162 @@
+"""The browser's reports are Python's, byte for byte, from the same random bytes."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from epsilons import local
+from epsilons.collector import Level
+from epsilons.local.coins import threshold
+from tests.collector.node import PAGES, node
+from tests.local.tape import Tape
+from tests.local.test_report_vectors import vectors
+
+LABELS = ["red", "grün", "青", '"quoted"', "back\\slash", "😀", "a b", "</script>", "\u2028", "é"]
+MECHANISMS: dict[str, Any] = {
+    "yes-no": lambda question, levels: local.Bit(levels=levels),
+    "number": lambda question, levels: local.Mean(question["bounds"], method="bit", levels=levels),
+    "one-of": lambda question, levels: local.Frequencies(question["options"], levels=levels),
+}
+
+
+def python(case: dict[str, Any]) -> list[Any]:
+    """What Python makes of a case: the report, and how many random bytes it took."""
+    question, value = case["question"], case["value"]
+    mechanism = MECHANISMS[question["kind"]](question, [case["epsilon"]])
+    given = question["options"][value] if question["kind"] == "one-of" else value
+    tape = Tape(bytes.fromhex(case["random"]))
+    report = mechanism.randomize(given, case["epsilon"], tape).to_bytes().hex()
+    return [report, len(case["random"]) // 2 - len(tape.data)]
+
+
+def asked(vector: dict[str, Any]) -> dict[str, Any] | None:
+    """A vector of the page of reports as a question of a survey; None if surveys do not ask it."""
+    given, name = vector["parameters"], vector["mechanism"]
+    method = given.get("method", "auto")
+    value: Any = vector["value"]
+    if vector["epsilon"] == "inf" or (name, method) not in {
+        ("bit", "auto"),
+        ("mean", "auto"),
+        ("frequencies", "hadamard"),
+    }:
+        return None
+    if name == "bit":
+        question: dict[str, Any] = {"kind": "yes-no"}
+        value = bool(value)
+    elif name == "mean":
+        question = {"kind": "number", "bounds": given["bounds"]}
+    else:
+        question = {"kind": "one-of", "options": given["categories"]}
+        value = given["categories"].index(value)
+    kept = {key: vector[key] for key in ("epsilon", "random", "report")}
+    return {"question": question, "value": value, **kept}
+
+
+def test_the_vectors_of_the_offline_page_are_all_that_it_can_make() -> None:
+    known = [found for vector in vectors() if (found := asked(vector)) is not None]
+    held = json.loads((PAGES / "vectors.json").read_text("utf-8"))
+    assert held == known
+    assert {each["question"]["kind"] for each in held} == set(MECHANISMS)
+
+
+def test_every_vector_byte_for_byte(tmp_path: Path) -> None:
+    cases = json.loads((PAGES / "vectors.json").read_text("utf-8"))
+    expected = [[each["report"], len(each["random"]) // 2] for each in cases]
+    assert node(tmp_path, cases) == expected
+
+
+def random_case(rng: np.random.Generator) -> dict[str, Any]:
+    kind = str(rng.choice(list(MECHANISMS)))
+    epsilon = float(rng.choice([rng.uniform(0.01, 16.0), 10 ** rng.uniform(-2, 1.2), 1.0]))
+    question: dict[str, Any] = {"kind": kind}
+    value: Any = bool(rng.integers(2))
+    if kind == "number":
+        lo = float(rng.choice([0.0, rng.normal(0, 100)]))
+        hi = lo + float(10 ** rng.uniform(-3, 4))
+        question["bounds"] = [lo, hi]
+        value = float(rng.choice([rng.uniform(lo, hi), lo, hi, lo - 1.0, hi + 1.0]))
+    elif kind == "one-of":
+        many = int(rng.integers(2, 51))
+        question["options"] = [f"{LABELS[k % 10]} {k}" for k in range(many)]
+        value = int(rng.integers(many))
+    words = rng.integers(0, 2**64, 8, dtype=np.uint64)
+    if rng.integers(3) == 0:  # on either side of the threshold, and a word that is drawn again
+        edge = threshold(epsilon) - int(rng.integers(2))
+        words[0 if kind == "yes-no" else 1] = edge
+        if kind == "one-of" and rng.integers(2):
+            words[0], words[1], words[2] = 2**64 - 1, words[0], edge
+    return {
+        "question": question,
+        "value": value,
+        "epsilon": epsilon,
+        "random": words.astype("<u8").tobytes().hex(),
+    }
+
+
+@pytest.mark.parametrize("many", [1_000, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_random_reports_are_those_of_python(tmp_path: Path, many: int) -> None:
+    rng = np.random.default_rng(19)
+    cases = [random_case(rng) for _ in range(many)]
+    found = node(tmp_path, cases)
+    expected = [python(case) for case in cases]
+    assert found == expected
+    assert len({used for _, used in expected}) >= 3, "one word, two, and one drawn again"
+
+
+def test_the_threshold_is_exact(tmp_path: Path) -> None:
+    rng = np.random.default_rng(20)
+    budgets = [*rng.uniform(0.0, 90.0, 500), *10.0 ** rng.uniform(-9, 3, 500), 5e-324, 80.0, 1e300]
+    cases = [{"what": "threshold", "epsilon": float(each)} for each in budgets]
+    assert node(tmp_path, cases) == [str(threshold(float(each))) for each in budgets]
+
+
+def test_odds_are_those_of_python(tmp_path: Path) -> None:
+    budgets = [0.01, 0.5, 1.0, 2.0, 5.0, 16.0, math.log(3), 0.020000666706669543]
+    cases = [{"what": "truly", "epsilon": each} for each in budgets]
+    assert node(tmp_path, cases) == [Level("a", each).truly for each in budgets]
+
+
+def test_what_a_report_says_is_read_from_its_bytes(tmp_path: Path) -> None:
+    levels = [{"name": "strong", "epsilon": 1.0}]
+    options = ["a", "b", "c"]
+    question = {"kind": "one-of", "options": options, "levels": levels}
+    cases: list[dict[str, Any]] = [
+        {"question": question, "value": value, "epsilon": 1.0, "random": (row + "f" * 16)}
+        for row in ("00" * 8, "01" + "00" * 7, "02" + "00" * 7)
+        for value in range(3)
+    ]
+    for case, (_, __, says, level, odds) in zip(cases, node(tmp_path, cases), strict=True):
+        group = re.search(r"one of these\? (.*)", says)
+        assert group is not None
+        inside = options[case["value"]] in group[1].split("; ")
+        assert says.startswith("“Yes”" if inside else "“No”"), "the coin did not flip"
+        assert level == "strong"
+        assert "73" in odds
+        assert "27" in odds
+
+
+@pytest.mark.parametrize(
+    ("question", "value", "epsilon"),
+    [
+        ({"kind": "yes-no"}, True, None),
+        ({"kind": "yes-no"}, True, 0),
+        ({"kind": "yes-no"}, True, -1),
+        ({"kind": "yes-no"}, 1, 1),
+        ({"kind": "number", "bounds": [0, 1]}, None, 1),
+        ({"kind": "one-of", "options": ["a", "b"]}, 2, 1),
+        ({"kind": "one-of", "options": ["a", "b"]}, "length", 1),
+    ],
+)
+def test_what_is_no_answer_makes_no_report(
+    tmp_path: Path, question: dict[str, Any], value: Any, epsilon: Any
+) -> None:
+    case = {"question": question, "value": value, "epsilon": epsilon, "random": "00" * 16}
+    (found,) = node(tmp_path, [case])
+    assert len(found) == 1, "an error, and no report"

@@ -1,0 +1,310 @@
+"""What a collector promises: bounded, idempotent, durable, and nothing kept that tells on you."""
+
+from __future__ import annotations
+
+import datetime
+import secrets
+import sqlite3
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import epsilons as ep
+from epsilons import collector
+from epsilons.collector import writer
+from epsilons.collector.door import Door
+from epsilons.collector.service import FAILURES
+from epsilons.collector.store import Store, Submission, digest
+from epsilons.errors import ArgumentError, DataError, FileError
+from tests.collector.served import CLOSES, SURVEYS, VALUES, made
+from tests.local.engines import ENGINES, frame
+
+NAMES = [survey.id for survey in SURVEYS]
+UTC = datetime.UTC
+
+
+def sent(service: collector.Service, name: str, token: str, data: bytes, place: str = "") -> int:
+    return service.submit(name, place or secrets.token_hex(16), token, data).result(20).status
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Any:
+    path = tmp_path / "survey.db"
+    tokens = {survey.id: list(collector.create(path, survey).tokens) for survey in SURVEYS}
+    with collector.Service(path) as service:
+        yield service, tokens, path
+
+
+@pytest.mark.parametrize("survey", SURVEYS, ids=NAMES)
+def test_the_live_estimate_is_that_of_the_reports(opened: Any, survey: collector.Survey) -> None:
+    service, tokens, _ = opened
+    name, data = survey.id, [made(survey, epsilon=level) for level in (0.5, 1.0, 2.0) * 8]
+    assert service.estimate(name)["results"] == []
+    for each in data:
+        assert sent(service, name, tokens[name].pop(), each) == 201
+    for _ in range(2):  # what was merged is not merged again
+        service._live[name].merge()
+    told = service.estimate(name)
+    expected = survey.mechanism.estimate(data)
+    assert told["reports"] == told["used"] == 24
+    assert [level["reports"] for level in told["levels"]] == [8, 8, 8]
+    assert [each["value"] for each in told["results"]] == pytest.approx(
+        np.atleast_1d(expected.value)
+    )
+    low, high = expected.interval() if survey.options is None else expected.band()
+    assert [each["low"] for each in told["results"]] == pytest.approx(np.atleast_1d(low))
+    assert [each["high"] for each in told["results"]] == pytest.approx(np.atleast_1d(high))
+
+
+def test_merging_waits_for_a_tick(opened: Any) -> None:
+    service, tokens, _ = opened
+    now = [0.0]
+    live = service._live["lunch"]
+    live._clock = lambda: now[0]
+    live._last = 0.0
+    live.merge()
+    assert sent(service, "lunch", tokens["lunch"].pop(), made(SURVEYS[0])) == 201
+    assert service.estimate("lunch")["reports"] == 0
+    now[0] = 1.0
+    assert service.estimate("lunch")["reports"] == 1
+
+
+@pytest.mark.parametrize("survey", SURVEYS, ids=NAMES)
+def test_what_is_exported_flows_on(opened: Any, survey: collector.Survey, tmp_path: Path) -> None:
+    service, tokens, path = opened
+    with pytest.raises(DataError, match="no report"):
+        service.export(survey.id, tmp_path / "none.parquet")
+    data = [made(survey, epsilon=level) for level in (0.5, 1.0, 2.0) * 5]
+    for each in data:
+        sent(service, survey.id, tokens[survey.id].pop(), each)
+    file = tmp_path / "reports.parquet"
+    assert service.export(survey.id, file) == 15
+    expected = survey.mechanism.estimate(data)
+    for engine in ENGINES:
+        table = frame(engine, pl.read_parquet(file), tmp_path)
+        assert survey.mechanism.estimate(data=table).raw == pytest.approx(expected.raw)
+    assert survey.mechanism.estimate(data=file).n == 15
+    again = collector.Service(path)  # reads what is there
+    assert again.estimate(survey.id)["reports"] == 15
+    again.close()
+
+
+def test_a_closed_survey_takes_nothing_new_and_says_so_of_what_it_has(tmp_path: Path) -> None:
+    path, survey = tmp_path / "survey.db", SURVEYS[0]
+    tokens = list(collector.create(path, survey).tokens)
+    now = [datetime.datetime(2026, 1, 1, tzinfo=UTC)]
+    with collector.Service(path, now=lambda: now[0]) as service:
+        token, place, data = tokens.pop(), "0" * 32, made(survey)
+        assert sent(service, "lunch", token, data, place) == 201
+        now[0] = survey.closes - datetime.timedelta(seconds=1)
+        assert sent(service, "lunch", tokens.pop(), data) == 201
+        now[0] = survey.closes
+        assert service.status("lunch") == "closed"
+        assert sent(service, "lunch", tokens[-1], data) == 410
+        assert sent(service, "lunch", token, data, place) == 200
+        assert service.shut("lunch") == "closed", "its time was over: that is not early"
+        assert service.estimate("lunch")["used"] == 2
+
+
+def test_who_closes_before_the_time_is_written_down(opened: Any) -> None:
+    service, tokens, path = opened
+    with collector.Service(path) as elsewhere:
+        assert elsewhere.shut("lunch") == "closed early"
+    assert sent(service, "lunch", tokens["lunch"].pop(), made(SURVEYS[0])) == 410
+    assert service.question("lunch")["status"] == "closed early"
+    assert service.status("way") == "open"
+
+
+def test_many_in_one_commit_are_decided_in_their_order(opened: Any) -> None:
+    """As one after the other, though they are asked for together: also the same ones twice."""
+    _, tokens, path = opened
+    lunch, way = made(SURVEYS[0]), made(SURVEYS[2])
+    (one, two), far = (digest(tokens["lunch"].pop()) for _ in "ab"), digest(tokens["way"].pop())
+    a, b, c = (secrets.token_bytes(16) for _ in "abc")
+    batch = [
+        (Submission("lunch", a, one, lunch), False),
+        (Submission("way", a, far, way), False),  # ids of another survey are other ids
+        (Submission("lunch", a, one, lunch), False),
+        (Submission("lunch", b, one, lunch), False),
+        (Submission("lunch", a, two, lunch), False),
+        (Submission("lunch", b, digest("0"), lunch), False),
+        (Submission("lunch", b, two, lunch), True),
+        (Submission("lunch", b, two, lunch), False),
+        (Submission("lunch", b, two, lunch), True),
+        (Submission("way", c, far, way), False),
+    ]
+    store = Store(path)
+    statuses = [outcome.status for outcome in store.take(batch)]
+    assert statuses == [201, 201, 200, 409, 409, 403, 410, 201, 200, 409]
+    assert sum(store.forms("lunch").values()) == 2
+    assert store.invited("lunch")[1] == 2
+    assert store.take([]) == []
+    store.close()
+
+
+def test_what_cannot_be_written_is_sent_again(opened: Any, caplog: Any) -> None:
+    """Nothing of a commit that fails is kept; whoever sent it is told, and the next one works."""
+    service, tokens, _ = opened
+    token, place, data = tokens["lunch"].pop(), "0" * 32, made(SURVEYS[0])
+    store = service._writer._store
+    store._connection.execute("PRAGMA query_only = ON")
+    assert sent(service, "lunch", token, data, place) == 503
+    assert service.estimate("lunch")["used"] == 0
+    assert "could not be kept" in caplog.text
+    assert token not in caplog.text
+    store._connection.execute("PRAGMA query_only = OFF")
+    assert sent(service, "lunch", token, data, place) == 201
+
+
+def test_too_many_at_once_are_sent_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "WAITING", 3)
+    path, survey, go = tmp_path / "survey.db", SURVEYS[0], threading.Event()
+    tokens = list(collector.create(path, survey).tokens)
+    with collector.Service(path) as service:
+        take = service._writer._store.take
+
+        def waiting(batch: Any) -> Any:
+            go.wait(20)
+            return take(batch)
+
+        monkeypatch.setattr(service._writer._store, "take", waiting)
+        found = [
+            service.submit("lunch", secrets.token_hex(16), tokens.pop(), made(survey))
+            for _ in range(20)
+        ]
+        assert not found[0].cancel(), "it may be on the disk already"
+        go.set()
+        statuses = [each.result(20).status for each in found]
+        assert statuses[0] == 201
+        assert statuses[-1] == 503
+        assert service.estimate("lunch")["used"] == statuses.count(201)
+
+
+def test_failed_tokens_are_limited_and_good_ones_are_not(opened: Any) -> None:
+    service, tokens, _ = opened
+    data = made(SURVEYS[0])
+    found = [sent(service, "lunch", "0" * 32, data) for _ in range(FAILURES + 20)]
+    assert found == [403] * FAILURES + [429] * 20
+    assert sent(service, "lunch", tokens["lunch"].pop(), data) == 201
+
+
+def test_the_file_holds_no_time_no_token_and_no_link(opened: Any) -> None:
+    service, tokens, path = opened
+    used = [tokens["lunch"].pop() for _ in range(20)]
+    places = [secrets.token_hex(16) for _ in used]
+    for token, place in zip(used, places, strict=True):
+        assert sent(service, "lunch", token, made(SURVEYS[0]), place) == 201
+    with sqlite3.connect(path) as look:
+        columns = {
+            table: [row[1] for row in look.execute(f"PRAGMA table_info({table})")]
+            for table in ("invitations", "reports")
+        }
+        rows = [row[0].hex() for row in look.execute("SELECT id FROM reports")]
+        kept = [row[0] for row in look.execute("SELECT token FROM invitations WHERE used")]
+        with pytest.raises(sqlite3.OperationalError):
+            look.execute("SELECT rowid FROM reports")
+    look.close()
+    assert columns == {
+        "invitations": ["survey", "token", "used"],
+        "reports": ["survey", "id", "bytes"],
+    }
+    assert rows == sorted(places), "in the order of random ids, not of arrival"
+    assert kept == sorted(kept)
+    service.close()
+    content = path.read_bytes()
+    assert not any(token.encode() in content or bytes.fromhex(token) in content for token in used)
+    assert path.stat().st_mode & 0o077 == 0
+    log = path.with_name("survey.db-wal")
+    assert not log.exists() or log.stat().st_size == 0
+    service.__init__(path)  # the fixture closes it again
+
+
+@pytest.mark.parametrize("survey", SURVEYS, ids=NAMES)
+def test_the_door_lets_in_what_the_mechanism_takes_and_no_more(survey: collector.Survey) -> None:
+    """Every change of one byte: what passes is a private report of one person at a level."""
+    door, mechanism, data = Door(survey), survey.mechanism, made(survey)
+    passed = 0
+    for place in range(len(data)):
+        for value in range(256):
+            changed = data[:place] + bytes([value]) + data[place + 1 :]
+            try:
+                state = mechanism.state(changed)
+                fits = state.private and state.n == 1
+            except DataError:
+                fits = False
+            assert (door.refusal(changed) is None) == fits, (place, value)
+            passed += fits
+    assert passed >= len(data)
+    for length in range(len(data)):
+        assert door.refusal(data[:length]) is not None
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"id": "A"}, "id="),
+    ({"id": "../x"}, "id="),
+    ({"kind": "text"}, "kind="),
+    ({"question": ""}, "question"),
+    ({"question": "a\nb"}, "question"),
+    ({"organiser": None}, "organiser"),
+    ({"closes": "2026-12-01T18:00:00"}, "time zone"),
+    ({"closes": 3}, "time zone"),
+    ({"options": ["a", "b"]}, "options"),
+    ({"bounds": [0, 1]}, "bounds"),
+    ({"unit": "hours"}, "unit"),
+    ({"kind": "one-of"}, "options"),
+    ({"kind": "one-of", "options": ["a"]}, "options"),
+    ({"kind": "one-of", "options": ["a", "a"]}, "distinct"),
+    ({"kind": "number", "bounds": [1, 0]}, "bounds"),
+    ({"invitations": 0}, "invitations"),
+    ({"invitations": True}, "invitations"),
+    ({"levels": [{"name": "a", "epsilon": 1.0}]}, "levels"),
+    ({"levels": [{"name": "a", "epsilon": 2.0}, {"name": "b", "epsilon": 1.0}]}, "ascend"),
+    ({"levels": [{"name": "a", "epsilon": 1.0}, {"name": "a", "epsilon": 2.0}]}, "distinct"),
+    (
+        {"levels": [{"name": "a", "epsilon": 1.0}, {"name": "b", "epsilon": float("inf")}]},
+        "epsilon",
+    ),
+    ({"levels": [{"name": "a", "epsilon": 0.0}, {"name": "b", "epsilon": 1.0}]}, "epsilon"),
+    ({"levels": [{"name": "a"}, {"name": "b"}]}, "epsilon"),
+    ({"colour": "red"}, "colour"),
+]
+RIGHT = {
+    "id": "a", "question": "Q?", "kind": "yes-no", "closes": CLOSES, "organiser": "We"
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("wrong", "says"), WRONG)
+def test_what_is_no_survey(wrong: dict[str, Any], says: str) -> None:
+    with pytest.raises(ArgumentError, match=says):
+        collector.Survey.from_dict({**RIGHT, **wrong})
+
+
+@pytest.mark.parametrize("survey", SURVEYS, ids=NAMES)
+def test_a_survey_as_plain_data_and_back(survey: collector.Survey) -> None:
+    assert collector.Survey.from_dict(survey.to_dict()) == survey
+    menu = survey.mechanism.levels
+    assert menu == (0.5, 1.0, 2.0)
+    assert ep.local.Bit(levels=menu).levels == menu
+    assert survey.mechanism.randomize(VALUES[survey.id], 1.0)
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="does not exist"):
+        collector.Service(tmp_path / "none.db")
+    other = tmp_path / "other.db"
+    other.write_text("no database", "utf-8")
+    with pytest.raises(FileError, match="not the file"):
+        collector.Service(other)
+    with pytest.raises(FileError):
+        collector.Survey.read(tmp_path / "none.toml")
+    over = collector.Survey.from_dict({**RIGHT, "closes": "2020-01-01T00:00:00Z"})
+    with pytest.raises(ArgumentError, match="over"):
+        collector.create(tmp_path / "a.db", over)
+    survey = collector.Survey.from_dict(RIGHT)
+    collector.create(tmp_path / "a.db", survey)
+    with pytest.raises(ArgumentError, match="taken"):
+        collector.create(tmp_path / "a.db", survey)
