@@ -11,17 +11,59 @@ randomises their own value, and nobody has to be trusted; `ep.collector` asks pe
 own browsers. `ep.theory` says what no method can beat.
 """
 
-from epsilons import collector, errors, local, theory, verify
-from epsilons.allocation import Allocation, allocate
-from epsilons.asking import count, covariance, frequencies, mean, publish, quantile, variance
-from epsilons.budgets import Budgets
-from epsilons.checking import Check, check
-from epsilons.ledger import Ledger
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from epsilons.loading import names
 from epsilons.made import VERSION
-from epsilons.noise import Seeded
-from epsilons.planning import LocalPlan, Plan, RangePlan, SeveralPlans, plan
-from epsilons.release import Release, Releases
-from epsilons.statistics import Count, Covariance, Frequencies, Mean, Quantile, Variance
+
+if TYPE_CHECKING:
+    from epsilons import collector, errors, local, theory, verify
+    from epsilons.allocation import Allocation, allocate
+    from epsilons.asking import count, covariance, frequencies, mean, publish, quantile, variance
+    from epsilons.budgets import Budgets
+    from epsilons.checking import Check, check
+    from epsilons.ledger import Ledger
+    from epsilons.noise import Seeded
+    from epsilons.planning import LocalPlan, Plan, RangePlan, SeveralPlans, plan
+    from epsilons.release import Release, Releases
+    from epsilons.statistics import Count, Covariance, Frequencies, Mean, Quantile, Variance
+else:
+    __getattr__, __dir__ = names(
+        __name__,
+        {
+            "collector": (),
+            "errors": (),
+            "local": (),
+            "theory": (),
+            "verify": (),
+            "allocation": ("Allocation", "allocate"),
+            "asking": (
+                "count",
+                "covariance",
+                "frequencies",
+                "mean",
+                "publish",
+                "quantile",
+                "variance",
+            ),
+            "budgets": ("Budgets",),
+            "checking": ("Check", "check"),
+            "ledger": ("Ledger",),
+            "noise": ("Seeded",),
+            "planning": ("LocalPlan", "Plan", "RangePlan", "SeveralPlans", "plan"),
+            "release": ("Release", "Releases"),
+            "statistics": (
+                "Count",
+                "Covariance",
+                "Frequencies",
+                "Mean",
+                "Quantile",
+                "Variance",
+            ),
+        },
+    )
 
 __all__ = [
     "Allocation",

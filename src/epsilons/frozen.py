@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import base64
 import binascii
+import importlib
 import inspect
 import math
+import pkgutil
 import re
 import zlib
 from collections.abc import Callable
@@ -28,7 +30,10 @@ __all__ = ["from_plain", "storable", "to_plain"]
 Class = TypeVar("Class", bound=type)
 
 _CLASSES: Final[dict[str, type]] = {}
-"""The classes that can be read back, by name."""
+"""The classes that can be read back, by name: those of modules that are loaded."""
+
+ROOMS: Final = ("local", "mechanisms", "noise", "release", "risk")
+"""The rooms that have such classes."""
 
 _LONG: Final = 64
 """Arrays, and rows of fractions, with more entries are packed."""
@@ -66,6 +71,20 @@ def storable(cls: Class) -> Class:
 def _name(cls: type) -> str:
     room = cls.__module__.removeprefix("epsilons.").partition(".")[0]
     return f"{room}.{cls.__name__}"
+
+
+def _class_of(kind: str) -> type:
+    """The class of a name; where it is not known yet, all modules of its room are loaded.
+
+    Raises:
+        KeyError: there is none.
+    """
+    room = kind.partition(".")[0]
+    if kind not in _CLASSES and room in ROOMS:
+        package = importlib.import_module(f"epsilons.{room}")
+        for module in pkgutil.iter_modules(package.__path__):
+            importlib.import_module(f"epsilons.{room}.{module.name}")
+    return _CLASSES[kind]
 
 
 def to_plain(thing: Any) -> Any:
@@ -124,7 +143,7 @@ def from_plain(data: Any) -> Any:
     try:
         if kind in _READERS:
             return _READERS[kind](**parts)
-        return _CLASSES[str(kind)](**{name: from_plain(each) for name, each in parts.items()})
+        return _class_of(str(kind))(**{name: from_plain(each) for name, each in parts.items()})
     except EpsilonsError:
         raise
     except _REFUSED as error:

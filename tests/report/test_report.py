@@ -126,7 +126,7 @@ def test_data_are_shown_by_the_row_of_their_kind(
 ) -> None:
     functions: list[Any] = [functools.partial(tuple_of, form) for form in "thpg"]
     row = report.Forms(*functions)
-    monkeypatch.setattr(report, "KINDS", {kind: row})
+    monkeypatch.setattr("epsilons.report.forms.KINDS", {kind: row})
     given: Any = {"kind": kind}
     forms_ = (report.text, report.html, report.plot, report.page)
     assert [form(given) for form in forms_] == [(form, given) for form in "thpg"]

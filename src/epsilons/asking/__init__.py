@@ -1,8 +1,25 @@
 """What users type: questions in, releases out. The way between is `epsilons.corridor`."""
 
-from epsilons.asking.means import frequencies, mean
-from epsilons.asking.publishing import publish
-from epsilons.asking.ranking import count, quantile
-from epsilons.asking.varying import covariance, variance
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from epsilons.loading import names
+
+if TYPE_CHECKING:
+    from epsilons.asking.means import frequencies, mean
+    from epsilons.asking.publishing import publish
+    from epsilons.asking.ranking import count, quantile
+    from epsilons.asking.varying import covariance, variance
+else:
+    __getattr__, __dir__ = names(
+        __name__,
+        {
+            "means": ("frequencies", "mean"),
+            "publishing": ("publish",),
+            "ranking": ("count", "quantile"),
+            "varying": ("covariance", "variance"),
+        },
+    )
 
 __all__ = ["count", "covariance", "frequencies", "mean", "publish", "quantile", "variance"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from epsilons import parameters
+from epsilons import parameters, statistics
 from epsilons.accounts import Account
 from epsilons.asking.publishing import publish
 from epsilons.noise import Source
 from epsilons.release import Release
-from epsilons.statistics import NOT_GIVEN, Frequencies, Mean
+from epsilons.statistics import NOT_GIVEN, Mean
 
 __all__ = ["frequencies", "mean"]
 
@@ -242,7 +242,7 @@ def frequencies(
         Paper *correlated*, Algorithm 1 (HPF), for any effective budgets; on integers, with discrete
         Laplace noise from the system's entropy.
     """
-    question = Frequencies(
+    question = statistics.Frequencies(
         values,
         categories=categories,
         edges=edges,

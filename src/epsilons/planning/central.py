@@ -45,7 +45,7 @@ from epsilons.report.plan_data import ChangeRow, GainsData, PlanData
 from epsilons.risk import OPEN
 from epsilons.risk.assumptions import RELATED, Assumption
 from epsilons.risk.goals import Goal, MeanGoal
-from epsilons.statistics import adaptive
+from epsilons.statistics import methods
 from epsilons.statistics.people import forecast_designs
 from epsilons.theory import least_error
 
@@ -218,7 +218,7 @@ class Plan(Asked):
             if forecast.method == method:
                 return forecast
         known = [forecast.method for forecast in self.forecasts]
-        if method in adaptive.METHODS and self.neighbours == "replace" and not self.cells:
+        if method in methods.ADAPTIVE and self.neighbours == "replace" and not self.cells:
             raise ArgumentError(
                 f"method={method!r} finds the spread in the data: plan with a guess of it, such as "
                 "spread=0.1, and see what it would give for such data."

@@ -19,7 +19,6 @@ from epsilons.planning.found import RangePlan, range_plan
 from epsilons.release import ByLevel
 from epsilons.report import SpentRow
 from epsilons.report.plan_data import PlannedRow, PlansData
-from epsilons.report.several import names_of
 from epsilons.report.shown import Shown
 from epsilons.risk.goals import CellsGoal
 from epsilons.statistics import Mean, Question
@@ -162,7 +161,9 @@ def several_plans(
         for asked in questions
     ]
     each = []
-    for name, question, part, target in zip(names_of(facts), questions, parts, wanted, strict=True):
+    for name, question, part, target in zip(
+        report.names_of(facts), questions, parts, wanted, strict=True
+    ):
         own = replace(call, share=part)
         found = _plan(question, budgets, own)
         method, rmse = _best(found, question)

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from epsilons import report
 from epsilons.errors import ArgumentError
 from epsilons.frozen import storable
 from epsilons.release.every import Estimate
-from epsilons.report import compared, group_name
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.estimated import Bracketed
 from epsilons.risk.margins import AnyMargin
@@ -89,8 +89,8 @@ class Compared:
     nothing: bool = False
 
     def __str__(self) -> str:
-        names = group_name(self.first), group_name(self.second)
-        return compared(self.what, names, self._numbers, self.unit, nothing=self.nothing)
+        names = report.group_name(self.first), report.group_name(self.second)
+        return report.compared(self.what, names, self._numbers, self.unit, nothing=self.nothing)
 
     @property
     def _numbers(self) -> tuple[float, float, float, float]:

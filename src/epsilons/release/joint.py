@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
+from epsilons import report
 from epsilons.errors import ArgumentError
-from epsilons.report import table
 from epsilons.report.entries import label_of
 from epsilons.report.numbers import aligned, percent
 
@@ -79,7 +79,7 @@ class JointRanges(Sequence[JointRange]):
             for label, *ends in zip(labels, lows.tolist(), highs.tolist(), strict=True):
                 own = f"{name}: {label}" if label else name
                 rows.append((own, *(aligned(end, wide) for end in ends)))
-        return table(("all at once", f"from ({percent(self.confidence)})", "to"), rows)
+        return report.table(("all at once", f"from ({percent(self.confidence)})", "to"), rows)
 
 
 def joint_ranges(

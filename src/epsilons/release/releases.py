@@ -10,13 +10,12 @@ from typing import Any, ClassVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from epsilons import parameters
+from epsilons import parameters, report
 from epsilons.frozen import storable
 from epsilons.release import stored
 from epsilons.release.joint import JointRanges, joint_ranges
 from epsilons.release.release import Release
 from epsilons.release.spending import Spending
-from epsilons.report.several import names_of
 from epsilons.report.shown import Shown
 from epsilons.types import Floats
 
@@ -46,7 +45,7 @@ class Releases(Shown, Sequence[Release]):
     @cached_property
     def names(self) -> tuple[str, ...]:
         """What the releases are called, no two alike: titles, or what is said of which column."""
-        return tuple(names_of([(one.title, one.statistic, one.name) for one in self.each]))
+        return tuple(report.names_of([(one.title, one.statistic, one.name) for one in self.each]))
 
     def band(self, confidence: float = 0.95) -> JointRanges:
         """Ranges that hold all published numbers of all releases at once.

@@ -1,49 +1,60 @@
 """Plain data of a kind in; text, JSON, HTML and plots out. Knows neither releases nor plans.
 
-What can be reported is `KINDS`: a new kind is a file of its own, its type in `data.py`, and a row.
+What can be reported is `KINDS` (`forms.py`): a new kind is a file of its own, and a row there.
+Nothing of it is loaded before something is shown.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING
 
-from epsilons.report import (
-    cells,
-    charts,
-    count,
-    groups,
-    local_plan,
-    pair,
-    plan,
-    plans,
-    quantiles,
-    range_plan,
-    scalar,
-    several,
-    vector,
-)
-from epsilons.report.data import (
-    CellsData,
-    CountData,
-    GroupsData,
-    QuantilesData,
-    ReleaseData,
-    ReleasesData,
-    ScalarData,
-    SpentRow,
-    VectorData,
-)
-from epsilons.report.entries import Entries, entries_of
-from epsilons.report.numbers import group_name, number, points
-from epsilons.report.parts import writable, write_page
-from epsilons.report.phrases import compared, few_at_each, weak_budgets
-from epsilons.report.plain import to_json
-from epsilons.report.plan_data import Data, ForecastData, PlanData
-from epsilons.report.screen import table
+from epsilons.loading import names
+
+if TYPE_CHECKING:
+    from epsilons.report.data import (
+        CellsData,
+        CountData,
+        GroupsData,
+        QuantilesData,
+        ReleaseData,
+        ReleasesData,
+        ScalarData,
+        SpentRow,
+        VectorData,
+    )
+    from epsilons.report.forms import KINDS, Forms, html, page, plot, ready, text
+    from epsilons.report.numbers import group_name, number, points
+    from epsilons.report.parts import write_page
+    from epsilons.report.phrases import compared, few_at_each, weak_budgets
+    from epsilons.report.plain import to_json
+    from epsilons.report.plan_data import Data, ForecastData, PlanData
+    from epsilons.report.screen import table
+    from epsilons.report.several import names_of
+else:
+    __getattr__, __dir__ = names(
+        __name__,
+        {
+            "data": (
+                "CellsData",
+                "CountData",
+                "GroupsData",
+                "QuantilesData",
+                "ReleaseData",
+                "ReleasesData",
+                "ScalarData",
+                "SpentRow",
+                "VectorData",
+            ),
+            "forms": ("KINDS", "Forms", "html", "page", "plot", "ready", "text"),
+            "numbers": ("group_name", "number", "points"),
+            "parts": ("write_page",),
+            "phrases": ("compared", "few_at_each", "weak_budgets"),
+            "plain": ("to_json",),
+            "plan_data": ("Data", "ForecastData", "PlanData"),
+            "screen": ("table",),
+            "several": ("names_of",),
+        },
+    )
 
 __all__ = [
     "KINDS",
@@ -64,6 +75,7 @@ __all__ = [
     "few_at_each",
     "group_name",
     "html",
+    "names_of",
     "number",
     "page",
     "plot",
@@ -75,83 +87,3 @@ __all__ = [
     "weak_budgets",
     "write_page",
 ]
-
-
-@dataclass(frozen=True)
-class Forms:
-    """How data of one kind is shown.
-
-    Attributes:
-        text: for the screen.
-        html: for a notebook.
-        plot: as an Altair chart.
-        page: as an HTML page that stands alone.
-        entries: the numbers of a release, to stand among those of others; what `entries_of` reads
-            unless a kind says it in its own words.
-    """
-
-    text: Callable[[Any], str]
-    html: Callable[[Any], str]
-    plot: Callable[[Any], Any]
-    page: Callable[[Any], str]
-    entries: Callable[[Any], Entries] = entries_of
-
-
-KINDS: Final[Mapping[str, Forms]] = MappingProxyType(
-    {
-        "scalar": Forms(scalar.text, scalar.html, scalar.plot, scalar.page),
-        "cells": Forms(cells.text, cells.html, cells.plot, cells.page, cells.entries),
-        "groups": Forms(groups.text, groups.html, groups.plot, groups.page),
-        "vector": Forms(vector.text, vector.html, vector.plot, vector.page),
-        "pair": Forms(pair.text, pair.html, pair.plot, pair.page),
-        "releases": Forms(several.text, several.html, several.plot, several.page),
-        "quantiles": Forms(quantiles.text, quantiles.html, quantiles.plot, quantiles.page),
-        "count": Forms(count.text, count.html, count.plot, count.page),
-        "plan": Forms(plan.text, plan.html, plan.plot, plan.page),
-        "range plan": Forms(range_plan.text, range_plan.html, range_plan.plot, range_plan.page),
-        "local plan": Forms(local_plan.text, local_plan.html, local_plan.plot, local_plan.page),
-        "plans": Forms(plans.text, plans.html, plans.plot, plans.page),
-    }
-)
-
-
-def text(data: Data) -> str:
-    """What is printed: it fits a screen, and needs no knowledge of ε."""
-    return KINDS[data["kind"]].text(data)
-
-
-def html(data: Data) -> str:
-    """What a notebook shows."""
-    return KINDS[data["kind"]].html(data)
-
-
-def plot(data: Data) -> Any:
-    """An Altair chart.
-
-    Raises:
-        MissingExtraError: the extra `report` is not installed.
-    """
-    return KINDS[data["kind"]].plot(data)
-
-
-def page(data: Data) -> str:
-    """An HTML page that stands alone: every number in words, in a table and in a plot.
-
-    Raises:
-        MissingExtraError: the extra `report` is not installed.
-    """
-    return KINDS[data["kind"]].page(data)
-
-
-def ready(path: str | os.PathLike[str]) -> None:
-    """Check that a page can be drawn and written, before anything is drawn that is spent.
-
-    Args:
-        path: of the file.
-
-    Raises:
-        FileError: there is no place for it.
-        MissingExtraError: the extra `report` is not installed.
-    """
-    writable(path)
-    charts.require()

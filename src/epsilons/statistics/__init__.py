@@ -1,16 +1,34 @@
 """Questions: each a frozen object, with the generator that answers it."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Final
+from __future__ import annotations
 
-from epsilons.statistics.count import Count
-from epsilons.statistics.covariance import Covariance
-from epsilons.statistics.frequencies import Frequencies
-from epsilons.statistics.mean import NOT_GIVEN, Mean
-from epsilons.statistics.quantile import Quantile
-from epsilons.statistics.question import Question
-from epsilons.statistics.variance import Variance
+from typing import TYPE_CHECKING
+
+from epsilons.loading import names
+
+if TYPE_CHECKING:
+    from epsilons.statistics.count import Count
+    from epsilons.statistics.covariance import Covariance
+    from epsilons.statistics.frequencies import Frequencies
+    from epsilons.statistics.mean import NOT_GIVEN, Mean
+    from epsilons.statistics.quantile import Quantile
+    from epsilons.statistics.question import Question
+    from epsilons.statistics.table import STATISTICS
+    from epsilons.statistics.variance import Variance
+else:
+    __getattr__, __dir__ = names(
+        __name__,
+        {
+            "count": ("Count",),
+            "covariance": ("Covariance",),
+            "frequencies": ("Frequencies",),
+            "mean": ("NOT_GIVEN", "Mean"),
+            "quantile": ("Quantile",),
+            "question": ("Question",),
+            "table": ("STATISTICS",),
+            "variance": ("Variance",),
+        },
+    )
 
 __all__ = [
     "NOT_GIVEN",
@@ -23,8 +41,3 @@ __all__ = [
     "Question",
     "Variance",
 ]
-
-STATISTICS: Final[Mapping[str, type[Question]]] = MappingProxyType(
-    {each.statistic: each for each in (Mean, Frequencies, Quantile, Variance, Covariance, Count)}
-)
-"""Every statistic by its name: plans and the command line find them here."""

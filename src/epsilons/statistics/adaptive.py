@@ -26,9 +26,8 @@ from epsilons.statistics.steps import Answer, Draw, Steps
 from epsilons.tally import Tally
 from epsilons.types import Floats, Integers
 
-__all__ = ["METHODS", "SPREADS", "Stages", "two_stages"]
+__all__ = ["SPREADS", "Stages", "two_stages"]
 
-METHODS: Final = ("adaptive",)
 
 SPREADS: Final = tuple(0.5 * 2.0 ** (-step / 2) for step in range(12))
 """What the spread may be found to be, in parts of the range: from one half, the largest there is,

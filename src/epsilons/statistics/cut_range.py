@@ -23,9 +23,7 @@ from epsilons.statistics.unknown_range import enough_times, place_of, two_digits
 from epsilons.tally import line
 from epsilons.types import Floats, Integers
 
-__all__ = ["METHODS", "people_needed", "private", "public"]
-
-METHODS = ("weighted",)
+__all__ = ["people_needed", "private", "public"]
 
 
 def public(rows: tally.Rows, call: Call, goal: MeanGoal) -> Steps:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from epsilons import tally
 from epsilons.allocation import allocate_for
 from epsilons.budgets import Budgets
+from epsilons.loading import later
 from epsilons.mechanisms import Sampled, SumAndSquares, TwoSums, build, build_moments
 from epsilons.release import ByLevel, Scalar
 from epsilons.risk.margins import Ratio, Weighed
 from epsilons.risk.spread import WeighedSpread
-from epsilons.statistics import adaptive
 from epsilons.statistics.call import Call
 from epsilons.statistics.designs import Design, Known, as_drawn, ratio_of, two_sums_design
 from epsilons.statistics.people import counted_first
 from epsilons.statistics.steps import Answer, Draw, Steps, Toss
 from epsilons.types import Integers
+
+if TYPE_CHECKING:
+    from epsilons.statistics import adaptive
+else:
+    adaptive = later("epsilons.statistics.adaptive")
 
 __all__ = ["adapted", "private", "public"]
 

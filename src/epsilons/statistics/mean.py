@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any, ClassVar, Final, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, cast
 
 from epsilons import parameters, tally, words
 from epsilons.allocation import RULES, Allocation
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError, BoundsError
+from epsilons.loading import later
 from epsilons.mechanisms import Additive, SumAndSquares, build_moments
 from epsilons.release import Scalar
 from epsilons.risk.assumptions import SAMPLE
@@ -17,15 +18,7 @@ from epsilons.risk.goals import Goal, MeanGoal, Words
 from epsilons.risk.margins import Weighed, holds_on_any_range
 from epsilons.risk.moment import EXPECTED
 from epsilons.risk.spread import WeighedSpread
-from epsilons.statistics import (
-    adaptive,
-    cut_range,
-    grouping,
-    groups,
-    known_range,
-    unknown_people,
-    unknown_range,
-)
+from epsilons.statistics import grouping, known_range, methods
 from epsilons.statistics.call import Call
 from epsilons.statistics.designs import (
     METHODS,
@@ -34,6 +27,14 @@ from epsilons.statistics.designs import (
 from epsilons.statistics.foreseen import foreseen
 from epsilons.statistics.question import Question, Sentences
 from epsilons.statistics.steps import Answer, Steps
+
+if TYPE_CHECKING:
+    from epsilons.statistics import cut_range, groups, unknown_people, unknown_range
+else:
+    cut_range = later("epsilons.statistics.cut_range")
+    groups = later("epsilons.statistics.groups")
+    unknown_people = later("epsilons.statistics.unknown_people")
+    unknown_range = later("epsilons.statistics.unknown_range")
 
 __all__ = ["NOT_GIVEN", "Mean"]
 
@@ -70,9 +71,9 @@ class Mean(Question):
     describes: ClassVar[str] = "the mean of a column of {file}"
     every_method: ClassVar[tuple[str, ...]] = (
         *RULES,
-        *adaptive.METHODS,
+        *methods.ADAPTIVE,
         *METHODS,
-        *unknown_range.METHODS,
+        *methods.GAUSSIAN,
     )
     range_may_be_found: ClassVar[bool] = True
     LATER: ClassVar[tuple[str, ...]] = ("by", "groups", "groups_are", "where")
@@ -225,8 +226,8 @@ class Mean(Question):
         if self.of_some:
             return grouping.METHODS if neighbours == "replace" else grouping.OPEN_METHODS
         if self.bounds is None:
-            return cut_range.METHODS if self.shape == "any" else unknown_range.METHODS
-        return (*RULES, *adaptive.METHODS) if neighbours == "replace" else METHODS
+            return methods.CUT if self.shape == "any" else methods.GAUSSIAN
+        return (*RULES, *methods.ADAPTIVE) if neighbours == "replace" else METHODS
 
     def people(self, call: Call) -> Budgets:
         """Who has which budget, where that is public."""
@@ -242,7 +243,7 @@ class Mean(Question):
                 "targets: how wide the interval of a group is depends on how many are in it, which "
                 "nobody knows before. Give None for this question, or shares in place of targets."
             )
-        if self.bounds is None or self.method in adaptive.METHODS:
+        if self.bounds is None or self.method in methods.ADAPTIVE:
             raise ArgumentError(
                 "targets: the interval of a mean can be forecast where bounds=(lo, hi) are given, "
                 'and method is not "adaptive": else the data decide it. Give None for this one.'

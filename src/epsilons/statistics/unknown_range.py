@@ -31,7 +31,6 @@ from epsilons.tally import line
 from epsilons.types import Floats, Integers
 
 __all__ = [
-    "METHODS",
     "answer",
     "diffused",
     "enough_times",
@@ -41,7 +40,6 @@ __all__ = [
     "weighted",
 ]
 
-METHODS = ("weighted", "diffusion")
 
 CHANGED = (
     "data changed while they were read: the budgets of the last pass are not those of the first. "

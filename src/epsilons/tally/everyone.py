@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from epsilons.tally import cells_engine, cells_numpy, sums_numpy
+from epsilons.loading import later
+from epsilons.tally import cells_numpy, sums_numpy
 from epsilons.tally.arrays import Arrays
 from epsilons.tally.cells import CellTally, checked_cells
 from epsilons.tally.cells_numpy import CellArrays
@@ -15,7 +16,10 @@ from epsilons.tally.line_numpy import Folded
 from epsilons.types import Integers
 
 if TYPE_CHECKING:
+    from epsilons.tally import cells_engine
     from epsilons.tally.rows import Rows
+else:
+    cells_engine = later("epsilons.tally.cells_engine")
 
 __all__ = ["NO_CATEGORIES", "NO_NUMBERS", "Everyone"]
 

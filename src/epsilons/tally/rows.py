@@ -5,21 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from epsilons.ladder import Ladder
-from epsilons.tally import (
-    cells_engine,
-    cells_numpy,
-    line_engine,
-    line_numpy,
-    pairs,
-    pairs_engine,
-    shares_engine,
-    shares_numpy,
-    sums_engine,
-    sums_numpy,
-)
+from epsilons.loading import later
+from epsilons.tally import cells_numpy, line_numpy, pairs, shares_numpy, sums_numpy
 from epsilons.tally.arrays import Arrays
 from epsilons.tally.asks import Ask
 from epsilons.tally.categories import Categories
@@ -39,6 +29,21 @@ from epsilons.tally.line import Line, Window, checked_line, line_on_rungs
 from epsilons.tally.line_numpy import Folded
 from epsilons.tally.shares import EVERYBODY, Counting, ShareGroups, shares_of
 from epsilons.types import Integers
+
+if TYPE_CHECKING:
+    from epsilons.tally import (
+        cells_engine,
+        line_engine,
+        pairs_engine,
+        shares_engine,
+        sums_engine,
+    )
+else:
+    cells_engine = later("epsilons.tally.cells_engine")
+    line_engine = later("epsilons.tally.line_engine")
+    pairs_engine = later("epsilons.tally.pairs_engine")
+    shares_engine = later("epsilons.tally.shares_engine")
+    sums_engine = later("epsilons.tally.sums_engine")
 
 __all__ = ["ONLY_SHARES", "Everyone", "Held", "Rows", "Rules", "WantedSignal"]
 

@@ -1,0 +1,179 @@
+"""What is loaded when: an import is quick, and every public name is there all the same."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import epsilons as ep
+from epsilons import frozen
+from epsilons.loading import later, names
+
+SOURCE = Path(__file__).parents[1] / "src" / "epsilons"
+
+HEAVY = ("narwhals", "polars", "pandas", "pyarrow", "duckdb", "scipy", "click", "sqlite3", "altair")
+ROOMS = ("checking", "cli", "experiments", "ledger", "local", "planning", "theory", "verify")
+"""What a mean of arrays has no need of."""
+
+MEAN = """
+import numpy as np
+import epsilons as ep
+print(ep.mean(np.arange(9.0), epsilon=np.ones(9), bounds=(0, 9)).n)
+"""
+
+
+def loaded_by(code: str) -> set[str]:
+    """The modules of a fresh process."""
+    told = code + "\nimport json, sys; print(json.dumps(sorted(sys.modules)))"
+    ran = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    return set(json.loads(ran.stdout.splitlines()[-1]))
+
+
+def branches(path: Path) -> Iterator[ast.If]:
+    """Where a module says to mypy what it loads later."""
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" and node.orelse:
+            yield node
+
+
+def typed(branch: ast.If, package: str) -> dict[str, tuple[str, ...]]:
+    """What mypy is told: the modules of a package, each with the names that are taken from it."""
+    found: dict[str, tuple[str, ...]] = {}
+    for node in branch.body:
+        assert isinstance(node, ast.ImportFrom), ast.unparse(node)
+        taken = tuple(each.name for each in node.names)
+        if node.module == package:
+            found |= dict.fromkeys(taken, ())
+        else:
+            found[str(node.module).removeprefix(f"{package}.")] = taken
+    return found
+
+
+def test_packages_load_what_mypy_is_told() -> None:
+    seen = []
+    for path in SOURCE.rglob("__init__.py"):
+        package = ".".join(("epsilons", *path.parent.relative_to(SOURCE).parts))
+        for branch in branches(path):
+            (told,) = branch.orelse
+            assert isinstance(told, ast.Assign)
+            assert isinstance(told.value, ast.Call)
+            table = ast.literal_eval(told.value.args[1])
+            assert table == typed(branch, package), path
+            room = importlib.import_module(package)
+            taken = {name for each in table.values() for name in each}
+            taken |= {module for module, each in table.items() if not each}
+            own = {node.id for node in ast.walk(told) if isinstance(node, ast.Name)}
+            assert {"__getattr__", "__dir__", "__name__", "names"} == own
+            assert taken == set(room.__all__), path
+            # A module that is loaded becomes a name of its package: it must not hide another.
+            files = {each.stem for each in path.parent.iterdir()}
+            assert not (taken - {m for m, each in table.items() if not each}) & files, path
+            seen.append(package)
+    assert {"epsilons", "epsilons.statistics", "epsilons.tally", "epsilons.report"} <= set(seen)
+
+
+def test_modules_that_are_loaded_later_are_those_that_mypy_is_told() -> None:
+    seen = 0
+    for path in SOURCE.rglob("*.py"):
+        if path.name == "__init__.py":
+            continue
+        for branch in branches(path):
+            told = {}
+            for node in branch.orelse:
+                assert isinstance(node, ast.Assign)
+                assert isinstance(node.value, ast.Call)
+                assert isinstance(node.targets[0], ast.Name)
+                told[node.targets[0].id] = ast.literal_eval(node.value.args[0])
+            found = {
+                each.name: f"{node.module}.{each.name}"
+                for node in branch.body
+                if isinstance(node, ast.ImportFrom)
+                for each in node.names
+            }
+            assert told.items() <= found.items(), path
+            for module in told.values():
+                importlib.import_module(module)
+            seen += 1
+    assert seen >= 3
+
+
+def test_every_public_name_is_there() -> None:
+    assert set(ep.__all__) <= set(dir(ep))
+    for name in ep.__all__:
+        assert getattr(ep, name) is not None
+    everything: dict[str, Any] = {}
+    exec("from epsilons import *", everything)
+    assert set(ep.__all__) == set(everything) - {"__builtins__"}
+    assert everything["mean"] is ep.mean
+    with pytest.raises(AttributeError, match=r"'epsilons' has no attribute 'men'"):
+        ep.men  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(ImportError, match="men"):
+        from epsilons import men  # type: ignore[attr-defined]  # noqa: F401
+
+
+def test_public_names_are_listed_before_they_are_loaded() -> None:
+    code = "import epsilons\nassert set(epsilons.__all__) <= set(dir(epsilons))"
+    assert not any(each.startswith("epsilons.asking") for each in loaded_by(code))
+
+
+def test_a_module_is_loaded_when_something_of_it_is_asked_for() -> None:
+    assert later("fractions").Fraction is importlib.import_module("fractions").Fraction
+    with pytest.raises(AttributeError):
+        later("fractions").nothing  # noqa: B018
+    get, listed = names("epsilons", {"errors": ("DataError",), "made": ()})
+    assert get("DataError") is ep.errors.DataError
+    assert get("made") is importlib.import_module("epsilons.made")
+    assert {"DataError", "made"} <= set(listed())
+    del ep.DataError  # type: ignore[attr-defined]
+
+
+def test_an_import_loads_nothing_that_nobody_asked_for() -> None:
+    modules = loaded_by("import epsilons")
+    assert not modules & {*HEAVY, "numpy"}
+    assert {each for each in modules if each.startswith("epsilons")} == {
+        "epsilons",
+        "epsilons.loading",
+        "epsilons.made",
+    }
+
+
+def test_a_first_mean_loads_only_what_it_needs() -> None:
+    modules = loaded_by(MEAN)
+    own = {each for each in modules if each.startswith("epsilons")}
+    assert "epsilons.corridor" in own
+    assert not modules & set(HEAVY)
+    assert not {each for each in own if each.split(".")[1:2] and each.split(".")[1] in ROOMS}
+    assert not {each for each in own if each.endswith("_engine")}
+    assert "epsilons.report.forms" not in own
+    assert len(own) <= 175  # 164 when this was written, of 420
+
+
+def test_every_class_that_can_be_stored_is_found_by_its_name_alone() -> None:
+    for path in SOURCE.rglob("*.py"):
+        if "storable" in path.read_text("utf-8") and path.stem not in ("frozen", "__init__"):
+            parts = path.relative_to(SOURCE).with_suffix("").parts
+            importlib.import_module(".".join(("epsilons", *parts)))
+    kinds = sorted(frozen._CLASSES)
+    kinds = [kind for kind in kinds if not frozen._CLASSES[kind].__module__.startswith("tests")]
+    assert len(kinds) >= 55
+    assert {kind.partition(".")[0] for kind in kinds} == set(frozen.ROOMS)
+    code = f"from epsilons import frozen\nfor kind in {kinds}: frozen._class_of(kind)"
+    assert "epsilons.local.scalar" in loaded_by(code)
+
+
+def test_a_class_is_looked_for_in_no_other_room() -> None:
+    with pytest.raises(KeyError):
+        frozen._class_of("os.system")
+    assert "epsilons.cli" not in loaded_by(
+        "from epsilons import errors, frozen\n"
+        "try: frozen.from_plain({'is': 'cli.Thing'})\n"
+        "except errors.ArgumentError: pass"
+    )
