@@ -1,4 +1,4 @@
-"""Choosing the cap: against a sort, and against a convex solver."""
+"""Choosing the cap, against a sort and a convex solver; and all methods side by side, a plan."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import epsilons as ep
-from benchmarks.timing import Result, alternate, once
+from benchmarks.timing import Result, alternate, busy, once
 
 QUESTIONS: dict[str, dict[str, Any]] = {
     "a sample, unrelated": {"about": "population", "related": False},
@@ -26,11 +26,30 @@ def results(*, quick: bool = False) -> Iterator[Result]:
             lambda: np.sort(budgets),
             runs=15,
         )
-        yield pairs.result(f"allocate, 10⁶ budgets, {name}, against np.sort", 4)
+        yield pairs.result(f"allocate, 10⁶ budgets, {name}, against np.sort", 2.5)
     many = np.exp(rng.uniform(-5.0, 5.0, 10_000_000))
     yield Result("allocate, 10⁷ budgets", once(lambda: ep.allocate(many)), "s", 10, True, "fits")
+    yield from plans(rng)
     if not quick:
         yield from against_clarabel()
+
+
+PLANS: dict[str, dict[str, Any]] = {
+    "a mean": {"bounds": (0, 1)},
+    "a mean, PAC error": {"bounds": (0, 1), "loss": "pac"},
+    "a mean, people, related": {"bounds": (0, 1), "about": "people", "related": True},
+    "frequencies": {"statistic": "frequencies", "categories": 10},
+    "a mean on a range that has to be found": {},
+}
+
+
+def plans(rng: np.random.Generator) -> Iterator[Result]:
+    """Every method side by side, where everyone has a budget of their own."""
+    budgets = np.exp(rng.normal(-1.0, 1.0, 20_000))
+    for name, asked in PLANS.items():
+        seconds = min(busy(lambda asked=asked: ep.plan(budgets, **asked)) for _ in range(3))  # type: ignore[misc]
+        note = "processor, all threads"
+        yield Result(f"plan of 20,000 levels, {name}", seconds, "s", 0.5, True, note)
 
 
 def against_clarabel() -> Iterator[Result]:

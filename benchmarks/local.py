@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from benchmarks.timing import Result, alternate, once
+from benchmarks.timing import Result, alternate, busy, once
 from epsilons import local
 from epsilons.local.hadamard import order, transform
 
@@ -37,12 +36,6 @@ def speed(name: str, people: int, work: Callable[[], Any], limit: float) -> Resu
     work()
     seconds = sorted(once(work) for _ in range(5))[2]
     return Result(f"local {name}: randomize_many", people / seconds, "people/s", limit, False)
-
-
-def busy(work: Callable[[], Any]) -> float:
-    start = time.process_time()
-    work()
-    return time.process_time() - start
 
 
 def merging(mechanism: Any, reports: Any, budgets: Any, name: str) -> Iterator[Result]:

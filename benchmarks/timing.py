@@ -165,6 +165,13 @@ def once(work: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
+def busy(work: Callable[[], Any]) -> float:
+    """Seconds of the processor, of all threads: other work on the machine changes them little."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
 def alternate(
     ours: Callable[[], Any], other: Callable[[], Any], runs: int = 7, *, warm: bool = True
 ) -> Ratio:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epsilons import Budgets
-from epsilons.budgets import as_budgets, summed
+from epsilons.budgets import as_budgets, dot, summed
 from epsilons.errors import ArgumentError, BudgetError, DataError
 
 some = st.sampled_from((0.0, -0.0, 0.1, 0.5, 1.0, 5e-324, 1e300, math.inf))
@@ -193,3 +193,11 @@ def test_summed_counts_every_person_once(pairs: list[tuple[int, float]]) -> None
     expected = math.fsum(value for count, value in pairs for _ in range(count))
     size = math.fsum(count * abs(value) for count, value in pairs)
     assert summed(counts, values, int(counts.sum())) == pytest.approx(expected, abs=1e-12 * size)
+
+
+@pytest.mark.parametrize("size", [1, 8191, 8192, 8193, 16384, 20_001])
+def test_a_long_product_is_the_sum_of_all_of_its_terms(size: int) -> None:
+    rng = np.random.default_rng(size)
+    counts, values = rng.integers(1, 1000, size), np.exp(rng.normal(0.0, 3.0, size))
+    terms = (count * value for count, value in zip(counts.tolist(), values.tolist(), strict=True))
+    assert dot(counts, values) == pytest.approx(math.fsum(terms), rel=1e-12)

@@ -65,21 +65,35 @@ def sampling(budgets: Budgets, goal: Goal) -> Effective:
     """
     levels = budgets.levels
     finite = np.flatnonzero((levels > 0.0) & np.isfinite(levels)).astype(np.int64)
-    answers = [_sampling_at(budgets, float(t)) for t in levels[_spread(finite, _MOST)]]
-    if math.isinf(levels[-1]):
-        answers.append(Effective(np.where(np.isinf(levels), math.inf, 0.0)))
+    limits = levels[_spread(finite, _MOST)].tolist()
+    # The error follows from who is kept and from the limit, which is the most that anyone spends:
+    # what the others spend is worked out for the limit that is taken, and for no other.
+    answers = (
+        Effective(np.minimum(levels, limit), keep=keep_probability(levels, limit))
+        for limit in limits
+    )
     risks = [goal.aim(weighing_of(budgets, answer, goal.noise)) for answer in answers]
-    return answers[int(np.argmin(risks))]
+    if math.isinf(levels[-1]):
+        public = Effective(np.where(np.isinf(levels), math.inf, 0.0))
+        risks.append(goal.aim(weighing_of(budgets, public, goal.noise)))
+    best = int(np.argmin(risks))
+    return _sampling_at(budgets, limits[best]) if best < len(limits) else public
 
 
 def keep_probability(levels: Floats, limit: float) -> Floats:
     """(e^ε − 1)/(e^limit − 1), at most 1, without overflow, and never rounded up.
 
     The float64 result is off by a few units in the last place: a thousand of those are taken away.
+
+    Args:
+        levels: the budgets, ascending.
+        limit: above 0, and finite.
     """
-    below = np.minimum(levels, limit)
+    keep = np.ones(len(levels))
+    below = levels[: np.searchsorted(levels, limit)]
     rate = np.exp(below - limit) * np.expm1(-below) / math.expm1(-limit)
-    return np.where(levels >= limit, 1.0, rate * (1.0 - 2.0**-43))
+    keep[: len(below)] = rate * (1.0 - 2.0**-43)
+    return keep
 
 
 def sampling_loss(keep: Floats, limit: float) -> Floats:

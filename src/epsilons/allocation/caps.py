@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from epsilons.budgets import Budgets
+from epsilons.budgets import Budgets, dot
 from epsilons.types import Floats, Integers
 
 _LARGEST = 1e100
@@ -80,7 +80,9 @@ class Prefix:
     def square(self, before: int) -> float:
         """Σε² over the first `before` levels."""
         levels = self.levels[:before]
-        return float(levels @ levels if self._alone else self._counts[:before] @ (levels * levels))
+        if self._alone:
+            return dot(levels, levels)
+        return dot(self._counts[:before], levels * levels)
 
     def gap(self, k: int) -> float:
         """Σ ε·(ε_k − ε) over the levels before k: only sums of what is not negative."""

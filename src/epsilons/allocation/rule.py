@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from epsilons.budgets import Budgets, summed
+from epsilons.budgets import Budgets, dot, summed
 from epsilons.noise import Staircase
 from epsilons.risk import OPEN, StairNoise, SumNoise, Weighing
 from epsilons.risk.goals import Goal
@@ -62,7 +62,7 @@ def weighing_of(budgets: Budgets, answer: Effective, noise: SumNoise = OPEN) -> 
         return Weighing(units / together, counts, stairs.scale, stairs=stairs)
     largest = float(spent[-1])
     if answer.keep is not None:
-        expected = float(counts @ answer.keep)
+        expected = dot(counts, answer.keep)
         return Weighing(
             answer.keep / expected, counts, noise.moves * _inverse(largest, expected), answer.keep
         )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from epsilons.allocation import Allocation
-from epsilons.budgets import Budgets
+from epsilons.budgets import Budgets, dot
 from epsilons.release import ByLevel, Spent
 from epsilons.report import ForecastData, SpentRow, number
 from epsilons.report.plan_data import CurveData
@@ -30,7 +30,7 @@ class Forecast:
         worst: the root mean squared error in the worst case over all data.
         gain: how many times smaller the typical error is than with everyone at the strictest ε.
         used: the share of the people who have a say.
-        spent: who pays what: for each level ε, people, spent and kept.
+        spending: who pays what, as a rule.
     """
 
     method: str
@@ -39,14 +39,19 @@ class Forecast:
     worst: float
     gain: float
     used: float
-    spent: tuple[Spent, ...]
+    spending: ByLevel
+
+    @property
+    def spent(self) -> tuple[Spent, ...]:
+        """Who pays what: for each level ε, people, spent and kept."""
+        return self.spending.rows
 
 
 def forecast_of(
     method: str,
     goal: Goal,
     weighing: Weighing,
-    spent: tuple[Spent, ...],
+    spending: ByLevel,
     bounds: tuple[float, float],
     strictest: float,
 ) -> Forecast:
@@ -61,7 +66,7 @@ def forecast_of(
         worst=width * goal.worst.rmse(weighing),
         gain=gain_over(strictest, rmse),
         used=used / weighing.n,
-        spent=spent,
+        spending=spending,
     )
 
 
@@ -99,7 +104,7 @@ def as_plain(forecast: Forecast) -> ForecastData:
         "worst": forecast.worst,
         "gain": forecast.gain,
         "used": forecast.used,
-        "largest_spent": max(row.spent for row in forecast.spent),
+        "largest_spent": float(forecast.spending.spent.max()),
         "spent": [
             SpentRow(epsilon=row.epsilon, people=row.people, spent=row.spent, kept=row.kept)
             for row in forecast.spent
@@ -116,9 +121,9 @@ def forecast_of_allocation(
     allocation: Allocation, bounds: tuple[float, float], strictest: float
 ) -> Forecast:
     """The forecast of an allocation, beside the error of everyone at the strictest ε."""
-    rows = ByLevel(allocation.levels, allocation.spent, allocation.counts).rows
+    spending = ByLevel(allocation.levels, allocation.spent, allocation.counts)
     weighing = allocation.weighing
-    return forecast_of(allocation.method, allocation.goal, weighing, rows, bounds, strictest)
+    return forecast_of(allocation.method, allocation.goal, weighing, spending, bounds, strictest)
 
 
 def advice_on(best: Forecast, allocation: Allocation) -> str:
@@ -147,15 +152,15 @@ def curve_of(
     finite = levels[(levels > 0.0) & np.isfinite(levels)]
     if len(finite) == 0:
         return {"cap": [], "error": []}
-    spenders = [row.spent for forecast in forecasts for row in forecast.spent]
-    top = max([float(finite[-1]), *(spent for spent in spenders if math.isfinite(spent))])
+    most = [spent[np.isfinite(spent)] for spent in (each.spending.spent for each in forecasts)]
+    top = max([float(finite[-1]), *(float(spent.max()) for spent in most if len(spent))])
     caps = np.geomspace(max(float(finite[0]) / 2.0, 1e-300), max(2.0 * top, 1e-299), 120)
     lo, hi = bounds
     noise = goal.noise if neighbours == "replace" else OPEN
     errors = []
     for cap in caps.tolist():
         spent = np.minimum(levels, cap)
-        total = float(counts @ spent)
+        total = dot(counts, spent)
         scale = noise.moves / total
         weighing = Weighing(spent / total, counts, scale, closed=noise.closed, cube=noise.cube)
         errors.append((hi - lo) * goal.typical(goal.risk(weighing)))

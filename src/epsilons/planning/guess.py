@@ -94,9 +94,9 @@ def forecasts_without_it(
     except BudgetError:
         return []
     at = stages.foretold(goal.spread)
-    rows = ByLevel(budgets.levels, stages.spent(at), budgets.counts).rows
+    spending = ByLevel(budgets.levels, stages.spent(at), budgets.counts)
     weighing = stages.seconds[at].weighing
-    found = forecast_of("adaptive", goal, weighing, rows, bounds, strictest)
+    found = forecast_of("adaptive", goal, weighing, spending, bounds, strictest)
     # Data that differ as much as they can are found to do so.
     widest = (bounds[1] - bounds[0]) * goal.worst.rmse(stages.seconds[0].weighing)
     return [replace(found, worst=widest)]

@@ -31,8 +31,8 @@ def forecasts_of_a_guess(
     forecasts = []
     for name, each in designs.items():
         spent = np.array([float(loss) for loss in each.spent])
-        rows = ByLevel(shown_levels(rungs), spent, people).rows
-        forecasts.append(forecast_of(name, goal, each.weighing, rows, bounds, typical))
+        spending = ByLevel(shown_levels(rungs), spent, people)
+        forecasts.append(forecast_of(name, goal, each.weighing, spending, bounds, typical))
     put_in_order(forecasts, goal, best)
     most = designs[best].cap
     what = f"let nobody spend more than ε = {number(most)}; what is left stays theirs"

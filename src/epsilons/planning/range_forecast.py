@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from epsilons.budgets import dot
 from epsilons.planning.rehearsal import Rehearsal
 from epsilons.release import shown_levels
 from epsilons.release.spending import left
@@ -71,8 +72,8 @@ def range_forecast(found: Rehearsal, asked: Mean, neighbours: str) -> RangeForec
     shown, people = shown_levels(found.levels), found.counts
     finite = np.isfinite(found.levels)
     on_range, on_mean = found.on_range, found.on_mean
-    ranged = float(on_range[finite] @ people[finite])
-    total = ranged + float(on_mean[finite] @ people[finite])
+    ranged = dot(on_range[finite], people[finite])
+    total = ranged + dot(on_mean[finite], people[finite])
     rows = zip(shown.tolist(), people.tolist(), on_range.tolist(), on_mean.tolist(), strict=True)
     return RangeForecast(
         looks=found.looks,

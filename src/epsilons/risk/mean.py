@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
+from epsilons.budgets import dot
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.sampled import Sampled
 from epsilons.risk.tails import deviation, kearns_saul
@@ -342,4 +343,4 @@ def keep_proxy(weighing: Weighing) -> float:
         return 0.0
     inner = (weighing.keep > 0.0) & (weighing.keep < 1.0)
     keep, weights = weighing.keep[inner], weighing.weights[inner]
-    return float(weighing.counts[inner] @ (kearns_saul(keep) * (weights / keep) ** 2))
+    return dot(weighing.counts[inner], kearns_saul(keep) * (weights / keep) ** 2)

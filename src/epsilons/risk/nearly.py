@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 
+from epsilons.budgets import dot
 from epsilons.risk.sidak import beyond
 from epsilons.risk.weighing import Weighing
 from epsilons.types import Floats
@@ -69,7 +70,7 @@ class NearlyGaussian:
         self._sigma = np.sqrt(variances[1:] * square)
         largest = float(weights.max())
         low, high = variances[:-1, None], variances[1:, None]
-        cube, fourth = float(counts @ weights**3), float(counts @ weights**4)
+        cube, fourth = dot(counts, weights**3), dot(counts, weights**4)
         end = _SHORT / largest
 
         theta, measure = _pieces(0.5 * math.sqrt(square), end)

@@ -15,6 +15,7 @@ from typing import Final
 
 import numpy as np
 
+from epsilons.budgets import dot
 from epsilons.risk.nearly import nearly_gaussian
 from epsilons.risk.normal import upper_tail
 from epsilons.risk.tails import Above, bisect
@@ -62,7 +63,7 @@ class Sampled:
 
     def __init__(self, weighing: Weighing, variance: float = WIDEST_VARIANCE) -> None:
         weights = np.abs(weighing.weights)
-        cube = float(weighing.counts @ weights**3)
+        cube = dot(weighing.counts, weights**3)
         square = weighing.square
         self._scale, self._exceeds = weighing.scale, _noise_of(weighing)
         self._sigma = math.sqrt(square) / 2.0

@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from epsilons.budgets import dot
 from epsilons.risk.tails import bisect
 from epsilons.types import Floats
 
@@ -40,7 +41,7 @@ class Terms:
     @cached_property
     def square(self) -> float:
         """Σ a²."""
-        return float(self.counts @ np.square(self.weights))
+        return dot(self.counts, np.square(self.weights))
 
     @cached_property
     def largest(self) -> float:

@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from epsilons.budgets import summed
+from epsilons.budgets import dot, summed
 from epsilons.frozen import storable
 from epsilons.risk.closed import ClosedNoise
 from epsilons.risk.cube import CubeNoise
@@ -121,5 +121,10 @@ class Weighing:
         if self.keep is None:
             return 0.0
         used = self.keep > 0
-        keep = self.keep[used]
-        return float(self.counts[used] @ (self.weights[used] ** 2 * (1.0 - keep) / keep))
+        if used.all():
+            return self._coins(self.counts, self.weights, self.keep)
+        return self._coins(self.counts[used], self.weights[used], self.keep[used])
+
+    @staticmethod
+    def _coins(counts: Integers, weights: Floats, keep: Floats) -> float:
+        return dot(counts, np.square(weights) * (1.0 - keep) / keep)
