@@ -74,6 +74,11 @@ class Count:
         low, high = self.interval(assumption, confidence)
         return {"value": self.value, "raw": self.raw, "interval": [low, high]}
 
+    def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """As columns: one row."""
+        low, high = self.interval(assumption, confidence)
+        return {"value": [self.value], "low": [low], "high": [high]}
+
     def found(self) -> dict[str, float]:
         """What was found beside it: nothing."""
         return {}
