@@ -5,7 +5,6 @@ What can be reported is `KINDS`: a new kind is a file of its own, its type in `d
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -13,7 +12,6 @@ from typing import Any, Final
 
 from epsilons.report import (
     cells,
-    charts,
     count,
     groups,
     local_plan,
@@ -38,8 +36,8 @@ from epsilons.report.data import (
     VectorData,
 )
 from epsilons.report.entries import Entries, entries_of
+from epsilons.report.files import picture_ready, ready, write_page, write_picture
 from epsilons.report.numbers import group_name, number, points
-from epsilons.report.parts import writable, write_page
 from epsilons.report.phrases import compared, few_at_each, weak_budgets
 from epsilons.report.plain import to_json
 from epsilons.report.plan_data import Data, ForecastData, PlanData
@@ -66,6 +64,7 @@ __all__ = [
     "html",
     "number",
     "page",
+    "picture_ready",
     "plot",
     "points",
     "ready",
@@ -74,6 +73,7 @@ __all__ = [
     "to_json",
     "weak_budgets",
     "write_page",
+    "write_picture",
 ]
 
 
@@ -105,7 +105,9 @@ KINDS: Final[Mapping[str, Forms]] = MappingProxyType(
         "vector": Forms(vector.text, vector.html, vector.plot, vector.page),
         "pair": Forms(pair.text, pair.html, pair.plot, pair.page),
         "releases": Forms(several.text, several.html, several.plot, several.page),
-        "quantiles": Forms(quantiles.text, quantiles.html, quantiles.plot, quantiles.page),
+        "quantiles": Forms(
+            quantiles.text, quantiles.html, quantiles.plot, quantiles.page, quantiles.entries
+        ),
         "count": Forms(count.text, count.html, count.plot, count.page),
         "plan": Forms(plan.text, plan.html, plan.plot, plan.page),
         "range plan": Forms(range_plan.text, range_plan.html, range_plan.plot, range_plan.page),
@@ -141,17 +143,3 @@ def page(data: Data) -> str:
         MissingExtraError: the extra `report` is not installed.
     """
     return KINDS[data["kind"]].page(data)
-
-
-def ready(path: str | os.PathLike[str]) -> None:
-    """Check that a page can be drawn and written, before anything is drawn that is spent.
-
-    Args:
-        path: of the file.
-
-    Raises:
-        FileError: there is no place for it.
-        MissingExtraError: the extra `report` is not installed.
-    """
-    writable(path)
-    charts.require()
