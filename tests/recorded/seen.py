@@ -38,7 +38,7 @@ _MADE: Final = re.compile(
 _OF_THE_DAY: Final = ("title", "unit", "name", "date", "version")
 """What a release says of the call and the day, beside its numbers: it has tests of its own."""
 
-_NEW_OPTIONS: Final = re.compile(r"^  --(title|unit) TEXT .*\n", re.M)
+_NEW_OPTIONS: Final = re.compile(r"^  --(title|unit|report|figure) (TEXT|FILE) .*\n", re.M)
 """Options that came after the help of commands was recorded, a line each."""
 
 _CONFIDENCES: Final = (0.5, 0.9, 0.95, 0.999)

@@ -140,6 +140,22 @@ def test_several_questions_each_have_their_own() -> None:
     assert "By what" in str(releases)
 
 
+def test_a_page_names_the_column_the_unit_the_day_and_the_version_first() -> None:
+    text = forms(mean(**CALLED))["page"]
+    byline = f"Column minutes · in {UNIT} · published 2026-01-31 (UTC) with epsilons"
+    assert f"{TITLE} {byline} {ep.__version__}" in text
+    plan = forms(ep.plan([0.5, 1.0]))["page"]
+    assert f"no data was read · written 2026-01-31 (UTC) with epsilons {ep.__version__}" in plan
+
+
+def test_a_count_is_of_no_column() -> None:
+    release = ep.count(
+        epsilon="e", data=TABLE, neighbours="add-remove", levels=[0.3], source=ep.Seeded(1)
+    )
+    assert release.name is None
+    assert "None" not in forms(release)["page"]
+
+
 def test_the_column_has_a_name_and_an_array_has_none() -> None:
     values = TABLE["minutes"].to_numpy()
     release = ep.mean(values, epsilon=1.0, bounds=(0, 60))

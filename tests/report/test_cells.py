@@ -53,9 +53,9 @@ def test_many_categories_are_cut_in_every_form_and_it_is_said() -> None:
     rows = re.findall(r"<td>(c\d+)</td>", report.html(each))
     assert rows == [f"c{k}" for k in range(50)]
     chart = report.plot(each).to_dict()
-    assert chart["title"].endswith(", the first 60 of 70 categories")
-    assert len(chart["vconcat"][0]["layer"][0]["encoding"]["x"]["sort"]) == 60
-    assert "categories" not in report.plot(_many(60)).to_dict()["title"]
+    assert chart["title"].endswith(", the first 40 of 70 categories")
+    assert len(chart["vconcat"][0]["layer"][0]["encoding"]["y"]["sort"]) == 40
+    assert "categories" not in report.plot(_many(40)).to_dict()["title"]
     assert "The first 40 of 70 categories are shown" in report.page(each)
     assert "are shown; to_json()" not in report.page(_many(40))
 

@@ -87,3 +87,13 @@ def test_no_page_and_no_message_sends_anyone_to_an_index_that_has_no_epsilons() 
     assert len(files) > 100
     for path in files:
         assert not re.search(r"pip install\W+epsilons", path.read_text("utf-8")), path
+
+
+def test_a_drawing_has_no_parts_that_are_read_aloud_without_a_name() -> None:
+    words = ' role="x" of <b>&amp; more'
+    drawn = charts.histogram_svg([(words, 5), ("1", 3)])
+    assert "<g " in drawn
+    for tag in re.findall(r"<[^>]*>", drawn):
+        assert "role=" not in tag
+        assert "aria-roledescription" not in tag
+    assert drawn.count('role="x"') == 1  # what the caller wrote stays

@@ -167,7 +167,7 @@ def test_what_cannot_be_written_leaves_the_old_page_and_nothing_else(
     def full(*_: Any, **__: Any) -> int:
         raise OSError(28, os.strerror(28))
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(FileError, match=r"cannot be written \(No space left"):
         write_page(target, "new")
     monkeypatch.undo()

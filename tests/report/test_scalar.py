@@ -61,10 +61,25 @@ def test_text_and_notebook_have_one_headline(private: bool) -> None:
     assert (lines[0] == seeded.strip()) == (not private)
 
 
-def test_a_plot_has_the_range_as_its_axis_and_a_page_the_interval_too() -> None:
-    each = data()["mean"] | {"bounds": [30.0, 40.0], "interval": [10.0, 90.0]}
-    rule = report.plot(each).to_dict()["vconcat"][0]["layer"][0]
-    assert rule["encoding"]["x"]["scale"]["domain"] == [30.0, 40.0]
+def test_a_picture_shows_the_interval_and_its_place_on_the_whole_range() -> None:
+    each = data()["mean"] | {"bounds": [0.0, 120.0], "value": 31.0, "interval": [30.0, 32.0]}
+    near, far = report.plot(each).to_dict()["vconcat"][0]["vconcat"]
+    assert near["layer"][0]["encoding"]["x"]["scale"]["domain"] == [28.5, 33.5]
+    assert far["layer"][0]["encoding"]["x"]["scale"]["domain"] == [0.0, 120.0]
+    words = [
+        row["words"]
+        for layer in near["layer"]
+        for row in layer["data"]["values"][:1]
+        if "words" in row
+    ]
+    assert words == ["30.00", "32.00", "31.00"]
+    wide = report.plot(each | {"interval": [10.0, 90.0]}).to_dict()["vconcat"][0]
+    assert wide["layer"][0]["encoding"]["x"]["scale"]["domain"] == [0.0, 120.0]
+
+
+def test_an_endless_interval_is_left_out_of_the_picture() -> None:
+    each = data()["mean"] | {"interval": [-math.inf, math.inf]}
+    assert len(report.plot(each).to_dict()["vconcat"]) == 1
 
 
 def test_an_interval_that_is_the_whole_range_tells_nothing() -> None:

@@ -26,6 +26,8 @@ def test_a_release_shows_all_that_it_says(release: str) -> None:
     assert "Who spent what" in shown
     assert "if budgets go with values" in shown
     assert ("This is the default since 0.2" in shown) == bool(each["before"])
+    head = shown.split("Who spent what")[0]
+    assert f"ublished {each['date']} (UTC) with epsilons {each['version']}" in head
 
 
 def test_a_private_release_carries_no_warning() -> None:

@@ -41,12 +41,15 @@ def test_a_notebook_shows_the_text_as_it_is() -> None:
 def test_a_plot_has_a_point_and_a_line_for_each_coordinate() -> None:
     each = data()["vector"]
     chart = report.plot(each).to_dict()
-    assert chart["title"] == "NOT PRIVATE (seeded): mean vector of 3,000 people"
+    assert (
+        chart["title"]
+        == "NOT PRIVATE (seeded): mean vector of 3,000 people, the first 40 of 50 coordinates"
+    )
     line, point = chart["layer"]
-    assert line["encoding"]["y2"]["field"] == "high"
-    assert point["encoding"]["y"]["field"] == "mean"
+    assert line["encoding"]["x2"]["field"] == "high"
+    assert point["encoding"]["x"]["field"] == "value"
     private = report.plot(each | {"private": True}).to_dict()
-    assert private["title"] == "mean vector of 3,000 people"
+    assert private["title"].startswith("mean vector of 3,000 people")
 
 
 def test_a_page_has_them_in_a_table() -> None:

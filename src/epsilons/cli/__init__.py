@@ -44,8 +44,12 @@ def cli() -> None:
     type=click.Path(dir_okay=False, writable=True),
     help="Only write an example of a study to this TOML file, and its data beside it.",
 )
+@options.SHOWN[0]
+@options.SHOWN[1]
 @options.JSON
-def demo(save: str | None, study: str | None, as_json: bool) -> None:
+def demo(
+    save: str | None, study: str | None, page: str | None, picture: str | None, as_json: bool
+) -> None:
     """Publish the mean of the bundled data: 4,000 invented commuters with their own budgets."""
     with resources.as_file(resources.files("epsilons") / "data" / "commute.csv") as path:
         if save is not None:
@@ -58,7 +62,9 @@ def demo(save: str | None, study: str | None, as_json: bool) -> None:
             shutil.copyfile(path, Path(study).parent / "commute.csv")
             click.echo(f"Wrote {study}, and commute.csv beside it: epsilons publish {study}")
             return
+        files = options.Files(page, picture)
         release = mean_of("minutes", epsilon="epsilon", bounds=(0, 120), data=path, person="person")
+    files.write(release)
     if as_json:
         click.echo(release.to_json())
         return
@@ -123,6 +129,8 @@ cli.add_command(SURVEY)
 @options.ASSUME
 @options.LOSS
 @options.CONFIDENCE
+@options.SHOWN[0]
+@options.SHOWN[1]
 @options.JSON
 def plan(
     levels: tuple[tuple[float, int], ...],
@@ -139,6 +147,8 @@ def plan(
     spread: float | None,
     loss: str,
     confidence: float,
+    page: str | None,
+    picture: str | None,
     as_json: bool,
 ) -> None:
     """Forecast every method without data, for instance: epsilons plan 0.1:500 1:200 inf:3."""
@@ -160,8 +170,10 @@ def plan(
         "loss": loss,
         "confidence": confidence,
     }
+    files = options.Files(page, picture)
     forecast = plan_for(options.people_of(levels), **asked)
     click.echo(forecast.to_json() if as_json else str(forecast))
+    files.write(forecast)
 
 
 @cli.command("verify")

@@ -49,10 +49,12 @@ class ClaimCommand(Publish):
     def ask(self, given: dict[str, Any]) -> None:
         """Publish, and print the release."""
         with Ledger(given["ledger_at"]) as ledger:
+            files = options.Files(given["page"], given["picture"])
             claim = ledger.claim(given["name"], at_most=given["at_most"], share=given["share"])
             question = asked(self._question, given)
             (release,) = publish([question], **terms(given), ledger=claim)
         click.echo(release.to_json() if given["as_json"] else str(release))
+        files.write(release)
 
 
 @click.group("ledger")
@@ -152,14 +154,21 @@ def _id(who: str, number: bool) -> int | str:
 @LEDGER.command()
 @WHERE
 @_person
-@click.option("--html", type=click.Path(dir_okay=False), help="Write an HTML page to this file.")
+@click.option(
+    "--report",
+    "--html",
+    "page",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Also write an HTML page.",
+)
 @options.JSON
-def person(ledger_at: str, who: str, number: bool, html: str | None, as_json: bool) -> None:
+def person(ledger_at: str, who: str, number: bool, page: str | None, as_json: bool) -> None:
     """Show what PERSON gave, and what became of it: for that person."""
     with Ledger(ledger_at) as ledger:
         told = ledger.account(_id(who, number))
-    if html is not None:
-        told.report(html)
+    if page is not None:
+        told.report(page)
     _echo(told.to_dict(), str(told), as_json)
 
 
@@ -228,6 +237,7 @@ def export(ledger_at: str, folder: str, as_json: bool) -> None:
 @options.ASSUME
 @options.LOSS
 @options.CONFIDENCE
+@options.REPORT
 @options.JSON
 def plan(
     ledger_at: str,
@@ -237,6 +247,7 @@ def plan(
     related: bool | float,
     loss: str,
     confidence: float,
+    page: str | None,
     as_json: bool,
 ) -> None:
     """Forecast a series of equal means under one epsilon for life."""
@@ -245,6 +256,8 @@ def plan(
     with Ledger(ledger_at) as ledger:
         told = ledger.plan([question] * times)
     _echo(told.to_dict(), str(told), as_json)
+    if page is not None:
+        told.report(page)
 
 
 def _echo(data: Any, text: str, as_json: bool) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import click
 
-from epsilons import Budgets
+from epsilons import Budgets, report
 from epsilons.errors import ArgumentError
 from epsilons.parameters import CHOICES, FORMER, related
+from epsilons.report.shown import Shown
 
 __all__ = [
     "ABOUT",
@@ -23,10 +25,13 @@ __all__ = [
     "NEIGHBOURS",
     "PEOPLE",
     "RELATED",
+    "REPORT",
     "SEPARATOR",
     "SHAPE",
+    "SHOWN",
     "SPREAD",
     "UNKNOWN_RANGE",
+    "Files",
     "number_or_column",
     "offered",
     "people_of",
@@ -79,6 +84,24 @@ SEPARATOR = click.option(
     callback=lambda _context, _option, given: "\t" if given == r"\t" else given,
     help="What separates the columns of a CSV file: a comma, or in .tsv files a tab, if not given.",
 )
+REPORT = click.option(
+    "--report",
+    "page",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Also write an HTML page.",
+)
+SHOWN = (
+    REPORT,
+    click.option(
+        "--figure",
+        "picture",
+        type=click.Path(dir_okay=False),
+        metavar="FILE",
+        help="Also write a picture, .svg or .png.",
+    ),
+)
+"""What a release or a plan is written to, beside what is printed."""
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 ABOUT = click.option(
     "--about",
@@ -164,6 +187,34 @@ GROUPS = (
 CAP = click.option(
     "--cap", type=float, help="For add-remove: the most that anyone spends, chosen if not given."
 )
+
+
+@dataclass(frozen=True)
+class Files:
+    """The page and the picture that are to be written, if any.
+
+    They are checked when this is made: before anything is drawn that is spent.
+
+    Attributes:
+        page: a file for an HTML page, or None.
+        picture: a file for a picture, or None.
+    """
+
+    page: str | None
+    picture: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.page is not None:
+            report.ready(self.page)
+        if self.picture is not None:
+            report.picture_ready(self.picture)
+
+    def write(self, shown: Shown) -> None:
+        """Write what was asked for."""
+        if self.page is not None:
+            shown.report(self.page)
+        if self.picture is not None:
+            shown.figure(self.picture)
 
 
 def people_of(levels: tuple[tuple[float, int], ...]) -> Budgets:

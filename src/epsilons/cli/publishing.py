@@ -132,6 +132,7 @@ class Publish(click.Command):
 
     does: ClassVar[str] = "Publish {}."
     first: ClassVar[tuple[Decorator, ...]] = (FILE, VALUE, _EPSILON)
+    last: ClassVar[tuple[Decorator, ...]] = (*options.SHOWN, options.JSON)
 
     def __init__(self, question: type[Question]) -> None:
         self._question = question
@@ -148,7 +149,7 @@ class Publish(click.Command):
         method = _method(question.every_method)
         super().__init__(
             question.statistic.replace(" ", "-"),
-            params=parameters(*self.first, *between, *_TERMS, method, *_CALLED, options.JSON),
+            params=parameters(*self.first, *between, *_TERMS, method, *_CALLED, *self.last),
             help=self.does.format(question.describes.format(file="FILE (Parquet, CSV or TSV)")),
         )
 
@@ -158,8 +159,10 @@ class Publish(click.Command):
 
     def ask(self, given: dict[str, Any]) -> None:
         """Publish, and print the release."""
+        files = options.Files(given["page"], given["picture"])
         release = publish([asked(self._question, given)], **terms(given))[0]
         click.echo(release.to_json() if given["as_json"] else str(release))
+        files.write(release)
 
 
 def asked(question: type[Question], given: dict[str, Any]) -> Question:
@@ -204,6 +207,7 @@ class ReplayCommand(Publish):
         "Ask for {}, and of copies in which one person is changed: with the same draws, all that "
         "is public must be equal. Nothing is published."
     )
+    last: ClassVar[tuple[Decorator, ...]] = (options.JSON,)
 
     def ask(self, given: dict[str, Any]) -> None:
         """Replay, and print what changed."""

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import click
 
-from epsilons import Ledger, Releases, parameters, publish, report
+from epsilons import Ledger, Releases, parameters, publish
 from epsilons.cli import options
 from epsilons.errors import ArgumentError, FileError
 from epsilons.statistics import STATISTICS, Question
@@ -188,19 +188,15 @@ def _levels(given: Any) -> Any:
 
 @click.command("publish")
 @click.argument("file", type=click.Path(dir_okay=False))
-@click.option(
-    "--report",
-    "page",
-    type=click.Path(dir_okay=False),
-    help="Also write an HTML page to this file, which stands alone.",
-)
+@options.SHOWN[0]
+@options.SHOWN[1]
 @options.JSON
-def PUBLISH(file: str, page: str | None, as_json: bool) -> None:  # noqa: N802
+def PUBLISH(  # noqa: N802
+    file: str, page: str | None, picture: str | None, as_json: bool
+) -> None:
     """Publish the answers to all questions of the study in FILE (TOML)."""
     study = read(Path(file))
-    if page is not None:
-        report.ready(page)  # before anything is drawn
+    files = options.Files(page, picture)  # before anything is drawn
     found = study.publish()
     click.echo(found.to_json() if as_json else str(found))
-    if page is not None:
-        found.report(page)
+    files.write(found)

@@ -8,9 +8,11 @@ tolerated. A uniform `at_most` empties strict people first, and the last release
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -22,6 +24,8 @@ from epsilons.errors import ArgumentError
 from epsilons.ladder import keys
 from epsilons.ledger import units
 from epsilons.report import number
+from epsilons.report.parts import PageTable, Part, Words, whole
+from epsilons.report.phrases import FORECAST, written_words
 from epsilons.report.screen import wrapped
 from epsilons.statistics import Question
 from epsilons.types import Floats, Integers
@@ -121,21 +125,53 @@ class Series:
         """`to_dict` as JSON."""
         return report.to_json(self.to_dict())
 
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write the forecast as an HTML page that stands alone.
+
+        Args:
+            path: of the file; one that is there is replaced.
+
+        Raises:
+            FileError: the file cannot be written.
+        """
+        parts: list[Part] = [
+            PageTable(self._heads, self._rows, "What each release would claim, and its error."),
+            Words(self._told),
+        ]
+        byline = written_words(FORECAST)
+        return report.write_page(
+            path, whole(self._title, parts, byline=byline, data=self.to_dict())
+        )
+
     def __str__(self) -> str:
-        rows = [
+        shown = report.table(self._heads, self._rows)
+        return "\n".join([self._title, "", shown, "", wrapped(self._told)])
+
+    @property
+    def _title(self) -> str:
+        return f"{len(self.steps)} releases under one ε for life"
+
+    @property
+    def _heads(self) -> tuple[str, ...]:
+        return "release", "share", "error", f"with at_most={number(self.at_most, 3)}"
+
+    @property
+    def _rows(self) -> list[tuple[str, ...]]:
+        return [
             (step.name, str(step.share), number(step.error), number(step.uniform))
             for step in self.steps
         ]
-        heads = ("release", "share", "error", f"with at_most={number(self.at_most, 3)}")
+
+    @property
+    def _told(self) -> str:
+        """What is left at the end, and what a uniform limit would cost, in words."""
         times = self.uniform / self.worst if self.worst > 0.0 else math.inf
-        told = (
+        return (
             f"At the end {number(100.0 * self.left, 3)} % of all budgets are left. With the best "
             f"uniform at_most the worst release would be off by {number(times, 3)} times as much, "
             f"and {number(100.0 * self.left_uniform, 3)} % would be left: it empties strict people "
             "first."
         )
-        plain = f"{len(self.steps)} releases under one ε for life"
-        return "\n".join([plain, "", report.table(heads, rows), "", wrapped(told)])
 
 
 def series(

@@ -17,6 +17,7 @@ from epsilons.ledger import units
 from epsilons.ledger.book import Book
 from epsilons.report.numbers import budget as shown
 from epsilons.report.parts import FactList, PageTable, Part, Section, Words, whole
+from epsilons.report.phrases import written_words
 from epsilons.report.screen import wrapped
 
 __all__ = ["Line", "Statement", "statement_of"]
@@ -88,7 +89,8 @@ class Statement:
         if self.lines:
             parts.append(Section("What became of it", [PageTable(HEADS, self._rows())]))
         parts.append(Section("What this means", [Words(MEANS)]))
-        return whole(f"Statement of {self.person}", parts, data=self.to_dict())
+        byline = written_words("For this person alone")
+        return whole(f"Statement of {self.person}", parts, byline=byline, data=self.to_dict())
 
     def __str__(self) -> str:
         lines = [f"Statement of {self.person}", ""]

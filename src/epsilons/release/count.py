@@ -63,3 +63,8 @@ class Count(Estimate):
         """As plain data."""
         low, high = self.interval(assumption, confidence)
         return {"value": self.value, "raw": self.raw, "interval": [low, high]}
+
+    def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """As columns: one row."""
+        low, high = self.interval(assumption, confidence)
+        return {"value": [self.value], "low": [low], "high": [high]}

@@ -115,3 +115,15 @@ class Pair(Estimate):
             "correlation": self.correlation(assumption, confidence)._asdict(),
             "means": [first._asdict(), second._asdict()],
         }
+
+    def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """As columns: a row for each number, each with its interval by itself."""
+        low, high = self.interval(assumption, confidence)
+        told = {
+            "covariance": Estimated(self.value, low, high),
+            "correlation": self.correlation(assumption, confidence),
+            "slope": self.slope(assumption, confidence),
+            **dict(zip(("mean", "mean_beside"), self.means(assumption, confidence), strict=True)),
+        }
+        value, low_, high_ = zip(*told.values(), strict=True)
+        return {"number": list(told), "value": [*value], "low": [*low_], "high": [*high_]}

@@ -64,3 +64,10 @@ class Quantiles(Estimate):
             "band": [band_low.tolist(), band_high.tolist()],
             "bounds": list(self.bounds),
         }
+
+    def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """As columns: a row for each quantile."""
+        low, high = self.interval(assumption, confidence)
+        first, last = self.band(assumption, confidence)
+        ends = {"low": low, "high": high, "band_low": first, "band_high": last}
+        return {"quantile": self.margin.quantiles, "value": self.value, **ends}

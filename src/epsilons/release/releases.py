@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, overload
+from typing import Any, ClassVar, Final, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from epsilons import parameters, report
+from epsilons import parameters, report, tally
 from epsilons.frozen import storable
 from epsilons.release import stored
 from epsilons.release.joint import JointRanges, joint_ranges
@@ -18,6 +18,11 @@ from epsilons.release.release import Release
 from epsilons.release.spending import Spending
 from epsilons.report.shown import Shown
 from epsilons.types import Floats
+
+_COLUMNS: Final = (
+    *("release", "statistic", "of", "unit"),
+    *("value", "low", "high", "band_low", "band_high"),
+)
 
 
 @storable
@@ -69,6 +74,30 @@ class Releases(Shown, Sequence[Release]):
     def confidence(self) -> float:
         """Of the joint ranges that are printed: the least of the confidences of the releases."""
         return min(one.confidence for one in self.each)
+
+    def to_frame(self, confidence: float | None = None) -> Any:
+        """A Polars frame: a row for each published number of each release.
+
+        Args:
+            confidence: of the intervals and of the joint ranges in it; `confidence`, if not given.
+
+        Returns:
+            The name of the release, its statistic, what the number is of ("" if it is the only
+            one), its unit or "", the value, the ends of its interval by itself, and those of the
+            range that holds all numbers of all releases at once.
+
+        Raises:
+            ArgumentError: the confidence is not strictly between 0 and 1.
+        """
+        level = self.confidence if confidence is None else parameters.confidence(confidence)
+        rows: list[tuple[Any, ...]] = []
+        for one, (name, *joint) in zip(self.each, self.band(level), strict=True):
+            told = report.KINDS[one.estimate.kind].entries(one.to_dict())
+            ends = [np.atleast_1d(each).tolist() for each in (*one.interval(level), *joint)]
+            for of, value, *rest in zip(told.names, told.value, *ends, strict=True):
+                said = (name, one.statistic, of, "" if told.shares else told.unit or "")
+                rows.append((*said, float(value), *map(float, rest)))
+        return tally.frame(dict(zip(_COLUMNS, map(list, zip(*rows, strict=True)), strict=True)))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that may be published, as plain data."""

@@ -85,14 +85,16 @@ class Tabled:
         return groups.ratio(first, second, self.assumption, level)
 
     def to_frame(self, confidence: float | None = None) -> Any:
-        """A Polars frame: a row for each group, category or coordinate, or one for one number.
+        """A Polars frame: a row for each number, with its interval.
 
         Args:
             confidence: of the intervals in it; that of the release, if not given.
 
         Returns:
-            What it is of, the value, the ends of its interval, and of groups and categories those
-            of a band that holds for all rows at once; of groups also their shares of all people.
+            What it is of (a group, a category, a quantile, a coordinate, or for two columns the
+            name of the number), the value, the ends of its interval, and of groups, categories and
+            quantiles those of a band that holds for all rows at once; of groups also their shares
+            of all people.
 
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1.

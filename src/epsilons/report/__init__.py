@@ -22,9 +22,9 @@ if TYPE_CHECKING:
         SpentRow,
         VectorData,
     )
-    from epsilons.report.forms import KINDS, Forms, html, page, plot, ready, text
+    from epsilons.report.files import picture_ready, ready, write_page, write_picture
+    from epsilons.report.forms import KINDS, Forms, html, page, plot, text
     from epsilons.report.numbers import group_name, number, points
-    from epsilons.report.parts import write_page
     from epsilons.report.phrases import compared, few_at_each, weak_budgets
     from epsilons.report.plain import to_json
     from epsilons.report.plan_data import Data, ForecastData, PlanData
@@ -45,9 +45,9 @@ else:
                 "SpentRow",
                 "VectorData",
             ),
-            "forms": ("KINDS", "Forms", "html", "page", "plot", "ready", "text"),
+            "files": ("picture_ready", "ready", "write_page", "write_picture"),
+            "forms": ("KINDS", "Forms", "html", "page", "plot", "text"),
             "numbers": ("group_name", "number", "points"),
-            "parts": ("write_page",),
             "phrases": ("compared", "few_at_each", "weak_budgets"),
             "plain": ("to_json",),
             "plan_data": ("Data", "ForecastData", "PlanData"),
@@ -78,6 +78,7 @@ __all__ = [
     "names_of",
     "number",
     "page",
+    "picture_ready",
     "plot",
     "points",
     "ready",
@@ -86,4 +87,5 @@ __all__ = [
     "to_json",
     "weak_budgets",
     "write_page",
+    "write_picture",
 ]

@@ -10,7 +10,6 @@ from epsilons.report.entries import Entries
 from epsilons.report.numbers import (
     aligned_share,
     category_name,
-    distinct,
     percent,
     points,
     widest,
@@ -34,9 +33,6 @@ _PRINTED = 12
 
 _IN_NOTEBOOK = 50
 """Categories that a notebook shows."""
-
-_PLOTTED = 60
-"""Categories that a plot shows."""
 
 
 def text(data: CellsData) -> str:
@@ -80,28 +76,10 @@ def html(data: CellsData) -> str:
 
 
 def plot(data: CellsData) -> altair.VConcatChart:
-    """Bars with error whiskers, in the order of the categories, and who spent what below."""
-    alt = charts.altair_module()
-    names = distinct([category_name(category) for category in data["categories"]])
-    shares = zip(names, data["value"], *data["interval"], strict=True)
-    rows = [
-        {"category": name, "share": value, "low": low, "high": high}
-        for name, value, low, high in list(shares)[:_PLOTTED]
-    ]
-    base = alt.Chart(alt.Data(values=rows))
-    x = alt.X("category:N", sort=names[:_PLOTTED], title=data["unit"])
-    words = f"share of people, {percent(data['confidence'])} interval"
-    bars = base.mark_bar(color=charts.PALE).encode(
-        x=x,
-        y=alt.Y("share:Q", title=words).axis(format="%"),
-        tooltip=["category:N", "share:Q", "low:Q", "high:Q"],
-    )
-    whiskers = base.mark_rule(color=charts.INK, strokeWidth=2).encode(x=x, y="low:Q", y2="high:Q")
-    shown = alt.layer(bars, whiskers).properties(width=480, height=260)
-    many = len(names) > _PLOTTED
-    cut = f", the first {_PLOTTED} of {len(names):,} categories" if many else ""
+    """A bar with its interval for each category, and who spent what below."""
+    cut = charts.cut_title(len(data["categories"]), "categories")
     title = plot_title(data, f"shares, {people_words(data)}{cut}")
-    return charts.above_spending(shown, data["spent"], title)
+    return charts.above_spending(_drawn(data).properties(width=480), data["spent"], title)
 
 
 def page(data: CellsData) -> str:
@@ -123,7 +101,7 @@ def page(data: CellsData) -> str:
         *treats_parts(data),
         *([Words(NOTHING)] if _tells_nothing(data) else []),
         Figure(
-            _drawn(data),
+            charts.svg(_drawn(data)),
             label,
             f"Bars are the published shares, lines their intervals, each by itself.{cut}",
         ),
@@ -166,12 +144,15 @@ def _tells_nothing(data: CellsData) -> bool:
     return min(lows) <= 0.0 and max(highs) >= 1.0 and widest(lows, highs) >= 1.0
 
 
-def _drawn(data: CellsData) -> str:
+def _drawn(data: CellsData) -> altair.LayerChart:
     """A bar for each category with its interval; names stand beside, so that they can be read."""
     alt = charts.altair_module()
-    base, y = charts.named_rows(data, [category_name(each) for each in data["categories"]])
+    names = [category_name(each) for each in data["categories"]]
+    base, y = charts.named_rows(data, names, data["unit"])
     words = f"share of people, {percent(data['confidence'])} interval"
     x = alt.X("value:Q", title=words).axis(format="%")
-    bars = base.mark_bar(color=charts.PALE).encode(y=y, x=x)
+    shown = ["name:N", "value:Q", "low:Q", "high:Q"]
+    bars = base.mark_bar(color=charts.PALE).encode(y=y, x=x, tooltip=shown)
     whiskers = base.mark_rule(color=charts.INK, strokeWidth=2).encode(y=y, x="low:Q", x2="high:Q")
-    return charts.svg(alt.layer(bars, whiskers))
+    drawn: altair.LayerChart = alt.layer(bars, whiskers)
+    return drawn

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import io
 import math
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,10 @@ BARS = 12
 """Levels that are drawn, of budgets too; of more, neighbouring ones share a bar."""
 
 MOST = 40
-"""Categories or coordinates that a page shows."""
+"""Categories, groups or coordinates that a page or a picture shows."""
+
+_GROUP = re.compile(r"<g [^>]*>")
+_ROLE = re.compile(r' (role|aria-roledescription)="[^"]*"')
 
 
 def altair_module() -> Any:
@@ -80,19 +84,20 @@ def svg(chart: altair.Chart | altair.LayerChart, *, columns: int = 1) -> str:
             gridColor="#e6eaee",
             labelLimit=120,
         ),
-        axisX=alt.AxisConfig(tickCount=5),
+        axisX=alt.AxisConfig(tickCount=5, labelSeparation=8),
         legend=alt.LegendConfig(**text, **legend),
         view=alt.ViewConfig(stroke="#d0d7de"),
     )
     out = io.StringIO()
     drawn.save(out, format="svg")
-    return out.getvalue()
+    # Parts without a name would be read aloud one by one: a figure is one picture with one label.
+    return _GROUP.sub(lambda found: _ROLE.sub("", found[0]), out.getvalue())
 
 
 def above_spending(
     shown: Any, spent: Sequence[SpentRow], title: str | list[str]
 ) -> altair.VConcatChart:
-    """A chart with its title, and below it bars of what people of each level spent and kept."""
+    """A chart, if there is one, and below it bars of what people of each level spent and kept."""
     alt = altair_module()
     finite = [row for row in merged_rows(spent, BARS) if math.isfinite(row["spent"])]
     names = distinct([row["epsilon"] for row in finite])
@@ -117,7 +122,7 @@ def above_spending(
         )
         .properties(width=480)
     )
-    return alt.vconcat(shown, below).properties(title=title)
+    return alt.vconcat(*([] if shown is None else [shown]), below).properties(title=title)
 
 
 def spending_svg(rows: Sequence[SpentRow]) -> str:
@@ -145,7 +150,7 @@ def spending_svg(rows: Sequence[SpentRow]) -> str:
     ]
     y = alt.Y("level:N", sort=names, title="budget ε")
     scale = alt.Scale(type="log", nice=False, padding=10)
-    x = alt.X("epsilon:Q", scale=scale, title="ε of each person, on a scale of ratios")
+    x = alt.X("epsilon:Q", scale=scale, title="ε of each person (log scale)")
     rules = alt.Chart(alt.Data(values=ends)).mark_rule(color=PALE, strokeWidth=7)
     points = alt.Chart(alt.Data(values=marks)).mark_point(filled=True, size=75, opacity=1)
     whats, colours = ["spends", "has"], [INK, PALE]
@@ -165,13 +170,16 @@ def spending_svg(rows: Sequence[SpentRow]) -> str:
 
 
 def named_rows(
-    data: CellsData | GroupsData | VectorData | QuantilesData, names: Sequence[str]
+    data: CellsData | GroupsData | VectorData | QuantilesData,
+    names: Sequence[str],
+    title: str | None,
 ) -> tuple[Any, Any]:
     """The values with their intervals, one below the other, each with a name of its own.
 
     Args:
         data: the values, and their intervals.
         names: of the values; they stand beside, so that they can be read.
+        title: what the names are of, or None.
 
     Returns:
         A chart without marks, with the fields "value", "low" and "high"; and its axis of names.
@@ -183,7 +191,30 @@ def named_rows(
         {"name": name, "value": value, "low": low, "high": high}
         for name, value, low, high in columns
     ]
-    return alt.Chart(alt.Data(values=rows)), alt.Y("name:N", sort=own, title=data["unit"])
+    return alt.Chart(alt.Data(values=rows)), alt.Y("name:N", sort=own, title=title)
+
+
+def dots_and_whiskers(base: Any, y: Any, x: Any) -> altair.LayerChart:
+    """A dot with its interval for each of `named_rows`.
+
+    Args:
+        base: the chart without marks.
+        y: its axis of names.
+        x: the axis of numbers, encoding "low".
+    """
+    alt = altair_module()
+    shown = ["name:N", "value:Q", "low:Q", "high:Q"]
+    whiskers = base.mark_rule(color=INK, strokeWidth=3).encode(y=y, x=x, x2="high:Q")
+    dots = base.mark_point(color=MARK, filled=True, size=80, opacity=1).encode(
+        y=y, x="value:Q", tooltip=shown
+    )
+    drawn: altair.LayerChart = alt.layer(whiskers, dots).properties(height=alt.Step(24))
+    return drawn
+
+
+def cut_title(count: int, things: str) -> str:
+    """What the title of a picture says where there are more things than it shows."""
+    return f", the first {MOST} of {count:,} {things}" if count > MOST else ""
 
 
 def histogram_svg(bins: Sequence[tuple[str, int]]) -> str:

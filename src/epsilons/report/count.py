@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from epsilons.report import charts, notebook
 from epsilons.report.data import CountData
 from epsilons.report.numbers import number, percent
-from epsilons.report.parts import FactList, Figure, Part, Words, unbroken_percent
+from epsilons.report.one_number import OneNumber, figures, picture
+from epsilons.report.parts import FactList, Part, Words, unbroken_percent
 from epsilons.report.phrases import plot_title, risk_words, seeded
 from epsilons.report.screen import ending, first_lines
 from epsilons.report.sections import release_page
@@ -40,9 +42,8 @@ def html(data: CountData) -> str:
 
 def plot(data: CountData) -> altair.VConcatChart:
     """The number with its interval, and who spent what below."""
-    shown = _drawn(data).properties(width=480, height=50)
     title = plot_title(data, f"about {data['value']:,} people")
-    return charts.above_spending(shown, data["spent"], title)
+    return charts.above_spending(picture(_one(data)), data["spent"], title)
 
 
 def page(data: CountData) -> str:
@@ -52,11 +53,7 @@ def page(data: CountData) -> str:
     parts: list[Part] = [
         Words(f"With {unbroken_percent(data['confidence'])} confidence {words}.", "headline"),
         FactList([("Error", risk_words(data, _people))]),
-        Figure(
-            charts.svg(_drawn(data).properties(height=50)),
-            f"About {data['value']:,} people, with an interval {words}",
-            "The dot is the published number, the line its interval.",
-        ),
+        *figures(_one(data), "number"),
     ]
     return release_page(data, f"About {data['value']:,} people", parts, _people)
 
@@ -75,17 +72,8 @@ def _people(error: float) -> str:
     return f"{number(error)} people"
 
 
-def _drawn(data: CountData) -> altair.LayerChart:
-    """The number with its interval."""
-    alt = charts.altair_module()
+def _one(data: CountData) -> OneNumber:
+    """The number, to be drawn."""
     low, high = data["interval"]
-    base = alt.Chart(alt.Data(values=[{"low": low, "high": high, "value": data["value"]}]))
-    scale = alt.Scale(domain=[0, max(high, 1)])
     title = f"people, {percent(data['confidence'])} interval"
-    rule = base.mark_rule(color=charts.INK, strokeWidth=3).encode(
-        x=alt.X("low:Q", scale=scale, title=title), x2="high:Q"
-    )
-    point = base.mark_point(color=charts.MARK, filled=True, size=90).encode(
-        x=alt.X("value:Q", scale=scale)
-    )
-    return alt.layer(rule, point)
+    return OneNumber(data["value"], low, high, (0.0, math.inf), title, lambda at: f"{at:,.0f}")

@@ -5,7 +5,6 @@ A new kind is a file of its own, its type in `data.py`, and a row here.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -13,7 +12,6 @@ from typing import Any, Final
 
 from epsilons.report import (
     cells,
-    charts,
     count,
     groups,
     local_plan,
@@ -27,10 +25,9 @@ from epsilons.report import (
     vector,
 )
 from epsilons.report.entries import Entries, entries_of
-from epsilons.report.parts import writable
 from epsilons.report.plan_data import Data
 
-__all__ = ["KINDS", "Forms", "html", "page", "plot", "ready", "text"]
+__all__ = ["KINDS", "Forms", "html", "page", "plot", "text"]
 
 
 @dataclass(frozen=True)
@@ -61,7 +58,9 @@ KINDS: Final[Mapping[str, Forms]] = MappingProxyType(
         "vector": Forms(vector.text, vector.html, vector.plot, vector.page),
         "pair": Forms(pair.text, pair.html, pair.plot, pair.page),
         "releases": Forms(several.text, several.html, several.plot, several.page),
-        "quantiles": Forms(quantiles.text, quantiles.html, quantiles.plot, quantiles.page),
+        "quantiles": Forms(
+            quantiles.text, quantiles.html, quantiles.plot, quantiles.page, quantiles.entries
+        ),
         "count": Forms(count.text, count.html, count.plot, count.page),
         "plan": Forms(plan.text, plan.html, plan.plot, plan.page),
         "range plan": Forms(range_plan.text, range_plan.html, range_plan.plot, range_plan.page),
@@ -97,17 +96,3 @@ def page(data: Data) -> str:
         MissingExtraError: the extra `report` is not installed.
     """
     return KINDS[data["kind"]].page(data)
-
-
-def ready(path: str | os.PathLike[str]) -> None:
-    """Check that a page can be drawn and written, before anything is drawn that is spent.
-
-    Args:
-        path: of the file.
-
-    Raises:
-        FileError: there is no place for it.
-        MissingExtraError: the extra `report` is not installed.
-    """
-    writable(path)
-    charts.require()

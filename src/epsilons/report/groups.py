@@ -10,7 +10,6 @@ from epsilons.report.data import GroupsData
 from epsilons.report.numbers import (
     aligned,
     aligned_share,
-    distinct,
     group_name,
     number,
     percent,
@@ -40,9 +39,6 @@ _IN_NOTEBOOK = 50
 
 _NEARLY = 0.8
 """An interval of this part of the range tells next to nothing."""
-
-_PLOTTED = 60
-"""Groups that a plot shows."""
 
 
 def text(data: GroupsData) -> str:
@@ -77,27 +73,10 @@ def html(data: GroupsData) -> str:
 
 
 def plot(data: GroupsData) -> altair.VConcatChart:
-    """A point with whiskers for each group, in their order, and who spent what below."""
-    alt = charts.altair_module()
-    names = distinct([group_name(each) for each in data["groups"]])
-    columns = zip(names, data["value"], *data["interval"], data["share"], strict=True)
-    rows = [
-        {"group": name, "mean": value, "low": low, "high": high, "share": share}
-        for name, value, low, high, share in list(columns)[:_PLOTTED]
-    ]
-    base = alt.Chart(alt.Data(values=rows))
-    x = alt.X("group:N", sort=names[:_PLOTTED], title=_by(data))
-    words = f"mean{unit_words(data)}, {percent(data['confidence'])} interval"
-    y = alt.Y("low:Q", title=words, scale=alt.Scale(zero=False))
-    whiskers = base.mark_rule(color=charts.INK, strokeWidth=2).encode(x=x, y=y, y2="high:Q")
-    points = base.mark_point(color=charts.MARK, filled=True, size=70).encode(
-        x=x, y="mean:Q", tooltip=["group:N", "mean:Q", "low:Q", "high:Q", "share:Q"]
-    )
-    shown = alt.layer(whiskers, points).properties(width=480, height=260)
-    many = len(names) > _PLOTTED
-    cut = f", the first {_PLOTTED} of {len(names):,} groups" if many else ""
+    """A point with its interval for each group, in their order, and who spent what below."""
+    cut = charts.cut_title(len(data["groups"]), "groups")
     title = plot_title(data, f"means by group, {people_words(data)}{cut}")
-    return charts.above_spending(shown, data["spent"], title)
+    return charts.above_spending(_drawn(data).properties(width=480), data["spent"], title)
 
 
 def page(data: GroupsData) -> str:
@@ -118,7 +97,7 @@ def page(data: GroupsData) -> str:
         *treats_parts(data),
         *[Words(words) for words in _tells_nothing(data)],
         Figure(
-            _drawn(data),
+            charts.svg(_drawn(data)),
             label,
             f"Dots are the published means, lines their intervals, each by itself.{cut}",
         ),
@@ -219,13 +198,10 @@ def _told(data: GroupsData, error: float) -> str:
     return with_unit(data, number(error))
 
 
-def _drawn(data: GroupsData) -> str:
+def _drawn(data: GroupsData) -> altair.LayerChart:
     """A point with whiskers for each group; names stand beside, so that they can be read."""
     alt = charts.altair_module()
     names = [group_name(each) for each in data["groups"]]
-    base, y = charts.named_rows({**data, "unit": _by(data)}, names)
+    base, y = charts.named_rows(data, names, _by(data))
     words = f"mean{unit_words(data)}, {percent(data['confidence'])} interval"
-    x = alt.X("low:Q", title=words, scale=alt.Scale(zero=False))
-    whiskers = base.mark_rule(color=charts.INK, strokeWidth=2).encode(y=y, x=x, x2="high:Q")
-    points = base.mark_point(color=charts.MARK, filled=True, size=60).encode(y=y, x="value:Q")
-    return charts.svg(alt.layer(whiskers, points))
+    return charts.dots_and_whiskers(base, y, alt.X("low:Q", title=words).scale(zero=False))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from epsilons.report import charts, notebook
 from epsilons.report.numbers import number, percent, points
 from epsilons.report.parts import FactList, Figure, PageTable, Section, Words, whole
+from epsilons.report.phrases import FORECAST, written_words
 from epsilons.report.plan_data import LocalPlanData
 from epsilons.report.screen import table, warning_lines, wrapped
 from epsilons.report.sections import warning_parts
@@ -99,6 +100,7 @@ def page(data: LocalPlanData) -> str:
             Section("What is protected", [Words(data["protects"])]),
             Section("What is assumed", [Words(data["assumption"])]),
         ],
+        byline=written_words(FORECAST),
         data=data,
     )
 

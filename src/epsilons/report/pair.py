@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING
 
 from epsilons.report import charts, notebook
 from epsilons.report.data import EstimatedData, PairData
 from epsilons.report.numbers import aligned, number, percent
-from epsilons.report.parts import FactList, Figure, PageTable, Part, Words, unbroken_percent
+from epsilons.report.one_number import OneNumber, figures, picture
+from epsilons.report.parts import FactList, PageTable, Part, Words, unbroken_percent
 from epsilons.report.phrases import NOTHING, people_words, plot_title, risk_words, seeded
 from epsilons.report.screen import ending, first_lines, nothing_lines, table, treats_lines
 from epsilons.report.sections import release_page, treats_parts
@@ -51,19 +53,22 @@ def html(data: PairData) -> str:
 
 
 def plot(data: PairData) -> altair.VConcatChart:
-    """The correlation with its interval from −1 to 1, and who spent what below."""
-    shown = _estimate(data).properties(width=480, height=50)
-    value = aligned(data["correlation"]["value"], 0.1)
-    title = plot_title(data, f"correlation {value}: {people_words(data)}")
-    return charts.above_spending(shown, data["spent"], title)
+    """The correlation with its interval, and who spent what below."""
+    one = _one(data)
+    title = plot_title(data, f"correlation {one.told(one.value)}: {people_words(data)}")
+    return charts.above_spending(picture(one), data["spent"], title)
 
 
 def page(data: PairData) -> str:
     """Two columns as a page that stands alone."""
     confidence = unbroken_percent(data["confidence"])
+    low, high = data["interval"]
+    between = f"between {aligned(low, high - low)} and {aligned(high, high - low)}"
     parts: list[Part] = [
-        Words(f"{headline(data)}.", "headline"),
-        PageTable(_heads(confidence), _rows(data), "Each interval by itself."),
+        Words(f"With {confidence} confidence {between}.", "headline"),
+        PageTable(
+            ("of both columns", *_heads(confidence)[1:]), _rows(data), "Each interval by itself."
+        ),
         FactList(
             [
                 ("People", people_words(data)),
@@ -75,11 +80,7 @@ def page(data: PairData) -> str:
     ]
     if _tells_nothing(data):
         parts.append(Words(NOTHING))
-    _, start, end = _shown(data["correlation"])
-    label = f"The correlation with its interval from {start} to {end}, on an axis from -1 to 1"
-    caption = "The dot is the published correlation, the line its interval."
-    parts.append(Figure(charts.svg(_estimate(data).properties(height=50)), label, caption))
-    low, high = data["interval"]
+    parts += figures(_one(data), "correlation")
     title = f"Covariance: {aligned(data['value'], high - low)}"
     return release_page(data, title, parts, number)
 
@@ -129,16 +130,9 @@ def _tells_nothing(data: PairData) -> bool:
     return high - low >= 0.999 * (b - a) * (d - c) / 2.0
 
 
-def _estimate(data: PairData) -> altair.LayerChart:
-    """The correlation with its interval."""
-    alt = charts.altair_module()
-    base = alt.Chart(alt.Data(values=[data["correlation"]]))
-    scale = alt.Scale(domain=[-1, 1])
+def _one(data: PairData) -> OneNumber:
+    """The correlation, to be drawn."""
+    found = data["correlation"]
     title = f"correlation, {percent(data['confidence'])} interval"
-    rule = base.mark_rule(color=charts.INK, strokeWidth=3).encode(
-        x=alt.X("low:Q", scale=scale, title=title), x2="high:Q"
-    )
-    point = base.mark_point(color=charts.MARK, filled=True, size=90).encode(
-        x=alt.X("value:Q", scale=scale), tooltip=["value:Q", "low:Q", "high:Q"]
-    )
-    return alt.layer(rule, point)
+    told = functools.partial(aligned, width=found["high"] - found["low"])
+    return OneNumber(found["value"], found["low"], found["high"], (-1.0, 1.0), title, told)

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import html
 import json
-import os
 import re
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
-from epsilons.errors import ArgumentError, FileError
+from epsilons.errors import ArgumentError
 from epsilons.report.numbers import percent
 from epsilons.report.plain import to_json
 
@@ -42,6 +39,7 @@ h2 { font-size: 1.15rem; line-height: 1.3; margin: 2rem 0 .5rem; padding-top: .7
   border-top: 1px solid #d0d7de; color: #1f4e79; }
 p { margin: .5rem 0; max-width: 42rem; }
 p.headline { font-size: 1.15rem; }
+p.byline { color: #57606a; font-size: .9rem; margin: -.35rem 0 1rem; }
 p.advice, p.warning { padding: .75rem 1rem; border-left: 4px solid #1f4e79; background: #eef4fa; }
 p.warning { border-color: #b3261e; background: #fdeceb; font-weight: 600; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .35rem .75rem; margin: .75rem 0;
@@ -69,11 +67,19 @@ footer { margin-top: 2.5rem; padding-top: .75rem; border-top: 1px solid #d0d7de;
   font-size: .85rem; }
 @media (max-width: 26rem) {
   table { font-size: .8125rem; } th, td { padding: .3rem .25rem; } tbody th { min-width: 5.9rem; }
+  td { white-space: normal; }
 }
+@page { margin: 16mm 15mm; }
 @media print {
   main { max-width: none; padding: 0; } body { font-size: 10.5pt; }
-  div.wide { overflow: visible; }
+  h1 { font-size: 17pt; } h2 { font-size: 12.5pt; margin-top: 1.1rem; }
+  div.wide { overflow: visible; } td { white-space: normal; }
+  thead { display: table-header-group; }
+  figure svg { max-width: 12.5cm; }
+  p.advice, p.warning, tr.marked th, tr.marked td {
+    -webkit-print-color-adjust: exact; print-color-adjust: exact; }
   figure, tr, p.advice, p.warning, dl { break-inside: avoid; } h2, thead { break-after: avoid; }
+  p { orphans: 3; widows: 3; }
 }
 """
 
@@ -91,7 +97,7 @@ class Words:
 
     Attributes:
         text: what it says.
-        kind: "", or how it is shown: "headline", "advice" or "warning".
+        kind: "", or how it is shown: "headline", "byline", "advice" or "warning".
     """
 
     text: str
@@ -246,19 +252,21 @@ class Grid:
         return f'<div class="grid">{"".join(part.html() for part in self.parts)}</div>'
 
 
-def whole(title: str, parts: Sequence[Part], *, data: Any = None) -> str:
+def whole(title: str, parts: Sequence[Part], *, byline: str = "", data: Any = None) -> str:
     """A whole HTML page, with everything that it needs inside.
 
     Args:
         title: of the page.
         parts: what it shows, from top to bottom.
+        byline: what stands small below the title: of what it is, when and by what it was made.
         data: plain data to embed for machines, as JSON in the element with the id "data"; long
             lists are cut where they would make the page heavy, and then "shortened" names them.
 
     Returns:
         The text of the page.
     """
-    body = "\n".join(part.html() for part in parts)
+    first = [Words(byline, "byline")] if byline else []
+    body = "\n".join(part.html() for part in [*first, *parts])
     foot = "This page stands alone: it loads nothing and runs nothing."
     embedded = ""
     if data is not None:
@@ -273,57 +281,6 @@ def whole(title: str, parts: Sequence[Part], *, data: Any = None) -> str:
         f"<h1>{_escaped(title)}</h1>\n{body}\n<footer><p>Made with epsilons. {foot}</p></footer>\n"
         f"</main>\n{embedded}</body>\n</html>\n"
     )
-
-
-def write_page(path: str | os.PathLike[str], text: str) -> Path:
-    """Write a page, whole or not at all.
-
-    Args:
-        path: of the file; one that is there is replaced.
-        text: of the page.
-
-    Returns:
-        The path.
-
-    Raises:
-        FileError: the path is a directory, its folder is not there, or it cannot be written.
-    """
-    target = writable(path)
-    try:
-        # A folder of its own beside the target: the file gets the rights that new files get, moves
-        # in one step, and leaves nothing behind if anything fails.
-        with tempfile.TemporaryDirectory(prefix=".epsilons-", dir=target.parent) as folder:
-            whole = Path(folder) / "page.html"
-            whole.write_text(text, encoding="utf-8", newline="\n")
-            whole.replace(target)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise FileError(
-            f"path: {str(target)!r} cannot be written ({reason}). Choose another place."
-        ) from None
-    return target
-
-
-def writable(path: str | os.PathLike[str]) -> Path:
-    """Where a page is to be written, if there is a place for it.
-
-    Args:
-        path: of the file; one that is there would be replaced.
-
-    Raises:
-        FileError: the path is a directory, or its folder is not there.
-    """
-    target = Path(path)
-    if target.is_dir():
-        raise FileError(
-            f"path: {str(target)!r} is a directory. Name a file, such as "
-            f"{str(target / 'report.html')!r}."
-        )
-    if not target.parent.is_dir():
-        raise FileError(
-            f"path: the folder {str(target.parent)!r} is not there. Make it first, or name another."
-        )
-    return target
 
 
 def unbroken_percent(confidence: float) -> str:

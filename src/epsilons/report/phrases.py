@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 
+from epsilons import made
 from epsilons.report.data import ReleaseData
 from epsilons.report.numbers import aligned, number, percent
 from epsilons.report.parts import legible
@@ -64,6 +65,28 @@ def made_words(data: ReleaseData) -> str:
     if "ledger" in data:
         words += f', charged to a ledger as "{_short(data["ledger"]["name"])}"'
     return f"{words}."
+
+
+def byline(data: ReleaseData) -> str:
+    """The column, its unit, the day and the version, in a line; "" if none of it is known."""
+    said = [] if data["name"] is None else [f"column {_short(data['name'])}"]
+    said += [] if data["unit"] is None else [f"in {data['unit']}"]
+    said += [published_words(data)] if data["date"] else []
+    words = " · ".join(said)
+    return words[:1].upper() + words[1:]
+
+
+def published_words(data: ReleaseData) -> str:
+    """The day and the version of a release, to go on in a line."""
+    return f"published {data['date']} (UTC) with epsilons {data['version']}"
+
+
+def written_words(what: str) -> str:
+    """What a page is that holds no release, and the day and the version that wrote it."""
+    return f"{what} · written {made.today()} (UTC) with epsilons {made.VERSION}"
+
+
+FORECAST = "A forecast from budgets alone: no data was read"
 
 
 def _short(name: str) -> str:

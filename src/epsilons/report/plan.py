@@ -17,6 +17,7 @@ from epsilons.report.parts import (
     unbroken_percent,
     whole,
 )
+from epsilons.report.phrases import FORECAST, written_words
 from epsilons.report.plan_data import ForecastData, PlanData
 from epsilons.report.screen import table, warning_lines, wrapped
 from epsilons.report.sections import spending_parts, warning_parts
@@ -95,11 +96,11 @@ def plot(data: PlanData) -> altair.LayerChart:
     alt = charts.altair_module()
     x, y = _axes(data, alt.Scale(type="log"))
     marks = [
-        {"cap": cap, "error": error, "method": ", ".join(methods)}
+        {"cap": cap, "error": error, "method": ", ".join(methods), "rule": _few(methods)}
         for cap, error, methods in _marks(data)
     ]
-    color = alt.Color("method:N", title="rule", legend=alt.Legend(labelLimit=400))
-    shape = alt.Shape("method:N", title="rule")
+    color = alt.Color("rule:N", legend=alt.Legend(labelLimit=400))
+    shape = alt.Shape("rule:N")
     layers = _line(data, x, y), _dots(marks, x, y).encode(color=color, shape=shape)
     title = f"Risk over the cap, {data['n']:,} people"
     return alt.layer(*layers).properties(width=480, height=320, title=title)
@@ -128,6 +129,7 @@ def page(data: PlanData) -> str:
             Section("What is protected", [Words(data["protects"])]),
             Section("What is assumed", _assumed(data)),
         ],
+        byline=written_words(FORECAST),
         data=data,
     )
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from epsilons.report import charts, notebook
 from epsilons.report.numbers import number, percent
 from epsilons.report.parts import PageTable, Part, Section, Words, whole
+from epsilons.report.phrases import FORECAST, written_words
 from epsilons.report.plan_data import PlannedRow, PlansData
 from epsilons.report.screen import table, warning_lines, wrapped
 from epsilons.report.sections import spending_parts, warning_parts
@@ -76,7 +77,7 @@ def page(data: PlansData) -> str:
         Section("Who would spend what", spending_parts(data["spent"])),
         Section("What is protected", [Words(data["protects"])]),
     ]
-    return whole(headline(data), parts, data=data)
+    return whole(headline(data), parts, byline=written_words(FORECAST), data=data)
 
 
 def headline(data: PlansData) -> str:

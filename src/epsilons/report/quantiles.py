@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from epsilons.report import charts, notebook
 from epsilons.report.data import QuantilesData
+from epsilons.report.entries import Entries
 from epsilons.report.numbers import aligned, number, percent, widest
 from epsilons.report.parts import FactList, Figure, PageTable, Part, Words, unbroken_percent
 from epsilons.report.phrases import (
@@ -55,7 +56,7 @@ def html(data: QuantilesData) -> str:
 
 def plot(data: QuantilesData) -> altair.VConcatChart:
     """Each quantile with its interval, and who spent what below."""
-    shown = _drawn(data).properties(width=480, height=40 + 20 * len(data["value"]))
+    shown = _drawn(data).properties(width=480)
     title = plot_title(data, f"quantiles, {people_words(data)}")
     return charts.above_spending(shown, data["spent"], title)
 
@@ -119,14 +120,15 @@ def _told(data: QuantilesData, error: float) -> str:
 
 
 def _drawn(data: QuantilesData) -> altair.LayerChart:
-    """A point for each quantile, with its interval, on the range of the values."""
+    """A point for each quantile, with its interval."""
     alt = charts.altair_module()
-    base, y = charts.named_rows(data, [percent(q) for q in data["quantiles"]])
-    scale = alt.Scale(domain=list(data["bounds"]))
-    title = f"quantile{unit_words(data)}, {percent(data['confidence'])} interval"
-    x = alt.X("low:Q", scale=scale, title=title)
-    whiskers = base.mark_rule(color=charts.INK, strokeWidth=2).encode(y=y, x=x, x2="high:Q")
-    points = base.mark_point(color=charts.MARK, filled=True).encode(
-        y=y, x=alt.X("value:Q", scale=scale)
-    )
-    return alt.layer(whiskers, points)
+    base, y = charts.named_rows(data, [percent(q) for q in data["quantiles"]], "people")
+    words = f"at or below{unit_words(data)}, {percent(data['confidence'])} interval"
+    return charts.dots_and_whiskers(base, y, alt.X("low:Q", title=words).scale(zero=False))
+
+
+def entries(data: QuantilesData) -> Entries:
+    """The quantiles, each with the share of people that is at or below it."""
+    names = [percent(q) for q in data["quantiles"]]
+    low, high = data["interval"]
+    return Entries(names, data["value"], low, high, data["unit"], aligned)

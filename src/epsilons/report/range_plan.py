@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from epsilons.report import charts, notebook
 from epsilons.report.numbers import budget, kept_words, number, percent
 from epsilons.report.parts import FactList, Figure, PageTable, Section, Words, whole
+from epsilons.report.phrases import FORECAST, written_words
 from epsilons.report.plan_data import RangeForecastData, RangePlanData
 from epsilons.report.screen import table, warning_lines, wrapped
 from epsilons.report.sections import warning_parts
@@ -116,6 +117,7 @@ def page(data: RangePlanData) -> str:
             Section("What is protected", [Words(data["protects"])]),
             Section("What is assumed", [Words(data["assumption"])]),
         ],
+        byline=written_words(FORECAST),
         data=data,
     )
 

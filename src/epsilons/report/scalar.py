@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from epsilons.report import charts, notebook
 from epsilons.report.data import ScalarData
 from epsilons.report.numbers import aligned, aligned_share, number, percent
-from epsilons.report.parts import FactList, Figure, Part, Words, unbroken_percent
+from epsilons.report.one_number import OneNumber, figures, picture
+from epsilons.report.parts import FactList, Part, Words, unbroken_percent
 from epsilons.report.phrases import (
     NOTHING,
     people_words,
@@ -59,10 +59,11 @@ def html(data: ScalarData) -> str:
 
 
 def plot(data: ScalarData) -> altair.VConcatChart:
-    """The number with its interval on the range of the data, and who spent what below."""
-    shown = _estimate(data, data["bounds"]).properties(width=480, height=50)
-    value = with_unit(data, number(data["value"]))
+    """The number with its interval, where that is on the range, and who spent what below."""
+    low, high = data["interval"]
+    value = with_unit(data, aligned(data["value"], high - low))
     title = plot_title(data, f"{data['statistic']} {value}: {people_words(data)}")
+    shown = picture(_one(data)) if math.isfinite(high - low) else None
     return charts.above_spending(shown, data["spent"], title)
 
 
@@ -92,11 +93,7 @@ def page(data: ScalarData) -> str:
     if [low, high] == [lo, hi] or math.isinf(wide):
         parts.append(Words(" ".join([NOTHING, *_helps(data)])))
     if math.isfinite(wide):
-        # The range of the data, or wider if the interval is.
-        chart = _estimate(data, [min(lo, low), max(hi, high)]).properties(height=50)
-        caption = "The dot is the published value, the line its interval, the axis the whole range."
-        label = f"The value {shown} on the range of values, with its interval {words}"
-        parts.append(Figure(charts.svg(chart), label, caption))
+        parts += figures(_one(data), "value")
     return release_page(data, f"{data['statistic'].capitalize()}: {shown}", parts, told)
 
 
@@ -150,18 +147,10 @@ def _told(data: ScalarData, error: float) -> str:
     return with_unit(data, number(error))
 
 
-def _estimate(data: ScalarData, domain: Sequence[float]) -> altair.LayerChart:
-    """The number with its interval, on an axis of this domain."""
-    alt = charts.altair_module()
+def _one(data: ScalarData) -> OneNumber:
+    """The number, to be drawn."""
     low, high = data["interval"]
-    row = {"low": low, "high": high, "value": data["value"], "name": data["statistic"]}
-    base = alt.Chart(alt.Data(values=[row]))
-    scale = alt.Scale(domain=list(domain))
+    lo, hi = data["bounds"]
     title = f"{data['statistic']}{unit_words(data)}, {percent(data['confidence'])} interval"
-    rule = base.mark_rule(color=charts.INK, strokeWidth=3).encode(
-        x=alt.X("low:Q", scale=scale, title=title), x2="high:Q"
-    )
-    point = base.mark_point(color=charts.MARK, filled=True, size=90).encode(
-        x=alt.X("value:Q", scale=scale), tooltip=["value:Q", "low:Q", "high:Q"]
-    )
-    return alt.layer(rule, point)
+    told = functools.partial(aligned, width=high - low)
+    return OneNumber(data["value"], low, high, (lo, hi), title, told)

@@ -17,7 +17,7 @@ from epsilons.report.parts import (
     unbroken_percent,
     whole,
 )
-from epsilons.report.phrases import seeded
+from epsilons.report.phrases import byline, seeded
 from epsilons.report.sides import bought, sides_table
 from epsilons.report.spending import spending_table
 
@@ -29,7 +29,8 @@ def release_page(
 
     Args:
         data: of the release.
-        title: of the page; what was measured stands above it, if it was said.
+        title: of the page; what was measured stands above it, if it was said, and below that the
+            column, the unit, the day and the version.
         result: what was found, which comes first.
         told: words for an error.
 
@@ -49,8 +50,9 @@ def release_page(
             Section("Who spent what", spending_parts(data["spent"])),
             Section("What is protected", [Words(data["protects"])]),
             Section("What is assumed", _assumed(data, told)),
-            Section("How it was made", [_made(data)]),
+            Section("How it was made", _made(data)),
         ],
+        byline=byline(data),
         data=data,
     )
 
@@ -65,7 +67,7 @@ def _assumed(data: AnyRelease, told: Callable[[float], str]) -> list[Part]:
             PageTable(*sides, "What is known with other answers.", marked),
             Words(bought(data)),
         ]
-    return [*parts, *([Words(data["before"])] if data["before"] else [])]
+    return parts
 
 
 def warning_parts(warnings: Sequence[str]) -> list[Part]:
@@ -99,7 +101,7 @@ def cut_words(count: int, things: str) -> str:
     return f" The first {charts.MOST} of {count:,} {things} are shown; to_json() has them all."
 
 
-def _made(data: ReleaseData) -> Part:
+def _made(data: ReleaseData) -> list[Part]:
     things = "groups" if "groups" in data else "categories"
     loss = {
         "mse": "the mean squared error" + (f" of all {things}" if data["risk_of"] > 1 else ""),
@@ -110,8 +112,10 @@ def _made(data: ReleaseData) -> Part:
     facts.append(("Neighbours", data["neighbours_are"]))
     if data["name"] is not None:
         facts.append(("Column", data["name"]))
+    if data["unit"] is not None:
+        facts.append(("Unit", data["unit"]))
     if data["date"]:
         facts.append(("Released", f"{data['date']} (UTC), with epsilons {data['version']}"))
     if "ledger" in data:
         facts.append(("In a ledger", f"{data['ledger']['name']}, head {data['ledger']['head']}"))
-    return FactList(facts)
+    return [FactList(facts), *([Words(data["before"])] if data["before"] else [])]

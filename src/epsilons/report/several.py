@@ -24,7 +24,7 @@ from epsilons.report.parts import (
     unbroken_percent,
     whole,
 )
-from epsilons.report.phrases import made_words, people_words, seeded
+from epsilons.report.phrases import made_words, people_words, published_words, seeded
 from epsilons.report.screen import table, warning_lines, wrapped
 from epsilons.report.sections import spending_parts, warning_parts
 from epsilons.report.spending import spending_table
@@ -81,6 +81,11 @@ class _Block:
             return own.told(each, wide) if math.isfinite(each) else number(each)
 
         return [(name, *map(told, row)) for name, row in pairs]
+
+    def of(self, name: str) -> str:
+        """What a number is of, with its unit: for a table in which units differ by row."""
+        unit = self.unit.strip()
+        return f"{name} ({unit})" if name and unit else name or unit
 
     @property
     def unit(self) -> str:
@@ -154,11 +159,7 @@ def page(data: ReleasesData) -> str:
     """Several releases as one page that stands alone."""
     blocks = _blocks(data)
     most = _ON_PAGE // len(blocks) + 1
-    rows = [
-        (block.name, of or block.unit.strip(), *row)
-        for block in blocks
-        for of, *row in block.rows(most)
-    ]
+    rows = [(block.name, block.of(of), *row) for block in blocks for of, *row in block.rows(most)]
     numbers = sum(len(block.entries.names) for block in blocks)
     more = f" The first of {numbers:,} are shown; to_json() has them all."
     caption = "What was published, to be copied." + (more if len(rows) < numbers else "")
@@ -181,10 +182,11 @@ def page(data: ReleasesData) -> str:
             Section("What is protected", [Words(each) for each in _each_once(data, "protects")]),
             Section(
                 "What is assumed",
-                [Words(each) for key in ("assumes", "before") for each in _each_once(data, key)],
+                [Words(each) for each in _each_once(data, "assumes")],
             ),
-            Section("How it was made", [_how(blocks), *(Words(each) for each in _made(data))]),
+            Section("How it was made", [_how(blocks), *map(Words, _each_once(data, "before"))]),
         ],
+        byline=_byline(data),
         data=data,
     )
 
@@ -272,6 +274,13 @@ def _made(data: ReleasesData) -> list[str]:
     return [each for each in dict.fromkeys(said) if each]
 
 
+def _byline(data: ReleasesData) -> str:
+    """The day and the version, once."""
+    said = dict.fromkeys(published_words(one) for one in data["each"] if one["date"])
+    words = " · ".join(said)
+    return words[:1].upper() + words[1:]
+
+
 def _multiple(block: _Block) -> Part:
     """One of small multiples: a heading, one line, and a drawing."""
     rows, confidence = block.rows(), unbroken_percent(block.data["confidence"])
@@ -325,4 +334,7 @@ def _how(blocks: Sequence[_Block]) -> Part:
         said = f"{block.data['statistic']}, method {block.data['method']}{column}"
         facts.append((block.name, f"{said}. {block.data['treats']}".strip()))
     facts.append(("Neighbours", blocks[0].data["neighbours_are"]))
+    entries = [each.data["ledger"] for each in blocks if "ledger" in each.data]
+    named = dict.fromkeys(f"{each['name']}, head {each['head']}" for each in entries)
+    facts += [("In a ledger", each) for each in named]
     return FactList(facts)

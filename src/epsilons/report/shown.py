@@ -41,6 +41,22 @@ class Shown(ABC):
         """
         return report.write_page(path, report.page(self.to_dict()))
 
+    def figure(self, path: str | os.PathLike[str]) -> Path:
+        """Write the picture of `plot` to a file, for a paper or a slide.
+
+        Args:
+            path: of the file, which ends with .svg or .png; one that is there is replaced.
+
+        Returns:
+            The path.
+
+        Raises:
+            MissingExtraError: the extra `report` is not installed.
+            FileError: it has another ending, or cannot be written.
+        """
+        report.picture_ready(path)
+        return report.write_picture(path, self.plot())
+
     def plot(self) -> altair.TopLevelMixin:
         """A picture: of a plan for means and shares, risk over the cap τ, with the rules on it.
 

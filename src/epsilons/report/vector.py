@@ -52,21 +52,9 @@ def html(data: VectorData) -> str:
 
 def plot(data: VectorData) -> altair.LayerChart:
     """Each coordinate with its interval."""
-    alt = charts.altair_module()
-    lows, highs = data["interval"]
-    rows = [
-        {"coordinate": k, "mean": mean, "low": low, "high": high}
-        for k, (mean, low, high) in enumerate(zip(data["value"], lows, highs, strict=True))
-    ]
-    base = alt.Chart(alt.Data(values=rows))
-    x = alt.X("coordinate:O", title="coordinate")
-    words = f"mean, {percent(data['confidence'])} interval"
-    bars = base.mark_rule(color=charts.INK, strokeWidth=2).encode(
-        x=x, y=alt.Y("low:Q", title=words), y2="high:Q"
-    )
-    points = base.mark_point(color=charts.MARK, filled=True).encode(x=x, y="mean:Q")
-    title = plot_title(data, f"mean vector of {people_words(data)}")
-    return alt.layer(bars, points).properties(width=480, height=260, title=title)
+    cut = charts.cut_title(len(data["value"]), "coordinates")
+    title = plot_title(data, f"mean vector of {people_words(data)}{cut}")
+    return _drawn(data).properties(width=480, title=title)
 
 
 def page(data: VectorData) -> str:
@@ -85,7 +73,7 @@ def page(data: VectorData) -> str:
         FactList(facts),
         *treats_parts(data),
         Figure(
-            _drawn(data),
+            charts.svg(_drawn(data)),
             label,
             f"Dots are the published means, lines their intervals, each by itself.{cut}",
         ),
@@ -112,11 +100,10 @@ def _at_once(data: VectorData, confidence: str) -> str:
     return f"within {number(data['radius'])} (ℓ2) of the raw mean with probability {confidence}"
 
 
-def _drawn(data: VectorData) -> str:
+def _drawn(data: VectorData) -> altair.LayerChart:
     """A point for each coordinate of a vector, with its interval."""
     alt = charts.altair_module()
-    base, y = charts.named_rows(data, [str(k) for k in range(len(data["value"]))])
+    names = [str(k) for k in range(len(data["value"]))]
+    base, y = charts.named_rows(data, names, "coordinate")
     x = alt.X("low:Q", title=f"mean, {percent(data['confidence'])} interval")
-    whiskers = base.mark_rule(color=charts.INK, strokeWidth=2).encode(y=y, x=x, x2="high:Q")
-    points = base.mark_point(color=charts.MARK, filled=True).encode(y=y, x="value:Q")
-    return charts.svg(alt.layer(whiskers, points))
+    return charts.dots_and_whiskers(base, y, x)

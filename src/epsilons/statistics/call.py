@@ -111,8 +111,8 @@ class Call:
         return np.array([_whole(part, self.share) for part in offered.tolist()])
 
     def name_of(self, values: Any) -> str | None:
-        """The name of the column that values are, in one line; None if they are an array."""
-        if self.data is None:
+        """The name of the column that values are, in one line; None if there is none."""
+        if self.data is None or values is None:
             return None
         return " ".join(str(values).split())
 

@@ -1,0 +1,53 @@
+"""Pictures are written whole or not at all, as SVG or PNG; of every kind that can be shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import epsilons as ep
+from epsilons import report
+from epsilons.errors import FileError
+from tests.report.page_samples import data
+
+RELEASE = ep.mean([1.0, 2.0, 3.0], epsilon=1.0, bounds=(0, 4))
+
+
+def test_a_figure_is_what_its_ending_says(tmp_path: Path) -> None:
+    picture = RELEASE.figure(tmp_path / "a.SVG")
+    assert picture == tmp_path / "a.SVG"
+    assert picture.read_text("utf-8").startswith("<svg ")
+    dots = RELEASE.figure(str(tmp_path / "a.png")).read_bytes()
+    assert dots.startswith(b"\x89PNG\r\n")
+    wide = int.from_bytes(dots[16:20], "big")
+    assert wide > 1400  # fine enough for paper
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.SVG", "a.png"]
+
+
+@pytest.mark.parametrize("kind", sorted({each["kind"] for each in data().values()}))
+def test_every_kind_has_a_picture(kind: str, tmp_path: Path) -> None:
+    shown: Any = next(each for each in data().values() if each["kind"] == kind)
+    target = report.write_picture(tmp_path / "x.svg", report.plot(shown))
+    text = target.read_text("utf-8")
+    assert text.count("<text") >= 3
+    assert "NaN" not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("x.jpg", r"must end with \.svg or \.png"),
+        ("x", r"must end with \.svg or \.png"),
+        ("nowhere/x.svg", "the folder .*nowhere.* is not there"),
+        (".", "is a directory. Name a file, such as .*figure.svg"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_before_it_is_drawn(
+    name: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(RELEASE), "plot", lambda _: pytest.fail("it was drawn"))
+    with pytest.raises(FileError, match=says):
+        RELEASE.figure(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
