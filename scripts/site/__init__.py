@@ -1,0 +1,1 @@
+"""What turns the pages of this repository into a site: `make docs`."""

@@ -1,0 +1,103 @@
+"""Formulas that stand in sentences: found, and set apart from the words around them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from scripts.site.tex import BIG, GREEK, LOWERED, RAISED, NotAFormula, Reader, normal
+
+__all__ = ["Piece", "pieces"]
+
+SIGNS = frozenset("^_√≤≥≠∝≈∈∋∞½¼¾⅛⅝‖⌊⌈⟨−·×±∂ℓ′″\u0302\u0304") | {*BIG, *RAISED, *LOWERED}
+"""Where one of these is, there is a formula."""
+
+ALONE = re.compile(r"(?<![\w.'’\-/+])(?![aAI]\b)[A-Za-z](?=$|[\s)\],;:?!…]|\.(?!\w)|'s\b|-)")
+"""A letter by itself that is no word of English."""
+
+
+NAMES = re.compile(r"[a-z]{2}[a-z_]*(/[a-z]{2}[a-z_]*)+|\(?[a-z]+\d+_\d+\)?")
+"""Names of files and machines: src/epsilons, x86_64."""
+
+
+class Piece(NamedTuple):
+    """A part of a sentence, with its TeX if it is a formula."""
+
+    text: str
+    tex: str | None
+
+
+def pieces(text: str) -> list[Piece]:
+    """A text cut into formulas and what stands between them.
+
+    Args:
+        text: The text of a sentence, without code and without markup.
+
+    Returns:
+        Pieces whose texts are the text again when they are joined.
+    """
+    text = normal(text)
+    made, at, done = [], 0, 0
+    for start in _starts(text):
+        if start < at:
+            continue
+        end, tex = _formula(text, start)
+        if tex is None:
+            continue
+        if start > done:
+            made.append(Piece(text[done:start], None))
+        made.append(Piece(text[start:end], tex))
+        at = done = end
+    if done < len(text):
+        made.append(Piece(text[done:], None))
+    return made
+
+
+def _starts(text: str) -> Iterator[int]:
+    """Where a formula may begin: at a word, or behind a bracket that opens one."""
+    for found in re.finditer(r"\S+", text):
+        begin = found.start()
+        yield begin
+        for inner in re.finditer(r"[(\[“\"'‘—–,;:-]", found[0]):
+            yield begin + inner.end()
+
+
+def _formula(text: str, start: int) -> tuple[int, str | None]:
+    """The longest formula that begins here, and where it ends."""
+    reader = Reader(text, start)
+    try:
+        tex = reader.expression(prose=_named(text, start))
+    except NotAFormula:
+        return start, None
+    end = reader.at
+    while text[end - 1] == " ":
+        end -= 1
+    if text[start] in "([{" and not _is_bracket(text, start):
+        return start, None
+    return (end, tex) if _is_formula(text, start, end) else (start, None)
+
+
+def _is_bracket(text: str, start: int) -> bool:
+    """Whether a bracket belongs to a formula: no words are in it, or it is multiplied."""
+    reader = Reader(text, start)
+    reader.operand(prose=False)
+    return not reader.words or text[reader.at : reader.at + 1] in ("·", "/")
+
+
+def _named(text: str, start: int) -> bool:
+    """Whether a word begins a formula: an operator follows it, as in «spent ≤ ε»."""
+    return bool(re.match(r"−?[A-Za-z]{2,}(?: [=≤≥<>+−·∝] |[_^/·²₀′])", text[start:]))
+
+
+def _is_formula(text: str, start: int, end: int) -> bool:
+    """Whether what was read is more than a word or a number."""
+    part = text[start:end]
+    if re.match(r"\w", text[end:]) or (start and re.match(r"\w", text[start - 1])):
+        return False
+    if any(char in SIGNS or GREEK.match(char) for char in part):
+        return not NAMES.fullmatch(part)
+    if ALONE.fullmatch(text, start, end):
+        return True
+    lone = re.search(r"(?<![A-Za-z])[A-Za-z](?![A-Za-z])", part)
+    return bool(lone and len(part) > 1 and re.search(r"[=<>+/(|]|\[.*,", part))

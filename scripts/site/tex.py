@@ -1,0 +1,420 @@
+"""Formulas as pages write them, in Unicode, read as TeX.
+
+Pages write e^{−|x|/s}, Σ_{i≤k} ε_i and √(pq) as everyone can read them in a plain file. On the
+site they are set by KaTeX. A reader takes the longest formula that begins at a place of a text;
+it knows the notation of the house and nothing of what a formula means. What it cannot read is
+no formula.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+import unicodedata
+from dataclasses import dataclass
+
+__all__ = ["NotAFormula", "Reader", "display", "normal"]
+
+FUNCTIONS = {
+    name: rf"\{name}"
+    for name in "min max exp ln log sin cos tan sinh cosh tanh sup inf arg arctan dim Pr".split()
+} | {
+    name: rf"\operatorname{{{name}}}"
+    for name in "floor ceil coth sech asinh erf erfc erfcx clip level Re Var".split()
+}
+RELATIONS = {
+    **{"=": "=", "≠": r"\ne ", "≤": r"\le ", "≥": r"\ge ", "<": "<", ">": ">", "≡": r"\equiv "},
+    **{"∝": r"\propto ", "≈": r"\approx ", "∈": r"\in ", "∋": r"\ni ", "→": r"\to "},
+    **{"↦": r"\mapsto ", "⟺": r"\iff ", "≪": r"\ll ", "≫": r"\gg ", "∼": r"\sim "},
+}
+OPERATORS = RELATIONS | {
+    **{"+": "+", "−": "-", "·": r"\cdot ", "×": r"\times ", "÷": r"\div ", "/": "/"},
+    **{"±": r"\pm ", "∩": r"\cap ", "∪": r"\cup ", "∘": r"\circ "},
+}
+BIG = {"Σ": r"\sum ", "Π": r"\prod ", "∫": r"\int "}
+SYMBOLS = {
+    **{"∞": r"\infty ", "ℓ": r"\ell ", "∂": r"\partial ", "…": r"\ldots ", "ℝ": r"\mathbb{R}"},
+    **{"½": r"\tfrac{1}{2}", "¼": r"\tfrac{1}{4}", "¾": r"\tfrac{3}{4}", "⅛": r"\tfrac{1}{8}"},
+    **{"⅝": r"\tfrac{5}{8}", "⅓": r"\tfrac{1}{3}", "⅔": r"\tfrac{2}{3}", "#": r"\#"},
+}
+OPENING = {"(": "(", "[": "[", "⌊": r"\lfloor ", "⌈": r"\lceil ", "⟨": r"\langle ", "{": r"\{"}
+CLOSING = {")": ")", "]": "]", "⌋": r"\rfloor ", "⌉": r"\rceil ", "⟩": r"\rangle ", "}": r"\}"}
+PARTNERS = {"(": ")]", "[": "])", "⌊": "⌋", "⌈": "⌉", "⟨": "⟩", "{": "}"}
+BARS = {"|": r"\vert ", "‖": r"\Vert "}
+ACCENTS = {"\u0302": "hat", "\u0304": "bar", "\u0303": "tilde", "\u030c": "check"}
+PRIMES = {"′": "'", "″": "''", "‴": "'''", "'": "'"}
+RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿⁱ", "0123456789-+ni", strict=True))
+LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-", strict=True))
+GREEK = re.compile(r"[α-ωΓΔΘΛΞΦΨΩϕϑ]")
+NUMBER = re.compile(r"\d[\d,]*(?<!,)(?:\.\d+)?")
+WORD = re.compile(r"[A-Za-z]+")
+DIFFERENTIAL = re.compile(r" ?d[a-zα-ω](?!\w)")
+EXPECTED = re.compile(
+    r"(?<![A-Za-z])E (?=[|α-ωΣ√∫⌊]|[A-Za-z][̂̄]?[\d_^(²′₁₂]|(?:min|max|exp|ln|cosh|sech|sinh)\b)"
+)
+"""The expectation of what follows."""
+PLACE = re.compile(r"\d+|[A-Z]|(?:[a-z](?![\u0302\u0304]))+\d*")
+"""After a _: in w_iD the D is a factor."""
+SHORT = frozenset("hi lo is of in to if or as on up at so by no".split())
+"""Words of two letters; all others are products."""
+LONG = 72
+"""As many characters of a formula fit into a line of the site."""
+SPACES = re.compile(r" *")
+PLAIN = {",": ",", ";": ";", ":": r"\colon ", ".": ".", "!": "!", "%": r"\%", "|": r"\mid "}
+
+
+class NotAFormula(ValueError):
+    """Raised where a text cannot be read on as a formula."""
+
+
+def normal(text: str) -> str:
+    """The same text with hats and bars apart from their letters; other accents are spelling."""
+    parts = {char: unicodedata.normalize("NFD", char) for char in set(text) if char.isalpha()}
+    return "".join(
+        parts[char] if char in parts and parts[char][1:] in ACCENTS else char for char in text
+    )
+
+
+def display(block: str) -> str:
+    """A formula that stands by itself, of one line or several, as TeX.
+
+    Args:
+        block: The lines, as a page has them.
+
+    Returns:
+        TeX for display mode; lines whose first = are in one column are aligned there.
+
+    Raises:
+        NotAFormula: If there is something that no formula has.
+    """
+    lines = [line.rstrip() for line in textwrap.dedent(normal(block)).rstrip().splitlines()]
+    column = {line.find("=") for line in lines}
+    if len(lines) == 1:
+        return _one(lines[0])
+    rows = []
+    at = column.pop() if len(column) == 1 else -1
+    for line in lines:
+        left, right = (line[:at].rstrip(), line[at:]) if at > 0 else ("", line)
+        rows.append(f"{Reader(left).line()} & {Reader(right).line()}")
+    body = r" \\ ".join(rows)
+    return rf"\begin{{aligned}} {body} \end{{aligned}}"
+
+
+def _one(line: str) -> str:
+    """A line as TeX; a long one of several formulas has one formula in each row."""
+    parts = re.split(r"(?<=[,;])  +", line)
+    if len(line) < LONG or len(parts) == 1:
+        return Reader(line).line()
+    body = r" \\ ".join(Reader(part).line() for part in parts)
+    return rf"\begin{{gathered}} {body} \end{{gathered}}"
+
+
+@dataclass
+class Reader:
+    """Reads formulas of a text, from left to right.
+
+    Attributes:
+        text: What is read, with accents apart (`normal`).
+        at: Where it is read next.
+        letters: How many letters, Greek ones and big symbols were read: a formula has some.
+        words: How many words of prose were read inside it.
+    """
+
+    text: str
+    at: int = 0
+    letters: int = 0
+    words: int = 0
+
+    def line(self) -> str:
+        """All of the text: formulas, and the words and commas between them."""
+        made = []
+        while self.at < len(self.text):
+            here, spaces = self.at, self._spaces()
+            if spaces:
+                made.append(r"\quad " if spaces > 1 else self._space(here))
+                continue
+            try:
+                made.append(self.expression(prose=True))
+            except NotAFormula:
+                self.at = here
+                made.append(self._loose())
+        return "".join(made).strip()
+
+    def expression(self, *, prose: bool = False) -> str:
+        """Operands with operators between them, as many as there are."""
+        made = [self.operand(prose=prose)]
+        while True:
+            here = self.at
+            try:
+                made += [self._operator(), self.operand(prose=True)]
+            except NotAFormula:
+                self.at = here
+                return "".join(made)
+
+    def operand(self, *, prose: bool) -> str:
+        """Factors that stand side by side, with a sign before them."""
+        made = []
+        if self._next() in ("−", "±", "+") and self._next(1) not in ("", " "):
+            made.append(OPERATORS[self._take()])
+        made.append(self._factor(prose=prose))
+        while True:
+            here = self.at
+            try:
+                made.append(self._beside())
+            except NotAFormula:
+                self.at = here
+                return "".join(made)
+
+    def _beside(self) -> str:
+        """One more factor of the same product."""
+        found = DIFFERENTIAL.match(self.text, self.at)
+        if found and self.text[self.at - 1] in ")}²|":
+            self.at = found.end()
+            return rf"\,{found[0].strip()}"
+        if self._next() == "|" and not self._opens():
+            raise NotAFormula
+        if EXPECTED.match(self.text, self.at - 1):
+            self.at += 1
+            return rf"\,{self.operand(prose=False)}"
+        return self._factor(prose=False)
+
+    def _factor(self, *, prose: bool) -> str:
+        """One letter, number, function, root, sum or bracket, with what stands above and below."""
+        char = self._next()
+        if char in BIG:
+            return self._big()
+        if char == "√":
+            return self._root()
+        if char in OPENING:
+            return self._bracket() + self._scripts()
+        if char in BARS:
+            return self._bars() + self._scripts()
+        if char in SYMBOLS:
+            self.at += 1
+            return SYMBOLS[char] + self._scripts()
+        if GREEK.match(char):
+            self.letters += 1
+            return self._accented() + self._scripts()
+        if found := NUMBER.match(self.text, self.at):
+            self.at = found.end()
+            return found[0].replace(",", "{,}") + self._scripts()
+        if found := WORD.match(self.text, self.at):
+            return self._named(found[0], prose=prose)
+        raise NotAFormula
+
+    def _named(self, word: str, *, prose: bool) -> str:
+        """A letter, a function or a word; letters side by side are a product."""
+        if word in FUNCTIONS:
+            return self._function(word)
+        end = self.at + len(word)
+        if len(word) == 1 or self.text[end : end + 1] in ACCENTS:
+            return self._letter()
+        if self.text[end : end + 1] == "(" and len(word) > 2:
+            self.at = end
+            return rf"\operatorname{{{word}}}" + self._bracket() + self._scripts()
+        mixed = not word.islower() and not word.istitle()
+        if (len(word) == 2 and word not in SHORT) or mixed:
+            return self._letter()
+        self.at = end
+        scripts = self._scripts()
+        if word in ("hi", "lo"):
+            return rf"\mathit{{{word}}}{scripts}"
+        if not prose and not scripts:
+            raise NotAFormula
+        self.words += not scripts
+        return rf"\text{{{word}}}{scripts}"
+
+    def _letter(self) -> str:
+        self.letters += 1
+        return self._accented() + self._scripts()
+
+    def _function(self, word: str) -> str:
+        """A function with its argument, in brackets or after a space."""
+        self.at += len(word)
+        scripts = self._scripts()
+        made = FUNCTIONS[word] + scripts
+        here = self.at
+        try:
+            if self._spaces() == 1 and (self._next() in BIG or not WORD.fullmatch(self._word())):
+                return made + " " + self.operand(prose=False)
+            if self._word() and len(self._word()) == 1 and self.at > here:
+                return made + " " + self.operand(prose=False)
+        except NotAFormula:
+            pass
+        self.at = here
+        if self._next() not in ("(", "[", "|", "⌊", "{"):
+            if scripts:
+                return made
+            raise NotAFormula
+        return made + self._factor(prose=False)
+
+    def _big(self) -> str:
+        """A sum, product or integral, with its range and what is added up."""
+        self.letters += 1
+        made = BIG[self._take()] + self._scripts()
+        here = self.at
+        try:
+            self._spaces()
+            return made + self.operand(prose=False)
+        except NotAFormula:
+            self.at = here
+            return made
+
+    def _root(self) -> str:
+        self.at += 1
+        self.letters += 1
+        if self._next() == "(":
+            inside = self._bracket()
+            return rf"\sqrt{{{inside[1:-1]}}}"
+        return rf"\sqrt{{{self._factor(prose=True)}}}"
+
+    def _bracket(self) -> str:
+        """A bracket, whatever is in it, and its partner."""
+        opened = self._take()
+        made = [OPENING[opened]]
+        while self._next() not in PARTNERS[opened]:
+            made.append(self._inside())
+        if not self._next():
+            raise NotAFormula
+        return "".join(made) + CLOSING[self._take()]
+
+    def _bars(self) -> str:
+        bar = self._take()
+        if self._next() == "·":  # a norm, of whatever it is
+            made = [BARS[bar], OPERATORS[self._take()]]
+        else:
+            self._spaces()
+            made = [BARS[bar], self.expression(prose=True)]
+        self._spaces()
+        if self._next() != bar:
+            raise NotAFormula
+        self.at += 1
+        return "".join(made) + BARS[bar]
+
+    def _inside(self) -> str:
+        """Something in brackets: an expression, a comma, a bar, a word."""
+        here = self.at
+        if self._spaces():
+            return self._space(here)
+        try:
+            return self.expression(prose=True)
+        except NotAFormula:
+            self.at = here
+            return self._loose()
+
+    def _loose(self) -> str:
+        """What stands between expressions."""
+        char = self._next()
+        if char in PLAIN or char in OPERATORS:
+            self.at += 1
+            return PLAIN.get(char) or OPERATORS[char]
+        found = WORD.match(self.text, self.at)
+        if not found:
+            raise NotAFormula(f"{char!r} at {self.at}")
+        self.at = found.end()
+        if found[0] in FUNCTIONS:
+            return FUNCTIONS[found[0]]
+        self.words += 1
+        return rf"\text{{{found[0]}}}"
+
+    def _scripts(self) -> str:
+        """Primes, powers and places, in any order."""
+        made = ""
+        while True:
+            char = self._next()
+            if char in PRIMES and not re.match(r"'s\b", self.text[self.at :]):
+                made += PRIMES[self._take()]
+            elif char in ("!", "*") and self.at and self.text[self.at - 1] != " ":
+                self.at += 1
+                made += "!" if char == "!" else "^{*}"
+            elif char in RAISED:
+                made += f"^{{{self._run(RAISED)}}}"
+            elif char in LOWERED:
+                made += f"_{{{self._run(LOWERED)}}}"
+            elif char in ("^", "_"):
+                self.at += 1
+                made += char + self._script()
+            else:
+                return made.replace("}^{", "}{}^{") if made.count("^{") > 1 else made
+
+    def _script(self) -> str:
+        """What follows ^ or _: a group in braces, or as many letters or digits as there are."""
+        if self._next() == "{":
+            inside = self._bracket()
+            return f"{{{inside[2:-2]}}}"
+        if self._next() in ("(", "|"):
+            return f"{{{self._factor(prose=False)}}}"
+        if self._next() in RELATIONS:
+            return f"{{{RELATIONS[self._take()]}}}"
+        sign = OPERATORS[self._take()] if self._next() == "−" else ""
+        char = self._next()
+        if char in SYMBOLS:
+            self.at += 1
+            return f"{{{sign}{SYMBOLS[char]}}}"
+        if GREEK.match(char):
+            return f"{{{sign}{self._accented()}}}"
+        found = PLACE.match(self.text, self.at)
+        if not found:
+            raise NotAFormula
+        self.at = found.end()
+        word = found[0]
+        return f"{{{sign}{word}}}" if len(word) < 3 else rf"{{{sign}\text{{{word}}}}}"
+
+    def _accented(self) -> str:
+        letter, accent = self._take(), ACCENTS.get(self._next())
+        if accent is None:
+            return letter
+        self.at += 1
+        return rf"\{accent}{{{letter}}}"
+
+    def _run(self, table: dict[str, str]) -> str:
+        made = ""
+        while self._next() in table:
+            made += table[self._take()]
+        return made
+
+    def _operator(self) -> str:
+        """An operator, with or without a space before and after it."""
+        spaces = self._spaces()
+        char = self._next()
+        if spaces > 1 or char not in OPERATORS:
+            raise NotAFormula
+        self.at += 1
+        after = self._spaces()
+        if bool(spaces) != bool(after) and char in "−+/·":
+            raise NotAFormula
+        return OPERATORS[char]
+
+    def _opens(self) -> bool:
+        """Whether a bar opens: there is another one on the way, and something between."""
+        rest = self.text[self.at + 1 :]
+        return bool(rest) and rest[0] not in " )],.;" and "|" in rest
+
+    def _space(self, start: int) -> str:
+        """A space beside a word is seen, others are left to TeX."""
+        before, after = self.text[start - 1 : start], self._next()
+        wordy = re.search(r"[A-Za-z]{2,}$", self.text[:start]) or re.match(
+            r"[A-Za-z]{2,}", self.text[self.at :]
+        )
+        if before in OPERATORS or after in OPERATORS:
+            return " "
+        if wordy:
+            return r"\ "
+        return r"\," if before.isalnum() and after.isalnum() else " "
+
+    def _word(self) -> str:
+        found = re.compile(r"\S+").match(self.text, self.at)
+        return found[0] if found else ""
+
+    def _spaces(self) -> int:
+        found = SPACES.match(self.text, self.at)
+        assert found is not None
+        self.at = found.end()
+        return len(found[0])
+
+    def _next(self, ahead: int = 0) -> str:
+        return self.text[self.at + ahead : self.at + ahead + 1]
+
+    def _take(self) -> str:
+        self.at += 1
+        return self.text[self.at - 1]
