@@ -24,6 +24,7 @@ from epsilons.tally.expressions import budget_and_person, few_budgets, with_key
 from epsilons.tally.failures import guarded
 from epsilons.tally.frames import asked
 from epsilons.tally.grid import HALF
+from epsilons.tally.grid_engine import Square
 from epsilons.tally.grouping import Grouping
 from epsilons.tally.labels_engine import (
     as_floats,
@@ -36,7 +37,7 @@ from epsilons.tally.labels_engine import (
 )
 from epsilons.tally.levels import SumGroups
 from epsilons.tally.shares import Counting, ShareGroups, add_up_shares, joined, parts_of_rows
-from epsilons.tally.sums_engine import on_grid, squares_of
+from epsilons.tally.sums_engine import on_grid, with_squares
 from epsilons.types import Integers
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ def count(every: Sequence[Wanted], data: Any, epsilon: Any, ladder: Ladder | Non
     def run() -> nw.DataFrame[Any]:
         import narwhals as nw
 
-        few = not plan.budgets or few_budgets(_rows(plan, plan.table))
+        few = not plan.budgets or few_budgets(_budgets(plan.table))
         pieces = [plan.table] if few else plan.table.pieces(PIECE)
         found = [
             collected(_query(plan, _rows(plan, piece), few=few), plan.table.passed)
@@ -190,6 +191,11 @@ def _planned(every: Sequence[Wanted], data: Any, epsilon: Any, ladder: Ladder | 
     table = columns.read(given.values, given.epsilon, given.data, None, kind, ladder, marks)
     own = Mark("values", table.values, kind, table.spelling)
     return _Plan(table, dict(zip(named, [own, *table.marks], strict=True)))
+
+
+def _budgets(table: Columns) -> nw.LazyFrame[Any]:
+    """Return `e` alone, to look at: a plan for all other columns would cost more than the look."""
+    return table.frame.select(*budget_and_person(table))
 
 
 def _rows(plan: _Plan, table: Columns) -> nw.LazyFrame[Any]:
@@ -218,12 +224,11 @@ def _rows(plan: _Plan, table: Columns) -> nw.LazyFrame[Any]:
     if not plan.squared:
         return rows
     there = rows.collect_schema()
-    squares = []
+    squares: list[Square] = []
     for name in sorted(plan.squared):
         valid = f"{name} is valid"
-        square = squares_of(name, valid if valid in there else None)
-        squares.append(square.alias(f"{name} squared"))
-    return rows.with_columns(*squares)
+        squares.append((name, valid if valid in there else None, f"{name} squared"))
+    return with_squares(rows, squares)
 
 
 def _bounds(wanted: Wanted) -> tuple[float, float]:

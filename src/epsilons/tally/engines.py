@@ -36,6 +36,8 @@ class Engine:
         nullable: integers may be null, and a condition that is null is not met. Then one column
             less is needed. In pandas integers with null become floats.
         finite: it has its own function for what is finite, which is a fifteenth faster.
+        slow_clip: the smaller of two numbers takes ten times as long as their product.
+        truncates: a cast of a float to an integer leaves out what is after the point. Others round.
         floats: a float in a query arrives as it is. Ibis writes numbers as decimals: what a
             database makes of one with many digits may be the float beside it.
         compares_null: what is null is no number after a comparison, either, and fails in a cast.
@@ -57,6 +59,8 @@ class Engine:
     sql: bool = False
     nullable: bool = False
     finite: bool = False
+    slow_clip: bool = False
+    truncates: bool = False
     floats: bool = True
     compares_null: bool = False
     windows: bool = True
@@ -72,7 +76,9 @@ class Engine:
 _SPARK: Final = Engine("Spark", "spark", sql=True, nullable=True, collates=True)
 
 ENGINES: Final[dict[str, Engine]] = {
-    "POLARS": Engine("Polars", "polars", nullable=True, peek="always", streams=True),
+    "POLARS": Engine(
+        "Polars", "polars", nullable=True, truncates=True, peek="always", streams=True
+    ),
     "PANDAS": Engine("Pandas", "pandas", moved=True, compares_null=True),
     "MODIN": Engine("Modin", "pandas", compares_null=True),
     "CUDF": Engine("Cudf", "pandas", compares_null=True),
@@ -83,6 +89,7 @@ ENGINES: Final[dict[str, Engine]] = {
         sql=True,
         nullable=True,
         finite=True,
+        slow_clip=True,
         peek="if planned",
         collates=True,
     ),

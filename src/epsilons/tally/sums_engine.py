@@ -26,6 +26,13 @@ from epsilons.tally.expressions import (
 )
 from epsilons.tally.failures import guarded
 from epsilons.tally.grid import GRID, HALF, Rule
+from epsilons.tally.grid_engine import (
+    SQUARES,
+    Square,
+    is_moderate,
+    steps_by_sizes,
+    within_reach,
+)
 from epsilons.tally.ieee import finite, less_itself_is_0
 from epsilons.tally.levels import BAD_BUDGET, MOST_ROWS, SumGroups
 from epsilons.types import Integers
@@ -33,7 +40,7 @@ from epsilons.types import Integers
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["count", "fold", "gathered", "on_grid", "over_grid", "squares_of", "steps_of"]
+__all__ = ["count", "fold", "gathered", "on_grid", "over_grid", "steps_of", "with_squares"]
 
 _SPLIT: Final = 2**15
 """The square root of GRID."""
@@ -58,8 +65,10 @@ def count(
     def people() -> nw.LazyFrame[Any]:
         rows = _rows(table, bounds, rule)
         found = rows if table.person is None else fold(rows, budgets=isinstance(table.epsilon, str))
+        if moments == 1:
+            return found
         valid = "valid" if "valid" in found.collect_schema() else None
-        return found.with_columns(squares_of("x", valid).alias("v")) if moments > 1 else found
+        return with_squares(found, [("x", valid, "v")])
 
     groups, more = gathered(table, people, ("v",) if moments > 1 else ())
     half = HALF * groups.missing * (table.person is None)
@@ -141,9 +150,15 @@ def on_grid(
     import narwhals as nw
 
     value = floats(table, table.values)
-    steps = steps_of(table, value, bounds, rule)
     engine = engine_of(table.frame)
+    if table.person is None and engine.slow_clip and rule is None and is_moderate(bounds):
+        near = within_reach(value)
+        near = near if asked is None else nw.when(asked).then(near)
+        return [steps_by_sizes(near, bounds).cast(nw.Int64).alias("x")]
+    steps = steps_of(table, value, bounds, rule)
     if table.person is None and engine.nullable:
+        if engine.truncates:
+            steps = _cut(table, value, bounds, rule)
         there = value.is_finite() if engine.finite else less_itself_is_0(value)
         there = there if asked is None else there & asked
         # Cast last: an engine that has the same numbers in two conditions may cast them outside of
@@ -161,14 +176,21 @@ def steps_of(
     table: Columns, value: nw.Expr, bounds: tuple[float, float], rule: Rule | None = None
 ) -> nw.Expr:
     """Return a column of numbers on the grid, in floats: of what is missing it is anything."""
+    # Clipped before: the floor of any float from 0 to GRID + ½ is a whole number from 0 to GRID, so
+    # that no theory of rounding is needed for privacy. Spark's floor cannot take more.
+    return _cut(table, value, bounds, rule).floor()
+
+
+def _cut(
+    table: Columns, value: nw.Expr, bounds: tuple[float, float], rule: Rule | None = None
+) -> nw.Expr:
+    """Return a column of numbers in steps of the grid and a half, from 0 to GRID + ½."""
     lo, hi = bounds
     if rule is None:
         steps = (value - lo) * (GRID / (hi - lo))
     else:
         steps = rule(_clipped(table, (value - lo) * (1.0 / (hi - lo)), 1.0)) * float(GRID)
-    # Clipped last but one: the floor of any float from 0 to GRID + ½ is a whole number from 0 to
-    # GRID, so that no theory of rounding is needed for privacy. Spark's floor cannot take more.
-    return _clipped(table, steps + 0.5, GRID + 0.5).floor()
+    return _clipped(table, steps + 0.5, GRID + 0.5)
 
 
 def _clipped(table: Columns, number: nw.Expr, most: float) -> nw.Expr:
@@ -187,8 +209,16 @@ def _valid(rows: nw.LazyFrame[Any]) -> nw.Expr:
     return nw.col("valid").sum() if "valid" in rows.collect_schema() else nw.col("x").count()
 
 
-def squares_of(name: str = "x", valid: str | None = None) -> nw.Expr:
-    """Return `grid.squares` of a column, of each person; of a value that is missing null, or 0."""
+def with_squares(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyFrame[Any]:
+    """Add `grid.squares` of columns, of each person; of a value that is missing null, or 0."""
+    own = SQUARES.get(engine_of(rows).kind)
+    if own is not None:
+        return own(rows, squares)
+    return rows.with_columns(*(_square(name, valid).alias(new) for name, valid, new in squares))
+
+
+def _square(name: str, valid: str | None) -> nw.Expr:
+    """Return `grid.squares` of a column, in floats."""
     import narwhals as nw
 
     off = (nw.col(name) - HALF).cast(nw.Float64).abs()

@@ -1,0 +1,94 @@
+"""The grid in words that an engine is faster at: the same integers as everywhere.
+
+A query of several numbers costs what its arithmetic costs. The smaller of two numbers takes DuckDB
+ten times as long as their product, and a square in floats has three times the steps of one in
+integers. `sums_engine.py` has the words that all engines understand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from epsilons.tally.engines import Kind
+from epsilons.tally.grid import GRID, HALF
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+__all__ = ["SQUARES", "Square", "is_moderate", "steps_by_sizes", "within_reach"]
+
+FAR: Final = 2.0**500
+"""What is farther from zero is cut to it: beyond all moderate bounds, and nothing overflows."""
+
+MODERATE: Final = 2.0**400
+"""Bounds, and steps between them, that are neither larger nor smaller than one over it."""
+
+Square: TypeAlias = tuple[str, str | None, str]
+"""A column of integers on the grid, the one that says where it is valid, and the new column."""
+
+
+def is_moderate(bounds: tuple[float, float]) -> bool:
+    """Whether `steps_by_sizes` may be used between bounds."""
+    lo, hi = bounds
+    step = GRID / (hi - lo)
+    return max(abs(lo), abs(hi), step) <= MODERATE and step >= 1.0 / MODERATE
+
+
+def within_reach(value: nw.Expr) -> nw.Expr:
+    """Return finite numbers, cut to ±FAR, and null for all others: in DuckDB NaN is the largest."""
+    import narwhals as nw
+
+    far = nw.when(value > 0.0).then(nw.lit(FAR)).otherwise(nw.lit(-FAR))
+    return nw.when(value.abs() <= FAR).then(value).otherwise(nw.when(value.is_finite()).then(far))
+
+
+def steps_by_sizes(value: nw.Expr, bounds: tuple[float, float]) -> nw.Expr:
+    """Return numbers within reach on the grid, in floats, without a minimum or a maximum.
+
+    u + |u| is 2u for u ≥ 0 and 0 for all others, and (2u)·(s/2) is u·s: all of it exact. The floor
+    t of that and a half is a whole number ≥ 0. Up to 2⁵² all of t − GRID, d − |d| and their half
+    are exact, and they leave the smaller one of t and GRID; above, d is positive, and it is GRID.
+    Nothing overflows for moderate bounds. So it is what a clip would leave: docs/proofs/tally.md.
+    """
+    lo, hi = bounds
+    above = value - lo
+    # Written out, not named: an engine finds what it has twice.
+    d = ((above + above.abs()) * (0.5 * (GRID / (hi - lo))) + 0.5).floor() - float(GRID)
+    return (d - d.abs()) * 0.5 + float(GRID)
+
+
+def _in_integers(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyFrame[Any]:
+    """`grid.squares` as it stands, where quotients of integers are whole."""
+    import narwhals as nw
+
+    made = []
+    for name, valid, new in squares:
+        off = nw.col(name) - HALF
+        square = (off * off) // GRID
+        if valid is not None:
+            square = nw.when(nw.col(valid) > 0).then(square).otherwise(0)
+        made.append(square.cast(nw.Int64).alias(new))
+    return rows.with_columns(*made)
+
+
+def _shifted(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyFrame[Any]:
+    """`grid.squares` in DuckDB, whose integers are shifted: Narwhals has no word for that."""
+    import narwhals as nw
+
+    shift, made = GRID.bit_length() - 1, ["*"]
+    for name, valid, new in squares:
+        square = f'((("{name}" - {HALF}) * ("{name}" - {HALF})) >> {shift})'
+        if valid is not None:
+            square = f'CASE WHEN "{valid}" > 0 THEN {square} ELSE 0 END'
+        made.append(f'CAST({square} AS BIGINT) AS "{new}"')
+    native: Any = rows.to_native()
+    found: nw.LazyFrame[Any] = nw.from_native(native.project(", ".join(made)))
+    return found
+
+
+SQUARES: Final[dict[Kind, Callable[[nw.LazyFrame[Any], Sequence[Square]], nw.LazyFrame[Any]]]] = {
+    "polars": _in_integers,
+    "duckdb": _shifted,
+}
+"""Ways to squares in integers, by `Engine.kind`."""
