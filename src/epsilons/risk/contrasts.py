@@ -54,7 +54,7 @@ class Contrast:
             return self.values
         return np.asarray(self.values - (self.values.max() + self.values.min()) / 2.0)
 
-    @property
+    @cached_property
     def variance(self) -> float:
         """Of the sum."""
         square = float(np.square(self.values).sum())
@@ -88,11 +88,14 @@ class Contrast:
     def tail(self, alpha: Floats) -> Floats:
         """A bound on P(X > alpha), for alpha of any sign: that of the next known point below."""
         far = np.asarray(alpha, dtype=np.float64) / math.sqrt(self.variance)
-        tails = _tails(
-            tuple((self._own * self.scale / math.sqrt(self.variance)).tolist()), self._cells
-        )
         place = np.searchsorted(_AT, far, side="right") - 1
-        return np.where(far > 0.0, tails[np.maximum(place, 0)], 1.0)
+        return np.where(far > 0.0, self._known[np.maximum(place, 0)], 1.0)
+
+    @cached_property
+    def _known(self) -> Floats:
+        """Bounds on the tail at all known points."""
+        own = self._own * self.scale / math.sqrt(self.variance)
+        return _tails(tuple(own.tolist()), self._cells)
 
     @property
     def _cells(self) -> int:

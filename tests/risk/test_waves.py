@@ -1,0 +1,46 @@
+"""Waves of noises that sum to zero, beside an integral on a circle."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from epsilons.risk.waves import HIGHEST, closed_wave
+from epsilons.types import Floats
+
+THETA = np.array([0.0436, 0.5, 1.7, 3.0, 8.0, 21.0, HIGHEST])
+
+
+def integrated(cells: int, used: list[float], theta: float) -> float:
+    """With φ = c·tan ψ the integrand is a smooth function on a circle: a plain sum is exact."""
+    c = math.hypot(1.0, theta)
+    psi = math.pi * (np.arange(3000) + 0.5) / 3000
+    phi = c * np.tan(psi)
+
+    def product(values: list[float]) -> float:
+        logs = np.log1p(np.square(phi / c))
+        for value in values:
+            logs = logs - np.log1p(np.square(value * theta + phi))
+        return float(np.sum(np.exp(logs)))
+
+    return product([*used, *[0.0] * (cells - len(used))]) / product([0.0] * cells)
+
+
+USED = [
+    [1.0, -0.25, -0.8, 0.2],
+    [0.5, -1.0],
+    [1.0, -1.0, -1.0, 1.0],  # two poles of order two
+    [1.0, -0.9999999, -1.0, 0.9999999],  # nearly so: residues cancel
+    [1.0, -1e-9, -0.6, 0.4],  # beside the other cells
+    [1.0],
+]
+
+
+@pytest.mark.parametrize("cells", [4, 5, 6, 8, 10, 11, 30])
+@pytest.mark.parametrize("used", USED, ids=str)
+def test_a_wave_is_its_integral(cells: int, used: list[float]) -> None:
+    found: Floats = closed_wave(cells, used, THETA)
+    exact = [integrated(cells, used, theta) for theta in THETA.tolist()]
+    assert found == pytest.approx(exact, abs=2e-12, rel=0.0)
