@@ -34,6 +34,7 @@ PROVEN = (
     "src/epsilons/local/*.py",
     "src/epsilons/local/layouts/*.py",
     "src/epsilons/collector/door.py",
+    "src/epsilons/collector/live.py",
     "src/epsilons/collector/service.py",
     "src/epsilons/collector/store.py",
     "src/epsilons/collector/writer.py",

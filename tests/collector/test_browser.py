@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -153,6 +154,29 @@ def test_after_a_failure_the_same_report_is_sent(served: Served, phone: Opened) 
     phone.outcome(201)
     assert len({data for _, data in phone.sent}) == 1
     assert len({url for url, _ in phone.sent}) == 1
+
+
+def test_two_clicks_and_two_windows_make_one_report(served: Served, phone: Opened) -> None:
+    """Also if the second begins while the first is being made."""
+    phone.context.add_init_script(
+        "const set = Storage.prototype.setItem; window.kept = [];"
+        "Storage.prototype.setItem = function (...given) {"
+        "  window.kept.push(given[1]); return set.apply(this, given); };"
+    )
+    link, page, other = served.link("way"), phone.page, phone.context.new_page()
+    for each in (page, other):
+        each.goto(link)
+        each.wait_for_selector("#form:not([hidden])")
+        each.get_by_role("radio", name="light").check()
+        each.get_by_role("radio", name="by bus", exact=True).check()
+    page.evaluate("for (const _ of [1, 2]) document.getElementById('form').requestSubmit();")
+    page.wait_for_selector("#made:not([hidden])")
+    other.get_by_role("button", name="Show me what will be sent").click()
+    other.wait_for_selector("#made:not([hidden])")
+    (made,) = page.evaluate("window.kept")
+    assert other.evaluate("window.kept") == []
+    for each in (page, other):
+        assert json.loads(made)["report"] == each.locator("#bytes").inner_text()
 
 
 @pytest.mark.parametrize("call", ["getItem", "setItem"])

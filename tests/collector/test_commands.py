@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import secrets
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +22,7 @@ from epsilons.__main__ import cli
 from epsilons.collector.demo import Crowd, demo_survey
 from epsilons.errors import ArgumentError, FileError, MissingExtraError
 from tests.collector.conftest import needed
-from tests.collector.served import free_port
+from tests.collector.served import SURVEYS, Served, free_port, made
 
 QUESTION = """
 id = "sleep"
@@ -153,13 +156,36 @@ def test_invented_people_answer(tmp_path: Path) -> None:
         assert result["low"] < 0.3 < result["high"]  # nine times as wide as it needs to be to fail
 
 
-def test_the_demonstration_is_served() -> None:
+def test_who_is_told_to_end_empties_the_log(tmp_path: Path) -> None:
+    """The log beside the file can tell in which order reports came."""
+    needed("uvicorn")
+    with Served(tmp_path, SURVEYS[:1]) as served:
+        assert served.put("lunch", made(SURVEYS[0]), served.token("lunch")).status == 201
+        assert served.path.with_name("survey.db-wal").stat().st_size > 0
+    assert served.process is not None
+    assert served.process.returncode == 0
+    assert [each.name for each in tmp_path.iterdir() if "wal" in each.name] == []
+
+
+def test_the_demonstration_is_served(tmp_path: Path) -> None:
+    """And leaves nothing behind."""
     needed("uvicorn")
     port = free_port()
     command = [sys.executable, "-m", "epsilons", "survey", "demo", "--port", str(port)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    given = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=given) as process:
         assert process.stdout is not None
         lines = [process.stdout.readline() for _ in range(4)]
         assert f"http://localhost:{port}/o/demo#" in lines[0]
         assert f"http://localhost:{port}/s/demo#" in lines[1]
+        deadline = time.monotonic() + 20.0
+        while time.monotonic() < deadline:
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                break
+            except OSError:
+                time.sleep(0.1)
+        assert list(tmp_path.iterdir())
         process.terminate()
+        assert process.wait(20) == 0
+    assert list(tmp_path.iterdir()) == []

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -70,7 +74,7 @@ def serve(service: Service, port: int = 8470, proxy: str | None = None) -> None:
         listening.bind(("127.0.0.1", port))
     except (OSError, OverflowError):
         raise ArgumentError(f"port={port!r} cannot be used: it is taken, or no port.") from None
-    uvicorn.Server(
+    server = uvicorn.Server(
         uvicorn.Config(
             application(service, hosts),
             access_log=False,
@@ -84,4 +88,23 @@ def serve(service: Service, port: int = 8470, proxy: str | None = None) -> None:
             lifespan="off",
             proxy_headers=False,
         )
-    ).run(sockets=[listening])
+    )
+    with _in_order():
+        server.run(sockets=[listening])
+
+
+@contextmanager
+def _in_order() -> Iterator[None]:
+    """Whoever is told to end (SIGTERM) closes what is open first, as with Ctrl-C."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def leave(_: int, __: object) -> None:
+        raise SystemExit(0)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -71,9 +71,9 @@ function render(told) {
   say("honest", told.status === "closed early"
     ? "This survey was closed before its time. If the moment was chosen by looking at the estimate, "
       + "the interval does not hold."
-    : `The interval holds with 95 % at the closing time that was fixed beforehand.${together} It does `
-      + "not hold for a moment that somebody chooses because the numbers look good. Asking the same "
-      + "people again spends their privacy again.");
+    : "The interval holds with 95 % at the closing time that was fixed beforehand, for those who "
+      + `answered.${together} It does not hold for a moment that somebody chooses because the `
+      + "numbers look good. Asking the same people again spends their privacy again.");
   say("influence", told.influence ? influence(told.influence) : "");
   find("levels").replaceChildren(...told.levels.map((level) => {
     const row = document.createElement("tr"), head = cell("th", level.name);
