@@ -36,23 +36,27 @@ def is_moderate(bounds: tuple[float, float]) -> bool:
 
 
 def within_reach(value: nw.Expr) -> nw.Expr:
-    """Return finite numbers, cut to ±FAR, and null for all others: in DuckDB NaN is the largest."""
+    """Return finite numbers, cut to ±FAR, and null for all others.
+
+    What is finite is asked first, and by that name: DuckDB answers comparisons from the extremes
+    that a Parquet file states, and NaN is not among these.
+    """
     import narwhals as nw
 
     far = nw.when(value > 0.0).then(nw.lit(FAR)).otherwise(nw.lit(-FAR))
-    return nw.when(value.abs() <= FAR).then(value).otherwise(nw.when(value.is_finite()).then(far))
+    near = nw.when(value.abs() <= FAR).then(value).otherwise(far)
+    return nw.when(value.is_finite()).then(near)
 
 
 def steps_by_sizes(value: nw.Expr, bounds: tuple[float, float]) -> nw.Expr:
     """Return numbers within reach on the grid, in floats, without a minimum or a maximum.
 
-    u + |u| is 2u for u ≥ 0 and 0 for all others, and (2u)·(s/2) is u·s: all of it exact. The floor
-    t of that and a half is a whole number ≥ 0. Up to 2⁵² all of t − GRID, d − |d| and their half
-    are exact, and they leave the smaller one of t and GRID; above, d is positive, and it is GRID.
-    Nothing overflows for moderate bounds. So it is what a clip would leave: docs/proofs/tally.md.
+    u + |u| is 2u or 0, so that t, the floor of its steps and a half, is whole and not below 0. Then
+    d = t − GRID, and (d − |d|)/2 is d or 0: the smaller one of t and GRID is left, as by a clip.
+    docs/proofs/tally.md shows that all of it is exact.
     """
     lo, hi = bounds
-    above = value - lo
+    above = value - lo if lo else value
     # Written out, not named: an engine finds what it has twice.
     d = ((above + above.abs()) * (0.5 * (GRID / (hi - lo))) + 0.5).floor() - float(GRID)
     return (d - d.abs()) * 0.5 + float(GRID)
