@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import duckdb
+import narwhals as nw
 import numpy as np
 import polars as pl
 import pytest
@@ -13,6 +15,7 @@ from epsilons import tally
 from epsilons.ladder import Ladder
 from epsilons.tally import GRID
 from epsilons.tally.grid import squares
+from epsilons.tally.sums_engine import over_grid
 from tests.tally.asking import moments_of, sums_of
 from tests.tally.conftest import square
 from tests.tally.test_backends import BOUNDS, some_rows
@@ -63,11 +66,15 @@ def test_every_rounding_on_an_engine() -> None:
     # A budget of everyone's own would be merged: twenty parts, so that one wrong square shows.
     part = np.arange(len(places)) % 20
     frame = pl.DataFrame({"x": places.astype(np.float64), "e": 2.0**part})
-    for data in (frame, frame.to_pandas(), frame.to_arrow(), frame.lazy()):
+    on_duckdb = duckdb.from_arrow(frame.to_arrow())
+    for data in (frame, frame.to_pandas(), frame.to_arrow(), frame.lazy(), on_duckdb):
         found = moments_of("x", epsilon="e", bounds=(0.0, float(GRID)), data=data)
         expected = [int(exact[part == j].sum()) for j in range(20)]
         assert found.squares is not None
         assert found.squares.tolist() == expected
+    # In floats, as it is for engines without a way of their own.
+    off = (nw.col("x") - 2.0**29).abs()
+    assert nw.from_native(frame).select(over_grid(off, off))["x"].to_list() == exact.tolist()
 
 
 @pytest.mark.parametrize("grid", [1, 2, 3, 4, 5, 6, 7, 10, 36, 63, 64, 99, 100])
