@@ -261,6 +261,9 @@ class Interrupted:
     def collect(self) -> Any:
         raise RuntimeError(self.said)
 
+    def to_native(self) -> None:
+        pass
+
 
 def test_an_interrupt_of_duckdb_is_no_failure_of_the_data() -> None:
     query: Any = Interrupted("Query interrupted")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from epsilons.ladder import HUGE
 from epsilons.tally.budget_columns import rung
+from epsilons.tally.collect import glanced
 from epsilons.tally.columns import Columns
 from epsilons.tally.engines import engine_of
 from epsilons.tally.ieee import a_number, rounded, stirred
@@ -31,6 +32,9 @@ Total: TypeAlias = tuple[str, Literal["sum", "min", "max"]]
 
 PEEK = 4096
 """Rows that are looked at to choose between two ways to the same integers."""
+
+COSTLY: Final = ("JOIN", "CROSS", "ORDER", "SORT", "GROUP", "AGGREGATE", "WINDOW")
+"""Words of a plan in which there is much to do before there is a first row."""
 
 
 def floats(table: Columns, column: str) -> nw.Expr:
@@ -108,11 +112,14 @@ def few_budgets(rows: nw.LazyFrame[Any]) -> bool:
         # Of a table or a file the first rows cost nothing; what is joined, sorted or added up must
         # be so before there is a first one.
         plan = rows.to_native().explain()
-        if any(word in plan for word in ("JOIN", "ORDER", "SORT", "GROUP", "AGGREGATE", "WINDOW")):
+        if any(
+            word in plan
+            for word in ("JOIN", "CROSS", "ORDER", "SORT", "GROUP", "AGGREGATE", "WINDOW")
+        ):
             return False
     elif peek == "never":
         return False
-    return len(set(rows.select("e").head(PEEK).collect()["e"].to_list())) <= PEEK // 8
+    return len(set(glanced(rows.select("e").head(PEEK))["e"].to_list())) <= PEEK // 8
 
 
 def with_quotient(rows: nw.LazyFrame[Any], name: str, above: str, below: str) -> nw.LazyFrame[Any]:

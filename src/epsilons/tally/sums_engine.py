@@ -218,11 +218,17 @@ def with_squares(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyF
 
 
 def _square(name: str, valid: str | None) -> nw.Expr:
-    """Return `grid.squares` of a column, in floats."""
+    """Return `grid.squares` of a column, in floats.
+
+    It is `over_grid` of a number with itself, in half as many words: engines read a query of a few
+    milliseconds nearly as long as they run it.
+    """
     import narwhals as nw
 
     off = (nw.col(name) - HALF).cast(nw.Float64).abs()
-    square = over_grid(off, off)
+    a = _over(off, _SPLIT)
+    b = off - a * float(_SPLIT)
+    square = a * a + _over(a * b * (2.0 * _SPLIT) + b * b, GRID)
     if valid is not None:
         square = nw.when(nw.col(valid) > 0).then(square).otherwise(0.0)
     return square.cast(nw.Int64)
@@ -235,14 +241,16 @@ def over_grid(p: nw.Expr, q: nw.Expr) -> nw.Expr:
     Both numbers above are whole and below 2⁵³, so that floats hold them, and quotients by powers of
     two round nothing.
     """
+    a, c = _over(p, _SPLIT), _over(q, _SPLIT)
+    b, d = p - a * float(_SPLIT), q - c * float(_SPLIT)
+    return a * c + _over((a * d + b * c) * float(_SPLIT) + b * d, GRID)
+
+
+def _over(number: nw.Expr, power: int) -> nw.Expr:
+    """Return the floor of a quotient by a power of two."""
     import narwhals as nw
 
-    def over(number: nw.Expr, power: int) -> nw.Expr:
-        return (number / nw.lit(power).cast(nw.Float64)).floor()
-
-    a, c = over(p, _SPLIT), over(q, _SPLIT)
-    b, d = p - a * float(_SPLIT), q - c * float(_SPLIT)
-    return a * c + over((a * d + b * c) * float(_SPLIT) + b * d, GRID)
+    return (number / nw.lit(power).cast(nw.Float64)).floor()
 
 
 def _by_budget(rows: nw.LazyFrame[Any], also: Sequence[str]) -> nw.LazyFrame[Any]:
