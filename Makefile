@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Modules are compiled when they are first imported: most of what is installed never is.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
-.PHONY: demo test test-slow fuzz mutants lint bench bench-full clean
+.PHONY: demo test test-slow fuzz mutants lint docs bench bench-full clean
 
 demo: $(VENV)/.core
 	$(BIN)/epsilons demo
@@ -32,6 +32,11 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# The site of the documentation, in site/.
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "The site is in site/. To read it: $(BIN)/python -m http.server --directory site"
+
 # The quick form: under ten minutes. It writes benchmarks/RESULTS.md and benchmarks/plots/.
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
@@ -47,9 +52,13 @@ $(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) -e .
 	touch $@
 
-$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) -e ".[dev]"
+$(VENV)/.docs: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) -e ".[docs]"
 	touch $(VENV)/.core $@
 
+$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) -e ".[dev]"
+	touch $(VENV)/.core $(VENV)/.docs $@
+
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis dist site

@@ -1,20 +1,20 @@
 """An extension of Markdown: formulas of a page are marked, with the TeX that sets them.
 
 The text stays what the page has. So who has no scripts reads the formula as it was written, and
-the search finds it as it is typed; a script of the site (docs/assets/formulas.js) sets the TeX.
+the search finds it as it is typed; a script of the site (docs/assets/site.js) sets the TeX.
 """
 
 from __future__ import annotations
 
-from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
 from markdown import Extension, Markdown
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
+from scripts.site.lists import FourSpaces
 from scripts.site.prose import Piece, pieces
-from scripts.site.tex import NotAFormula, display
+from scripts.site.tex import FormulaError, display
 
 __all__ = ["FormulaExtension", "is_formula"]
 
@@ -24,13 +24,15 @@ LEFT = frozenset({"code", "pre", "script", "style", "svg", "math", "kbd"})
 STASHED = "\x02"
 """Begins a place that Markdown fills in later."""
 
-PROGRAMS = ("──", "│", "=…", "->", "import ", "ep.", "SparkSession", "__init__", " | ", "→ ", ".py")
+PROGRAMS = ("──", "│", "=…", "->", "import ", "ep.", "SparkSession", "__init__")
 """What has one of these is a program, a drawing or a list of names."""
 
 
 def is_formula(block: str) -> bool:
     """Whether an indented block is a formula, not a program or a drawing."""
-    return any(char in block for char in "=≤≥∝∈·∫Σ") and not any(sign in block for sign in PROGRAMS)
+    return any(char in block for char in "=≤≥∝∈·∫Σ^") and not any(
+        sign in block for sign in PROGRAMS
+    )
 
 
 class Displayed(Treeprocessor):
@@ -47,7 +49,7 @@ class Displayed(Treeprocessor):
                 continue
             try:
                 tex = display(text)
-            except NotAFormula:
+            except FormulaError:
                 continue
             pre.clear()
             pre.tag = "div"
@@ -126,14 +128,10 @@ def _plain(text: str) -> str:
 
 
 class FormulaExtension(Extension):
-    """Marks formulas: `class="formula" data-tex="…"`."""
+    """Reads lists as pages have them, and marks formulas: `class="formula" data-tex="…"`."""
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  (the name that Markdown calls)
-        """Put both steps into their places: before programs are coloured, after the headings."""
+        """Put the steps into their places: first of all, before programs, after headings."""
+        md.preprocessors.register(FourSpaces(md), "four spaces", 40)
         md.treeprocessors.register(Displayed(md), "formulas displayed", 35)
         md.treeprocessors.register(InProse(md), "formulas in prose", 4)
-
-
-def makeExtension(**options: Any) -> FormulaExtension:  # noqa: N802  (the name that Markdown calls)
-    """The extension, as Markdown asks for it."""
-    return FormulaExtension(**options)

@@ -24,7 +24,7 @@ OUTSIDE = (
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Mark formulas; list the pages of a folder that the navigation names."""
-    config.markdown_extensions.append(FormulaExtension())  # type: ignore[arg-type]
+    config.markdown_extensions.append(FormulaExtension())
     config.nav = _listed(config.nav)
     return config
 
@@ -32,7 +32,9 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 def on_files(files: Files, /, *, config: MkDocsConfig) -> Files:
     """All files by their paths in the repository; those of the theme as they are."""
     found = [
-        _file(Path(file.src_dir) / file.src_uri, config) if file.src_dir == config.docs_dir else file
+        _file(Path(file.src_dir) / file.src_uri, config)
+        if file.src_dir == config.docs_dir
+        else file
         for file in files
     ]
     for pattern in OUTSIDE:

@@ -6,14 +6,17 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from scripts.site.tex import BIG, GREEK, LOWERED, RAISED, NotAFormula, Reader, normal
+from scripts.site.notation import BIG, FUNCTIONS, GREEK, LOWERED, RAISED
+from scripts.site.tex import FormulaError, Reader, normal
 
 __all__ = ["Piece", "pieces"]
 
 SIGNS = frozenset("^_√≤≥≠∝≈∈∋∞½¼¾⅛⅝‖⌊⌈⟨−·×±∂ℓ′″\u0302\u0304") | {*BIG, *RAISED, *LOWERED}
 """Where one of these is, there is a formula."""
 
-ALONE = re.compile(r"(?<![\w.'’\-/+])(?![aAI]\b)[A-Za-z](?=$|[\s)\],;:?!…]|\.(?!\w)|'s\b|-)")
+ALONE = re.compile(
+    r"(?<![\w.'’\-/+])(?<!\w\()(?![aAI]\b)[A-Za-z](?=$|[\s)\],;:?!…]|\.(?!\w)|'s\b|-)"
+)
 """A letter by itself that is no word of English."""
 
 
@@ -68,7 +71,7 @@ def _formula(text: str, start: int) -> tuple[int, str | None]:
     reader = Reader(text, start)
     try:
         tex = reader.expression(prose=_named(text, start))
-    except NotAFormula:
+    except FormulaError:
         return start, None
     end = reader.at
     while text[end - 1] == " ":
@@ -97,7 +100,8 @@ def _is_formula(text: str, start: int, end: int) -> bool:
         return False
     if any(char in SIGNS or GREEK.match(char) for char in part):
         return not NAMES.fullmatch(part)
-    if ALONE.fullmatch(text, start, end):
+    if (alone := ALONE.match(text, start)) and alone.end() == end:
         return True
     lone = re.search(r"(?<![A-Za-z])[A-Za-z](?![A-Za-z])", part)
-    return bool(lone and len(part) > 1 and re.search(r"[=<>+/(|]|\[.*,", part))
+    plural = re.match(r"[A-Za-z]{3,}\(", part) and part.partition("(")[0] not in FUNCTIONS
+    return bool(lone and len(part) > 1 and not plural and re.search(r"[=<>+/(|]|\[.*,", part))

@@ -13,57 +13,36 @@ import textwrap
 import unicodedata
 from dataclasses import dataclass
 
-__all__ = ["NotAFormula", "Reader", "display", "normal"]
-
-FUNCTIONS = {
-    name: rf"\{name}"
-    for name in "min max exp ln log sin cos tan sinh cosh tanh sup inf arg arctan dim Pr".split()
-} | {
-    name: rf"\operatorname{{{name}}}"
-    for name in "floor ceil coth sech asinh erf erfc erfcx clip level Re Var".split()
-}
-RELATIONS = {
-    **{"=": "=", "≠": r"\ne ", "≤": r"\le ", "≥": r"\ge ", "<": "<", ">": ">", "≡": r"\equiv "},
-    **{"∝": r"\propto ", "≈": r"\approx ", "∈": r"\in ", "∋": r"\ni ", "→": r"\to "},
-    **{"↦": r"\mapsto ", "⟺": r"\iff ", "≪": r"\ll ", "≫": r"\gg ", "∼": r"\sim "},
-}
-OPERATORS = RELATIONS | {
-    **{"+": "+", "−": "-", "·": r"\cdot ", "×": r"\times ", "÷": r"\div ", "/": "/"},
-    **{"±": r"\pm ", "∩": r"\cap ", "∪": r"\cup ", "∘": r"\circ "},
-}
-BIG = {"Σ": r"\sum ", "Π": r"\prod ", "∫": r"\int "}
-SYMBOLS = {
-    **{"∞": r"\infty ", "ℓ": r"\ell ", "∂": r"\partial ", "…": r"\ldots ", "ℝ": r"\mathbb{R}"},
-    **{"½": r"\tfrac{1}{2}", "¼": r"\tfrac{1}{4}", "¾": r"\tfrac{3}{4}", "⅛": r"\tfrac{1}{8}"},
-    **{"⅝": r"\tfrac{5}{8}", "⅓": r"\tfrac{1}{3}", "⅔": r"\tfrac{2}{3}", "#": r"\#"},
-}
-OPENING = {"(": "(", "[": "[", "⌊": r"\lfloor ", "⌈": r"\lceil ", "⟨": r"\langle ", "{": r"\{"}
-CLOSING = {")": ")", "]": "]", "⌋": r"\rfloor ", "⌉": r"\rceil ", "⟩": r"\rangle ", "}": r"\}"}
-PARTNERS = {"(": ")]", "[": "])", "⌊": "⌋", "⌈": "⌉", "⟨": "⟩", "{": "}"}
-BARS = {"|": r"\vert ", "‖": r"\Vert "}
-ACCENTS = {"\u0302": "hat", "\u0304": "bar", "\u0303": "tilde", "\u030c": "check"}
-PRIMES = {"′": "'", "″": "''", "‴": "'''", "'": "'"}
-RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿⁱ", "0123456789-+ni", strict=True))
-LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-", strict=True))
-GREEK = re.compile(r"[α-ωΓΔΘΛΞΦΨΩϕϑ]")
-NUMBER = re.compile(r"\d[\d,]*(?<!,)(?:\.\d+)?")
-WORD = re.compile(r"[A-Za-z]+")
-DIFFERENTIAL = re.compile(r" ?d[a-zα-ω](?!\w)")
-EXPECTED = re.compile(
-    r"(?<![A-Za-z])E (?=[|α-ωΣ√∫⌊]|[A-Za-z][̂̄]?[\d_^(²′₁₂]|(?:min|max|exp|ln|cosh|sech|sinh)\b)"
+from scripts.site.notation import (
+    ACCENTS,
+    BARS,
+    BIG,
+    CLOSING,
+    DIFFERENTIAL,
+    EXPECTED,
+    FUNCTIONS,
+    GREEK,
+    LONG,
+    LOWERED,
+    NUMBER,
+    OPENING,
+    OPERATORS,
+    PARTNERS,
+    PLACE,
+    PLAIN,
+    PRIMES,
+    RAISED,
+    RELATIONS,
+    SHORT,
+    SPACES,
+    SYMBOLS,
+    WORD,
 )
-"""The expectation of what follows."""
-PLACE = re.compile(r"\d+|[A-Z]|(?:[a-z](?![\u0302\u0304]))+\d*")
-"""After a _: in w_iD the D is a factor."""
-SHORT = frozenset("hi lo is of in to if or as on up at so by no".split())
-"""Words of two letters; all others are products."""
-LONG = 72
-"""As many characters of a formula fit into a line of the site."""
-SPACES = re.compile(r" *")
-PLAIN = {",": ",", ";": ";", ":": r"\colon ", ".": ".", "!": "!", "%": r"\%", "|": r"\mid "}
+
+__all__ = ["FormulaError", "Reader", "display", "normal"]
 
 
-class NotAFormula(ValueError):
+class FormulaError(ValueError):
     """Raised where a text cannot be read on as a formula."""
 
 
@@ -85,7 +64,7 @@ def display(block: str) -> str:
         TeX for display mode; lines whose first = are in one column are aligned there.
 
     Raises:
-        NotAFormula: If there is something that no formula has.
+        FormulaError: If there is something that no formula has.
     """
     lines = [line.rstrip() for line in textwrap.dedent(normal(block)).rstrip().splitlines()]
     column = {line.find("=") for line in lines}
@@ -135,7 +114,7 @@ class Reader:
                 continue
             try:
                 made.append(self.expression(prose=True))
-            except NotAFormula:
+            except FormulaError:
                 self.at = here
                 made.append(self._loose())
         return "".join(made).strip()
@@ -147,7 +126,7 @@ class Reader:
             here = self.at
             try:
                 made += [self._operator(), self.operand(prose=True)]
-            except NotAFormula:
+            except FormulaError:
                 self.at = here
                 return "".join(made)
 
@@ -161,7 +140,7 @@ class Reader:
             here = self.at
             try:
                 made.append(self._beside())
-            except NotAFormula:
+            except FormulaError:
                 self.at = here
                 return "".join(made)
 
@@ -172,7 +151,7 @@ class Reader:
             self.at = found.end()
             return rf"\,{found[0].strip()}"
         if self._next() == "|" and not self._opens():
-            raise NotAFormula
+            raise FormulaError
         if EXPECTED.match(self.text, self.at - 1):
             self.at += 1
             return rf"\,{self.operand(prose=False)}"
@@ -200,7 +179,7 @@ class Reader:
             return found[0].replace(",", "{,}") + self._scripts()
         if found := WORD.match(self.text, self.at):
             return self._named(found[0], prose=prose)
-        raise NotAFormula
+        raise FormulaError
 
     def _named(self, word: str, *, prose: bool) -> str:
         """A letter, a function or a word; letters side by side are a product."""
@@ -220,7 +199,7 @@ class Reader:
         if word in ("hi", "lo"):
             return rf"\mathit{{{word}}}{scripts}"
         if not prose and not scripts:
-            raise NotAFormula
+            raise FormulaError
         self.words += not scripts
         return rf"\text{{{word}}}{scripts}"
 
@@ -239,13 +218,13 @@ class Reader:
                 return made + " " + self.operand(prose=False)
             if self._word() and len(self._word()) == 1 and self.at > here:
                 return made + " " + self.operand(prose=False)
-        except NotAFormula:
+        except FormulaError:
             pass
         self.at = here
         if self._next() not in ("(", "[", "|", "⌊", "{"):
             if scripts:
                 return made
-            raise NotAFormula
+            raise FormulaError
         return made + self._factor(prose=False)
 
     def _big(self) -> str:
@@ -256,7 +235,7 @@ class Reader:
         try:
             self._spaces()
             return made + self.operand(prose=False)
-        except NotAFormula:
+        except FormulaError:
             self.at = here
             return made
 
@@ -275,7 +254,7 @@ class Reader:
         while self._next() not in PARTNERS[opened]:
             made.append(self._inside())
         if not self._next():
-            raise NotAFormula
+            raise FormulaError
         return "".join(made) + CLOSING[self._take()]
 
     def _bars(self) -> str:
@@ -287,7 +266,7 @@ class Reader:
             made = [BARS[bar], self.expression(prose=True)]
         self._spaces()
         if self._next() != bar:
-            raise NotAFormula
+            raise FormulaError
         self.at += 1
         return "".join(made) + BARS[bar]
 
@@ -298,7 +277,7 @@ class Reader:
             return self._space(here)
         try:
             return self.expression(prose=True)
-        except NotAFormula:
+        except FormulaError:
             self.at = here
             return self._loose()
 
@@ -310,7 +289,7 @@ class Reader:
             return PLAIN.get(char) or OPERATORS[char]
         found = WORD.match(self.text, self.at)
         if not found:
-            raise NotAFormula(f"{char!r} at {self.at}")
+            raise FormulaError(f"{char!r} at {self.at}")
         self.at = found.end()
         if found[0] in FUNCTIONS:
             return FUNCTIONS[found[0]]
@@ -355,7 +334,7 @@ class Reader:
             return f"{{{sign}{self._accented()}}}"
         found = PLACE.match(self.text, self.at)
         if not found:
-            raise NotAFormula
+            raise FormulaError
         self.at = found.end()
         word = found[0]
         return f"{{{sign}{word}}}" if len(word) < 3 else rf"{{{sign}\text{{{word}}}}}"
@@ -378,11 +357,11 @@ class Reader:
         spaces = self._spaces()
         char = self._next()
         if spaces > 1 or char not in OPERATORS:
-            raise NotAFormula
+            raise FormulaError
         self.at += 1
         after = self._spaces()
         if bool(spaces) != bool(after) and char in "−+/·":
-            raise NotAFormula
+            raise FormulaError
         return OPERATORS[char]
 
     def _opens(self) -> bool:

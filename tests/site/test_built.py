@@ -1,0 +1,262 @@
+"""The site is built without a warning, its links lead somewhere, and a browser has no complaint."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urljoin, urlsplit
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FLAGS = [
+    *("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    *("--no-first-run", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
+]
+KINDS = ["", "guide/", "publish/", "reference/releases/", "proofs/limits/", "benchmarks/results/"]
+"""A page of every kind: start, how to, tutorial, reference, proof, benchmark."""
+
+FORMULAS = """async () => {
+  const page = new DOMParser().parseFromString(await (await fetch(location)).text(), "text/html");
+  const letters = (text) => [...text.normalize("NFKD").replace(/[ΣΠ]|[^\\p{L}\\p{N}]/gu, "")]
+    .sort().join("");
+  const written = [...page.querySelectorAll(".formula")].map((each) => letters(each.textContent));
+  const set = [...document.querySelectorAll(".formula .katex-html")]
+    .map((each) => letters(each.textContent));
+  return [written, set];
+}"""
+"""The letters and digits of all formulas, as they are written and as KaTeX shows them."""
+
+pytestmark = pytest.mark.slow
+
+
+@dataclass
+class Page(HTMLParser):
+    """The addresses that a page names, and the places that it has."""
+
+    text: str
+    links: list[tuple[str, str]] = field(default_factory=list)
+    places: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+        self.feed(self.text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name in ("id", "name") and value:
+                self.places.add(value)
+            if name in ("href", "src") and value is not None:
+                self.links.append((tag, value))
+
+
+def build(to: Path, root: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(to)],
+        cwd=root,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(root)},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site") / "site"
+    built = build(folder)
+    assert built.returncode == 0, built.stdout + built.stderr
+    assert not built.stdout + built.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[str, Page]:
+    """All pages by their addresses."""
+    return {
+        file.relative_to(site).as_posix().removesuffix("index.html"): Page(file.read_text("utf-8"))
+        for file in sorted(site.rglob("*.html"))
+    }
+
+
+def target(site: Path, address: str) -> Path:
+    found = site / unquote(address.lstrip("/"))
+    return found / "index.html" if found.is_dir() else found
+
+
+def test_every_link_leads_somewhere(site: Path, pages: dict[str, Page]) -> None:
+    checked = 0
+    for address, page in pages.items():
+        base = "http://site/" if address == "404.html" else f"http://site/{address}"
+        for tag, link in page.links:
+            at = urlsplit(urljoin(base, link))
+            if at.netloc != "site":
+                assert tag == "a", f"{address} loads {link}"
+                continue
+            file = target(site, at.path)
+            assert file.is_file(), f"{address} links to {link}"
+            if at.fragment and file.suffix == ".html":
+                name = file.relative_to(site).as_posix().removesuffix("index.html")
+                assert unquote(at.fragment) in pages[name].places, f"{address} links to {link}"
+            checked += 1
+    assert checked > 5000
+
+
+def test_every_page_of_the_repository_is_on_the_site(pages: dict[str, Page]) -> None:
+    written = [*ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/*.md"), *ROOT.glob("*.md")]
+    for file in written:
+        name = file.relative_to(ROOT).as_posix().removeprefix("docs/").removesuffix(".md").lower()
+        assert ("" if name == "readme" else f"{name}/") in pages
+
+
+def test_a_broken_link_fails_the_build(tmp_path: Path) -> None:
+    """The strict build is one that notices: a page with a link to nowhere is planted."""
+    root = tmp_path / "copy"
+    for folder in ("docs", "scripts", "src", "benchmarks"):
+        left = shutil.ignore_patterns("__pycache__", "data")
+        shutil.copytree(ROOT / folder, root / folder, ignore=left)
+    for file in [*ROOT.glob("*.md"), ROOT / "mkdocs.yml"]:
+        shutil.copy(file, root)
+    (root / "docs/proofs/planted.md").write_text("# Planted\n\n[nowhere](nowhere.md)\n", "utf-8")
+    built = build(tmp_path / "site", root)
+    assert built.returncode != 0
+    assert "nowhere.md" in built.stdout + built.stderr
+
+
+def test_the_search_knows_names_and_formulas(site: Path) -> None:
+    index = json.loads((site / "search/search_index.json").read_text("utf-8"))
+    places = {entry["location"]: entry["text"] for entry in index["docs"]}
+    assert "reference/publishing/#epsilons.mean" in places
+    assert "k_i/s ≤ e_i ≤ ε_i" in places["proofs/additive/#statement"]
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    handler = functools.partial(Quiet, directory=str(site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    names = ("chromium", "chromium-browser", "google-chrome")
+    program = next((found for each in names if (found := shutil.which(each))), None)
+    if program is None:
+        reason = "the site is opened in Chromium, and it is not here"
+        if os.environ.get("EPSILONS_SKIP_NOTHING"):
+            pytest.fail(f"EPSILONS_SKIP_NOTHING is set, and {reason}")
+        pytest.skip(reason)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=FLAGS, timeout=120_000)
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Tab:
+    """A page in the browser, with what it complained of and what it asked for."""
+
+    page: Any
+    messages: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.set_default_timeout(120_000)
+        self.page.on("console", lambda message: self.messages.append(message.text))
+        self.page.on("pageerror", lambda error: self.messages.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("response", self._answered)
+
+    def _answered(self, response: Any) -> None:
+        if response.status >= 400:
+            self.messages.append(f"{response.status} {response.url}")
+
+    def open(self, address: str) -> None:
+        self.page.goto(address, wait_until="load")
+        self.page.evaluate("document.fonts.ready")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [380, 1280])
+def test_pages_in_a_browser(chromium: Any, address: str, width: int, scheme: str) -> None:
+    """No message, no other host, nothing wider than the screen, no serious finding of axe."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    screen = {"width": width, "height": 900}
+    context = chromium.new_context(viewport=screen, color_scheme=scheme)
+    tab = Tab(context.new_page())
+    for kind in KINDS:
+        tab.open(address + kind)
+        wide = tab.page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= width, kind
+        found = Axe().run(tab.page).response["violations"]
+        serious = [
+            (each["id"], each["nodes"][0]["html"][:200])
+            for each in found
+            if each["impact"] in ("serious", "critical")
+        ]
+        assert serious == [], kind
+    context.close()
+    assert tab.messages == []
+    assert [url for url in tab.asked if not url.startswith((address, "data:"))] == []
+
+
+def test_every_formula_is_set_with_all_its_letters(
+    chromium: Any, address: str, pages: dict[str, Page]
+) -> None:
+    tab = Tab(chromium.new_page())
+    many = 0
+    for name in pages:
+        if name == "404.html":
+            continue
+        tab.open(address + name)
+        written, shown = tab.page.evaluate(FORMULAS)
+        assert shown == written, name
+        many += len(shown)
+    assert many > 5000
+    assert tab.messages == []
+
+
+def test_the_search_finds(chromium: Any, address: str) -> None:
+    tab = Tab(chromium.new_page())
+    tab.open(address)
+    tab.page.click("[data-md-component=search-query]")
+    tab.page.keyboard.type("staircase")
+    tab.page.wait_for_selector(".md-search-result__item a")
+    assert "staircase" in tab.page.inner_text(".md-search-result__list").lower()
+    assert tab.messages == []
+
+
+def test_a_formula_that_cannot_be_set_is_noticed(chromium: Any, address: str) -> None:
+    """The test above can fail: a wrong one stays as it was written, and the console says so."""
+    tab = Tab(chromium.new_page())
+    wrong = '<span class="formula" data-tex="\\frac{">½ of it</span></body>'
+
+    def plant(route: Any) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, body=answer.text().replace("</body>", wrong))
+
+    tab.page.route("**/security/", plant)
+    tab.open(f"{address}security/")
+    assert "½ of it" in tab.page.inner_text("body")
+    assert any("½ of it" in message for message in tab.messages)

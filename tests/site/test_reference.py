@@ -1,0 +1,51 @@
+"""What the site is made of: every public name, every page, and nothing of another host."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+REFERENCE = {
+    page.name: re.findall(r"^::: (\S+)$", page.read_text("utf-8"), re.M)
+    for page in (ROOT / "docs/reference").glob("*.md")
+}
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["epsilons", "epsilons.local", "epsilons.verify", "epsilons.theory", "epsilons.errors"],
+)
+def test_every_public_name_is_in_the_reference_once(module: str) -> None:
+    room = importlib.import_module(module)
+    parts = {"epsilons.local", "epsilons.verify", "epsilons.theory", "epsilons.errors"}
+    names = {f"{module}.{name}" for name in room.__all__} - parts
+    shown = Counter(name for names in REFERENCE.values() for name in names)
+    here = {name for name in shown if name.rpartition(".")[0] == module}
+    assert here == names
+    assert all(shown[name] == 1 for name in names)
+
+
+def test_every_page_of_the_reference_shows_something() -> None:
+    assert all(REFERENCE.values())
+
+
+def test_nothing_is_asked_of_another_host_by_the_settings() -> None:
+    settings = (ROOT / "mkdocs.yml").read_text("utf-8")
+    assert "font: false" in settings
+    assert "http" not in settings
+    own = re.compile(r"https?://(?!www\.w3\.org/)")  # the name of a name space is no address
+    for file in (ROOT / "docs/assets").glob("*.*"):
+        assert not own.search(file.read_text("utf-8")), file
+
+
+def test_katex_has_its_licence_and_the_fonts_that_it_names() -> None:
+    folder = ROOT / "docs/assets/katex"
+    assert "MIT License" in (folder / "LICENSE").read_text("utf-8")
+    named = set(re.findall(r"url\(fonts/([^)]+)\)", (folder / "katex.min.css").read_text("utf-8")))
+    assert named == {font.name for font in (folder / "fonts").iterdir()}
+    assert all(name.endswith(".woff2") for name in named)
