@@ -32,7 +32,7 @@ import epsilons
 from epsilons.__main__ import cli
 from epsilons.allocation import FREQUENCY_RULES, RULES
 from epsilons.mechanisms import additive, histogram
-from epsilons.statistics import STATISTICS, adaptive
+from epsilons.statistics import STATISTICS, methods
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(
@@ -162,7 +162,7 @@ def test_links_resolve(page: str) -> None:
 
 def test_every_rule_is_in_the_guide() -> None:
     guide = (ROOT / "docs/guide.md").read_text("utf-8")
-    names = {*RULES, *FREQUENCY_RULES, *adaptive.METHODS}
+    names = {*RULES, *FREQUENCY_RULES, *methods.ADAPTIVE}
     assert all(f"| `{name}` |" in guide for name in names)
 
 
