@@ -53,6 +53,7 @@ KEPT: int = 4
 
 LONG: dict[str, int] = {
     "tests/allocation/test_rules.py": 8,
+    "tests/collector/test_browser.py": 3,
     "tests/experiments/": 3,
     "tests/fuzz/test_several.py": 4,
     "tests/ledger/": 2,

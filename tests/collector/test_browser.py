@@ -123,6 +123,9 @@ def test_a_person_answers_and_the_same_bytes_are_sent_again(
     shown = page.locator("#bytes").inner_text()
     assert phone.sent == [], "it is shown before it is sent"
     shoot(page, f"{name}-made")
+    page.reload()
+    page.wait_for_selector("#made:not([hidden])")
+    assert page.locator("#bytes").inner_text() == shown, "it was kept before it was shown"
     page.get_by_role("button", name="Send it").click()
     phone.outcome(201)
     assert served.count(name) == before + 1

@@ -14,6 +14,7 @@ import pytest
 from epsilons import local
 from epsilons.collector import Level
 from epsilons.local.coins import threshold
+from epsilons.local.people import GRID
 from tests.collector.node import PAGES, node
 from tests.local.tape import Tape
 from tests.local.test_report_vectors import vectors
@@ -87,6 +88,11 @@ def random_case(rng: np.random.Generator) -> dict[str, Any]:
         question["options"] = [f"{LABELS[k % 10]} {k}" for k in range(many)]
         value = int(rng.integers(many))
     words = rng.integers(0, 2**64, 8, dtype=np.uint64)
+    if kind == "number" and rng.integers(2):  # on either side of where the value stands on the grid
+        lo, hi = question["bounds"]
+        part = min(max((value - lo) / (hi - lo), 0.0), 1.0)
+        place = round(part * GRID) + int(rng.integers(-1, 2))
+        words[0] = min(max((place << 34) - int(rng.integers(2)), 0), 2**64 - 1)
     if rng.integers(3) == 0:  # on either side of the threshold, and a word that is drawn again
         edge = threshold(epsilon) - int(rng.integers(2))
         words[0 if kind == "yes-no" else 1] = edge

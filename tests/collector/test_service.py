@@ -55,6 +55,8 @@ def test_the_live_estimate_is_that_of_the_reports(opened: Any, survey: collector
     assert [each["value"] for each in told["results"]] == pytest.approx(
         np.atleast_1d(expected.value)
     )
+    alike = np.atleast_1d(survey.mechanism.estimate(data, weights="uniform").value)
+    assert [each["value"] for each in told["alike"]] == pytest.approx(alike)
     low, high = expected.interval() if survey.options is None else expected.band()
     assert [each["low"] for each in told["results"]] == pytest.approx(np.atleast_1d(low))
     assert [each["high"] for each in told["results"]] == pytest.approx(np.atleast_1d(high))

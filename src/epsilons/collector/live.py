@@ -18,6 +18,9 @@ from epsilons.release import Release
 
 __all__ = ["Live", "joined"]
 
+WEIGHTS: Final = ("variance", "uniform")
+"""By their level; and all alike, which holds also if people's choice goes with their answer."""
+
 TICK: Final = 1.0
 """Seconds between two merges at least."""
 
@@ -68,7 +71,7 @@ class Live:
         self._waiting: Counter[bytes] = Counter(forms)
         self._adding = threading.Lock()
         self._merging = threading.Lock()
-        self._state: State | None = None
+        self._states: dict[str, State] = {}
         self._told: dict[str, Any] | None = None
         self._counts = dict.fromkeys((each.name for each in survey.levels), 0)
         self._last = -TICK
@@ -86,11 +89,14 @@ class Live:
             if taken:
                 for data, many in taken.items():
                     self._counts[self._door.level(data)] += many
-                state = self._survey.mechanism.state(joined(taken))
-                self._state = state if self._state is None else self._state + state
+                reports = joined(taken)
+                for weights in WEIGHTS:
+                    state = self._survey.mechanism.state(reports, weights=weights)
+                    held = self._states.get(weights)
+                    self._states[weights] = state if held is None else held + state
             self._last = self._clock()
             if taken or self._told is None:
-                self._told = told(self._survey, self._state, self._counts)
+                self._told = told(self._survey, self._states, self._counts)
             return self._told
 
     def estimate(self) -> dict[str, Any]:
@@ -101,12 +107,12 @@ class Live:
         return dict(known)
 
 
-def told(survey: Survey, state: State | None, counts: dict[str, int]) -> dict[str, Any]:
+def told(survey: Survey, states: Mapping[str, State], counts: Mapping[str, int]) -> dict[str, Any]:
     """An estimate as plain data.
 
     Args:
         survey: what was asked.
-        state: of all reports; None if there are none.
+        states: of all reports, for each kind of `WEIGHTS`; empty if there are none.
         counts: how many reports there are at each level, by name.
     """
     levels = [
@@ -114,21 +120,31 @@ def told(survey: Survey, state: State | None, counts: dict[str, int]) -> dict[st
         for each in survey.levels
     ]
     found: dict[str, Any] = {"reports": sum(counts.values()), "levels": levels, "results": []}
-    if state is None:
+    if not states:
         return found
-    release: Release = survey.mechanism.estimate(state)
-    lies = max(state.n // 100, 1)
+    release, alike = (_release(survey, states[weights]) for weights in WEIGHTS)
+    lies = max(found["reports"] // 100, 1)
     moved = float(release.influence(lies))
     lo, hi = survey.bounds or (0.0, 1.0)
     # As far as the whole range, it is anywhere: plain data have no word for infinity.
     found["influence"] = {"reports": lies, "moved": moved if moved < hi - lo else None}
+    found["results"] = _results(survey, release)
+    found["alike"] = _results(survey, alike)
+    return found
+
+
+def _release(survey: Survey, state: State) -> Release:
+    found: Release = survey.mechanism.estimate(state, weights=state.weights)
+    return found
+
+
+def _results(survey: Survey, release: Release) -> list[dict[str, Any]]:
+    """Each number with its range; those of all options hold at once."""
     if survey.options is None:
         low, high = release.interval(0.95)
-        found["results"] = [{"value": release.value, "low": float(low), "high": float(high)}]
-        return found
+        return [{"value": release.value, "low": float(low), "high": float(high)}]
     lows, highs = release.band(0.95)
-    found["results"] = [
+    return [
         {"label": label, "value": float(value), "low": float(low), "high": float(high)}
         for label, value, low, high in zip(survey.options, release.value, lows, highs, strict=True)
     ]
-    return found

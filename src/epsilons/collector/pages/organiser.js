@@ -35,7 +35,12 @@ function picture(result) {
   return svg;
 }
 
-function result(each) {
+function ranged(each) {
+  return `${worded(each.value)} (95 %: from ${worded(each.low)} to ${worded(each.high)})`;
+}
+
+// An estimate; below it the same, if all reports count alike.
+function result(each, alike) {
   const box = document.createElement("div"), words = document.createElement("p");
   const strong = document.createElement("strong");
   const what = each.label ?? (question.kind === "number" ? "Mean" : "Share of yes");
@@ -43,7 +48,9 @@ function result(each) {
   strong.textContent = `${what}: ${worded(each.value)}`;
   words.append(strong, ` (95 %: from ${worded(each.low)} to ${worded(each.high)})`);
   if (part(each.low) === 0 && part(each.high) === 100) words.append(": nothing can be said yet");
-  box.append(words, picture(each));
+  const second = cell("p", `If all reports count alike: ${ranged(alike)}`);
+  second.className = "note";
+  box.append(words, picture(each), second);
   return box;
 }
 
@@ -66,14 +73,16 @@ function render(told) {
     + `${when(question.closes)}.`);
   say("many", `${told.reports} reports; ${told.used} of ${told.invited} invitations were used.`);
   find("results").replaceChildren(...(told.results.length
-    ? told.results.map(result) : [cell("p", "No report has come yet.")]));
+    ? told.results.map((each, at) => result(each, told.alike[at])) : [cell("p", "No report has come yet.")]));
   const together = question.kind === "one-of" ? " All ranges hold at once." : "";
   say("honest", told.status === "closed early"
     ? "This survey was closed before its time. If the moment was chosen by looking at the estimate, "
       + "the interval does not hold."
-    : "The interval holds with 95 % at the closing time that was fixed beforehand, for those who "
-      + `answered.${together} It does not hold for a moment that somebody chooses because the `
-      + "numbers look good. Asking the same people again spends their privacy again.");
+    : `The interval holds with 95 % at the closing time that was fixed beforehand.${together} It does `
+      + "not hold for a moment that somebody chooses because the numbers look good. It takes those who "
+      + "answered for a random sample. It counts reports by their level, as if the choice of a level "
+      + "said nothing of the answer; where it does, read the second line. Asking the same people again "
+      + "spends their privacy again.");
   say("influence", told.influence ? influence(told.influence) : "");
   find("levels").replaceChildren(...told.levels.map((level) => {
     const row = document.createElement("tr"), head = cell("th", level.name);
