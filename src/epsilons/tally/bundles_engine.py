@@ -23,7 +23,7 @@ from epsilons.tally.columns import Columns, Mark
 from epsilons.tally.expressions import (
     budget_and_person,
     few_budgets,
-    on_rungs,
+    put_on_rungs,
     rungs_put_off,
     with_key,
 )
@@ -270,7 +270,7 @@ def _query(
     elif plan.budgets:
         by = [*by, "e"]
     parts = rows.group_by(*by).agg(*added) if by else rows.select(*added)
-    parts = parts if later is None else on_rungs(parts, later)
+    parts = parts if later is None else put_on_rungs(parts, later)
     own: list[str] = []
     for name, key, mark, declared in plan.labels.values():
         out = f"{name} out"

@@ -23,7 +23,7 @@ from epsilons.tally.expressions import (
     belongs_to_nobody,
     budget_and_person,
     few_budgets,
-    on_rungs,
+    put_on_rungs,
     rungs_put_off,
     with_key,
     with_totals,
@@ -80,7 +80,7 @@ def count(table: Columns, categories: Categories) -> CellGroups:
                 parts = _of_people(rows, budgets=grouped)
             else:
                 parts = _of_rows(rows, budgets=grouped, few=few)
-                parts = parts if ladder is None else on_rungs(parts, ladder)
+                parts = parts if ladder is None else put_on_rungs(parts, ladder)
             parts = sorted_out(parts, labels, categories)
             query = _parts(parts, budgets=grouped, folded=folded)
             found.append(collected(query, table.passed))

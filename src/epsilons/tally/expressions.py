@@ -22,7 +22,7 @@ __all__ = [
     "budget_and_person",
     "few_budgets",
     "floats",
-    "on_rungs",
+    "put_on_rungs",
     "rungs_put_off",
     "with_key",
     "with_quotient",
@@ -132,7 +132,7 @@ def rungs_put_off(table: Columns) -> Ladder | None:
     return table.ladder if few else None
 
 
-def on_rungs(groups: nw.LazyFrame[Any], ladder: Ladder) -> nw.LazyFrame[Any]:
+def put_on_rungs(groups: nw.LazyFrame[Any], ladder: Ladder) -> nw.LazyFrame[Any]:
     """Put the budget `e` of groups on a ladder, which their rows were not put on."""
     import narwhals as nw
 

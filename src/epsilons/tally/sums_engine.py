@@ -21,7 +21,7 @@ from epsilons.tally.expressions import (
     budget_and_person,
     few_budgets,
     floats,
-    on_rungs,
+    put_on_rungs,
     rungs_put_off,
     with_key,
     with_quotient,
@@ -100,7 +100,7 @@ def gathered(
     def run() -> nw.DataFrame[Any]:
         ladder = rungs_put_off(table)
         if ladder is not None:
-            each = on_rungs(_by_budget(people(replace(table, ladder=None)), also), ladder)
+            each = put_on_rungs(_by_budget(people(replace(table, ladder=None)), also), ladder)
         else:
             each = people(table)
             if grouped and not folded and few_budgets(each):
