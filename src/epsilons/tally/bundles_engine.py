@@ -20,7 +20,13 @@ from epsilons.tally.cells import CellGroups, Parts, levels_of
 from epsilons.tally.cells_engine import PIECE
 from epsilons.tally.collect import collected
 from epsilons.tally.columns import Columns, Mark
-from epsilons.tally.expressions import budget_and_person, few_budgets, with_key
+from epsilons.tally.expressions import (
+    budget_and_person,
+    few_budgets,
+    put_on_rungs,
+    rungs_put_off,
+    with_key,
+)
 from epsilons.tally.failures import guarded
 from epsilons.tally.frames import asked
 from epsilons.tally.grid import HALF
@@ -167,11 +173,12 @@ def count(every: Sequence[Wanted], data: Any, epsilon: Any, ladder: Ladder | Non
     def run() -> nw.DataFrame[Any]:
         import narwhals as nw
 
-        few = not plan.budgets or few_budgets(_budgets(plan.table))
-        pieces = [plan.table] if few else plan.table.pieces(PIECE)
+        later = rungs_put_off(plan.table)
+        table = plan.table if later is None else replace(plan.table, ladder=None)
+        few = not plan.budgets or later is not None or few_budgets(_budgets(table))
         found = [
-            collected(_query(plan, _rows(plan, piece), few=few), plan.table.passed)
-            for piece in pieces
+            collected(_query(plan, _rows(plan, piece), few=few, later=later), table.passed)
+            for piece in ([table] if few else table.pieces(PIECE))
         ]
         return found[0] if len(found) == 1 else nw.concat(found)
 
@@ -237,8 +244,10 @@ def _bounds(wanted: Wanted) -> tuple[float, float]:
     return wanted.ask.bounds
 
 
-def _query(plan: _Plan, rows: nw.LazyFrame[Any], *, few: bool) -> nw.LazyFrame[Any]:
-    """Add rows up by level and all labels."""
+def _query(
+    plan: _Plan, rows: nw.LazyFrame[Any], *, few: bool, later: Ladder | None
+) -> nw.LazyFrame[Any]:
+    """Add rows up by level and all labels; `later` is the ladder that groups are put on."""
     import narwhals as nw
 
     there = rows.collect_schema()
@@ -261,6 +270,7 @@ def _query(plan: _Plan, rows: nw.LazyFrame[Any], *, few: bool) -> nw.LazyFrame[A
     elif plan.budgets:
         by = [*by, "e"]
     parts = rows.group_by(*by).agg(*added) if by else rows.select(*added)
+    parts = parts if later is None else put_on_rungs(parts, later)
     own: list[str] = []
     for name, key, mark, declared in plan.labels.values():
         out = f"{name} out"

@@ -9,6 +9,7 @@ no engine does. That is at most levels × categories × different numbers of row
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from epsilons.tally.expressions import (
     belongs_to_nobody,
     budget_and_person,
     few_budgets,
+    put_on_rungs,
+    rungs_put_off,
     with_key,
     with_totals,
 )
@@ -66,14 +69,18 @@ def count(table: Columns, categories: Categories) -> CellGroups:
     def run() -> nw.DataFrame[Any]:
         import narwhals as nw
 
-        few = not grouped or folded or few_budgets(_rows(table, categories, indexed=True))
+        ladder = rungs_put_off(table)
+        counted = table if ladder is None else replace(table, ladder=None)
+        few = not grouped or folded or ladder is not None
+        few = few or few_budgets(_rows(table, categories, indexed=True))
         found = []
-        for piece in [table] if few else table.pieces(PIECE):
+        for piece in [counted] if few else table.pieces(PIECE):
             rows = _rows(piece, categories, indexed=True)
             if folded:
                 parts = _of_people(rows, budgets=grouped)
             else:
                 parts = _of_rows(rows, budgets=grouped, few=few)
+                parts = parts if ladder is None else put_on_rungs(parts, ladder)
             parts = sorted_out(parts, labels, categories)
             query = _parts(parts, budgets=grouped, folded=folded)
             found.append(collected(query, table.passed))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from epsilons.ladder import HUGE
+from epsilons.ladder import HUGE, Ladder
 from epsilons.tally.budget_columns import rung
 from epsilons.tally.collect import glanced
 from epsilons.tally.columns import Columns
@@ -22,6 +23,8 @@ __all__ = [
     "budget_and_person",
     "few_budgets",
     "floats",
+    "put_on_rungs",
+    "rungs_put_off",
     "with_key",
     "with_quotient",
     "with_totals",
@@ -120,6 +123,27 @@ def few_budgets(rows: nw.LazyFrame[Any]) -> bool:
     elif peek == "never":
         return False
     return len(set(glanced(rows.select("e").head(PEEK))["e"].to_list())) <= PEEK // 8
+
+
+def rungs_put_off(table: Columns) -> Ladder | None:
+    """The ladder, if rows are added up by their budgets as they are, and put on rungs after that.
+
+    To search a rung for each row takes longer than all the rest. What a rung is asked for is one
+    budget, so that the rung of a group of equal ones is that of its rows: the integers are the
+    same. Where budgets are many, or nobody can look, rungs are found row by row.
+    """
+    if table.ladder is None or table.person is not None or not isinstance(table.epsilon, str):
+        return None
+    plain = replace(table, ladder=None)
+    few = few_budgets(plain.frame.select(*budget_and_person(plain)))
+    return table.ladder if few else None
+
+
+def put_on_rungs(groups: nw.LazyFrame[Any], ladder: Ladder) -> nw.LazyFrame[Any]:
+    """Put the budget `e` of groups on a ladder, which their rows were not put on."""
+    import narwhals as nw
+
+    return groups.with_columns(rung(ladder, nw.col("e"), groups).alias("e"))
 
 
 def with_quotient(rows: nw.LazyFrame[Any], name: str, above: str, below: str) -> nw.LazyFrame[Any]:

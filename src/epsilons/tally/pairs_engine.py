@@ -37,7 +37,7 @@ def count(table: Columns, bounds: Bounds, beside: Bounds) -> tuple[SumGroups, di
         DataError: the engine failed.
     """
 
-    def people() -> nw.LazyFrame[Any]:
+    def people(table: Columns) -> nw.LazyFrame[Any]:
         import narwhals as nw
 
         rows = _rows(table, (bounds, beside))

@@ -9,11 +9,12 @@ and group, and by how many entries their people have: so people are counted exac
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from epsilons.ladder import Ladder
 from epsilons.tally.categories import Categories
 from epsilons.tally.cells_engine import PIECE
 from epsilons.tally.collect import collected
@@ -23,6 +24,8 @@ from epsilons.tally.expressions import (
     belongs_to_nobody,
     budget_and_person,
     few_budgets,
+    put_on_rungs,
+    rungs_put_off,
     with_key,
     with_quotient,
     with_totals,
@@ -142,6 +145,9 @@ def _queries(query: _Query) -> list[nw.LazyFrame[Any]]:
     table = query.table
     if table.person is not None:
         return [_of_people(query, _rows(query, table))]
+    ladder = rungs_put_off(table)
+    if ladder is not None:
+        return [_of_rows(query, _rows(query, replace(table, ladder=None)), few=True, later=ladder)]
     few = not query.budgets or few_budgets(_rows(query, table))
     pieces = [table] if few else table.pieces(PIECE)
     return [_of_rows(query, _rows(query, piece), few=few) for piece in pieces]
@@ -188,8 +194,10 @@ def _grouped(
     return rows.group_by(*by).agg(*totals) if by else rows.select(*totals)
 
 
-def _of_rows(query: _Query, rows: nw.LazyFrame[Any], *, few: bool) -> nw.LazyFrame[Any]:
-    """Add up rows that are people by level and group."""
+def _of_rows(
+    query: _Query, rows: nw.LazyFrame[Any], *, few: bool, later: Ladder | None = None
+) -> nw.LazyFrame[Any]:
+    """Add up rows that are people by level and group; `later` is the ladder of groups."""
     import narwhals as nw
 
     names = [name for name, _ in query.groups]
@@ -200,6 +208,7 @@ def _of_rows(query: _Query, rows: nw.LazyFrame[Any], *, few: bool) -> nw.LazyFra
         parts = _grouped(rows, ["e", *names], totals)
     else:
         parts = _grouped(with_key(rows), ["key", *names], [*totals, smallest])
+    parts = parts if later is None else put_on_rungs(parts, later)
     whole = [name for name in _ENTRIES if name in parts.collect_schema()]
     by, parts = _sorted(query, parts)
     if query.budgets:

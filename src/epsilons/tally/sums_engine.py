@@ -21,6 +21,8 @@ from epsilons.tally.expressions import (
     budget_and_person,
     few_budgets,
     floats,
+    put_on_rungs,
+    rungs_put_off,
     with_key,
     with_quotient,
 )
@@ -62,7 +64,7 @@ def count(
         DataError: the engine failed.
     """
 
-    def people() -> nw.LazyFrame[Any]:
+    def people(table: Columns) -> nw.LazyFrame[Any]:
         rows = _rows(table, bounds, rule)
         found = rows if table.person is None else fold(rows, budgets=isinstance(table.epsilon, str))
         if moments == 1:
@@ -76,13 +78,14 @@ def count(
 
 
 def gathered(
-    table: Columns, people: Callable[[], nw.LazyFrame[Any]], also: Sequence[str]
+    table: Columns, people: Callable[[Columns], nw.LazyFrame[Any]], also: Sequence[str]
 ) -> tuple[SumGroups, dict[str, Integers]]:
     """Add people up by budget level, on the engine.
 
     Args:
         table: a frame with checked columns.
-        people: makes one row of each person: `x`, `e`, `valid`, and what `fold` says beside.
+        people: makes one row of each person of a table: `x`, `e`, `valid`, and what `fold` says
+            beside.
         also: further columns of whole numbers, to be added up.
 
     Returns:
@@ -95,9 +98,13 @@ def gathered(
     grouped, folded = isinstance(table.epsilon, str), table.person is not None
 
     def run() -> nw.DataFrame[Any]:
-        each = people()
-        if grouped and not folded and few_budgets(each):
-            each = _by_budget(each, also)
+        ladder = rungs_put_off(table)
+        if ladder is not None:
+            each = put_on_rungs(_by_budget(people(replace(table, ladder=None)), also), ladder)
+        else:
+            each = people(table)
+            if grouped and not folded and few_budgets(each):
+                each = _by_budget(each, also)
         query = _by_level(each, also, grouped=grouped, folded=folded)
         return collected(query, table.passed)
 
