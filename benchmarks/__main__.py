@@ -19,7 +19,9 @@ from benchmarks import page, timing
 from benchmarks.page import Section
 
 FOLDER = Path(__file__).parent
-ROOMS = ("allocation", "noise", "mean", "frequencies", "groups", "rungs", "local", "gaussian")
+ROOMS = (
+    "allocation", "noise", "mean", "frequencies", "million", "groups", "rungs", "local", "gaussian",
+)  # fmt: skip
 
 
 def rooms(*, quick: bool) -> Section:

@@ -27,22 +27,33 @@ Counts = dict[tuple[float, str], int]
 def polars_mean(path: Path, budget: str) -> Any:
     import polars as pl
 
+    return polars_mean_of(pl.scan_parquet(path), budget)
+
+
+def polars_mean_of(rows: Any, budget: str) -> Any:
+    import polars as pl
+
     value = pl.col("value")
     steps = ((value - LO) * STEP + 0.5).clip(0.0, GRID + 0.5).floor()
     cell = pl.when(value.is_finite()).then(steps).otherwise(HALF).cast(pl.Int64).alias("x")
     totals = [pl.len(), pl.col("x").sum()]
     if budget == "own":
-        rows = pl.scan_parquet(path).select(cell, polars_key().alias("key"), "own")
+        rows = rows.select(cell, polars_key().alias("key"), "own")
         query = rows.group_by("key").agg(pl.col("own").min(), *totals).drop("key")
     else:
-        query = pl.scan_parquet(path).select(budget, cell).group_by(budget).agg(*totals)
+        query = rows.select(budget, cell).group_by(budget).agg(*totals)
     return query.collect(engine="streaming").rows()
 
 
 def polars_frequencies(path: Path, budget: str) -> Any:
     import polars as pl
 
-    rows = pl.scan_parquet(path)
+    return polars_frequencies_of(pl.scan_parquet(path), budget)
+
+
+def polars_frequencies_of(rows: Any, budget: str) -> Any:
+    import polars as pl
+
     if budget == "own":
         rows = rows.select(polars_key().alias("key"), "own", "word")
         query = rows.group_by("key", "word").agg(pl.col("own").min(), pl.len())

@@ -1,0 +1,72 @@
+"""A million rows beside the bare query: what a call costs besides its one pass over the rows.
+
+Ten milliseconds are allowed for the call itself, and a seventh of the bare query for what the bare
+mean does not ask: sums of squares, which make intervals narrower.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks import bare, data
+from benchmarks.speed import MEAN, TABLE, Engine, Work, release, same
+from benchmarks.timing import Ratio, Result, alternate
+
+ROWS = 10**6
+CALL = 0.010
+"""Seconds that a call may take besides."""
+
+LIMIT = 1.15
+
+
+def results() -> Iterator[Result]:
+    path = data.table(ROWS)
+    for engine in engines(path):
+        for work in (MEAN, TABLE):
+            same(engine, work, path)
+            query = engine.mean if work is MEAN else engine.frequencies
+            turns = alternate(*_turns(engine, work, path, query), runs=15)
+            name = f"{engine.name}, 10⁶ rows, {work.name}: less 10 ms, over the bare query"
+            yield besides(turns).result(name, LIMIT)
+
+
+def besides(turns: Ratio) -> Ratio:
+    """The same times, without what a call may take."""
+    return Ratio(tuple(max(mine - CALL, 0.0) for mine in turns.ours), turns.other)
+
+
+def _turns(
+    engine: Engine, work: Work, path: Path, query: Callable[[Path, str], Any]
+) -> tuple[Callable[[], Any], Callable[[], Any]]:
+    return lambda: release(work, engine.read(path)), lambda: query(path, work.budget)
+
+
+def engines(path: Path) -> Iterator[Engine]:
+    """Those whose start does not outweigh a million rows; PyArrow holds its rows in memory."""
+    import duckdb
+    import polars as pl
+    import pyarrow.parquet as pq
+
+    yield Engine("Polars", LIMIT, lambda path: path, bare.polars_mean, bare.polars_frequencies)
+    connection = duckdb.connect()
+    connection.sql("SET enable_progress_bar = false")
+    yield Engine(
+        "DuckDB",
+        LIMIT,
+        lambda path: connection.read_parquet(str(path)),
+        lambda path, budget: bare.duckdb_mean(connection, path, budget),
+        lambda path, budget: bare.duckdb_frequencies(connection, path, budget),
+    )
+    held = pq.read_table(path)
+    in_polars = pl.from_arrow(held)
+    assert isinstance(in_polars, pl.DataFrame)
+    frame = in_polars.lazy()
+    yield Engine(
+        "PyArrow",
+        LIMIT,
+        lambda _: held,
+        lambda _, budget: bare.polars_mean_of(frame, budget),
+        lambda _, budget: bare.polars_frequencies_of(frame, budget),
+    )
