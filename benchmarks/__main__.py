@@ -19,7 +19,7 @@ from benchmarks import page, timing
 from benchmarks.page import Section
 
 FOLDER = Path(__file__).parent
-ROOMS = ("allocation", "noise", "mean", "frequencies", "groups", "local", "gaussian")
+ROOMS = ("allocation", "noise", "open", "mean", "frequencies", "groups", "local", "gaussian")
 
 
 def rooms(*, quick: bool) -> Section:
