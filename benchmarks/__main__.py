@@ -20,8 +20,17 @@ from benchmarks.page import Section
 
 FOLDER = Path(__file__).parent
 ROOMS = (
-    "allocation", "noise", "mean", "frequencies", "million", "groups", "rungs", "local", "gaussian",
-)  # fmt: skip
+    "allocation",
+    "noise",
+    "open",
+    "mean",
+    "frequencies",
+    "million",
+    "groups",
+    "rungs",
+    "local",
+    "gaussian",
+)
 
 
 def rooms(*, quick: bool) -> Section:

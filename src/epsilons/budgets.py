@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
 from collections.abc import Mapping
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -137,6 +139,8 @@ def float_down(number: Any) -> float:
     """
     if isinstance(number, float):
         return float(number)
+    if type(number) is Fraction:
+        return _fraction_down(number)
     if isinstance(number, np.integer):
         number = int(number)  # which Python compares with floats exactly, and NumPy does not
     if isinstance(number, Decimal) and number.is_nan():
@@ -152,6 +156,17 @@ def float_down(number: Any) -> float:
     else:
         above = near > number
     return math.nextafter(near, -math.inf) if above else near
+
+
+def _fraction_down(number: Fraction) -> float:
+    """`float_down` of a fraction, by whole numbers: there are many of them."""
+    over, under = number.numerator, number.denominator
+    try:
+        near = over / under
+    except OverflowError:
+        return sys.float_info.max if over > 0 else -math.inf
+    above, below = near.as_integer_ratio()
+    return math.nextafter(near, -math.inf) if above * under > over * below else near
 
 
 def floats_down(array: npt.NDArray[Any]) -> Floats:

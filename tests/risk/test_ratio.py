@@ -20,6 +20,7 @@ from scipy.stats import binom
 import epsilons as ep
 from epsilons.noise import DiscreteLaplace, Hourglass, Laplaces, Staircase, Staircase2D
 from epsilons.risk import pieces, ratio
+from epsilons.risk.near import Difference
 
 pytestmark = pytest.mark.statistical
 
@@ -150,7 +151,7 @@ def test_below_a_rate_stairs_are_compared_with_laplace_noise(rate: float) -> Non
 @pytest.mark.parametrize("sigma", [0.0, 0.5, 4.0])
 def test_the_sum_of_two_laplace_variables(ratio_of_scales: float, sigma: float) -> None:
     a, b = 1.5, 1.5 * ratio_of_scales
-    made = ratio.Difference(a, b, 0.0)
+    made = Difference(a, b, 0.0)
     x = np.linspace(-90.0, 90.0, 60_001)
     step = x[1] - x[0]
     density = np.exp(-np.abs(x) / a) / (2.0 * a)
@@ -338,3 +339,23 @@ def test_intervals_of_shares_hold_the_truth(cells: int, n: int) -> None:
             if n == 2000:
                 assert (high - low).max() < 0.25
         assert (binom.sf(misses - 1, runs, 1.0 - confidence) > TAIL).all()
+
+
+@pytest.mark.parametrize("rate", [0.11, 0.3, 2.0])
+@pytest.mark.parametrize("m", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize("sigma", [0.0, 1.0, 30.0])
+def test_a_side_is_told_as_all_pieces_tell_it(rate: float, m: float, sigma: float) -> None:
+    law = Hourglass.best(Fraction(rate).limit_denominator(1000), STEPS)
+    first, second = ratio.TWO_SUMS.at(m)
+    noise = ratio.noise_of(law, (first, second))
+    all_pieces = pieces.hourglass(law.pieces, first - second, second)
+    said = []
+    for alpha in np.geomspace(0.3, 30.0 / rate, 12).tolist():
+        bound = all_pieces.tail(alpha, sigma)
+        # What pieces leave out counts as exceeding: far out two Laplace laws know better.
+        betas = (0.02, 0.5) if bound < 1e-4 else (bound * (1.0 - 1e-9), bound * (1.0 + 1e-9))
+        for beta in betas:
+            said.append(noise.rarely(alpha, sigma, beta))
+            assert said[-1] == (bound <= beta), (alpha, beta)
+    assert any(said)
+    assert not all(said)

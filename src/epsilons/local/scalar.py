@@ -257,7 +257,10 @@ def _add_bits(epsilon: Floats, bits: NDArray[np.bool_], weights: str) -> tuple[F
         square += far
         total += float(weight.sum()) if weights == "uniform" else far  # (w·c)² is w again
         value += dot(arm, side) - 0.5 * dot(arm, ones[: len(arm)])
-        most, reach = max(most, float(weight.max())), max(reach, 0.5 * float(arm.max()))
+        longest = float(arm.max())
+        # But for equal weights w = (w·c)², and squares have the order of what they are squares of.
+        heaviest = float(weight.max()) if weights == "uniform" else longest * longest
+        most, reach = max(most, heaviest), max(reach, 0.5 * longest)
     return np.array([value]), Sums(total, heavy, square / 4.0, square / 4.0, most=most, reach=reach)
 
 

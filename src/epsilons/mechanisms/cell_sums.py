@@ -14,6 +14,7 @@ import numpy.typing as npt
 from epsilons.frozen import storable
 from epsilons.ladder import Ladder
 from epsilons.mechanisms.additive import COARSE_BITS, MANY, lattice, noisy_cells, weighted
+from epsilons.mechanisms.rungs import multiples, weights_up_to
 from epsilons.noise import DiscreteLaplace, Source
 from epsilons.risk import Weighing
 from epsilons.tally import CellTally
@@ -90,7 +91,7 @@ class CellSums:
     def losses(self) -> tuple[Fraction, ...]:
         """What a person on each rung loses at most."""
         rate = self.reach / self.law.scale
-        return tuple(rate * k for k in self.weights.tolist())
+        return multiples(rate, self.weights)
 
     @property
     def scale(self) -> float:
@@ -120,6 +121,6 @@ def build_cell_sums(
     most = 36 if cells <= MANY else COARSE_BITS
     shift = lattice(np.array([cap]), most=most, reserved=unit.bit_length())
     scale = Fraction(2) ** shift
-    weights = [math.floor(min(each, Fraction(cap)) * scale) for each in left]
+    weights = weights_up_to(left, cap, scale)
     law = DiscreteLaplace(unit * scale)
     return CellSums(ladder.levels, np.array(weights, dtype=np.int64), unit, law, cells)

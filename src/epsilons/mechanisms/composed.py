@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
+from operator import add
 from typing import Any
 
 from epsilons.frozen import storable
@@ -45,7 +47,7 @@ class Composed:
 
 def added_up(losses: Iterable[tuple[Fraction | float, ...]]) -> tuple[Any, ...]:
     """What a person of each level loses in all, of what each of several draws takes of them."""
-    return tuple(sum(each, Fraction(0)) for each in zip(*losses, strict=True))
+    return tuple(reduce(add, each) for each in zip(*losses, strict=True))
 
 
 def together(levels: Floats, mechanisms: Sequence[Any]) -> Composed:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from epsilons.frozen import storable
 from epsilons.mechanisms.additive import around, points
+from epsilons.mechanisms.rungs import multiples
 from epsilons.noise import PairLaw, Source
 from epsilons.risk import Weighing, ratio
 from epsilons.tally import Tally
@@ -75,7 +76,7 @@ class TwoSums:
         (a, b), (c, d) = self.matrix
         # A unit of weight moves (t, T) by (d, 1), 0 ≤ d ≤ 1: the farther end, in ℓ1.
         unit = max(abs(b) + abs(d), abs(a + b) + abs(c + d)) * self.law.rate
-        return tuple(unit * k for k in self.weights.tolist())
+        return multiples(unit, self.weights)
 
     def total(self, tally: Tally) -> tuple[int, int]:
         """The lattice points of the data, before noise."""

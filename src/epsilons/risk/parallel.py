@@ -13,7 +13,7 @@ from epsilons.frozen import storable
 from epsilons.risk import mean
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.margins import Bounds, Margin, Weighed
-from epsilons.risk.ratio import Difference
+from epsilons.risk.near import Difference
 from epsilons.risk.tails import bisect, least, quantile_of
 from epsilons.risk.weighing import Weighing
 from epsilons.types import Floats, Integers, freeze

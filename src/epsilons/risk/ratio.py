@@ -21,7 +21,8 @@ import numpy as np
 from epsilons.frozen import storable
 from epsilons.noise import PairLaw, Pieces
 from epsilons.risk import pieces
-from epsilons.risk.tails import bisect, tail
+from epsilons.risk.near import Bracketed, Difference
+from epsilons.risk.tails import bisect
 from epsilons.types import Floats
 
 _TOTAL_SHARE: Final = 0.05
@@ -30,9 +31,6 @@ _TOTAL_SHARE: Final = 0.05
 _SMALLEST_RATE: Final = 0.1
 """Below it an hourglass is compared with two Laplace laws, from which it is two units away at most,
 and so are rings. Above it stairs are added up one by one."""
-
-_CLOSE: Final = 1e-3
-"""Relative difference below which two scales are taken apart: their formula divides by it."""
 
 _RATES: Final = np.concatenate([np.geomspace(1e-3, 0.5, 24), np.linspace(0.55, 0.995, 24)])
 """The rates of Chernoff's bound, relative to the largest."""
@@ -78,44 +76,14 @@ class Tail(Protocol):
         """A bound on P(S + noise > alpha), where P(S > s) ≤ exp(−s²/2σ²)."""
 
 
-@dataclass(frozen=True)
-class Difference:
-    """The sum of two independent Laplace variables of the scales a ≥ b, moved by `slack` at most.
+class Noise(Tail, Protocol):
+    """A law of noise that can be asked for a side alone."""
 
-    Or a law that is nowhere more than `factor` times as likely. The law of the sum is
-    (a²·Laplace(a) − b²·Laplace(b))/(a² − b²), and so are its tails.
-    """
-
-    a: float
-    b: float
-    slack: float
-    factor: float = 1.0
-
-    def tail(self, alpha: float, sigma: float) -> float:
-        """A bound on P(S + noise > alpha): see `Tail`."""
-        alpha -= self.slack
-        if alpha <= 0.0:
-            return 1.0
-        a, b = self.a, self.b
-        excess = self.factor - 1.0
-        if a - b < _CLOSE * a:
-            # The tail is smooth in the scales: what this changes is of the order of _CLOSE².
-            a, b = a * (1.0 + _CLOSE / 2.0), a * (1.0 - _CLOSE / 2.0)
-            excess += self.factor * _CLOSE**2
-        first, second = _laplace_tail(alpha, sigma, a), _laplace_tail(alpha, sigma, b)
-        share = b * b / ((a - b) * (a + b))
-        return min(max(first + share * (first - second), 0.0) * (1.0 + excess), 1.0)
+    def rarely(self, alpha: float, sigma: float, beta: float) -> bool:
+        """Whether `tail` is at most beta."""
 
 
-def _laplace_tail(alpha: float, sigma: float, scale: float) -> float:
-    if scale <= 0.0:
-        return math.exp(-min((alpha / sigma) ** 2 / 2.0, 745.0)) if sigma > 0.0 else 0.0
-    if sigma <= 0.0:
-        return 0.5 * math.exp(-min(alpha / scale, 745.0))
-    return tail(alpha, sigma, scale)
-
-
-def noise_of(law: PairLaw, coefficients: tuple[float, float]) -> Tail:
+def noise_of(law: PairLaw, coefficients: tuple[float, float]) -> Noise:
     """The law of a combination of a pair of noises, in units of the law's steps.
 
     It is read from the pieces that the law declares.
@@ -123,7 +91,7 @@ def noise_of(law: PairLaw, coefficients: tuple[float, float]) -> Tail:
     return _SHAPES[law.pieces.shape](law.pieces, *coefficients)
 
 
-def _rings(law: Pieces, first: float, second: float) -> Tail:
+def _rings(law: Pieces, first: float, second: float) -> Noise:
     """Of a law that is constant on rings of |x| + |y|."""
     if law.steps == 1:  # two independent Laplace laws on the lattice
         return _near(float(1 / law.rate), first, second, abs(first) + abs(second))
@@ -136,20 +104,23 @@ def _rings(law: Pieces, first: float, second: float) -> Tail:
     return _near(1.0 / rate, first, second, slack, math.exp(rate))
 
 
-def _hourglass(law: Pieces, first: float, second: float) -> Tail:
+def _hourglass(law: Pieces, first: float, second: float) -> Noise:
     """Of an hourglass."""
+    near = _near(1.0 / float(law.rate), first, second, 2.0 * (abs(first) + abs(second)))
     if law.rate >= _SMALLEST_RATE:
-        return pieces.hourglass(law, first - second, second)
-    return _near(1.0 / float(law.rate), first, second, 2.0 * (abs(first) + abs(second)))
+        return Bracketed(near, law, first - second, second)
+    return near
 
 
-def _near(scale: float, first: float, second: float, slack: float, factor: float = 1.0) -> Tail:
+def _near(
+    scale: float, first: float, second: float, slack: float, factor: float = 1.0
+) -> Difference:
     """Of what is near to two independent Laplace laws of this scale."""
     a, b = sorted((abs(first) * scale, abs(second) * scale), reverse=True)
     return Difference(a, b, slack, factor)
 
 
-_SHAPES: Final[Mapping[str, Callable[[Pieces, float, float], Tail]]] = MappingProxyType(
+_SHAPES: Final[Mapping[str, Callable[[Pieces, float, float], Noise]]] = MappingProxyType(
     {"rings": _rings, "hourglass": _hourglass}
 )
 
@@ -208,7 +179,7 @@ def interval(
         Between them the noise of t̂ − m·T̂ moves by |far − m| times that of T̂.
         """
         reach = abs(t - far * total) - abs(far - m) * about_total - slack
-        return reach > 0.0 and noise_of(law, scheme.at(m)).tail(reach, sigma) <= side
+        return reach > 0.0 and noise_of(law, scheme.at(m)).rarely(reach, sigma, side)
 
     return _march(0.0, estimate, refutes), _march(1.0, estimate, refutes)
 

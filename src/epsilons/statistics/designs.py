@@ -18,6 +18,7 @@ from epsilons.ladder import Ladder
 from epsilons.mechanisms.additive import lattice
 from epsilons.mechanisms.cell_sums import CellSums, build_cell_sums
 from epsilons.mechanisms.level_counts import rounded_down
+from epsilons.mechanisms.rungs import weights_up_to
 from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.noise import Hourglass, Laplaces, PairLaw, Staircase2D, least_variance
 from epsilons.risk import OPEN, Weighing, ratio
@@ -143,8 +144,7 @@ def two_sums_design(
         moved = 1 if scheme is ratio.TWO_SUMS else 2
         shift = lattice(np.array([cap]), most=45, reserved=moved - 1)
         unit = Fraction(2) ** shift
-        spends = [min(left, Fraction(cap)) for left in known.left]
-        weights = [math.floor(spend * unit) for spend in spends]
+        weights = weights_up_to(known.left, cap, unit)
         law: PairLaw = Laplaces(moved * unit)
     else:
         require_levels(known.ladder, method)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -133,8 +134,14 @@ def forecast_designs(terms: Declared, goal: Goal, methods: Iterable[str]) -> dic
     return outlooks
 
 
+@lru_cache(maxsize=4)
+def _exactly(levels: bytes) -> tuple[Fraction, ...]:
+    """Rungs as fractions, once: of a ladder that is not declared there are thousands, the same."""
+    return tuple(Fraction(level) for level in np.frombuffer(levels, dtype=np.float64).tolist())
+
+
 def _known(terms: Declared) -> Known:
-    rungs = tuple(Fraction(level) for level in terms.ladder.levels.tolist())
+    rungs = _exactly(terms.ladder.levels.tobytes())
     nobody = np.zeros(len(rungs), dtype=np.int64)
     guess = expected(nobody if terms.guess is None else terms.guess)
     return Known(terms.ladder, rungs, terms.cap, guess)

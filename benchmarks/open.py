@@ -1,0 +1,53 @@
+"""Add/remove without a scan: an interval of an hourglass, a release on a ladder of many rungs.
+
+Times are those of the processor, the least of several runs: of milliseconds the clock on the wall
+tells of neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+import epsilons as ep
+from benchmarks.timing import Result, busy
+from epsilons.noise import Hourglass
+from epsilons.risk import pieces, ratio
+
+NOTE = "processor, all threads"
+
+
+def results() -> Iterator[Result]:
+    yield from intervals()
+    yield from ladders()
+
+
+def intervals() -> Iterator[Result]:
+    """The first interval of a law, with all that is kept of it for the next."""
+    drawn = (4000.0, 10_000.0)
+    for rate in (Fraction(101, 1000), Fraction(3, 20), Fraction(1, 5)):
+        law = Hourglass.best(rate, 2**30)
+
+        def first(law: Hourglass = law) -> object:
+            pieces._stairs_and_sums.cache_clear()
+            return ratio.interval(law, ratio.TWO_SUMS, drawn, largest=1.0, confidence=0.95)
+
+        found = 1e3 * min(busy(first) for _ in range(7))
+        yield Result(
+            f"an interval of an hourglass, rate {float(rate):g}", found, "ms", 50, True, NOTE
+        )
+
+
+def ladders() -> Iterator[Result]:
+    """Releases of 2,000 people whose budgets nobody declared: thousands of rungs."""
+    rng = np.random.default_rng(0)
+    values, epsilon = rng.random(2000), np.exp(rng.normal(-1.0, 1.0, 2000))
+    for words, cap in (("with a cap", 1.0), ("counted first", None)):
+
+        def release(cap: float | None = cap) -> object:
+            return ep.mean(values, epsilon=epsilon, bounds=(0, 1), neighbours="add-remove", cap=cap)
+
+        found = 1e3 * min(busy(release) for _ in range(9))
+        yield Result(f"a mean on a fine ladder, {words}", found, "ms", 30, True, NOTE)

@@ -1,0 +1,40 @@
+"""Weights and losses of rungs are those of fractions, rounded down."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from epsilons.budgets import float_down
+from epsilons.mechanisms.rungs import multiples, weights_up_to
+
+fractions = st.fractions(min_value=0, max_value=2**20)
+
+
+@given(
+    st.lists(fractions, min_size=1, max_size=9),
+    st.floats(1e-9, 2.0**20),
+    st.integers(-20, 45),
+)
+def test_weights_are_what_is_left_up_to_the_cap_rounded_down(
+    left: list[Fraction], cap: float, shift: int
+) -> None:
+    unit = Fraction(2) ** shift
+    found = weights_up_to(left, cap, unit)
+    assert found == [math.floor(min(each, Fraction(cap)) * unit) for each in left]
+
+
+@given(fractions, st.lists(st.integers(0, 2**45), max_size=9))
+def test_losses_are_multiples(unit: Fraction, weights: list[int]) -> None:
+    weights = [*weights, *weights]
+    assert multiples(unit, np.array(weights, dtype=np.int64)) == tuple(unit * k for k in weights)
+
+
+@given(st.fractions() | st.integers(-(10**400), 10**400).map(lambda whole: Fraction(whole, 3)))
+def test_no_float_between_a_fraction_and_what_it_is_rounded_down_to(number: Fraction) -> None:
+    found = float_down(number)
+    assert found <= number < math.nextafter(found, math.inf)
