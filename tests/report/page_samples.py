@@ -24,6 +24,11 @@ NAMES = [
     "private people",
     "counted people",
     "vector",
+    "quantiles",
+    "count",
+    "two columns",
+    "groups",
+    "public groups",
     "several",
     "several, nasty",
     "plan",
@@ -69,6 +74,7 @@ def data() -> dict[str, Any]:
             neighbours="add-remove", levels=[0.1, 0.3, 1.0, 3.0], source=ep.Seeded(3)
         ).to_dict(),
         "vector": _vector(mean(source=ep.Seeded(1)).to_dict()),
+        **_other_releases(values, budgets, words),
         **_several(values, budgets, words, nasty),
         "plan": plan | _answers(plan),
         "plan of many": ep.plan(many, loss="pac").to_dict(),
@@ -83,6 +89,34 @@ def data() -> dict[str, Any]:
         ).to_dict(),
         **_other_plans(many),
     }
+
+
+def _other_releases(values: np.ndarray, budgets: np.ndarray, words: np.ndarray) -> dict[str, Any]:
+    """Quantiles, a count, two columns, and groups, one of which has a long name."""
+    given: dict[str, Any] = {"epsilon": budgets, "bounds": (0, 120), "unit": "minutes"}
+    names = np.where(words == "a", LONG, words)
+    by: dict[str, Any] = {"by": names, "groups": [LONG, "b", "c"], **given}
+    asked = {
+        "quantiles": ep.quantile(values, q=[0.1, 0.5, 0.9], source=ep.Seeded(1), **given),
+        "count": ep.count(
+            epsilon=budgets,
+            neighbours="add-remove",
+            levels=[0.1, 0.3, 1.0, 3.0],
+            title=f"How many {LONG[:100]}?",
+            source=ep.Seeded(1),
+        ),
+        "two columns": ep.covariance(
+            values,
+            values**2,
+            epsilon=budgets,
+            bounds=(0, 120),
+            beside_bounds=(0, 14400),
+            source=ep.Seeded(1),
+        ),
+        "groups": ep.mean(values, source=ep.Seeded(1), **by),
+        "public groups": ep.mean(values, groups_are="public", source=ep.Seeded(1), **by),
+    }
+    return {name: release.to_dict() for name, release in asked.items()}
 
 
 def _several(
