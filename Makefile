@@ -34,7 +34,7 @@ lint: $(VENV)/.dev
 
 # The site of the documentation, in site/.
 docs: $(VENV)/.docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	@echo "The site is in site/. To read it: $(BIN)/python -m http.server --directory site"
 
 # The quick form: under ten minutes. It writes benchmarks/RESULTS.md and benchmarks/plots/.

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-    *("--no-first-run", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
+    "--no-first-run",
 ]
 KINDS = ["", "guide/", "publish/", "reference/releases/", "proofs/limits/", "benchmarks/results/"]
 """A page of every kind: start, how to, tutorial, reference, proof, benchmark."""
@@ -64,7 +64,7 @@ class Page(HTMLParser):
 
 def build(to: Path, root: Path = ROOT) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(to)],
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(to)],
         cwd=root,
         env=os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(root)},
         capture_output=True,
@@ -78,7 +78,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site") / "site"
     built = build(folder)
     assert built.returncode == 0, built.stdout + built.stderr
-    assert not built.stdout + built.stderr
+    assert "WARNING" not in built.stdout + built.stderr
     return folder
 
 
@@ -122,7 +122,7 @@ def test_every_page_of_the_repository_is_on_the_site(pages: dict[str, Page]) -> 
 
 
 def test_a_broken_link_fails_the_build(tmp_path: Path) -> None:
-    """The strict build is one that notices: a page with a link to nowhere is planted."""
+    """A page with a link to nowhere is planted (with --quiet, nobody would count the warning)."""
     root = tmp_path / "copy"
     for folder in ("docs", "scripts", "src", "benchmarks"):
         left = shutil.ignore_patterns("__pycache__", "data")
@@ -172,7 +172,7 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-@dataclass
+@dataclass(eq=False)
 class Tab:
     """A page in the browser, with what it complained of and what it asked for."""
 
@@ -193,7 +193,7 @@ class Tab:
 
     def open(self, address: str) -> None:
         self.page.goto(address, wait_until="load")
-        self.page.evaluate("document.fonts.ready")
+        self.page.evaluate("document.fonts.ready.then(() => true)")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
