@@ -44,6 +44,7 @@ class Opened:
 
     def __init__(self, chromium: Any, scheme: str = "light") -> None:
         self.context = chromium.new_context(viewport=PHONE, color_scheme=scheme)
+        self.context.set_default_timeout(90_000)  # a busy machine is not a fault
         self.page = self.context.new_page()
         self.messages: list[str] = []
         self.asked: list[str] = []
