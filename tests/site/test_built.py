@@ -30,7 +30,7 @@ KINDS = ["", "guide/", "publish/", "reference/releases/", "proofs/limits/", "ben
 
 FORMULAS = """async () => {
   const page = new DOMParser().parseFromString(await (await fetch(location)).text(), "text/html");
-  const letters = (text) => [...text.normalize("NFKD").replace(/[ΣΠ]|[^\\p{L}\\p{N}]/gu, "")]
+  const letters = (text) => [...text.normalize("NFKD").replace(/[ΣΠˉˆ]|[^\\p{L}\\p{N}]/gu, "")]
     .sort().join("");
   const written = [...page.querySelectorAll(".formula")].map((each) => letters(each.textContent));
   const set = [...document.querySelectorAll(".formula .katex-html")]
