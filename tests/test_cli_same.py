@@ -395,6 +395,7 @@ def test_every_option_of_every_command_is_compared() -> None:
             assert {p.name for p in command.params} <= known, name
             continue
         said = {word for words, _ in compared[name] for word in words} | {"--json", "--value"}
+        said |= {"--report", "--figure"}  # tests/cli/test_shown.py
         for option in command.params:
             if isinstance(option, click.Option) and not option.hidden:
                 assert {*option.opts} & said, f"{name} {option.opts}"

@@ -63,9 +63,11 @@ def test_every_mechanism_and_method_has_vectors() -> None:
 
 def test_reports_are_as_small_as_the_page_says() -> None:
     text = PAGE.read_text("utf-8")
-    assert "one bit takes 25 bytes, one of frequencies 50, one of a vector 50" in text
+    assert "one bit takes 25 bytes, one of frequencies 50 (54 by projection)" in text
     assert len(local.Bit().randomize(1, 1.0).to_bytes()) == 25
     assert len(local.Frequencies(10**5).randomize(1, 1.0).to_bytes()) == 50
+    projected = local.Frequencies(10**5, method="projection")
+    assert len(projected.randomize(1, 1.0).to_bytes()) == 54
     for dimension in (1, 1000):
         report = local.Vector(dimension).randomize([0.0] * dimension, 1.0)
         assert len(report.to_bytes()) == 50

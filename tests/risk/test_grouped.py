@@ -18,8 +18,9 @@ from epsilons.risk.closed import ClosedNoise
 from epsilons.risk.combined import EDGES, PARTS, of_four, of_means
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.group_pairs import Pair, Side
-from epsilons.risk.group_reach import ROWS, Heights, Reach, binned, grown, inverted
+from epsilons.risk.group_reach import ROWS, Reach, binned, grown
 from epsilons.risk.grouped import GroupedMeans
+from epsilons.risk.heights import Heights, inverted
 from epsilons.risk.open_groups import OpenGroupedMeans
 from epsilons.risk.weighing import Weighing
 

@@ -18,6 +18,7 @@ import numpy as np
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.combined import EDGES, PARTS, Combined, row_of
 from epsilons.risk.group_bias import Leaning, Range, apart, few
+from epsilons.risk.heights import Heights
 from epsilons.risk.mean import SAMPLING
 from epsilons.risk.weighing import Weighing
 from epsilons.types import Floats, Integers
@@ -47,23 +48,6 @@ ROWS: Final = row_of(np.arange(PARTS))
 Way = Literal["chance", "bias", "drawn"]
 """What a test is off by beside noise: chance; the bias of these people; or both, of people who were
 drawn with their budgets."""
-
-
-@dataclass(frozen=True, eq=False)
-class Heights:
-    """How far T may be above 0, and below, for every mean in a part of the unit range."""
-
-    up: Floats
-    down: Floats
-
-    def smaller(self, other: Heights) -> Heights:
-        """Of two, for each part, that with the smaller sum: both must be fixed numbers."""
-        first = self.up + self.down <= other.up + other.down
-        return Heights(np.where(first, self.up, other.up), np.where(first, self.down, other.down))
-
-    def by_sides(self, other: Heights) -> Heights:
-        """Of two, the smaller of each side: both sides of both must have half of β each."""
-        return Heights(np.minimum(self.up, other.up), np.minimum(self.down, other.down))
 
 
 @dataclass(frozen=True, eq=False)
@@ -376,27 +360,3 @@ def binned(shares: Floats) -> tuple[Floats, Integers]:
     place = np.floor(np.log(np.clip(shares, _SMALLEST, 1.0)) / -_BIN)
     found, index = np.unique(place, return_inverse=True)
     return np.exp(-_BIN * found), index
-
-
-def inverted(first: Floats, total: Floats, heights: Heights) -> tuple[Floats, Floats]:
-    """The means that are not refuted: those m with |first − m·total| within the heights.
-
-    Args:
-        first: what T is at m = 0, for each group.
-        total: what it falls by from there to m = 1.
-        heights: for each group, and each part of means.
-
-    Returns:
-        The ends of the smallest interval that holds them; the whole range where nothing is known,
-        and where no mean is left.
-    """
-    good = total > 0.0
-    whole = np.where(good, total, 1.0)[:, None]
-    with np.errstate(over="ignore"):
-        low = np.maximum((first[:, None] - heights.up) / whole, EDGES[:-1])
-        high = np.minimum((first[:, None] + heights.down) / whole, EDGES[1:])
-    left = (low <= high) & good[:, None]
-    low = np.where(left, low, np.inf).min(axis=1)
-    high = np.where(left, high, -np.inf).max(axis=1)
-    some = left.any(axis=1)
-    return np.where(some, low, 0.0), np.where(some, high, 1.0)

@@ -19,7 +19,8 @@ from epsilons.frozen import storable
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.combined import Combined, of_a_sum, of_means
 from epsilons.risk.group_pairs import ABOUT, JOINTLY, OWN, Pair, Side
-from epsilons.risk.group_reach import ROWS, Heights, Reach, binned, inverted
+from epsilons.risk.group_reach import ROWS, Reach, binned
+from epsilons.risk.heights import Heights, inverted
 from epsilons.risk.margins import Bounds, Margin
 from epsilons.risk.weighing import Weighing
 from epsilons.types import Booleans, Floats

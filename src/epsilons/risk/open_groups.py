@@ -19,8 +19,9 @@ from epsilons.risk.assumptions import Assumption
 from epsilons.risk.combined import EDGES, PARTS, of_means
 from epsilons.risk.group_bias import Leaning, Range
 from epsilons.risk.group_pairs import JOINTLY, OWN
-from epsilons.risk.group_reach import ROWS, Chance, Heights, Reach, Way, grown, inverted
+from epsilons.risk.group_reach import ROWS, Chance, Reach, Way, grown
 from epsilons.risk.grouped import Groups
+from epsilons.risk.heights import Heights, inverted
 from epsilons.risk.margins import Behind
 from epsilons.risk.mean import SAMPLING
 from epsilons.risk.weighing import Weighing
