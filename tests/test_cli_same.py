@@ -311,15 +311,8 @@ def test_where_a_budget_is_not_kept_verify_does_not_exit_with_0(
 
 def test_the_demo(again: Callable[[], None], tmp_path: Path) -> None:
     with resources.as_file(resources.files("epsilons") / "data" / "commute.csv") as path:
-        same = called(
-            again,
-            ep.mean,
-            values="minutes",
-            epsilon="epsilon",
-            bounds=(0.0, 120.0),
-            data=path,
-            person="person",
-        )
+        asked: dict[str, Any] = {"values": "minutes", "epsilon": "epsilon", "bounds": (0.0, 120.0)}
+        same = called(again, ep.mean, **asked, data=path, person="person")
         assert told(again, ["demo"]) == same
         copy = tmp_path / "copy.csv"
         assert CliRunner().invoke(cli, ["demo", "--save", str(copy)]).exit_code == 0
@@ -381,21 +374,21 @@ def test_every_option_of_every_command_is_compared() -> None:
     assert set(compared) <= set(cli.commands)
     known = {p.name for n in ("mean", "frequencies", "quantile") for p in cli.commands[n].params}
     known |= {"beside", "beside_bounds"}  # tests/statistics/test_covariance.py
+    shared = {"--json", "--value", "--report", "--figure"}  # tests/cli/test_shown.py
     for name, command in cli.commands.items():
-        if name in ("ledger", "publish"):  # tests/ledger/test_command.py, tests/cli/test_study.py
+        if name in ("ledger", "publish", "survey"):  # in tests/ledger, cli/test_study.py, collector
             continue
         if isinstance(command, click.Group):  # `replay`: the options with which one publishes
             for each, inner in command.commands.items():
-                own = [p.name for p in cli.commands[each].params]
-                assert [p.name for p in inner.params] == own, each
+                own = {p.name for p in cli.commands[each].params} - {"page", "picture"}
+                assert {p.name for p in inner.params} == own, each
             continue
         if name not in compared:
             # The one class of them all hands on the same options, as it does for these two.
             assert isinstance(command, (Publish, Checking)), name
             assert {p.name for p in command.params} <= known, name
             continue
-        said = {word for words, _ in compared[name] for word in words} | {"--json", "--value"}
-        said |= {"--report", "--figure"}  # tests/cli/test_shown.py
+        said = {word for words, _ in compared[name] for word in words} | shared
         for option in command.params:
             if isinstance(option, click.Option) and not option.hidden:
                 assert {*option.opts} & said, f"{name} {option.opts}"
