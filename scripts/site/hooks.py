@@ -17,7 +17,7 @@ from scripts.site.formulas import FormulaExtension
 ROOT = Path(__file__).resolve().parents[2]
 OUTSIDE = (
     *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"),
-    *("benchmarks/*.md", "benchmarks/plots/*.svg", "benchmarks/bare.py"),
+    *("benchmarks/*.md", "benchmarks/plots/*.svg", "benchmarks/bare.py", "scripts/make_picture.py"),
 )
 """Pages and pictures that are not in docs/."""
 

@@ -25,7 +25,10 @@ FLAGS = [
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     "--no-first-run",
 ]
-KINDS = ["", "guide/", "publish/", "reference/releases/", "proofs/limits/", "benchmarks/results/"]
+KINDS = [
+    *("", "guide/", "tutorials/web-survey/", "reference/releases/", "proofs/limits/"),
+    "benchmarks/results/",
+]
 """A page of every kind: start, how to, tutorial, reference, proof, benchmark."""
 
 FORMULAS = """async () => {
