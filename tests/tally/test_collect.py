@@ -7,9 +7,12 @@ import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from epsilons.tally import collect
 from epsilons.tally.collect import interruptible
 
 LONG = """
@@ -106,3 +109,30 @@ def test_work_that_had_not_begun_is_stopped_once_more() -> None:
         interruptible(work, stop)
     assert told == [0, 1, 2]
     assert end.is_set()
+
+
+def test_an_interrupt_at_the_very_end_ends_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever waits has acquired the lock of the worker: it must not be waited for again."""
+
+    class Interrupted:
+        """A lock with a signal right after it was waited for."""
+
+        def __init__(self) -> None:
+            self._lock = threading.Lock()
+
+        def acquire(self, timeout: float = -1) -> bool:
+            found = self._lock.acquire(timeout=timeout)
+            if found and timeout > 0:
+                signal.raise_signal(signal.SIGINT)
+            return found
+
+        def release(self) -> None:
+            self._lock.release()
+
+    def stop() -> Any:
+        pytest.fail("what has ended is not stopped")
+
+    own = {name: getattr(threading, name) for name in threading.__all__}
+    monkeypatch.setattr(collect, "threading", SimpleNamespace(**{**own, "Lock": Interrupted}))
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(lambda: time.sleep(0.01), stop)

@@ -78,6 +78,7 @@ def interruptible(work: Callable[[], T], stop: Callable[[], object] | None) -> T
         return work()
     found: list[T] = []
     failed: list[BaseException] = []
+    ended: list[bool] = []
     given_up = threading.Event()
     working = threading.Lock()
     working.acquire()
@@ -89,6 +90,7 @@ def interruptible(work: Callable[[], T], stop: Callable[[], object] | None) -> T
         except BaseException as problem:  # whatever it is, it is raised where somebody waits
             failed.append(problem)
         finally:
+            ended.append(True)
             working.release()
 
     # No daemon: Python waits for it at its end, also if there are two interrupts. And a lock of its
@@ -96,12 +98,15 @@ def interruptible(work: Callable[[], T], stop: Callable[[], object] | None) -> T
     worker = threading.Thread(target=run, name="epsilons query")
     try:
         worker.start()
-        while not working.acquire(timeout=AGAIN):
-            pass  # a wait without end hears of no signal on some systems
+        while not ended:
+            working.acquire(timeout=AGAIN)  # a wait without end hears of no signal on some systems
     except BaseException:
         given_up.set()
-        while worker.ident is not None and not working.acquire(timeout=AGAIN):
+        # What has ended is written down: an interrupt may come when the lock was just acquired, and
+        # nobody would release it again.
+        while worker.ident is not None and not ended:
             stop()
+            working.acquire(timeout=AGAIN)
         raise
     if failed:
         raise failed[0]

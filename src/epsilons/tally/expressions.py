@@ -115,10 +115,7 @@ def few_budgets(rows: nw.LazyFrame[Any]) -> bool:
         # Of a table or a file the first rows cost nothing; what is joined, sorted or added up must
         # be so before there is a first one.
         plan = rows.to_native().explain()
-        if any(
-            word in plan
-            for word in ("JOIN", "CROSS", "ORDER", "SORT", "GROUP", "AGGREGATE", "WINDOW")
-        ):
+        if any(word in plan for word in COSTLY):
             return False
     elif peek == "never":
         return False
