@@ -64,7 +64,8 @@ def serve(service: Service, port: int = 8470, proxy: str | None = None) -> None:
         from epsilons.collector.patience import Patient
     except ImportError:
         raise MissingExtraError(
-            "Serving a survey needs the extra: pip install 'epsilons[collector]'."
+            "Serving a survey needs the extra `collector`: run pip install '.[collector]' in the "
+            "folder of epsilons."
         ) from None
     hosts = (*LOCAL, urlsplit(address).hostname or "")
     # Named by its protocol: else asyncio lets answers wait for acknowledgements, 40 ms each.
