@@ -57,7 +57,7 @@ def test_the_text_fits_a_screen_and_ends_with_the_warning(release: ep.Release) -
     assert "before 0.2 it was" in " ".join(lines[-3:-1])
     assert lines[-1] == f"Released 2026-01-31 (UTC) with epsilons {ep.__version__}."
     assert "public" in release.protects
-    assert "nothing that a budget itself reveals is protected" in release.protects
+    assert "what a budget itself reveals is not protected" in release.protects
 
 
 def test_the_table_says_what_was_given_and_what_was_kept(release: ep.Release) -> None:
