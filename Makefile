@@ -7,8 +7,11 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 
 .PHONY: demo test test-slow fuzz mutants lint docs bench bench-full clean
 
+# It writes a page too, if what draws one is installed, as `make test` does.
 demo: $(VENV)/.core
-	$(BIN)/epsilons demo
+	@page=$$($(BIN)/python -c "import altair, vl_convert" 2>/dev/null && echo "--report demo.html"); \
+		$(BIN)/epsilons demo $$page
+	@echo "In this folder, epsilons is $(BIN)/epsilons."
 
 test: $(VENV)/.dev
 	$(MAKE) --no-print-directory lint

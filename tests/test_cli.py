@@ -77,9 +77,15 @@ def test_the_demo_shows_a_number_an_interval_and_who_spent_what() -> None:
     assert "by at most 5 % of the range" in done.stdout
     words = " ".join(done.stdout.split())
     assert re.search(r"In plain words: the mean commute of these people is between \d+ and", words)
-    assert "related=0.05, and has a typical error that is 1.41 times smaller." in words
-    assert "Where few are strict the default itself gains" in words
+    assert "write related=0.05: the typical error is then 1.41 times smaller." in words
+    assert "If only a few people are strict, the default itself gains" in words
     assert "the typical error is 7.0 times smaller than with everyone at the strictest" in words
+    *_, page, extra, heading, first, second = done.stdout.splitlines()
+    assert page == "For a report to open in a browser: epsilons demo --report demo.html"
+    assert "pip install '.[report]'" in extra
+    assert heading == "Try next:"
+    for each in (first, second):
+        assert run(*each.split("  ")[1].split()[1:], "--help").returncode == 0
 
 
 def test_the_demo_as_json() -> None:

@@ -21,7 +21,7 @@ from tests.report.forms import E, forms, numbers
 X = [1.0, 2.0, 50.0, 99.0, math.nan, math.nan]
 
 
-CLIPPED = "Values outside 0 to 60 count as the nearest bound"
+CLIPPED = "Values outside 0 to 60 are clipped to the nearest bound"
 
 
 ALONE = "missing values count as 30, the middle"
@@ -84,7 +84,10 @@ def test_a_range_that_was_found_is_named(neighbours: str, method: str) -> None:
     source = ep.Seeded(3)
     release = ep.mean(values, epsilon=2.0, bounds=None, source=source, **kind)
     lo, hi = release.bounds
-    said = r"Values outside (.*) count as the nearest bound; missing values count as (.*), the mid"
+    said = (
+        r"Values outside (.*) are clipped to the nearest bound; missing values count as (.*), "
+        "the middle"
+    )
     found = re.match(said, release.treats)
     assert found is not None
     outside, middle = found.groups()
@@ -185,7 +188,7 @@ def test_where_the_range_is_found_that_is_part_of_what_is_protected(
     kind: dict[str, Any] = {"neighbours": neighbours, "method": method, **GAUSSIAN}
     release = ep.mean(values, epsilon=2.0, bounds=None, **kind)
     assert release.protects == words.protected(neighbours, range_is_known=False)
-    assert "Finding the range is part of that." in release.protects
+    assert "This includes finding the range." in release.protects
     assert release.assumes == words.ASSUMED_OF_A_GAUSSIAN
 
 
@@ -199,16 +202,18 @@ def test_what_is_assumed_differs_where_it_must() -> None:
     for (statistic, assumption), sentence in said.items():
         assert ("mean" in sentence) == (statistic == "mean")
         assert ("population" in sentence) == (assumption.about == "population")
-        assert ("may say anything" in sentence) == (assumption.related is True)
-        assert ("says nothing" in sentence) == (assumption.related is False)
+        assert ("in any way" in sentence) == (assumption.related is True)
+        assert ("say nothing" in sentence) == (assumption.related is False)
         assert ("at most 5 % of" in sentence) == (assumption.related == 0.05)
         assert ("at most 20 % of" in sentence) == (assumption.related == 0.2)
         private = words.assumed(statistic, "add-remove", assumption)
         about_people = assumption.about == "people"
-        assert ("whose budget is not below the lowest level" in private) == about_people
+        assert ("whose budget is at least the lowest level" in private) == about_people
         found = words.assumed(statistic, "replace", assumption, found=True)
         assert (
-            found.replace(", each value cut to the range that was found", "") == sentence != found
+            found.replace(", with each value clipped to the range that was found", "")
+            == sentence
+            != found
         )
 
 
@@ -216,11 +221,11 @@ def test_what_is_assumed_differs_where_it_must() -> None:
 def test_what_counts_as_public_follows_the_neighbours(known: bool) -> None:
     public = words.protected("replace", range_is_known=known)
     private = words.protected("add-remove", range_is_known=known)
-    assert public.endswith("nothing that a budget itself reveals is protected.")
+    assert public.endswith("what a budget itself reveals is not protected.")
     assert "Whether a person took part at all" in private
-    assert private.endswith("Public are only the arguments of the call.")
+    assert private.endswith("Only the arguments of the call are public.")
     for words_, each in ((public, "spent"), (private, "spends")):
-        assert f"a factor e^({each})" in words_
+        assert f"a factor of e^({each})" in words_
         assert ("10 % at 0.1" in words_) == known
 
 
@@ -232,33 +237,33 @@ def test_a_plan_says_what_will_be_protected_and_that_people_are_guessed() -> Non
             assert data["assumption"] == words.planned(neighbours, assumption)
             assert data["assumption"].endswith("a guess.") == (neighbours == "add-remove")
     assert "takes part at all" in words.will_protect("add-remove")
-    assert "count as public here" in words.will_protect("replace")
+    assert "are treated as public" in words.will_protect("replace")
 
 
 def test_what_is_assumed_of_those_who_report() -> None:
     assert local_words.honest_reports(1, "3", menu=True) == (
-        " Reports are honest: if one of these reports was not, that can have moved the estimate "
+        " Reports are honest: if one of these reports was not, it could have moved the estimate "
         "by up to 3."
     )
     assert local_words.honest_reports(1200, None, menu=False) == (
-        " Reports are honest: if 1,200 of these reports were not, that can have moved the estimate "
-        "anywhere. No menu of budgets (levels=) was declared."
+        " Reports are honest: if 1,200 of these reports were not, they could have moved the "
+        "estimate anywhere. No menu of budgets (levels=) was declared."
     )
 
 
 def test_local_releases_say_what_is_estimated() -> None:
     made: list[tuple[Any, Any, str]] = [
-        (ep.local.Bit(), [0, 1], "The share of yes in that population is"),
-        (ep.local.Mean((0, 1)), [0.0, 1.0], "The mean in that population is"),
-        (ep.local.Vector(2), np.zeros((2, 2)), "The mean vector of that population is"),
-        (ep.local.Frequencies(2), [0, 1], "The shares in that population are"),
+        (ep.local.Bit(), [0, 1], "the share of yes in that population"),
+        (ep.local.Mean((0, 1)), [0.0, 1.0], "This estimates the mean of that population"),
+        (ep.local.Vector(2), np.zeros((2, 2)), "the mean vector of that population"),
+        (ep.local.Frequencies(2), [0, 1], "the shares in that population"),
     ]
     for mechanism, values, what in made:
         reports = mechanism.randomize_many(np.array(values), np.full(2, 1.0))
         release = mechanism.estimate(reports)
         assert release.protects == local_words.PROTECTED_LOCALLY
         assert release.assumes.startswith(local_words.ASSUMED_LOCALLY[release.statistic])
-        assert f"{what} estimated. Reports are honest: if one of these" in release.assumes
+        assert f"{what}. Reports are honest: if one of these" in release.assumes
         assert release.assumes.endswith("No menu of budgets (levels=) was declared.")
 
 

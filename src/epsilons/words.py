@@ -22,47 +22,46 @@ from epsilons.report import number
 from epsilons.risk.assumptions import Assumption
 
 _PUBLIC_BUDGETS: Final = (
-    "Budgets and the number of people count as public here: nothing that a budget itself reveals "
-    "is protected."
+    "Budgets and the number of people are treated as public: what a budget itself reveals is not "
+    "protected."
 )
 
 _PRIVATE_PEOPLE: Final = (
-    "The number of people is private, and so are all budgets. Public are only the arguments of the "
-    "call."
+    "The number of people and all budgets are private. Only the arguments of the call are public."
 )
 
 _PROTECTED: Final = {
     ("replace", True): (
         "Each person's value: whatever it is, no result becomes more or less likely by more than a "
-        "factor e^(spent), which is 10 % at 0.1 and 2.7 times at 1, and nobody's spent is above "
+        "factor of e^(spent), which is 10 % at 0.1 and 2.7 times at 1, and nobody spends more than "
         f"their own ε. {_PUBLIC_BUDGETS}"
     ),
     ("replace", False): (
         "Each person's value: whatever it is, and however far from all others, no result becomes "
-        "more or less likely by more than a factor e^(spent), and nobody's spent is above their "
-        f"own ε. Finding the range is part of that. {_PUBLIC_BUDGETS}"
+        "more or less likely by more than a factor of e^(spent), and nobody spends more than their "
+        f"own ε. This includes finding the range. {_PUBLIC_BUDGETS}"
     ),
     ("add-remove", True): (
         "Whether a person took part at all, their value and their budget: with them or without "
-        "them, no result becomes more or less likely by more than a factor e^(spends), which is "
+        "them, no result becomes more or less likely by more than a factor of e^(spends), which is "
         "10 % at 0.1 and 2.7 times at 1, and nobody spends more than their own ε. "
         f"{_PRIVATE_PEOPLE}"
     ),
     ("add-remove", False): (
         "Whether a person took part at all, their value and their budget: with them or without "
-        "them, no result becomes more or less likely by more than a factor e^(spends), and nobody "
-        f"spends more than their own ε. Finding the range is part of that. {_PRIVATE_PEOPLE}"
+        "them, no result becomes more or less likely by more than a factor of e^(spends), and "
+        "nobody spends more than their own ε. This includes finding the range. "
+        f"{_PRIVATE_PEOPLE}"
     ),
 }
 
 _TRUTH: Final = {
-    "mean": "The {mean}",
-    "frequencies": "The shares",
-    "quantile": "The {mean}",
-    "variance": "The variance",
-    "covariance": "The covariance, the slope and the correlation",
+    "mean": "the {mean} of",
+    "frequencies": "the share of each category among",
+    "quantile": "the {mean} of",
+    "variance": "the variance of",
+    "covariance": "the covariance, the slope and the correlation of",
 }
-_SEVERAL: Final = ("frequencies", "covariance")
 _VALUES: Final = {
     "mean": "values",
     "frequencies": "categories",
@@ -71,67 +70,67 @@ _VALUES: Final = {
     "covariance": "values",
 }
 _MOMENTS: Final = {
-    "variance": ", and so do those of any combination of values and their squares",
-    "covariance": ", and so do those of any combination of both columns, their squares and their "
-    "product",
+    "variance": ", and so do the means of any combination of values and their squares",
+    "covariance": ", and so do the means of any combination of both columns, their squares and "
+    "their product",
 }
-"""What else is taken to differ little from budget to budget, where more than means is estimated."""
+"""What else is assumed to differ little between budgets, if more than means is estimated."""
 
 _ABOUT: Final = {
-    "people": "{truth} {of} these very people{counted} {is_} estimated{cut}.",
+    "people": "This estimates {truth} exactly these people{counted}{clipped}.",
     "population": (
-        "The people are a sample: each was drawn from one population, whatever the others are. "
-        "{truth} {of} that population {is_} estimated{cut}."
+        "The people are a sample: each was drawn from the same population, independently of the "
+        "others. This estimates {truth} that population{clipped}."
     ),
 }
 
 _COUNTED: Final = {
     "replace": "",
-    "add-remove": ", those whose budget is not below the lowest level,",
+    "add-remove": " (those whose budget is at least the lowest level)",
 }
 
 ASSUMED_OF_A_GAUSSIAN: Final = (
     "For privacy, nothing. For the error and the interval: the people are a sample, their values "
-    "independent draws from one Gaussian population, and budgets say nothing of values. The mean "
-    "of that population is estimated."
+    "are independent draws from one Gaussian population, and budgets say nothing about values. "
+    "This estimates the mean of that population."
 )
 
 _ALIKE: Final = (
-    "Nearly all values seem to be the same, so that the range is as narrow as can be: values that "
-    "differ are cut."
+    "Nearly all values seem to be the same, so the range is as narrow as possible: values that "
+    "differ are clipped."
 )
 
 COUNTED: Final = (
-    "For privacy and for the error, nothing. Those are counted whose budget is not below the "
+    "For privacy and for the error, nothing. Everyone is counted whose budget is at least the "
     "lowest level."
 )
-"""Said of a count of people."""
+"""Said about a count of people."""
 
-BEFORE: Final = 'This is the default since 0.2; before, it was about="population", related=False.'
-"""Said where budgets of these very people may say anything."""
+BEFORE: Final = 'This is the default (before 0.2 it was about="population", related=False).'
+"""Said where budgets of exactly these people may be related to values in any way."""
 
 _GUESSED: Final = {
     "replace": "",
-    "add-remove": " Who is there is private: the numbers of people are a guess.",
+    "add-remove": " Who takes part is private, so the numbers of people are a guess.",
 }
 
 _GAUSSIAN_WANTED: Final = (
-    "The mean of a Gaussian population is wanted. The people are a sample of it, and budgets say "
-    "nothing of values."
+    "The plan is for the mean of a Gaussian population. The people are a sample of it, and budgets "
+    "say nothing about values."
 )
 
 _WILL_PROTECT: Final = {
     "replace": "Each person's value: whatever it is, no result will become more or less likely by "
-    "more than a factor e^(spent), which is 10 % at 0.1 and 2.7 times at 1, and nobody will spend "
-    f"more than their own ε. {_PUBLIC_BUDGETS}",
+    "more than a factor of e^(spent), which is 10 % at 0.1 and 2.7 times at 1, and nobody will "
+    f"spend more than their own ε. {_PUBLIC_BUDGETS}",
     "add-remove": "Whether a person takes part at all, their value and their budget: with them or "
-    "without them, no result will become more or less likely by more than a factor e^(spent), "
+    "without them, no result will become more or less likely by more than a factor of e^(spent), "
     "which is 10 % at 0.1 and 2.7 times at 1, and nobody will spend more than their own ε.",
 }
 
 _NEIGHBOURS: Final = {
-    "replace": "Another value for one person; budgets and the number of people are public.",
-    "add-remove": "One person more or less; budgets and the number of people are private.",
+    "replace": "One person's value changes. Budgets and the number of people are public.",
+    "add-remove": "One person joins or leaves. Budgets and the number of people are private.",
 }
 
 
@@ -146,10 +145,10 @@ def protected(neighbours: str, *, range_is_known: bool = True) -> str:
 
 
 def drawn_together(means: int) -> str:
-    """What is said of several means that were drawn at once: words that go on from others."""
+    """What is said about several means that were drawn at once: words that go on from others."""
     return (
-        f" It is one of {means} means that were drawn together: what people spent was spent on all "
-        f"{means} of them, once."
+        f" It is one of {means} means that were drawn together: people spent once, on all "
+        f"{means} of them."
     )
 
 
@@ -163,12 +162,13 @@ def hidden(*, groups: bool, public: bool, answers: bool, where: bool) -> str:
         where: whether some are asked about, and others not.
     """
     if public:
-        return " Who is in which group counts as public here."
+        return " Who is in which group is treated as public."
     said = ["who is in which group"] if groups else []
     said += ["who answered"] if answers else []
     said += ["who is asked about"] if where else []
     told = " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)
-    return f" {told[0].upper()}{told[1:]} is protected in the same way."
+    verb = "are" if len(said) > 1 else "is"
+    return f" {told[0].upper()}{told[1:]} {verb} protected in the same way."
 
 
 def assumed(
@@ -184,16 +184,14 @@ def assumed(
     Args:
         statistic: "mean", "frequencies", "quantile", "variance" or "covariance".
         neighbours: what counts as a change of one person.
-        assumption: what is taken to be true of the data.
+        assumption: what is assumed about the data.
         mean: which mean it is, or which quantiles.
-        found: whether values were cut to a range that was found.
+        found: whether values were clipped to a range that was found.
     """
     wanted = _ABOUT[assumption.about].format(
         truth=_TRUTH[statistic].format(mean=mean),
-        of="of",
         counted=_COUNTED[neighbours],
-        is_="are" if statistic in _SEVERAL or mean.endswith("quantiles") else "is",
-        cut=", each value cut to the range that was found" if found else "",
+        clipped=", with each value clipped to the range that was found" if found else "",
     )
     more = _MOMENTS.get(statistic, "")
     return f"{wanted} {_budgets_say(assumption.related, _VALUES[statistic], more)}"
@@ -213,41 +211,40 @@ def assumed_of_some(
 
     Args:
         neighbours: what counts as a change of one person.
-        assumption: what is taken to be true of the data.
+        assumption: what is assumed about the data.
         whose: the mean that is estimated, such as "mean of those who answered".
         groups: whether there are groups.
         public: whether it is no secret who is in which.
     """
     wanted = _ABOUT[assumption.about].format(
-        truth=f"The {whose}",
-        of="of" if groups and "answered" not in whose else "among",
+        truth=f"the {whose} {'of' if groups and 'answered' not in whose else 'among'}",
         counted=_COUNTED[neighbours],
-        is_="is",
-        cut="",
+        clipped="",
     )
     if public:
         return f"{wanted} {_budgets_say(assumption.related, 'values')}"
     beside = "who is in which group" if groups else "who is among them"
     told = {
-        True: f"Budgets may say anything about values, and about {beside}.",
-        False: f"Who has which budget says nothing of their values, nor of {beside}.",
+        True: f"Budgets may be related in any way to values and to {beside}.",
+        False: f"People's budgets say nothing about their values or about {beside}.",
     }
     if isinstance(assumption.related, bool):
         return f"{wanted} {told[assumption.related]}"
-    of = "one group" if groups else "them"
+    within = "Within one group" if groups else "Among them"
     return (
-        f"{wanted} The means of those of {of} at different budgets differ by at most "
-        f"{_percent(assumption.related)} of the range; budgets may say anything about {beside}."
+        f"{wanted} {within}, the means of people at different budgets differ by at most "
+        f"{_percent(assumption.related)} of the range. Budgets may be related in any way to "
+        f"{beside}."
     )
 
 
 def guessed(spread: float | None) -> str:
-    """What is said of a guess of the spread: words that go on from others."""
+    """What is said about a guess of the spread: words that go on from others."""
     if spread is None:
         return ""
     return (
         f" The cap was chosen for values with a standard deviation of about {_percent(spread)} of "
-        "the range; nothing that is claimed depends on that guess."
+        "the range; no claim depends on that guess."
     )
 
 
@@ -255,13 +252,13 @@ def _budgets_say(related: bool | float, values: str, more: str = "") -> str:
     ranks = values == "ranks"
     told = "values" if ranks else values
     if related is True:
-        return f"Budgets may say anything about {told}."
+        return f"Budgets may be related to {told} in any way."
     if related is False:
-        return f"Who has which budget says nothing of their {told}."
+        return f"People's budgets say nothing about their {told}."
     if ranks:
         return (
-            "The share of people below any value differs by at most "
-            f"{_percent(related)} of all people from budget to budget."
+            "The share of people below any value differs from budget to budget by at most "
+            f"{_percent(related)} of all people."
         )
     if values == "values":
         return (
@@ -269,8 +266,8 @@ def _budgets_say(related: bool | float, values: str, more: str = "") -> str:
             f"the range{more}."
         )
     return (
-        "The share of any category differs by at most "
-        f"{_percent(related)} of all people from budget to budget."
+        "The share of any category differs from budget to budget by at most "
+        f"{_percent(related)} of all people."
     )
 
 
@@ -288,15 +285,15 @@ def planned(neighbours: str, assumption: Assumption, *, found: bool = False) -> 
 
     Args:
         neighbours: what counts as a change of one person.
-        assumption: what is taken to be true of the data.
-        found: whether values will be cut to a range that has to be found.
+        assumption: what is assumed about the data.
+        found: whether values will be clipped to a range that has to be found.
     """
     whose = {
-        "people": "these very people",
+        "people": "exactly these people",
         "population": "the population that people are drawn from",
     }
-    cut = ", each value cut to the range that is found" if found else ""
-    wanted = f"The truth of {whose[assumption.about]} is wanted{cut}."
+    clip = ", with each value clipped to the range that is found" if found else ""
+    wanted = f"Estimates are about {whose[assumption.about]}{clip}."
     return f"{wanted} {_budgets_say(assumption.related, 'values')}{_GUESSED[neighbours]}"
 
 
@@ -331,7 +328,7 @@ def clipped(
     """
     told = number if found else _exactly
     lo, hi = bounds
-    words = f"Values outside {told(lo)} to {told(hi)} count as the nearest bound"
+    words = f"Values outside {told(lo)} to {told(hi)} are clipped to the nearest bound"
     if midpoint:
         lo, hi = averaged or bounds
         middle = told(lo / 2.0 + hi / 2.0)
@@ -375,9 +372,9 @@ def left_out(*, answers: bool, groups: bool, where: str | None) -> str:
     """
     said = []
     if where is not None:
-        said.append(f'Only rows in which "{where}" is true count.' if where else _ONLY_SOME)
+        said.append(f'Only rows where "{where}" is true count.' if where else _ONLY_SOME)
     if answers:
-        said.append("Missing values are left out, and whoever has no other.")
+        said.append("Missing values are left out, and so is anyone who has no other value.")
     if groups:
         said.append(
             "So are rows in no declared group."

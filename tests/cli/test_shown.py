@@ -80,6 +80,13 @@ def test_plans_and_the_demo_write_them_too(folder: Path) -> None:
     assert "<h1>Mean:" in _shown(folder, "demo")
 
 
+def test_the_demo_ends_with_the_file_to_open(folder: Path) -> None:
+    page = str(folder / "demo.html")
+    shown = CliRunner().invoke(cli, ["demo", "--report", page]).output
+    assert f"\nThe report is in {page}: open it in a browser.\nTry next:\n" in shown
+    assert "For a report" not in shown
+
+
 def test_a_ledger_writes_pages_of_a_release_a_person_and_a_series(folder: Path) -> None:
     with ep.Ledger.create(str(folder / "year.db")) as ledger:
         ledger.enrol("people.parquet", person="who", epsilon="e")

@@ -181,7 +181,7 @@ def test_a_report_without_a_place_is_refused_before_anything_is_drawn(
     path = written(folder, study())
     done = run(path, "--report", str(folder / "nowhere" / "out.html"))
     assert isinstance(done.exception, FileError)
-    assert "is not there" in str(done.exception)
+    assert "does not exist" in str(done.exception)
     monkeypatch.setattr("epsilons.report.charts.importlib.import_module", _absent)
     done = run(path, "--report", str(folder / "out.html"))
     assert "extra `report`" in str(done.exception)

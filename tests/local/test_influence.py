@@ -113,7 +113,7 @@ def test_influence_is_that_of_the_theory_for_one_bit() -> None:
         with pytest.raises(ArgumentError, match="lies="):
             release.influence(bad)
     assert f'"influence_of_one": {release.influence(1)!r}'[:30] in release.to_json()
-    assert "if 100 of these reports were not, that can have moved" in release.assumes
+    assert "if 100 of these reports were not, they could have moved" in release.assumes
 
 
 def test_ten_liars_among_ten_thousand_move_one_bit_little() -> None:
@@ -135,7 +135,7 @@ def test_a_release_says_what_lies_can_do() -> None:
             mechanism = make(levels=levels)
             release = mechanism.estimate(mechanism.randomize_many(values, 1.0, ep.Seeded(1)))
             text = " ".join(str(release).split())
-            assert "Reports are honest: if one of these reports was not, that can have" in text
+            assert "Reports are honest: if one of these reports was not, it could have" in text
             assert ("No menu of budgets" in text) == (levels is None)
             assert release.to_dict()["influence_of_one"] == release.influence(1)
 

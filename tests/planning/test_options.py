@@ -1,4 +1,4 @@
-"""What would buy most: every number beside a search by hand, and one sentence on it."""
+"""What would help most: every number compared with a search by hand, and one sentence on it."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_the_first_buys_most_and_the_sentence_says_so(loss: str) -> None:
     assert plan.options[0] == first
     error = "typical error" if loss == "mse" else "error at 95 %"
     assert plan.hint == (
-        "What would buy most: if budgets say nothing of values (related=False), the "
+        "What would help most: if budgets say nothing about values (related=False), the "
         f"{error} would be {first.times:.3g} × smaller; if budgets go with values by at most 5 % "
         f"of the range (related=0.05), {weaker.times:.3g} × smaller."
     )
@@ -141,7 +141,7 @@ def test_frequencies_speak_of_people_and_not_of_a_range() -> None:
 def test_where_nothing_buys_anything_it_says_so(people: dict[float, int]) -> None:
     plan = ep.plan(people, related=False, spread=0.02)
     assert plan.options == () or plan.options[0].times < 1.02
-    assert plan.hint.startswith("What would buy most: nothing much.")
+    assert plan.hint.startswith("What would help most: nothing much.")
     assert "more than 2 % smaller" in plan.hint
 
 

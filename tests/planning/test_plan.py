@@ -59,7 +59,7 @@ def test_the_gain_is_over_everyone_at_the_strictest() -> None:
 
 def test_the_advice_is_one_sentence_that_names_the_method_and_the_cap() -> None:
     plan = ep.plan(BUDGETS, about="population", related=False)
-    assert plan.advice.startswith("Take method 'optimal'")
+    assert plan.advice.startswith("Use method 'optimal'")
     assert plan.advice.endswith(".")
     assert "ε = 0.26" in plan.advice
     assert "all of their budget" in ep.plan(ep.Budgets({1.0: 50})).advice

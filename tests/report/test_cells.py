@@ -64,5 +64,5 @@ def test_intervals_from_nothing_to_all_tell_nothing() -> None:
     wide = data()["frequencies"] | {"interval": [[0.0, 0.1, 0.2], [1.0, 0.5, 0.6]]}
     narrow = data()["frequencies"] | {"interval": [[0.0, 0.1, 0.2], [0.9, 0.5, 1.0]]}
     for form in (report.text, report.page):
-        assert "tells nothing" in " ".join(form(wide).split())
-        assert "tells nothing" not in " ".join(form(narrow).split())
+        assert "says nothing" in " ".join(form(wide).split())
+        assert "says nothing" not in " ".join(form(narrow).split())

@@ -40,7 +40,7 @@ def test_every_kind_has_a_picture(kind: str, tmp_path: Path) -> None:
     [
         ("x.jpg", r"must end with \.svg or \.png"),
         ("x", r"must end with \.svg or \.png"),
-        ("nowhere/x.svg", "the folder .*nowhere.* is not there"),
+        ("nowhere/x.svg", "the folder .*nowhere.* does not exist"),
         (".", "is a directory. Name a file, such as .*figure.svg"),
     ],
 )

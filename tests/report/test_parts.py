@@ -121,7 +121,7 @@ def test_long_lists_are_cut_and_the_page_says_so() -> None:
     assert "The first 40 of 50 coordinates are shown" in shown
     many = Reader(pages()["plan of many"])
     embedded = json.loads(many.embedded)
-    assert "600 levels, neighbouring ones together" in many.text
+    assert "600 levels, neighboring ones combined" in many.text
     assert embedded["shortened"]["/forecasts/0/spent"] == 600
     assert len(embedded["forecasts"][0]["spent"]) == 100
     assert "shortened" not in json.loads(Reader(pages()["plan"]).embedded)
@@ -154,7 +154,7 @@ def test_a_directory_is_not_overwritten(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"the folder .*nowhere.* is not there"):
+    with pytest.raises(FileError, match=r"the folder .*nowhere.* does not exist"):
         write_page(tmp_path / "nowhere" / "out.html", "x")
 
 

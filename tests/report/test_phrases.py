@@ -18,7 +18,7 @@ from tests.report.page_samples import data
 @pytest.mark.parametrize("epsilon", [[1000.0, 1000.0], [0.1, 20.5, math.inf], [50, 10, 10]])
 def test_an_epsilon_above_20_is_warned_of_everywhere(epsilon: list[float]) -> None:
     largest = max(each for each in epsilon if math.isfinite(each))
-    words = f"ε above 20 protects next to nothing, and budgets here go up to {largest:,g}."
+    words = f"ε above 20 protects almost nothing, and budgets here go up to {largest:,g}."
     for shown in [*weak(epsilon), ep.plan(epsilon), ep.plan(epsilon, neighbours="add-remove")]:
         for name, text in forms(shown).items():
             assert words in text, name
@@ -30,7 +30,7 @@ def test_public_records_and_ordinary_budgets_are_not_warned_of(epsilon: list[flo
     for shown in [*weak(epsilon), ep.plan(epsilon)]:
         assert shown.to_dict()["warnings"] == []
         for name, text in forms(shown).items():
-            assert "next to nothing" not in text, name
+            assert "almost nothing" not in text, name
 
 
 def test_where_budgets_are_private_only_declared_ones_are_warned_of() -> None:

@@ -68,13 +68,15 @@ def test_a_plan_shows_every_method_the_advice_and_what_is_protected(plan: str) -
 def test_a_plan_answers_whether_it_is_worth_it() -> None:
     each = data()["plan"]
     shown = Reader(pages()["plan"]).text
-    assert "Against the best single threshold the typical error is 1.31 times smaller" in shown
-    assert "against everyone at the strictest ε zero in place of some." in shown
+    assert (
+        "Compared with the best single threshold, the typical error is 1.31 times smaller" in shown
+    )
+    assert "compared with everyone at the strictest ε, it is zero instead of some." in shown
     assert (
         f"No method can have a typical error below {number(each['lower_bound'])} in the worst case."
         in shown
     )
-    assert "within a factor 3 of it" in shown
+    assert "within a factor of 3 of it" in shown
     assert "No method can be below the dashed line" in shown
     assert "if 10 % more were <strict> 0.0321 1.07 ×" in shown
 
@@ -85,7 +87,9 @@ def test_where_no_change_was_asked_about_nothing_is_said_of_any() -> None:
     reader = Reader(report.page(each))
     assert "What if" not in reader.text
     label = next(x for x in reader.all("svg"))["aria-label"]
-    assert label == "People of each budget: ε 0: 3; ε 0.1: 500; ε 0.3: 1,000; ε 1: 200; ε public: 2"
+    assert (
+        label == "People with each budget: ε 0: 3; ε 0.1: 500; ε 0.3: 1,000; ε 1: 200; ε public: 2"
+    )
 
 
 def test_text_and_notebook_have_one_headline() -> None:
@@ -134,7 +138,7 @@ def test_the_limit_on_a_page_speaks_of_the_loss_that_is_made_small(loss: str) ->
     for name in ("text", "page"):
         shown = said[name].replace("\u00a0", " ")
         assert f"No method can have {words} below {number(plan.lower_bound)}" in shown
-    assert f"within a factor {error / plan.lower_bound:.3g} of it" in said["page"]
+    assert f"within a factor of {error / plan.lower_bound:.3g} of it" in said["page"]
 
 
 GUESS = "The guess: if it is right, the typical error is"
@@ -145,8 +149,8 @@ def test_every_form_says_what_a_guess_buys_and_may_cost() -> None:
     guess = plan.guess
     assert guess is not None
     told = (
-        f"{GUESS} {number(guess.rmse)} in place of {number(guess.plain_rmse)}; in the worst case "
-        f"over all data it is {number(guess.worst)} in place of {number(guess.plain_worst)}. "
+        f"{GUESS} {number(guess.rmse)} instead of {number(guess.plain_rmse)}; in the worst case "
+        f"over all data it is {number(guess.worst)} instead of {number(guess.plain_worst)}. "
         "Privacy and intervals do not depend on it."
     )
     said = forms(plan)
@@ -165,7 +169,7 @@ def test_a_plan_with_a_guess_fits_a_screen() -> None:
 
 def test_a_guess_that_changes_nothing_says_so() -> None:
     plan = ep.plan({0.1: 100}, related=False, spread=0.1)
-    assert "The guess: it changes no error here." in str(plan)
+    assert "The guess changes no error here." in str(plan)
     assert GUESS not in str(plan)
 
 

@@ -25,7 +25,7 @@ def test_a_release_shows_all_that_it_says(release: str) -> None:
     assert ("NOT PRIVATE" in shown) == (not each["private"])
     assert "Who spent what" in shown
     assert ("if budgets go with values" in shown) == (each["kind"] != "count")
-    assert ("This is the default since 0.2" in shown) == bool(each["before"])
+    assert ("This is the default (before 0.2" in shown) == bool(each["before"])
     head = shown.split("Who spent what")[0]
     assert f"ublished {each['date']} (UTC) with epsilons {each['version']}" in head
 
@@ -41,7 +41,7 @@ def test_who_is_private_is_not_counted() -> None:
     assert f"About {data()['counted people']['n']:,.0f} people (a noisy count)" in noisy
     for text in (hidden, noisy):
         assert "budget ε (from) spends keeps" in text
-        assert "One person more or less" in text
+        assert "One person joins or leaves" in text
 
 
 def test_a_page_says_that_bars_for_many_levels_are_averages() -> None:

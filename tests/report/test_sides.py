@@ -13,7 +13,7 @@ from epsilons.report.sides import bought, related_words, sides_table
 from tests.report.forms import forms
 from tests.report.test_data import NAMES, shown
 
-BEFORE = 'This is the default since 0.2; before, it was about="population", related=False.'
+BEFORE = 'This is the default (before 0.2 it was about="population", related=False).'
 FORMER = re.compile(r"\b(assume|iid|shuffled|correlated|error_if_related)\b")
 VALUES = [10.0, 20.0, 30.0, 40.0] * 40
 EPSILON = [0.1, 0.5, 1.0, 2.0] * 40

@@ -25,7 +25,7 @@ def test_coordinates_are_printed_with_their_intervals_and_the_rest_is_counted() 
 
 
 def test_a_radius_as_wide_as_the_ball_tells_nothing() -> None:
-    words = "That is the whole ball: for these budgets it tells nothing."
+    words = "That is the whole ball: with these budgets it says nothing."
     assert words in report.text(data()["vector"] | {"radius": 2.0})
     assert words not in report.text(data()["vector"] | {"radius": 1.99})
 

@@ -84,7 +84,7 @@ def test_the_interval_holds_the_mean_of_the_values_cut_to_the_range(
         assert release.estimate.margin.kind is not None
         kind = WeighedCut if terms == "replace" else RatioCut
         assert type(release.estimate.margin) is kind
-    assert "each value cut to the range that was found" in release.assumes
+    assert "with each value clipped to the range that was found" in release.assumes
     assert "Gaussian" not in str(release)
 
 

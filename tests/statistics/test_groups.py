@@ -253,8 +253,8 @@ def test_public_groups_are_narrower_and_their_shares_are_known() -> None:
     truth = {row["place"]: row["proportion"] for row in counted}
     assert public.shares.value.tolist() == pytest.approx([truth[each] for each in LABELS])
     assert public.shares.low.tolist() == public.shares.high.tolist()
-    assert "who is in which is public" in str(public)
-    assert "Who is in which group counts as public here." in public.protects
+    assert "group membership is public" in str(public)
+    assert "Who is in which group is treated as public." in public.protects
     ep.verify.exact(public.mechanism).require()
     ep.verify.draws(public.mechanism).require()
     ep.verify.replay(
@@ -276,7 +276,7 @@ def test_a_public_group_without_people_has_the_whole_range() -> None:
     assert release.value[3] == 50.0
     assert release.mechanism.parts[3] is None
     assert release.difference("west", "north").nothing
-    assert "tells nothing" in str(release.difference("west", "north"))
+    assert "says nothing" in str(release.difference("west", "north"))
     assert "1 of 4 groups" in str(release)
     again = Release.from_json(release.to_json())
     assert str(again) == str(release)

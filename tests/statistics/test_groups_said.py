@@ -109,13 +109,14 @@ def test_a_print_says_what_was_assumed_clipped_and_left_out() -> None:
     for words in (
         "Time on the way",
         "place mean (min) from (95 %) to share of people from (95 %) to",
-        "in 3 groups (who is in which is private), values from 0 to 100 min, method optimal",
-        "Values outside 0 to 100 count as the nearest bound.",
-        'Only rows in which "asked" is true count.',
-        "Missing values are left out, and whoever has no other. So are rows in no declared group.",
-        "Who is in which group, who answered and who is asked about is protected in the same way.",
-        "The mean of each group of those who answered among these very people is estimated. "
-        "Budgets may say anything about values, and about who is in which group.",
+        "in 3 groups (group membership is private), values from 0 to 100 min, method optimal",
+        "Values outside 0 to 100 are clipped to the nearest bound.",
+        'Only rows where "asked" is true count.',
+        "Missing values are left out, and so is anyone who has no other value. So are rows in no "
+        "declared group.",
+        "Who is in which group, who answered and who is asked about are protected in the same way.",
+        "This estimates the mean of each group of those who answered among exactly these people. "
+        "Budgets may be related in any way to values and to who is in which group.",
         "Typical error (root mean square of a group)",
     ):
         assert words in flat, words
@@ -125,10 +126,10 @@ def test_a_print_says_what_was_assumed_clipped_and_left_out() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"missing": "exclude"}, "The mean of those who answered among these very people is"),
-        ({"where": "asked", "missing": "midpoint"}, "The mean of a private subset among these"),
-        ({**BY, "missing": "midpoint", "related": False}, "nothing of their values, nor of who is"),
-        ({**BY, "missing": "midpoint", "related": 0.1}, "those of one group at different budgets"),
+        ({"missing": "exclude"}, "the mean of those who answered among exactly these people"),
+        ({"where": "asked", "missing": "midpoint"}, "the mean of a private subset among exactly"),
+        ({**BY, "missing": "midpoint", "related": False}, "nothing about their values or about"),
+        ({**BY, "missing": "midpoint", "related": 0.1}, "Within one group, the means of people at"),
         ({**BY, "missing": "midpoint", "about": "population"}, "each group of that population"),
     ],
 )  # fmt: skip
@@ -139,16 +140,16 @@ def test_what_is_assumed_is_said_in_words(given: dict[str, Any], words: str) -> 
 def test_a_width_that_tells_nothing_is_said_to_with_what_would_help() -> None:
     strict = people(30).with_columns(pl.col("epsilon") * 0.01)
     text = " ".join(str(asked(strict, SOME["groups"])).split())
-    assert "The intervals are nearly all there could be: they tell next to nothing." in text
+    assert "The intervals cover nearly everything possible: they say almost nothing." in text
     assert "What would help: fewer or larger groups; larger budgets" in text
-    assert 'groups_are="public", if it is no secret who is in which' in text
+    assert 'groups_are="public", if group membership is no secret' in text
     text = " ".join(str(asked(strict, SOME["groups of answers"])).split())
     assert "groups_are=" not in text  # who answers is private, and so they could not be public
     none = asked(strict, SOME["groups"]).ratio("north", "east")
     assert (none.low, none.high, none.nothing) == (0.0, math.inf, True)
     assert "0 to ∞" in str(none)
     text = " ".join(str(asked(strict, {"missing": "exclude"})).split())
-    assert "tells nothing. What would help: larger budgets" in text
+    assert "says nothing. What would help: larger budgets" in text
     rich = asked(people(400).with_columns(pl.col("epsilon") * 10), SOME["groups"])
     assert "What would help" not in str(rich)
 
@@ -278,7 +279,7 @@ def test_a_plan_foretells_the_widths_of_even_and_smaller_groups() -> None:
             assert float(np.max(high - low)) / 2 >= 0.6 * plan.forecasts[0].half_width
             halves = [each.half_width for each in plan.forecasts]
             assert halves == sorted(halves)
-    assert "Means of 5 groups, who is in which is public" in str(plan)
+    assert "Means of 5 groups; group membership is public" in str(plan)
     assert json.loads(plan.to_json())["groups"] == 5
     assert ep.plan({0.5: 1000}, groups=[LABELS, SIZES]).groups == 6
     for wrong in (0, "three", 10**6, [1.5]):

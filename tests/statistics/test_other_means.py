@@ -60,10 +60,10 @@ def test_the_rule_is_averaged_where_people_are_private() -> None:
 def test_words_speak_of_values_and_of_what_is_averaged() -> None:
     release = asked(missing="midpoint")
     assert release.treats == (
-        "Values outside 0 to 4 count as the nearest bound; missing values count as 8, the middle, "
-        "unless the person has others."
+        "Values outside 0 to 4 are clipped to the nearest bound; missing values count as 8, the "
+        "middle, unless the person has others."
     )
-    assert release.assumes.startswith("The mean of squares of these very people is estimated")
+    assert release.assumes.startswith("This estimates the mean of squares of exactly these people.")
     assert str(release).partition("\n\n")[2].startswith("Mean of squares: ")
 
 

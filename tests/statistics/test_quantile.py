@@ -256,8 +256,8 @@ def test_json_prints_and_pages_are_those_of_the_release() -> None:
         assert str(again) == str(release)
         assert np.array_equal(again.interval(0.9), release.interval(0.9))
         assert ep.verify.exact(again.mechanism).holds
-    assert "The median of these very people" in asked().assumes
-    assert "0.1, 0.9 quantiles of these very people" in again.assumes
+    assert "This estimates the median of exactly these people" in asked().assumes
+    assert "0.1, 0.9 quantiles of exactly these people" in again.assumes
     assert "10 %" in str(again)
 
 

@@ -100,7 +100,7 @@ def test_it_is_told_and_read_back(terms: str, tmp_path: Any) -> None:
     assert "Variance: " in shown
     assert "values from 0 to 10," in shown
     assert "Standard deviation" in shown
-    assert "The variance of these very people" in shown
+    assert "This estimates the variance of exactly these people" in shown
     assert str(ep.Release.from_json(release.to_json())) == shown
     assert json.loads(release.to_json())["values"] == [0.0, 10.0]
     assert all(side.cap is None for side in release.sides)

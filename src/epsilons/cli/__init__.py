@@ -42,7 +42,7 @@ def cli() -> None:
 @click.option(
     "--study",
     type=click.Path(dir_okay=False, writable=True),
-    help="Only write an example of a study to this TOML file, and its data beside it.",
+    help="Only write an example study to this TOML file, and its data next to it.",
 )
 @options.SHOWN[0]
 @options.SHOWN[1]
@@ -60,7 +60,9 @@ def demo(
             with resources.as_file(path.parent / "study.toml") as example:
                 shutil.copyfile(example, study)
             shutil.copyfile(path, Path(study).parent / "commute.csv")
-            click.echo(f"Wrote {study}, and commute.csv beside it: epsilons publish {study}")
+            click.echo(
+                f"Wrote {study}, and commute.csv next to it. Now try: epsilons publish {study}"
+            )
             return
         files = options.Files(page, picture)
         release = mean_of("minutes", epsilon="epsilon", bounds=(0, 120), data=path, person="person")
@@ -73,10 +75,11 @@ def demo(
     checked = verify.exact(release.mechanism)
     click.echo(f"\nChecked, person by person: {str(checked).splitlines()[0]}")
     click.echo(_in_plain_words(release))
+    click.echo(f"\n{_what_next(page)}")
 
 
 _FEW_STRICT = {0.01: 5, 0.05: 20, 0.1: 500, 1.0: 4000}
-"""People of whom few are very strict: here personal budgets pay whatever budgets say of values."""
+"""Few of these people are very strict: personal budgets gain however they relate to values."""
 
 
 def _in_plain_words(release: Release) -> str:
@@ -86,16 +89,32 @@ def _in_plain_words(release: Release) -> str:
     gain = (every.typical or math.nan) / (little.typical or math.nan)
     words = (
         f"In plain words: the mean commute of these people is between {low:.0f} and {high:.0f} "
-        "minutes, whatever budgets say of values. Many are strict here, so nearly everyone spent "
-        "as little as the strictest: personal budgets buy little. Who can defend that the means at "
-        f"different budgets differ by at most {120.0 * little.related:.0f} minutes writes "
-        f"related={little.related}, and has a typical error that is {gain:.2f} times smaller.",
-        "Where few are strict the default itself gains: with "
-        f"{', '.join(f'{people:,} people at {level}' for level, people in _FEW_STRICT.items())} "
+        "minutes, however budgets are related to values. Many people are strict here, so nearly "
+        "everyone spent as little as the strictest, and personal budgets gain little. If you can "
+        "defend that the means at different budgets differ by at most "
+        f"{120.0 * little.related:.0f} minutes, write related={little.related}: the typical error "
+        f"is then {gain:.2f} times smaller.",
+        "If only a few people are strict, the default itself gains: with "
+        f"{', '.join(f'{people:,} people at {level}' for level, people in _FEW_STRICT.items())}, "
         f"the typical error is {plan_for(Budgets(_FEW_STRICT)).sides[0].gain:.1f} times smaller "
         "than with everyone at the strictest ε.",
     )
     return "\n".join(textwrap.fill(each, 96, subsequent_indent="  ") for each in words)
+
+
+def _what_next(page: str | None) -> str:
+    """A file to open, and two commands to try, for the end of the demo."""
+    shown = f"The report is in {page}: open it in a browser."
+    if page is None:
+        shown = (
+            "For a report to open in a browser: epsilons demo --report demo.html\n"
+            "  (it needs the extra `report`: run pip install '.[report]' in the folder of epsilons)"
+        )
+    return (
+        f"{shown}\nTry next:\n"
+        "  epsilons plan 0.1:500 1:200       what such people would give, without any data\n"
+        "  epsilons demo --study study.toml  a study with several questions, to edit and publish"
+    )
 
 
 for _each in commands():
@@ -109,17 +128,23 @@ cli.add_command(SURVEY)
 
 @cli.command()
 @options.PEOPLE
-@click.option("--bounds", type=float, nargs=2, metavar="LO HI", help="The range: 0 1 if not given.")
+@click.option(
+    "--bounds",
+    type=float,
+    nargs=2,
+    metavar="LO HI",
+    help="The range of the values; 0 1 by default.",
+)
 @options.UNKNOWN_RANGE
 @options.SHAPE
-@click.option("--categories", type=int, help="Plan for frequencies of so many categories.")
-@click.option("--dimension", type=int, help="In the local model: vectors of so many numbers.")
+@click.option("--categories", type=int, help="Plan for frequencies of this many categories.")
+@click.option("--dimension", type=int, help="In the local model: vectors of this many numbers.")
 @click.option(
     "--model",
     type=click.Choice(CHOICES["model"]),
     default="central",
     show_default=True,
-    help="A curator is trusted with values, or everyone randomizes their own.",
+    help="central: a curator is trusted with values; local: everyone randomizes their own.",
 )
 @options.NEIGHBOURS
 @options.CAP
@@ -151,9 +176,9 @@ def plan(
     picture: str | None,
     as_json: bool,
 ) -> None:
-    """Forecast every method without data, for instance: epsilons plan 0.1:500 1:200 inf:3."""
+    """Forecast every method without any data, such as: epsilons plan 0.1:500 1:200 inf:3."""
     if unknown_range and bounds is not None:
-        raise click.UsageError("--bounds and --unknown-range exclude each other.")
+        raise click.UsageError("Give either --bounds or --unknown-range, not both.")
     known = (0.0, 1.0) if bounds is None else bounds
     asked: dict[str, Any] = {
         "bounds": None if unknown_range else known,
@@ -178,10 +203,12 @@ def plan(
 
 @cli.command("verify")
 @options.PEOPLE
-@click.option("--categories", type=int, help="Check frequencies of so many categories.")
+@click.option("--categories", type=int, help="Check frequencies of this many categories.")
 @options.NEIGHBOURS
-@click.option("--method", default="auto", show_default=True, help="One method, or auto.")
-@click.option("--draws", is_flag=True, help="Also draw often, and compare with what is declared.")
+@click.option("--method", default="auto", show_default=True, help="The name of a method, or auto.")
+@click.option(
+    "--draws", is_flag=True, help="Also draw many times, and compare with what is declared."
+)
 @options.JSON
 def verify_command(
     levels: tuple[tuple[float, int], ...],
@@ -191,9 +218,9 @@ def verify_command(
     draws: bool,
     as_json: bool,
 ) -> None:
-    """Recompute everyone's loss for such people, for instance: epsilons verify 0.1:500 1:200.
+    """Recompute everyone's privacy loss, such as: epsilons verify 0.1:500 1:200.
 
-    No data is needed: a mechanism depends on budgets alone, or under add-remove on what is public.
+    No data is needed: a mechanism depends only on budgets, or under add-remove on what is public.
     """
     people = options.people_of(levels)
     if neighbours == "replace":

@@ -36,7 +36,11 @@ class _Share(click.ParamType[Any]):
 CLAIM: Final = (
     click.option("--name", required=True, help="What the release is called in the ledger."),
     click.option("--at-most", type=float, help="The most that anyone spends on it, in epsilon."),
-    click.option("--share", type=_Share(), help="The same, of everyone's whole budget: 1/12."),
+    click.option(
+        "--share",
+        type=_Share(),
+        help="The same as a share of everyone's budget: 1/12.",
+    ),
 )
 
 
@@ -84,10 +88,10 @@ def init(ledger_at: str, neighbours: str, as_json: bool) -> None:
 @LEDGER.command()
 @WHERE
 @FILE
-@click.option("--person", required=True, help="The column that says whose row it is.")
-@click.option("--epsilon", required=True, help="The column of the budgets, or one number for all.")
+@click.option("--person", required=True, help="The column that says which person a row belongs to.")
+@click.option("--epsilon", required=True, help="The column of budgets, or one number for everyone.")
 @options.SEPARATOR
-@click.option("--consent", help="How people agreed to give more than before, in words.")
+@click.option("--consent", help="How people agreed to give more than earlier, in words.")
 @options.JSON
 def enrol(
     ledger_at: str,
@@ -148,7 +152,7 @@ def _id(who: str, number: bool) -> int | str:
     try:
         return int(who)
     except ValueError:
-        raise ArgumentError(f"person={who!r} is no whole number: leave --number out.") from None
+        raise ArgumentError(f"person={who!r} is not a whole number: leave --number out.") from None
 
 
 @LEDGER.command()
@@ -160,7 +164,7 @@ def _id(who: str, number: bool) -> int | str:
     "page",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Also write an HTML page.",
+    help="Also write an HTML report to FILE.",
 )
 @options.JSON
 def person(ledger_at: str, who: str, number: bool, page: str | None, as_json: bool) -> None:

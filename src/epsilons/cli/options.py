@@ -82,14 +82,14 @@ PEOPLE = click.argument(
 SEPARATOR = click.option(
     "--separator",
     callback=lambda _context, _option, given: "\t" if given == r"\t" else given,
-    help="What separates the columns of a CSV file: a comma, or in .tsv files a tab, if not given.",
+    help="The separator of a CSV file; by default a comma, or a tab in .tsv files.",
 )
 REPORT = click.option(
     "--report",
     "page",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Also write an HTML page.",
+    help="Also write an HTML report to FILE.",
 )
 SHOWN = (
     REPORT,
@@ -98,7 +98,7 @@ SHOWN = (
         "picture",
         type=click.Path(dir_okay=False),
         metavar="FILE",
-        help="Also write a picture, .svg or .png.",
+        help="Also write a picture to FILE (.svg or .png).",
     ),
 )
 """What a release or a plan is written to, beside what is printed."""
@@ -108,7 +108,7 @@ ABOUT = click.option(
     type=click.Choice(CHOICES["about"]),
     default="people",
     show_default=True,
-    help="Whose truth is wanted: that of these very people, or of the population they came from.",
+    help="Estimate the truth of exactly these people, or of the population they come from.",
 )
 RELATED = click.option(
     "--related",
@@ -116,8 +116,8 @@ RELATED = click.option(
     default="yes",
     show_default=True,
     metavar="yes|no|DELTA",
-    help="Whether budgets may go with values: in any way, not at all, or by at most this part of "
-    "the range, such as 0.05.",
+    help="Whether budgets may be related to values: in any way, not at all, or by at most this "
+    "part of the range, such as 0.05.",
 )
 
 
@@ -136,14 +136,14 @@ ASSUME = click.option(
 SPREAD = click.option(
     "--spread",
     type=float,
-    help="A guess of the standard deviation, in parts of the range, such as 0.1.",
+    help="A guess of the standard deviation, as a fraction of the range, such as 0.1.",
 )
 LOSS = click.option(
     "--loss",
     type=click.Choice(CHOICES["loss"]),
     default="mse",
     show_default=True,
-    help="Which error to make small.",
+    help="Which error to minimize.",
 )
 CONFIDENCE = click.option("--confidence", type=float, default=0.95, show_default=True)
 NEIGHBOURS = click.option(
@@ -159,33 +159,33 @@ LEVELS = click.option(
     type=_Level(alone=True),
     multiple=True,
     metavar="EPSILON[:PEOPLE]",
-    help="For add-remove: a budget that was offered, and how many people you expect there.",
+    help="For add-remove: a budget that was offered, and how many people you expect to have it.",
 )
 UNKNOWN_RANGE = click.option(
-    "--unknown-range", is_flag=True, help="Nobody knows the range: find one privately first."
+    "--unknown-range", is_flag=True, help="The range is not known: find one privately first."
 )
 SHAPE = click.option(
     "--shape",
     type=click.Choice(CHOICES["shape"]),
     default="any",
     show_default=True,
-    help="With --unknown-range: any data, cut to the range that is found, or Gaussian data.",
+    help="With --unknown-range: any data, clipped to the range that is found, or Gaussian data.",
 )
 GROUPS = (
-    click.option("--by", multiple=True, help="The column of groups; give it twice for two."),
-    click.option("--group", multiple=True, help="A group; give it once for each."),
-    click.option("--group2", multiple=True, help="The same of the second column."),
+    click.option("--by", multiple=True, help="The column of groups; repeat it for a second one."),
+    click.option("--group", multiple=True, help="A group; repeat it for each group."),
+    click.option("--group2", multiple=True, help="The same for the second column."),
     click.option(
         "--groups-are",
         type=click.Choice(CHOICES["groups_are"]),
         default="private",
         show_default=True,
-        help="Whether it is a secret who is in which group.",
+        help="Whether group membership is a secret.",
     ),
-    click.option("--where", help="The column of truth values that says which rows are asked."),
+    click.option("--where", help="The column of truth values that says which rows count."),
 )
 CAP = click.option(
-    "--cap", type=float, help="For add-remove: the most that anyone spends, chosen if not given."
+    "--cap", type=float, help="For add-remove: the most that anyone spends; chosen by default."
 )
 
 
@@ -231,7 +231,9 @@ def offered(levels: tuple[tuple[float, int | None], ...]) -> Any:
         return None
     guesses = {level: people for level, people in levels if people is not None}
     if guesses and len(guesses) < len(levels):
-        raise click.UsageError("--level: say for all levels how many people you expect, or none.")
+        raise click.UsageError(
+            "--level: give the number of people you expect for all levels, or for none."
+        )
     return guesses or [level for level, _ in levels]
 
 

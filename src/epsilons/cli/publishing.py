@@ -30,7 +30,7 @@ __all__ = [
 Decorator: TypeAlias = Callable[[Any], Any]
 
 FILE = click.argument("file", type=click.Path(dir_okay=False))
-VALUE = click.option("--value", required=True, help="The column of the values.")
+VALUE = click.option("--value", required=True, help="The column of values.")
 _BESIDE = click.option("--beside", required=True, help="The second column of values.")
 _BESIDE_BOUNDS = click.option(
     "--beside-bounds",
@@ -41,15 +41,15 @@ _BESIDE_BOUNDS = click.option(
     help="The range that values of the second column can have.",
 )
 _EPSILON = click.option(
-    "--epsilon", required=True, help="The column of the budgets, or one number for all."
+    "--epsilon", required=True, help="The column of budgets, or one number for everyone."
 )
-_PERSON = click.option("--person", help="The column that says whose row it is.")
+_PERSON = click.option("--person", help="The column that says which person a row belongs to.")
 _BOUNDS = click.option(
     "--bounds",
     type=float,
     nargs=2,
     metavar="LO HI",
-    help="The range that values can have, whatever the data.",
+    help="The range that values can have, whatever the data are.",
 )
 _WHOSE = (_PERSON, options.SEPARATOR)
 _TERMS = (
@@ -65,23 +65,23 @@ _TERMS = (
 _MISSING = click.option(
     "--missing",
     type=click.Choice(MISSING_OF_A_MEAN),
-    help="What a value that is missing gets: error, or under add-remove midpoint, if not given.",
+    help="What to do with missing values; by default error, or midpoint under add-remove.",
 )
 _CALLED = (
-    click.option("--title", help="What was measured, in a line."),
+    click.option("--title", help="What was measured, in one line."),
     click.option("--unit", help="The unit of the values, such as minutes."),
 )
 CELLS = (
-    click.option("--category", "words", multiple=True, help="A category; give it once for each."),
+    click.option("--category", "words", multiple=True, help="A category; repeat it for each."),
     click.option(
         "--integers",
         type=int,
         nargs=2,
         metavar="FIRST LAST",
-        help="Whole numbers are categories, from FIRST to LAST.",
+        help="The categories are the whole numbers from FIRST to LAST.",
     ),
     click.option("--edges", help="The edges of bins for numbers, such as 0,18,65."),
-    click.option("--other", help="The category of every value that is missing or not declared."),
+    click.option("--other", help="The category for values that are missing or not declared."),
 )
 
 
@@ -89,7 +89,7 @@ _Q = click.option(
     "--q",
     type=float,
     multiple=True,
-    help="The share of people that is at or below, such as 0.5; give it once for each.",
+    help="The share of people at or below the quantile, such as 0.5; repeat it for several.",
 )
 
 
@@ -204,8 +204,8 @@ class ReplayCommand(Publish):
     """Asks a question of a file and of neighbours of it, and publishes nothing."""
 
     does: ClassVar[str] = (
-        "Ask for {}, and of copies in which one person is changed: with the same draws, all that "
-        "is public must be equal. Nothing is published."
+        "Ask for {}, and ask the same about copies in which one person is changed: with the same "
+        "draws, everything public must be equal. Nothing is published."
     )
     last: ClassVar[tuple[Decorator, ...]] = (options.JSON,)
 
@@ -218,7 +218,7 @@ class ReplayCommand(Publish):
 
 def replays() -> click.Group:
     """The command `replay`, with one for each statistic."""
-    group = click.Group("replay", help="Check the whole way from a file to a release, on the file.")
+    group = click.Group("replay", help="Check the whole way from a file to a release.")
     for question in STATISTICS.values():
         group.add_command(ReplayCommand(question))
     return group
@@ -258,12 +258,12 @@ def terms(given: dict[str, Any]) -> dict[str, Any]:
 def _bounds(given: dict[str, Any]) -> dict[str, Any]:
     """The range of a mean, and what missing values get."""
     if (given["bounds"] is None) != given.get("unknown_range", False):
-        found = ", or --unknown-range if nobody knows it" if "unknown_range" in given else ""
+        found = ", or --unknown-range if you do not know it" if "unknown_range" in given else ""
         raise click.UsageError(
-            f"Give --bounds LO HI, the range that values can have whatever the data{found}."
+            f"Give --bounds LO HI, the range that values can have whatever the data are{found}."
         )
     if given["bounds"] is None and given.get("spread") is not None:
-        raise click.UsageError("--spread is in parts of the range: give --bounds LO HI with it.")
+        raise click.UsageError("--spread is a fraction of the range: give --bounds LO HI with it.")
     some: dict[str, Any] = {name: given[name] for name in ("shape", "spread") if name in given}
     return {"bounds": given["bounds"], "missing": given["missing"], **some, **_groups(given)}
 
@@ -311,7 +311,7 @@ def _cells(given: dict[str, Any]) -> dict[str, Any]:
 def _shares(given: tuple[float, ...]) -> float | list[float]:
     """Which quantiles: one number, or a list of several."""
     if not given:
-        raise click.UsageError("Give --q, the share of people that is at or below, such as 0.5.")
+        raise click.UsageError("Give --q, the share of people at or below, such as 0.5.")
     return given[0] if len(given) == 1 else list(given)
 
 

@@ -7,39 +7,43 @@ from typing import Final
 from epsilons.report import number
 
 PROTECTED_LOCALLY: Final = (
-    "Each person's value, before it leaves them: whatever their value is, the probability of what "
-    "they send changes by at most a factor e^ε, with their own ε. Nobody has to be trusted. "
-    "Budgets are public, and so is that a person took part."
+    "Each person's value, before it leaves them: whatever it is, the probability of what they send "
+    "changes by at most a factor of e^ε, where ε is their own budget. Nobody has to be trusted. "
+    "Budgets are public, and so is the fact that a person took part."
 )
 
 _LOCAL_SAMPLE: Final = (
-    "The people are a sample, independent draws from one population, and budgets say nothing of"
+    "The people are a sample, independent draws from one population, and budgets say nothing about"
 )
 
 ASSUMED_LOCALLY: Final = {
-    "mean": f"{_LOCAL_SAMPLE} values. The mean in that population is estimated.",
-    "share": f"{_LOCAL_SAMPLE} values. The share of yes in that population is estimated.",
-    "mean vector": f"{_LOCAL_SAMPLE} values. The mean vector of that population is estimated.",
-    "frequencies": f"{_LOCAL_SAMPLE} categories. The shares in that population are estimated.",
+    "mean": f"{_LOCAL_SAMPLE} values. This estimates the mean of that population.",
+    "share": f"{_LOCAL_SAMPLE} values. This estimates the share of yes in that population.",
+    "mean vector": f"{_LOCAL_SAMPLE} values. This estimates the mean vector of that population.",
+    "frequencies": f"{_LOCAL_SAMPLE} categories. This estimates the shares in that population.",
 }
 """What the error assumes in the local model, by the statistic; `honest_reports` goes on from it."""
 
 
 def honest_reports(lies: int, moved: str | None, *, menu: bool) -> str:
-    """What is assumed of those who report, with what it costs if it is not so.
+    """What is assumed about those who report, and what it costs if that is wrong.
 
     Args:
-        lies: so many reports may be dishonest.
+        lies: how many reports may be dishonest.
         moved: how far they can have moved the estimate, in words; None for anywhere.
         menu: whether a menu of budgets was declared.
 
     Returns:
         Words that go on from others.
     """
-    what = f"{lies:,} of these reports were" if lies > 1 else "one of these reports was"
+    what = (
+        f"{lies:,} of these reports were not, they"
+        if lies > 1
+        else "one of these reports was not, it"
+    )
     where = "anywhere" if moved is None else f"by up to {moved}"
     more = "" if menu else " No menu of budgets (levels=) was declared."
-    return f" Reports are honest: if {what} not, that can have moved the estimate {where}.{more}"
+    return f" Reports are honest: if {what} could have moved the estimate {where}.{more}"
 
 
 def shortened(ball: float, *, midpoint: bool) -> str:

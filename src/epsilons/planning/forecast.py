@@ -136,8 +136,8 @@ def advice_on(best: Forecast, allocation: Allocation) -> str:
         what = "let everyone spend all of their budget"
     else:
         most = float(allocation.spent.max()) if cap is None else cap
-        what = f"let nobody spend more than ε = {number(most)}; what is left stays theirs"
-    return f"Take method {best.method!r}: {what}; {why(best)}."
+        what = f"let nobody spend more than ε = {number(most)}, and everyone keeps the rest"
+    return f"Use method {best.method!r}: {what}; {why(best)}."
 
 
 def curve_of(

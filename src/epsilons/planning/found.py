@@ -101,11 +101,11 @@ class RangePlan(Asked):
             then = "refused" if self.neighbours == "replace" else "a guess"
             return (
                 f"Do not ask yet: with {self.budgets.n:,} people the range would be {then}. About "
-                f"{self.people_needed:,} people with budgets like these would do, or "
+                f"{self.people_needed:,} people with budgets like these would be enough, or give "
                 "bounds=(lo, hi)."
             )
         part = percent(round(self.forecasts[0].share, 2))
-        return f"Ask with bounds=None: {part} of what people spend finds the range."
+        return f"Ask with bounds=None: {part} of what people spend goes into finding the range."
 
     @cached_property
     def options(self) -> tuple[Option, ...]:
@@ -136,8 +136,9 @@ class RangePlan(Asked):
         """One sentence on what would buy most."""
         if not self.enough:
             return (
-                "What would buy most: bounds=(lo, hi), a range that can be defended without a look "
-                "at the data: then nothing is spent on finding one, and these people are enough."
+                "What would help most: bounds=(lo, hi), a range that you can defend without "
+                "looking at the data. Then nothing is spent on finding one, and these people are "
+                "enough."
             )
         return hint_of(self.options, error_words(self.loss, self.confidence))
 

@@ -93,7 +93,7 @@ class GroupsPlan:
             for each in self.forecasts
         ]
         lines = [
-            f"Means of {self.groups:,} groups, who is in which is {self.groups_are}",
+            f"Means of {self.groups:,} groups; group membership is {self.groups_are}",
             "",
             report.table(heads, rows),
             "",
@@ -102,7 +102,7 @@ class GroupsPlan:
         ]
         if self.forecasts[0].half_width >= 0.4 * (hi - lo):
             lines.append(
-                "  Intervals will tell next to nothing: fewer groups, larger budgets, or another "
+                "  Intervals will say almost nothing: fewer groups, larger budgets, or another "
                 "answer to related would help."
             )
         spent = [

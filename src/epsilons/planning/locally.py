@@ -115,7 +115,7 @@ class LocalPlan(Asked):
         made = {"mean": "Mean", "frequencies": "Frequencies", "mean vector": "Vector"}
         sends = self.forecasts[0].sends
         return (
-            f"Take ep.local.{made[self.statistic]} with method={self.best!r}: each person sends "
+            f"Use ep.local.{made[self.statistic]} with method={self.best!r}: each person sends "
             f"{sends}, and spends all of their ε."
         )
 

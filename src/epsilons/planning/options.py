@@ -82,7 +82,7 @@ def by_sides(sides: Sequence[Outcome], goal: Goal) -> list[Option]:
     for answer, error in errors.items():
         if float(answer) >= float(related):
             continue
-        words = "if budgets say nothing of values"
+        words = "if budgets say nothing about values"
         if answer is not False:
             how = related_words(answer, cells=goal.categories is not None)
             words = f"if budgets go with values {how}"
@@ -101,7 +101,7 @@ def by_about(goal: Goal, error: Callable[[Goal], float]) -> list[Option]:
         return []
     people = replace(goal, assumption=replace(goal.assumption, about="people"))
     then = error(people)
-    words = "if these very people were asked about, and not the population that they come from"
+    words = "if you ask about exactly these people, and not the population that they come from"
     return [option(words, 'about="people"', error(goal), then)]
 
 
@@ -172,11 +172,11 @@ def hint_of(options: Sequence[Option], error: str) -> str:
     """
     if not options or options[0].times <= WORTH:
         return (
-            "What would buy most: nothing much. No other assumption, guess or small change of "
-            f"budgets that was tried makes the {error} more than {percent(WORTH - 1.0)} smaller."
+            "What would help most: nothing much. None of the other assumptions, guesses and small "
+            f"changes of budgets tried makes the {error} more than {percent(WORTH - 1.0)} smaller."
         )
     first = options[0]
-    told = f"What would buy most: {_clause(first)}, the {error} would be {_smaller(first.times)}"
+    told = f"What would help most: {_clause(first)}, the {error} would be {_smaller(first.times)}"
     weaker = next((each for each in options if _weaker(each, first)), None)
     return told + ("." if weaker is None else f"; {_clause(weaker)}, {_smaller(weaker.times)}.")
 

@@ -35,7 +35,7 @@ def forecasts_of_a_guess(
         forecasts.append(forecast_of(name, goal, each.weighing, spending, bounds, typical))
     put_in_order(forecasts, goal, best)
     most = designs[best].cap
-    what = f"let nobody spend more than ε = {number(most)}; what is left stays theirs"
+    what = f"let nobody spend more than ε = {number(most)}, and everyone keeps the rest"
     if most >= float(rungs[-1]) * (1.0 - 1e-9):
         what = "let everyone spend all of their budget"
-    return tuple(forecasts), best, f"Take method {best!r}: {what}; {why(forecasts[0])}."
+    return tuple(forecasts), best, f"Use method {best!r}: {what}; {why(forecasts[0])}."

@@ -103,7 +103,7 @@ def page(data: CellsData) -> str:
         Figure(
             charts.svg(_drawn(data)),
             label,
-            f"Bars are the published shares, lines their intervals, each by itself.{cut}",
+            f"Bars show the published shares, lines the interval of each by itself.{cut}",
         ),
         PageTable(_heads(data, confidence), rows[: charts.MOST], "Published shares."),
     ]

@@ -61,8 +61,8 @@ def picture_ready(path: str | os.PathLike[str]) -> None:
     target = _place(path, "figure.svg")
     if target.suffix.lower() not in PICTURES:
         raise FileError(
-            f"path: {str(target)!r} must end with {' or '.join(PICTURES)}, which says what kind of "
-            "picture is written."
+            f"path: {str(target)!r} must end with {' or '.join(PICTURES)}, which decides the "
+            "kind of picture."
         )
     charts.require()
 
@@ -115,7 +115,8 @@ def _place(path: str | os.PathLike[str], such_as: str) -> Path:
         )
     if not target.parent.is_dir():
         raise FileError(
-            f"path: the folder {str(target.parent)!r} is not there. Make it first, or name another."
+            f"path: the folder {str(target.parent)!r} does not exist. Create it first, or name "
+            "another."
         )
     return target
 
@@ -131,6 +132,6 @@ def _write(target: Path, content: bytes) -> Path:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise FileError(
-            f"path: {str(target)!r} cannot be written ({reason}). Choose another place."
+            f"path: {str(target)!r} cannot be written ({reason}). Choose another path."
         ) from None
     return target

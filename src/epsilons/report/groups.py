@@ -99,7 +99,7 @@ def page(data: GroupsData) -> str:
         Figure(
             charts.svg(_drawn(data)),
             label,
-            f"Dots are the published means, lines their intervals, each by itself.{cut}",
+            f"Dots show the published means, lines the interval of each by itself.{cut}",
         ),
         PageTable(_heads(data, confidence), rows[: charts.MOST], "Published means and shares."),
     ]
@@ -126,7 +126,7 @@ def _facts(data: GroupsData) -> str:
 
 def _membership(data: GroupsData) -> str:
     """Whether it is a secret who is in which group."""
-    return f"who is in which is {data['groups_are']}"
+    return f"group membership is {data['groups_are']}"
 
 
 def _by(data: GroupsData) -> str:
@@ -184,12 +184,12 @@ def _tells_nothing(data: GroupsData) -> list[str]:
         return []
     whole = len(data["groups"])
     of = f" of {empty:,} of {whole:,} groups" if empty < whole else ""
-    what = f"The intervals{of} are nearly all there could be: they tell next to"
+    what = f"The intervals{of} cover nearly everything possible: they say almost"
     helps = ["fewer or larger groups", "larger budgets"]
     helps += narrower(data)
     everyone = data["neighbours"] == "replace" and not data["outside"]
     if data["groups_are"] == "private" and everyone and whole > 1:
-        helps.append('groups_are="public", if it is no secret who is in which')
+        helps.append('groups_are="public", if group membership is no secret')
     return [f"{what} nothing. {would_help(helps)}"]
 
 

@@ -70,7 +70,7 @@ def plot(data: LocalPlanData) -> altair.Chart:
 def page(data: LocalPlanData) -> str:
     """The plan as a page that stands alone."""
     bins = charts.budget_bins([(row["epsilon"], row["people"]) for row in data["levels"]])
-    who = "People of each budget: " + "; ".join(f"ε {name}: {people:,}" for name, people in bins)
+    who = "People with each budget: " + "; ".join(f"ε {name}: {people:,}" for name, people in bins)
     shown = "; ".join(f"{row[0]}: {row[2]}" for row in _kinds(data)[1])
     return whole(
         headline(data),
@@ -85,7 +85,7 @@ def page(data: LocalPlanData) -> str:
                     Figure(
                         charts.histogram_svg(bins),
                         who,
-                        "How many people have which budget ε: the smaller, the stricter.",
+                        "How many people have each budget ε. A smaller ε is stricter.",
                     )
                 ],
             ),
@@ -165,8 +165,8 @@ def _errors_are(data: LocalPlanData) -> str:
     if data["cells"]:
         last = percent(data["confidence"])
         what = (
-            " They are in percentage points; the typical error is of one share, the error at "
-            f"{last} of all shares at once."
+            " They are in percentage points; the typical error is for one share, the error at "
+            f"{last} for all shares at once."
         )
     elif data["dimension"] is not None:
         what = " They are lengths, in percent of the radius of the ball that holds all vectors."
@@ -182,4 +182,4 @@ def _limit(data: LocalPlanData) -> str:
     if data["loss"] != "mse":
         name = f"an error at {percent(data['confidence'])}"
     least = _told(data, data["lower_bound"])
-    return f"Where nobody is trusted, no method can have {name} below {least} in the worst case."
+    return f"If nobody is trusted, no method can have {name} below {least} in the worst case."

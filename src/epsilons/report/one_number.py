@@ -88,10 +88,10 @@ def figures(one: OneNumber, what: str) -> list[Part]:
         what: it is, in a word, such as "value".
     """
     ends = f"{one.told(one.low)} to {one.told(one.high)}"
-    caption = f"The dot is the published {what}, the line its interval."
+    caption = f"The dot shows the published {what}, the line its interval."
     far = _far(one)
     if far is not None:
-        caption += " The axis is the part of the range around it."
+        caption += " The axis shows the part of the range around it."
     label = f"The {what} {one.told(one.value)}, with its interval from {ends}"
     found: list[Part] = [Figure(charts.svg(_near(one).properties(height=70)), label, caption)]
     if far is not None:

@@ -203,7 +203,7 @@ class Links:
             if not re.fullmatch(r"[\w.-][\w./ -]*(#[\w.-]+)?|#[\w.-]+", path):
                 raise ArgumentError(
                     f"rows: {path!r} is not a relative path: a page stands alone, and links "
-                    "only to files beside it. Use letters, digits, '/', '.', '-', '_' and spaces."
+                    "only to files next to it. Use letters, digits, '/', '.', '-', '_' and spaces."
                 )
 
     def html(self) -> str:
@@ -270,7 +270,7 @@ def whole(title: str, parts: Sequence[Part], *, byline: str = "", data: Any = No
     foot = "This page stands alone: it loads nothing and runs nothing."
     embedded = ""
     if data is not None:
-        foot += " Its numbers are inside it for machines, too, as JSON."
+        foot += " It also contains its numbers as JSON, for programs to read."
         embedded = f'<script type="application/json" id="data">{_json(data)}</script>\n'
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

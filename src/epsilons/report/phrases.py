@@ -16,7 +16,7 @@ _NAME = 60
 _WEAK = 20.0
 """Beyond this a result may become 485 million times as likely for one person."""
 
-NOTHING = "The interval is all there could be: for these budgets the result tells nothing."
+NOTHING = "The interval covers everything possible: with these budgets, the result says nothing."
 
 
 def seeded(data: ReleaseData) -> list[str]:
@@ -160,8 +160,8 @@ def weak_budgets(levels: Iterable[float]) -> list[str]:
     if largest <= _WEAK:
         return []
     return [
-        f"ε above {_WEAK:g} protects next to nothing, and budgets here go up to "
-        f"{number(largest)}. An ε is a number such as 0.1 or 1, and no percentage; inf says that "
+        f"ε above {_WEAK:g} protects almost nothing, and budgets here go up to "
+        f"{number(largest)}. An ε is a number such as 0.1 or 1, not a percentage; inf means that "
         "a record is public."
     ]
 
@@ -187,7 +187,7 @@ def few_at_each(related: bool | float, people: Iterable[int | None]) -> list[str
     if 2 * lonely <= sum(counts):
         return []
     return [
-        f"related={number(related)} speaks of the mean of the people at each budget, and "
-        f"{lonely:,} of {sum(counts):,} people have a budget that fewer than {few:,} share: such "
+        f"related={number(related)} is about the mean of the people at each budget, but "
+        f"{lonely:,} of {sum(counts):,} people have a budget that fewer than {few:,} share. Such "
         "means differ by more than that by chance alone."
     ]

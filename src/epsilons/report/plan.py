@@ -57,9 +57,9 @@ def text(data: PlanData) -> str:
             table((*heads, *(f"ε {budget(levels[k], 2)}" for k in chosen)), rows),
             "",
             wrapped(
-                f"Errors are {_errors_are(data)}; the gain is how many times "
-                "smaller the typical error is than with everyone at the strictest ε; the last "
-                f"columns are what a person with that budget would spend{some}."
+                f"Errors are {_errors_are(data)}. The gain is how many times smaller the typical "
+                "error is than with everyone at the strictest ε. The last columns show what a "
+                f"person with that budget would spend{some}."
             ),
             *warning_lines(data["warnings"]),
             wrapped("Advice: " + data["advice"]),
@@ -70,7 +70,7 @@ def text(data: PlanData) -> str:
             wrapped("The row with * is what this plan assumes. " + data["before"]),
             "",
             wrapped(
-                "Against one ε for all who accept it, the best such ε, the typical error is "
+                "Compared with the best single ε for everyone who accepts it, the typical error is "
                 f"{_times(data['gains']['threshold'])}. {_limit(data)}"
             ),
         ]
@@ -102,7 +102,7 @@ def plot(data: PlanData) -> altair.LayerChart:
     color = alt.Color("rule:N", legend=alt.Legend(labelLimit=400))
     shape = alt.Shape("rule:N")
     layers = _line(data, x, y), _dots(marks, x, y).encode(color=color, shape=shape)
-    title = f"Risk over the cap, {data['n']:,} people"
+    title = f"Error for each cap, {data['n']:,} people"
     return alt.layer(*layers).properties(width=480, height=320, title=title)
 
 
@@ -110,7 +110,7 @@ def page(data: PlanData) -> str:
     """A plan as a page that stands alone."""
     best = next(row for row in data["forecasts"] if row["method"] == data["best"])
     cost = [
-        Words(f"With the advised method, {data['best']}, a person of each budget would spend:"),
+        Words(f"With the advised method, {data['best']}, a person with each budget would spend:"),
         *spending_parts(best["spent"]),
     ]
     return whole(
@@ -122,7 +122,7 @@ def page(data: PlanData) -> str:
             Words(data["hint"]),
             FactList(_worth(data, best)),
             Section("The budgets", [_budgets(data)]),
-            Section("Error over the cap", [_curve(data)]),
+            Section("Error for each cap", [_curve(data)]),
             Section("Every method", _methods(data)),
             Section("Who would spend what", cost),
             *([Section("What if", [_what_if(data)])] if data["sensitivity"] else []),
@@ -139,7 +139,7 @@ def _assumed(data: PlanData) -> list[Part]:
     marked = [side["related"] for side in data["sides"]].index(data["related"])
     table_ = PageTable(
         *outcomes_table(data, lambda error: _told(data, error)),
-        "What other answers would buy.",
+        "What other assumptions would give.",
         marked,
     )
     before = [Words(data["before"])] if data["before"] else []
@@ -161,7 +161,7 @@ def headline(data: PlanData) -> str:
 def _times(gain: float) -> str:
     """How an error compares with one that is `gain` times as large."""
     if math.isinf(gain):
-        return "zero in place of some"
+        return "zero instead of some"
     if 0.995 < gain < 1.005:
         return "the same"
     if gain < 1.0:
@@ -192,7 +192,7 @@ def _errors_are(data: PlanData) -> str:
     of = ""
     if data["cells"]:
         what = "the largest error" if data["loss"] == "largest" else "the error of a category"
-        of = f"; the typical error is the root mean square of {what}, the other is of the worst"
+        of = f"; the typical error is the root mean square of {what}, the other one is of the worst"
     if data["neighbours"] == "replace":
         return f"worst cases before any data is read{of}"
     return f"worst cases over values, to leading order, if as many people come{of}"
@@ -206,10 +206,10 @@ def _guess(data: PlanData) -> list[str]:
     right, plain = _told(data, guess["rmse"]), _told(data, guess["plain_rmse"])
     worst, least = _told(data, guess["worst"]), _told(data, guess["plain_worst"])
     if (right, worst) == (plain, least):
-        return ["The guess: it changes no error here."]
+        return ["The guess changes no error here."]
     return [
-        f"The guess: if it is right, the typical error is {right} in place of {plain}; in the "
-        f"worst case over all data it is {worst} in place of {least}. Privacy and intervals do not "
+        f"The guess: if it is right, the typical error is {right} instead of {plain}; in the "
+        f"worst case over all data it is {worst} instead of {least}. Privacy and intervals do not "
         "depend on it."
     ]
 
@@ -225,7 +225,7 @@ def _worth(data: PlanData, best: ForecastData) -> list[tuple[str, str]]:
     error, bound = _error_of(data, best), data["lower_bound"]
     # The limit is for the worst case: errors of values with a guessed spread may be below it.
     if bound > 0.0 and math.isfinite(error) and data["guess"] is None:
-        room = f" The advised method is within a factor {number(error / bound, 3)} of it."
+        room = f" The advised method is within a factor of {number(error / bound, 3)} of it."
     return [
         ("People", f"{data['n']:,} people"),
         (
@@ -235,9 +235,9 @@ def _worth(data: PlanData, best: ForecastData) -> list[tuple[str, str]]:
         ),
         (
             "Worth it?",
-            "Against the best single threshold the typical error is "
-            f"{_times(data['gains']['threshold'])}, against everyone at the strictest ε "
-            f"{_times(data['gains']['uniform'])}.",
+            "Compared with the best single threshold, the typical error is "
+            f"{_times(data['gains']['threshold'])}; compared with everyone at the strictest ε, it "
+            f"is {_times(data['gains']['uniform'])}.",
         ),
         ("The limit", _limit(data) + room),
     ]
@@ -245,9 +245,11 @@ def _worth(data: PlanData, best: ForecastData) -> list[tuple[str, str]]:
 
 def _budgets(data: PlanData) -> Part:
     bins = charts.budget_bins([(row["epsilon"], row["people"]) for row in data["levels"]])
-    guessed = " They are a guess." if data["neighbours"] != "replace" else ""
-    caption = f"How many people have which budget ε: the smaller, the stricter.{guessed}"
-    label = "People of each budget: " + "; ".join(f"ε {name}: {people:,}" for name, people in bins)
+    guessed = " The numbers are a guess." if data["neighbours"] != "replace" else ""
+    caption = f"How many people have each budget ε. A smaller ε is stricter.{guessed}"
+    label = "People with each budget: " + "; ".join(
+        f"ε {name}: {people:,}" for name, people in bins
+    )
     return Figure(charts.histogram_svg(bins), label, caption)
 
 
@@ -256,11 +258,11 @@ def _curve(data: PlanData) -> Part:
     if not drawn:
         return Words("Nobody has a budget that is neither zero nor public: there is no cap.")
     cap, error = min(drawn, key=lambda pair: pair[1])
-    label = f"Error over the cap: it is smallest, about {number(error, 3)}, at ε = {number(cap, 3)}"
+    label = f"Error for each cap: it is smallest, about {number(error, 3)}, at ε = {number(cap, 3)}"
     caption = (
-        "The line is the error if nobody spends more than the cap: a low cap wastes the budgets of "
-        "the many, a high one lets a few decide. Marks are the rules, at the most that anyone "
-        "spends."
+        "The line shows the error if nobody spends more than the cap: a low cap wastes the budgets "
+        "of many people, a high one lets a few decide. Each mark is a method, placed at the most "
+        "that anyone spends with it."
     )
     limits = []
     # A limit far below would leave no room for the curve, and with a guess it is no limit of it.
@@ -286,10 +288,10 @@ def _methods(data: PlanData) -> list[Part]:
     confidence = unbroken_percent(data["confidence"])
     heads = ["method", "typical error", f"error at {confidence}", "gain", "used"]
     words = (
-        f"Errors are {_errors_are(data)}; the gain is how many times smaller the typical error is "
-        "than with everyone at the strictest ε; used is the share of the people who have a say."
+        f"Errors are {_errors_are(data)}. The gain is how many times smaller the typical error is "
+        "than with everyone at the strictest ε. Used is the share of people whose values count."
     )
-    return [PageTable(heads, rows, "The advised method stands out.", marked), Words(words)]
+    return [PageTable(heads, rows, "The advised method is highlighted.", marked), Words(words)]
 
 
 def _what_if(data: PlanData) -> Part:
@@ -297,7 +299,7 @@ def _what_if(data: PlanData) -> Part:
         [row["change"], number(row["error"]), f"{number(row['ratio'], 3)} ×"]
         for row in data["sensitivity"]
     ]
-    return PageTable(["if", "error", "against now"], rows, "How the error would change.")
+    return PageTable(["if", "error", "compared with now"], rows, "How the error would change.")
 
 
 def _drawn_curve(data: PlanData, limits: list[float]) -> str:

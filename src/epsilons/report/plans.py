@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     import altair
 
 _ERRORS = (
-    "The typical error is a root mean square in the worst case, of shares in percentage points. "
-    "The interval reaches so far to either side, for any data: what is drawn can make it narrower."
+    "The typical error is a root mean square in the worst case; for shares it is in percentage "
+    "points. The interval extends this far to either side for any data: the draw can only make it "
+    "narrower."
 )
-_FOUND = "Where a range has to be found, the typical error is in parts of that range."
+_FOUND = "If a range has to be found, the typical error is a fraction of that range."
 
 
 def text(data: PlansData) -> str:

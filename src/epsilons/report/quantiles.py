@@ -80,7 +80,7 @@ def page(data: QuantilesData) -> str:
         Figure(
             charts.svg(_drawn(data)),
             label,
-            "Dots are the published quantiles, lines their intervals, each by itself.",
+            "Dots show the published quantiles, lines the interval of each by itself.",
         ),
         PageTable(_heads(data, confidence), rows, "Published quantiles."),
     ]

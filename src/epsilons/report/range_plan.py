@@ -103,7 +103,7 @@ def page(data: RangePlanData) -> str:
             Section(
                 "What the error would be",
                 [
-                    PageTable(*_errors(data), "By how close together values lie."),
+                    PageTable(*_errors(data), "It depends on how close together the values are."),
                     Words(_errors_are(data)),
                 ],
             ),
@@ -132,7 +132,7 @@ def _range(data: RangePlanData) -> str:
     if data["width"] is not None:
         wrong = number(100.0 * (data["failure"] or 0.0), 2)
         return (
-            "The range: around about the median, at most "
+            "The range: roughly around the median, at most "
             f"{number(data['width'], 3)} standard deviations wide. It would be wrong with a "
             f"probability of at most {wrong} %."
         )
@@ -140,8 +140,8 @@ def _range(data: RangePlanData) -> str:
     return (
         f"The range: from about the {percent(round(low, 2))} to about the "
         f"{percent(round(1.0 - low, 2))} quantile of the values, as far out as these budgets "
-        f"can tell, stretched {number(data['wider'] or 1.0, 3)} times around its middle. "
-        "Values outside are cut to it."
+        f"allow, stretched {number(data['wider'] or 1.0, 3)} times around its middle. "
+        "Values outside are clipped to it."
     )
 
 
@@ -173,15 +173,15 @@ def _errors_are(data: RangePlanData) -> str:
     """What the columns are."""
     people = ""
     if data["people_needed"] is not None:
-        people = f", for {data['people_needed']:,} people, as many as are needed"
+        people = f", for {data['people_needed']:,} people, the number that is needed"
     first = (
         f"Errors are for Gaussian data, in standard deviations σ of the population{people}."
         if data["shape"] == "gaussian"
-        else "Errors are worst cases of the mean of the values cut to the range, in percent of its "
-        f"width{people}."
+        else "Errors are worst cases for the mean of the values clipped to the range, in percent "
+        f"of its width{people}."
     )
     return (
-        f"{first} The third column is the part of all spending that goes into finding the range. "
+        f"{first} The third column is the share of all spending that goes into finding the range. "
         "Values that lie close together, such as years, may take up to three looks."
     )
 
@@ -206,6 +206,6 @@ def _spending(row: RangeForecastData) -> tuple[tuple[str, ...], list[tuple[str, 
 def _spenders(data: RangePlanData) -> str:
     """What the table of spending is of."""
     levels = len(data["forecasts"][0]["spent"])
-    some = f" Shown are {_ROWS} of {levels:,} levels." if levels > _ROWS else ""
-    guessed = "" if data["neighbours"] == "replace" else " How many people come is a guess."
+    some = f" {_ROWS} of {levels:,} levels are shown." if levels > _ROWS else ""
+    guessed = "" if data["neighbours"] == "replace" else " The numbers of people are a guess."
     return f"What a person with each budget would spend, if values are spread out.{some}{guessed}"

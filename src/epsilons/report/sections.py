@@ -64,7 +64,7 @@ def _assumed(data: AnyRelease, told: Callable[[float], str]) -> list[Part]:
     if sides is not None:
         marked = [side["related"] for side in data["sides"]].index(data["related"])
         parts += [
-            PageTable(*sides, "What is known with other answers.", marked),
+            PageTable(*sides, "What other assumptions would give.", marked),
             Words(bought(data)),
         ]
     return parts
@@ -86,11 +86,11 @@ def spending_parts(rows: Sequence[SpentRow]) -> list[Part]:
     parts: list[Part] = []
     if any(0.0 < row["spent"] < math.inf for row in rows):
         label = "Spent of each budget: " + "; ".join(f"ε {row[0]}: {row[-2]}" for row in cells)
-        caption = "What each person spends of the ε that they have; the light bar stays theirs."
+        caption = "What each person spends of their own ε; the light bar is what they keep."
         if len(rows) > charts.BARS:
             caption += " Levels that share a line are shown by their averages."
         parts.append(Figure(charts.spending_svg(rows), label, caption))
-    shown = f"{len(rows):,} levels, neighbouring ones together." if len(cells) < len(rows) else ""
+    shown = f"{len(rows):,} levels, neighboring ones combined." if len(cells) < len(rows) else ""
     return [*parts, PageTable(heads, cells, shown)]
 
 
@@ -108,7 +108,7 @@ def _made(data: ReleaseData) -> list[Part]:
         "largest": "the mean square of the largest error",
         "pac": f"the error not exceeded with probability {unbroken_percent(data['confidence'])}",
     }[data["loss"]]
-    facts = [("Method", data["method"]), ("Made small", loss)]
+    facts = [("Method", data["method"]), ("Minimized", loss)]
     facts.append(("Neighbours", data["neighbours_are"]))
     if data["name"] is not None:
         facts.append(("Column", data["name"]))

@@ -43,8 +43,8 @@ _ON_PAGE = 500
 
 
 _DRAWN = (
-    "Dots are the published values, dark lines their intervals, each by itself, and light bars "
-    "the ranges of all at once."
+    "Dots show the published values, dark lines the interval of each by itself, and light bars "
+    "the ranges that hold for all at once."
 )
 
 
@@ -162,7 +162,7 @@ def page(data: ReleasesData) -> str:
     rows = [(block.name, block.of(of), *row) for block in blocks for of, *row in block.rows(most)]
     numbers = sum(len(block.entries.names) for block in blocks)
     more = f" The first of {numbers:,} are shown; to_json() has them all."
-    caption = "What was published, to be copied." + (more if len(rows) < numbers else "")
+    caption = "What was published, ready to copy." + (more if len(rows) < numbers else "")
     confidence = " or ".join(dict.fromkeys(block.confidence for block in blocks))
     heads = ("release", "of", "value", f"from ({confidence})", "to", "from, all at once", "to")
     first = [] if data["title"] is None else [Words(f"{_headline(data)}.", "headline")]
@@ -245,8 +245,8 @@ def _headline(data: ReleasesData) -> str:
 def _at_once(data: ReleasesData) -> str:
     numbers = sum(len(block.entries.names) for block in _blocks(data))
     return (
-        f"With probability {percent(data['confidence'])} all {numbers:,} numbers are in their "
-        "ranges for all at once; the other intervals are for each by itself."
+        f"With probability {percent(data['confidence'])}, all {numbers:,} numbers are in their "
+        "all-at-once ranges together; the other intervals are for each by itself."
     )
 
 

@@ -28,7 +28,7 @@ _CLEARLY = 0.8
 
 _STAR = "The row with * is what was assumed."
 _BOUGHT = (
-    " The best cap is the most that anyone would have spent if the row had been assumed from the "
+    " The best cap is the most that anyone would have spent if that row had been assumed from the "
     "start."
 )
 

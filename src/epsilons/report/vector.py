@@ -39,7 +39,7 @@ def text(data: VectorData) -> str:
             f"  Typical error (root mean square, all coordinates together) "
             f"{number(math.sqrt(data['risk']))}, proven bound over all data",
             f"  All coordinates at once: {_at_once(data, confidence)}",
-            *(["  That is the whole ball: for these budgets it tells nothing."] if nothing else []),
+            *(["  That is the whole ball: with these budgets it says nothing."] if nothing else []),
             *ending(data, number),
         ]
     )
@@ -75,7 +75,7 @@ def page(data: VectorData) -> str:
         Figure(
             charts.svg(_drawn(data)),
             label,
-            f"Dots are the published means, lines their intervals, each by itself.{cut}",
+            f"Dots show the published means, lines the interval of each by itself.{cut}",
         ),
         PageTable(_heads(confidence), rows[: charts.MOST], "Published means."),
     ]
