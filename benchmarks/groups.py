@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+import epsilons as ep
 from benchmarks import bare, bare_five, data
 from benchmarks.timing import Result, alternate, once
 from epsilons import tally
@@ -110,6 +111,22 @@ def asked(source: Any, *, bins: bool) -> list[tuple[tally.Rows, tally.Ask]]:
     ]
 
 
+def published(read: Callable[[], Any]) -> tuple[Callable[[], Any], Callable[[], Any]]:
+    """Five questions from the file to the releases, and the slowest of them alone."""
+    by_word = ep.Mean("value", bounds=BOUNDS, by="word", groups=data.WORDS, missing="midpoint")
+    questions = [
+        ep.Mean("value", bounds=BOUNDS, missing="midpoint"),
+        by_word,
+        ep.Frequencies("word", categories=data.WORDS),
+        ep.Mean("own", bounds=(0.0, 10.0)),
+        ep.Mean("value", bounds=(0.0, 50.0), missing="midpoint"),
+    ]
+    return (
+        lambda: ep.publish(questions, epsilon="epsilon", data=read()),
+        lambda: ep.publish([by_word], epsilon="epsilon", data=read()),
+    )
+
+
 def several(rows: int, runs: int) -> Iterator[Result]:
     """Five questions in one call, against the slowest of them alone: ours, and by hand."""
     import duckdb
@@ -137,6 +154,8 @@ def several(rows: int, runs: int) -> Iterator[Result]:
         if bare_five.margins(five()) != bare_five.totals(by_hand(True)):
             raise AssertionError(f"{name}: the integers of five questions differ")
         asked_for = f"{name}, {rows:.0e} rows, five questions"
+        every, slowest = published(read)
+        yield alternate(every, slowest, runs=runs).result(f"{asked_for}, one publish", 1.5)
         yield alternate(five, alone, runs=runs).result(f"{asked_for}, one scan", 1.5)
         # What an engine takes for the arithmetic of five numbers, whoever asks for it.
         turns = alternate(hand(True), hand(False), runs=runs)

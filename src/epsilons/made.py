@@ -7,7 +7,7 @@ from typing import Final
 
 __all__ = ["VERSION", "now", "today"]
 
-VERSION: Final = "0.1.0"
+VERSION: Final = "0.2.0"
 """The version of this package."""
 
 
