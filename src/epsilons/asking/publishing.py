@@ -105,8 +105,8 @@ def _one_of(
         return
     if epsilon is not None:
         raise ArgumentError(
-            "epsilon and ledger exclude each other: with ledger=, what everyone may spend is what "
-            "they have left there."
+            "Give either epsilon or ledger: with ledger=, everyone may spend what they have left "
+            "there."
         )
     if not all(hasattr(ledger, name) for name in ("open", "sheet", "settle", "neighbours")):
         raise ArgumentError(
@@ -115,13 +115,13 @@ def _one_of(
         )
     if ledger.neighbours != neighbours:
         raise ArgumentError(
-            f"neighbours={neighbours!r}: this ledger is for {ledger.neighbours!r}, and has one "
-            "model for life."
+            f"neighbours={neighbours!r}: this ledger is for {ledger.neighbours!r}, which cannot "
+            "change."
         )
     if source is not None:
         raise ArgumentError(
-            "source: a ledger is charged for what is private, and nothing that is drawn from a "
-            "seed is. Leave source out."
+            "source: a ledger is charged for private releases, and a seeded one is not private. "
+            "Leave source out."
         )
 
 
@@ -150,6 +150,6 @@ def _refuse_other_lengths(asked: tuple[Question, ...]) -> None:
     given = [each.values for each in asked if not isinstance(each.values, str)]
     if len({len(values) for values in given if isinstance(values, Sized)}) > 1:
         raise ArgumentError(
-            "questions: the values of two of them are not equally long. All are asked of the same "
-            "people: give one entry for each row in each."
+            "questions: the values of two of them have different lengths. All are about the same "
+            "people: give each one entry per row."
         )

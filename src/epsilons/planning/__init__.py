@@ -154,7 +154,7 @@ def plan(
         several questions.
 
     Raises:
-        ArgumentError: an argument cannot mean anything (also BoundsError, BudgetError), or targets
+        ArgumentError: an argument is invalid (also BoundsError, BudgetError), or targets
             cannot all be met.
         DataError: there are fewer than two people.
     """
@@ -227,7 +227,7 @@ def _refuse_beside_questions(given: tuple[Any, ...]) -> None:
     """
     for (name, default), each in zip(_OWN.items(), given, strict=True):
         if each is not default and each != default:
-            raise ArgumentError(f"{name} belongs to a question: say it in each of the list.")
+            raise ArgumentError(f"{name} belongs to a question: give it in each of the list.")
 
 
 def _asked(first: Any, epsilon: Any) -> tuple[tuple[Question, ...] | None, Any]:
@@ -271,7 +271,7 @@ def _refuse_for_reports(neighbours: str, spread: object, shape: object) -> None:
     """
     if neighbours != "replace":
         raise ArgumentError(
-            'model="local" needs neighbours="replace": that a person took part is public there.'
+            'model="local" needs neighbours="replace": there it is public that a person took part.'
         )
     for name, given in (("spread", spread is not None), ("shape", shape != "any")):
         if given:
@@ -290,6 +290,6 @@ def _vectors(statistic: str, bounds: tuple[float, float], dimension: object) -> 
     if statistic != "mean" or bounds != (0.0, 1.0):
         raise ArgumentError(
             "dimension is for the mean of vectors in a ball: leave out bounds, categories and "
-            "statistic. Errors are in parts of the radius."
+            "statistic. Errors are fractions of the radius."
         )
     return size
