@@ -36,27 +36,29 @@ def publish(
 
     Everyone's ε is divided: evenly, so that each of k questions may spend ε/k, or as `shares` or
     `targets` say. Every part is rounded down. Means with the same goal and the same share are drawn
-    together under replace, where that is forecast to be better: m of them may spend the m shares,
+    together under replace, if that is forecast to be better: m of them may spend the m shares,
     once for all.
 
     Args:
         questions: a list of `epsilons.Mean` and `epsilons.Frequencies`.
-        epsilon: each person's budget for all questions together: an array, the name of a column,
-            or one number for all.
+        epsilon: each person's budget for all questions together: an array, the name of a column, or
+            one number for everyone.
         data: any table that Narwhals reads, or the path of a Parquet or CSV file.
         separator: what separates the columns of a CSV file.
-        person: whose row it is: an array, or the name of a column.
+        person: which person a row belongs to: an array, or the name of a column.
         neighbours: "replace" or "add-remove".
         levels: for add/remove, the budgets that people were offered: see `epsilons.mean`.
         cap: for add/remove, the most that anyone spends on all questions together.
         shares: a positive number for each question: [2, 1] gives the first two thirds of each ε.
-        targets: how far the interval of each question may reach to either side, in its data units,
-            or None for what is left. The smallest shares that are forecast to do are taken; the
-            rest is divided evenly among the questions without a target, or among all. Under replace
-            one more pass counts budgets; add/remove needs levels={ε: people}.
-        ledger: in place of epsilon, a claim on what people have left in a ledger; they are charged
+        targets: how far the interval of each question may extend to either side, in its data units,
+            or None for a question that takes the rest. The smallest shares that are forecast to be
+            enough are used; the rest is divided evenly among the questions without a target, or
+            among all. Under replace, one more pass counts budgets; add/remove needs levels={ε:
+            people}.
+        ledger: instead of epsilon, a claim on what people have left in a ledger; they are charged
             once for all questions.
-        source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
+        source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never
+            private.
 
     Returns:
         The releases, in the order of the questions; `.spent` and `.mechanism` are those of all of
