@@ -123,7 +123,7 @@ def test_each_refusal_names_its_reason() -> None:
         assert reason in sentence, case
     assert "undeclared" in look(WORDS, "undeclared").refusals[0]
     assert look().refusals == ()
-    assert "Nothing of this would be refused." in str(look())
+    assert "Nothing here would be refused." in str(look())
 
 
 def test_it_warns_of_itself_first() -> None:

@@ -208,7 +208,7 @@ def test_anything_else_is_not_related_and_zero_and_one_get_a_hint(value: object,
     with pytest.raises(ArgumentError) as caught:
         parameters.related(value)
     message = str(caught.value)
-    assert message.startswith(f"related={value!r} is invalid. It is True")
+    assert message.startswith(f"related={value!r} is invalid. Give True")
     assert "such as 0.05" in message
     assert ("Write related=" in message) == bool(hint)
     assert hint in message

@@ -278,12 +278,16 @@ def _from_people(epsilon: npt.ArrayLike) -> tuple[Floats, Integers]:
 
 def _check(levels: Floats, counts: Integers) -> None:
     if len(levels) == 0:
-        raise DataError("epsilon is empty: there is nobody to speak of.")
+        raise DataError("epsilon is empty: there are no people.")
     if math.isnan(levels[-1]):
         raise BudgetError(f"epsilon is NaN for somebody. {_HINT}")
     if levels[0] < 0:
         raise BudgetError(f"epsilon is negative for somebody: budgets lie in [0, ∞]. {_HINT}")
     if int(counts.sum()) < 2:
-        raise DataError("There are fewer than two people: a mean of one person is that person.")
+        raise DataError(
+            "There are fewer than two people: the mean of one person is that person's value."
+        )
     if levels[-1] == 0:
-        raise BudgetError("epsilon is 0 for everyone: nobody may be used, so nothing can be said.")
+        raise BudgetError(
+            "epsilon is 0 for everyone: nobody's value may be used, so nothing can be estimated."
+        )

@@ -17,7 +17,7 @@ from epsilons.statistics import Question
 __all__ = ["Check", "check"]
 
 WARNING: Final = (
-    "For the curator, not for publication: these are facts of the data, with no noise in them."
+    "For the curator, not for publication: these are exact facts about the data, without noise."
 )
 
 
@@ -101,7 +101,7 @@ class Check:
             ends = low if low == high else f"from {low} to {high}"
             lines += ["", f"  Budgets above 0 that are not public: {ends}"]
         if self.neighbours == "replace":
-            told = self.refusals or ("Nothing of this would be refused.",)
+            told = self.refusals or ("Nothing here would be refused.",)
         else:
             told = ("Under add-remove no data is refused.",)
         return "\n".join([*lines, "", *told])
@@ -115,7 +115,7 @@ class Check:
             "values above the bounds": self.above,
             "values in no declared category": self.undeclared,
             "rows in no declared group": self.without_group,
-            "rows of which it is missing if they are asked about": self.not_known,
+            "rows where it is missing whether they count": self.not_known,
             "rows without a person": self.without_person,
         }
         of_people = {
@@ -237,8 +237,8 @@ def _refused_beside(question: Question, beside: dict[str, int]) -> tuple[str, ..
         'rows in no declared group, which missing="exclude" would leave out': (
             beside.get("by", 0) + beside.get("by_2", 0)
         ),
-        'rows of which it is missing if they are asked about, which missing="exclude" would '
-        "leave out": beside.get("where", 0),
+        'rows where it is missing whether they count, which missing="exclude" would leave '
+        "out": beside.get("where", 0),
     }
     return tuple(f"Would be refused: {reason}." for reason, count in reasons.items() if count)
 

@@ -1,17 +1,17 @@
 """Everything that `epsilons` raises.
 
     EpsilonsError
-    ├── ArgumentError (ValueError)      an argument cannot mean anything
+    ├── ArgumentError (ValueError)      an argument is invalid
     │   ├── BudgetError                 ε is negative, NaN, missing, or zero for everyone
     │   ├── BoundsError                 bounds are missing, reversed, equal or infinite
     │   ├── ColumnError                 a column is not there, or is not of the type it must be
-    │   └── KindError (AttributeError)  a release is asked for what another kind of statistic has
+    │   └── KindError (AttributeError)  a release is asked for what only another statistic has
     ├── DataError (ValueError)          the data cannot be used as they are
     │   ├── MissingValueError           a value is null, NaN or infinite
     │   └── ConflictingBudgetsError     one person appears with two budgets
     ├── FileError (ValueError)          a file is missing, or is not what its name says
-    ├── MissingExtraError (ImportError) a part of epsilons that is installed by an extra
-    ├── LedgerError                     a ledger refuses what is asked of it
+    ├── MissingExtraError (ImportError) a part of epsilons that needs an extra is not installed
+    ├── LedgerError                     a ledger refuses a request
     │   ├── ClaimError                  a name in a ledger stands for something else, or is used up
     │   └── StorageError                the database of a ledger failed
     └── PrivacyError                    a mechanism spends more than somebody's budget
@@ -48,7 +48,7 @@ class EpsilonsError(Exception):
 
 
 class ArgumentError(EpsilonsError, ValueError):
-    """An argument cannot mean anything."""
+    """An argument is invalid."""
 
 
 class BudgetError(ArgumentError):
@@ -64,15 +64,15 @@ class ColumnError(ArgumentError):
 
 
 class KindError(ArgumentError, AttributeError):
-    """A release is asked for what another kind of statistic has."""
+    """A release is asked for what only another kind of statistic has."""
 
 
 class DataError(EpsilonsError, ValueError):
-    """The data cannot be used as they are. For the curator's eyes only."""
+    """The data cannot be used as they are. For the curator only."""
 
 
 class MissingValueError(DataError):
-    """A value is null, NaN or infinite. For the curator's eyes only."""
+    """A value is null, NaN or infinite. For the curator only."""
 
 
 class ConflictingBudgetsError(DataError):
@@ -92,11 +92,11 @@ class PrivacyError(EpsilonsError):
 
 
 class LedgerError(EpsilonsError):
-    """A ledger refuses what is asked of it."""
+    """A ledger refuses a request."""
 
 
 class ClaimError(LedgerError):
-    """A name in a ledger stands for another question, or can be used no more."""
+    """A name in a ledger stands for another question, or can no longer be used."""
 
 
 class StorageError(LedgerError):

@@ -18,7 +18,7 @@ _LABELS: Final = {
     "categories": "Give distinct strings, integers or booleans; for bins of numbers give edges.",
     "groups": "Give distinct strings, integers or booleans; for two columns, a list of each.",
 }
-_EDGES: Final = "Give numbers that ascend, such as [0, 18, 65], or pairs [(0, 18), (30, 65)]."
+_EDGES: Final = "Give ascending numbers, such as [0, 18, 65], or pairs [(0, 18), (30, 65)]."
 
 
 def labels(declared: object, name: str = "categories") -> list[Any]:
@@ -37,10 +37,10 @@ def labels(declared: object, name: str = "categories") -> list[Any]:
     if any(issubclass(type_, (float, tuple, list)) for type_ in types):
         what = "floats" if any(issubclass(type_, float) for type_ in types) else "pairs"
         if name != "categories":
-            raise ArgumentError(f"{name} has {what}, which are no labels. {how}")
+            raise ArgumentError(f"{name} has {what}, which are not labels. {how}")
         raise ArgumentError(
-            f"categories has {what}, which are bins of numbers and no categories: write edges=[…] "
-            "in place of categories=[…]."
+            f"categories has {what}, which are bins of numbers, not categories: write edges=[…] "
+            "instead of categories=[…]."
         )
     if not (all(issubclass(type_, str) for type_ in types) or types in ({bool}, {int})):
         raise ArgumentError(f"{name} are not all of one type. {how}")
@@ -74,7 +74,7 @@ def bins(edges: object) -> tuple[tuple[Any, Any], ...]:
         return pairs
     ascending = _floats(items)
     if len(items) < 2 or not all(a < b for a, b in pairwise(ascending)):
-        raise ArgumentError("edges must be at least two, ascending.")
+        raise ArgumentError("edges must be at least two numbers in ascending order.")
     return tuple(pairwise(items))
 
 

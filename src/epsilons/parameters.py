@@ -89,7 +89,7 @@ def loss_of_a_mean(value: str) -> str:
     """
     if value not in LOSSES_OF_A_MEAN:
         raise ArgumentError(
-            f"loss={value!r} is for frequencies, of which one error is the largest: a mean has but "
+            f"loss={value!r} is for frequencies, which have several errors. A mean has only "
             'one. Leave loss out, or write loss="pac".'
         )
     return value
@@ -107,13 +107,13 @@ def related(value: object) -> bool | float:
         return float(value)
     hint = ""
     if isinstance(value, (int, float)) and value == 0:
-        hint = " Write related=False if budgets say nothing of values."
+        hint = " Write related=False if budgets say nothing about values."
     elif isinstance(value, (int, float)) and value == 1:
-        hint = " Write related=True if budgets may say anything about values."
+        hint = " Write related=True if budgets may be related to values in any way."
     raise ArgumentError(
-        f"related={value!r} is invalid. It is True (budgets may say anything about values), False "
-        "(they say nothing), or a number between 0 and 1, such as 0.05: the means of people at "
-        f"different budgets differ by at most that part of the range.{hint}"
+        f"related={value!r} is invalid. Give True (budgets may be related to values in any way), "
+        "False (they say nothing about values), or a number between 0 and 1, such as 0.05: the "
+        f"means of people at different budgets differ by at most that part of the range.{hint}"
     )
 
 
@@ -129,8 +129,8 @@ def spread(value: object) -> float:
     if number and 1e-6 <= float(value) <= 0.5:  # type: ignore[arg-type]
         return float(value)  # type: ignore[arg-type]
     raise ArgumentError(
-        f"spread={value!r} is invalid. It is a guess of the standard deviation of the values in "
-        "parts of the range, a number from 0.000001 to 0.5, such as 0.1 for a tenth of it: known "
+        f"spread={value!r} is invalid. Give a guess of the standard deviation of the values as a "
+        "fraction of the range, a number from 0.000001 to 0.5, such as 0.1 for a tenth. Make it "
         "without looking at the data."
     )
 
@@ -198,7 +198,7 @@ def line(name: str, value: object) -> str | None:
         problem = "it has line breaks or control characters"
     if problem:
         raise ArgumentError(
-            f"{name} must be one line of text of at most {LONGEST[name]} characters, and {problem}."
+            f"{name} must be one line of text of at most {LONGEST[name]} characters, but {problem}."
         )
     return str(value).strip()
 
@@ -214,9 +214,9 @@ def missing(value: object, neighbours: str) -> str | None:
     word = choice("missing", value, MISSING_OF_A_MEAN)
     if word == "error" and neighbours == "add-remove":
         raise ArgumentError(
-            'missing="error" is for neighbours="replace": under add-remove a refusal would tell '
-            "that somebody is there. Leave missing out: a missing value of a mean is put in the "
-            "middle of the range, and one of frequencies is in other, or in no category."
+            'missing="error" is for neighbours="replace": under add-remove a refusal would '
+            "reveal that somebody is there. Leave missing out: then a missing value counts as "
+            "the middle of the range in a mean, and as other, or as no category, in frequencies."
         )
     return word
 
@@ -241,7 +241,7 @@ def quantiles(value: object) -> float | tuple[float, ...]:
     inside = all(isinstance(each, (int, float)) and 0.0 < each < 1.0 for each in items)
     if items and inside and all(a < b for a, b in pairwise(items)):
         return tuple(map(float, items)) if several else float(items[0])
-    wanted = "strictly between 0 and 1, such as 0.5 for the median, or several, ascending"
+    wanted = "strictly between 0 and 1, such as 0.5 for the median, or several in ascending order"
     raise ArgumentError(f"q={value!r} must be a number {wanted}.")
 
 
@@ -269,8 +269,7 @@ def cells(statistic: object, categories: object, edges: object = None) -> int | 
     if not 2 <= count <= MOST_CATEGORIES:
         name = "categories" if edges is None else "edges"
         raise ArgumentError(
-            f"{name} must stand for 2 to {MOST_CATEGORIES:,} categories, since frequencies are "
-            f"asked for; it stands for {count:,}."
+            f"{name} must define 2 to {MOST_CATEGORIES:,} categories, but defines {count:,}."
         )
     return count
 
@@ -282,9 +281,9 @@ def one_of(categories: object, edges: object) -> None:
         ArgumentError: none of them is given, or both are.
     """
     if (categories is None) == (edges is None):
-        what = "none of them is" if edges is None else "both are"
+        what = "neither is given" if edges is None else "both are given"
         raise ArgumentError(
-            f"categories or edges must be given, and {what}. Write categories=[…] for strings, "
+            f"Give either categories or edges: {what}. Write categories=[…] for strings, "
             "integers or booleans, or edges=[…] for bins of numbers."
         )
 
@@ -293,9 +292,9 @@ def bounds(value: object) -> tuple[float, float]:
     """Return `value` as a known range (lo, hi) with lo < hi, both finite."""
     if value is None:
         raise BoundsError(
-            "bounds=None means that the range is unknown, which only a mean can deal with. Give "
-            "bounds=(lo, hi): the range that values can have whatever the data, such as (0, 100) "
-            "for a percentage."
+            "bounds=None means that the range is unknown, which only a mean supports. Give "
+            "bounds=(lo, hi), the range that values can have whatever the data are, such as (0, "
+            "100) for a percentage."
         )
     try:
         lo, hi = (float(side) for side in value)  # type: ignore[attr-defined]

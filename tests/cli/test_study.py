@@ -236,7 +236,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a share": (study(questions=FIRST + 'share = "half"'), "no part of a whole"),
     "both": (
         study(questions=FIRST + "share = 1\ntarget = 3"),
-        "shares and targets exclude each other",
+        "Give either shares or targets",
     ),
     "levels": (study('epsilon = "e"\nlevels = {"low" = 3}'), "levels: a table is from budgets"),
     "a ledger without a name": (study('ledger = "x.db"'), "name is needed"),

@@ -169,7 +169,7 @@ def test_public_people_and_people_at_zero() -> None:
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        ({"spread": 0.1}, "spread is in parts of the range"),
+        ({"spread": 0.1}, "spread is a fraction of the range"),
         ({"related": False}, "needs bounds"),
         ({"shape": "gaussian"}, "Gaussian population"),
         ({"shape": "gaussian", "loss": "pac"} | SAMPLE, "loss"),
@@ -201,4 +201,6 @@ def test_it_is_shown_in_every_form() -> None:
         assert data["hint"] == plan.hint
         assert data["forecasts"][0]["rmse"] == plan.forecasts[0].rmse
     few = planned({0.1: 60, 0.5: 40, 1.0: 20})
-    assert f"for {few.people_needed:,} people, as many as are needed" in " ".join(str(few).split())
+    assert f"for {few.people_needed:,} people, the number that is needed" in " ".join(
+        str(few).split()
+    )

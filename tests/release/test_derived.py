@@ -84,15 +84,15 @@ def test_what_is_not_proven_is_refused_and_says_what_to_do() -> None:
     for ask in (mean(**PRIVATE).total, shares(**PRIVATE).counts):
         with pytest.raises(KindError, match="cap= at the lowest of levels"):
             ask()
-    with pytest.raises(KindError, match="mean of these very people"):
+    with pytest.raises(KindError, match="mean of exactly these people"):
         mean(about="population").total()
-    with pytest.raises(KindError, match="mean of these very people"):
+    with pytest.raises(KindError, match="mean of exactly these people"):
         shares().total()
-    with pytest.raises(KindError, match="frequencies of these very people"):
+    with pytest.raises(KindError, match="frequencies of exactly these people"):
         mean().counts()
-    with pytest.raises(KindError, match="frequencies of these very people"):
+    with pytest.raises(KindError, match="frequencies of exactly these people"):
         shares(about="population").counts()
-    with pytest.raises(KindError, match="mean of these very people"):
+    with pytest.raises(KindError, match="mean of exactly these people"):
         ep.quantile(X, 0.5, epsilon=E, bounds=BOUNDS, source=ep.Seeded(1)).total()
     with pytest.raises(ArgumentError, match="confidence"):
         mean().total(1.0)

@@ -71,8 +71,8 @@ def test_of_other_answers_no_former_default_is_told(words: dict[str, Any]) -> No
     release = mean(**words)
     assert BEFORE in " ".join(str(mean()).split())
     for told in (str(release), release._repr_html_(), release.to_json()):
-        assert "default since" not in told
-    assert "default since" not in str(ep.plan({0.1: 50, 1.0: 50}, **words))
+        assert "default (before" not in told
+    assert "default (before" not in str(ep.plan({0.1: 50, 1.0: 50}, **words))
 
 
 def test_the_table_says_what_the_sides_are() -> None:

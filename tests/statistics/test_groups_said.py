@@ -42,7 +42,7 @@ def test_a_release_is_read_back_as_it_was(kind: str) -> None:
         ({"where": "asked", "bounds": None}, "where needs bounds="),
         ({"missing": "exclude", "bounds": None}, 'missing="exclude" needs bounds='),
         ({"by": [["a", "b"], [1, 2]], "groups": ["a", "b"]}, "by is a list of two columns"),
-        ({"by": "place", "groups": [LABELS, SIZES]}, "groups are declared of two columns"),
+        ({"by": "place", "groups": [LABELS, SIZES]}, "groups are declared for two columns"),
         ({"by": "place", "groups": []}, "groups are none"),
         ({"by": "place", "groups": ["a", "a"]}, "groups has duplicates"),
         ({"by": "place", "groups": [1.5, 2.5]}, "groups has floats"),
@@ -50,8 +50,8 @@ def test_a_release_is_read_back_as_it_was(kind: str) -> None:
         ({"by": "place", "groups": range(10**5 + 1)}, "groups: 100,001 are too many"),
         ({**BY, "groups_are": "secret"}, "groups_are='secret' is not known"),
         ({"groups_are": "public"}, 'groups_are="public" is for by='),
-        ({**BY, "groups_are": "public", "where": "asked"}, 'groups_are="public" is for people'),
-        ({**BY, "groups_are": "public", "missing": "exclude"}, 'groups_are="public" is for people'),
+        ({**BY, "groups_are": "public", "where": "asked"}, 'groups_are="public" requires that'),
+        ({**BY, "groups_are": "public", "missing": "exclude"}, 'groups_are="public" requires that'),
         ({**BY, "spread": 0.1}, "spread is a guess for one mean"),
         ({**BY, "loss": "pac"}, "loss='pac' is for one mean"),
     ],
@@ -254,7 +254,7 @@ def test_a_curator_sees_who_is_in_no_group() -> None:
     assert [each.partition(", ")[0] for each in found.refusals] == [
         "Would be refused: missing values",
         "Would be refused: rows in no declared group",
-        "Would be refused: rows of which it is missing if they are asked about",
+        "Would be refused: rows where it is missing whether they count",
     ]
     assert "rows in no declared group" in str(found)
     assert found.to_dict()["without_group"] == found.without_group

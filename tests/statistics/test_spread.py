@@ -77,7 +77,7 @@ def test_real_errors_are_smaller() -> None:
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="spread is in parts of the range"):
+    with pytest.raises(ArgumentError, match="spread is a fraction of the range"):
         ep.Mean(VALUES, bounds=None, spread=0.1)
     with pytest.raises(ArgumentError, match=r"spread=0\.7 is invalid"):
         ep.Mean(VALUES, bounds=(0, 100), spread=0.7)

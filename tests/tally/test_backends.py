@@ -150,7 +150,7 @@ def test_means_of_people_are_exact_where_floats_are_not(
 
 
 @pytest.mark.parametrize(
-    ("values", "error"), [([], "empty"), ([1.0], "one person only"), ([1.0, 2.0], "0 for everyone")]
+    ("values", "error"), [([], "empty"), ([1.0], "only one person"), ([1.0, 2.0], "0 for everyone")]
 )
 def test_too_little_is_refused(run: Count, values: list[float | None], error: str) -> None:
     rows = values, [0.0] * len(values), ["a", "b"][: len(values)]

@@ -45,7 +45,7 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "values of dates": ({"values": DAY}, ColumnError, "datetime64"),
     "values complex": ({"values": [1j, 2.0]}, ColumnError, "of type complex"),
     "values of text in pandas": ({"values": pd.Series(["1", "2"])}, ColumnError, "values must"),
-    "values two-dimensional": ({"values": np.ones((2, 1))}, ArgumentError, "one column is meant"),
+    "values two-dimensional": ({"values": np.ones((2, 1))}, ArgumentError, "give one column"),
     "values of lists": ({"values": [[1.0], [2.0, 3.0]]}, ColumnError, "One column is meant"),
     "values a number": ({"values": 3.0}, ArgumentError, "values must be a list"),
     "values a set": ({"values": {1.0, 2.0}}, ArgumentError, "of type set"),

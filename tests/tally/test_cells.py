@@ -243,7 +243,7 @@ def test_budgets_and_people_are_checked_as_for_means(run: Run) -> None:
         run((values, [1.0] * 4, ["w", None, "x", "y"]), ["a", "b"], person=True)
     with pytest.raises(BudgetError, match="0 for everyone"):
         run((values, [0.0] * 4, [*"wxyz"]), ["a", "b"])
-    with pytest.raises(DataError, match="one person only"):
+    with pytest.raises(DataError, match="only one person"):
         run((values, [1.0] * 4, [*"wwww"]), ["a", "b"], person=True)
 
 

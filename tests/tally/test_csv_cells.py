@@ -329,5 +329,5 @@ def test_a_file_without_rows(text: bytes, tmp_path: Path) -> None:
     file.write_bytes(text)
     found = sums_of("v", epsilon="e", bounds=(0.0, 1.0), data=file, ladder=LADDER)
     assert found.n == 0
-    with pytest.raises(EpsilonsError, match="nobody in it"):
+    with pytest.raises(EpsilonsError, match="there are no people"):
         sums_of("v", epsilon="e", bounds=(0.0, 1.0), data=file)

@@ -228,7 +228,7 @@ def test_arrays_must_fit_together() -> None:
     refused(ColumnError, "where must be booleans", where=np.ones(6))
     refused(ColumnError, "by must be text, since groups are", groups=group([1, 2, 3, 4, 5, 6]))
     two = Grouping((["a"], ["a", "b"]), (declare(["a", "b"], None, None),) * 2)
-    refused(ArgumentError, "its two columns are not equally long", groups=two)
+    refused(ArgumentError, "its two columns have different lengths", groups=two)
     # Where such entries are excluded, their types are nobody's business.
     rows = tally.open(PEOPLE["x"], epsilon=1.0, where=["yes", *[True] * 5], missing="exclude")
     assert rows.shares(BOUNDS).cells[0, -1] == GRID
@@ -238,7 +238,7 @@ def test_a_grouping_says_what_it_cannot_be() -> None:
     towns = declare(["a", "b"], None, None)
     with pytest.raises(ArgumentError, match="one column or two"):
         Grouping(("town",), (towns, towns))
-    with pytest.raises(ArgumentError, match="groups take no other"):
+    with pytest.raises(ArgumentError, match="groups have no other"):
         Grouping(("town",), (declare(["a", "b"], None, "others"),))
     many = declare(list(range(400)), None, None)
     with pytest.raises(ArgumentError, match="160,000 are too many"):

@@ -36,27 +36,29 @@ def publish(
 
     Everyone's ε is divided: evenly, so that each of k questions may spend ε/k, or as `shares` or
     `targets` say. Every part is rounded down. Means with the same goal and the same share are drawn
-    together under replace, where that is forecast to be better: m of them may spend the m shares,
+    together under replace, if that is forecast to be better: m of them may spend the m shares,
     once for all.
 
     Args:
         questions: a list of `epsilons.Mean` and `epsilons.Frequencies`.
-        epsilon: each person's budget for all questions together: an array, the name of a column,
-            or one number for all.
+        epsilon: each person's budget for all questions together: an array, the name of a column, or
+            one number for everyone.
         data: any table that Narwhals reads, or the path of a Parquet or CSV file.
         separator: what separates the columns of a CSV file.
-        person: whose row it is: an array, or the name of a column.
+        person: which person a row belongs to: an array, or the name of a column.
         neighbours: "replace" or "add-remove".
         levels: for add/remove, the budgets that people were offered: see `epsilons.mean`.
         cap: for add/remove, the most that anyone spends on all questions together.
         shares: a positive number for each question: [2, 1] gives the first two thirds of each ε.
-        targets: how far the interval of each question may reach to either side, in its data units,
-            or None for what is left. The smallest shares that are forecast to do are taken; the
-            rest is divided evenly among the questions without a target, or among all. Under replace
-            one more pass counts budgets; add/remove needs levels={ε: people}.
-        ledger: in place of epsilon, a claim on what people have left in a ledger; they are charged
+        targets: how far the interval of each question may extend to either side, in its data units,
+            or None for a question that takes the rest. The smallest shares that are forecast to be
+            enough are used; the rest is divided evenly among the questions without a target, or
+            among all. Under replace, one more pass counts budgets; add/remove needs levels={ε:
+            people}.
+        ledger: instead of epsilon, a claim on what people have left in a ledger; they are charged
             once for all questions.
-        source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
+        source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never
+            private.
 
     Returns:
         The releases, in the order of the questions; `.spent` and `.mechanism` are those of all of
@@ -105,8 +107,8 @@ def _one_of(
         return
     if epsilon is not None:
         raise ArgumentError(
-            "epsilon and ledger exclude each other: with ledger=, what everyone may spend is what "
-            "they have left there."
+            "Give either epsilon or ledger: with ledger=, everyone may spend what they have left "
+            "there."
         )
     if not all(hasattr(ledger, name) for name in ("open", "sheet", "settle", "neighbours")):
         raise ArgumentError(
@@ -115,13 +117,13 @@ def _one_of(
         )
     if ledger.neighbours != neighbours:
         raise ArgumentError(
-            f"neighbours={neighbours!r}: this ledger is for {ledger.neighbours!r}, and has one "
-            "model for life."
+            f"neighbours={neighbours!r}: this ledger is for {ledger.neighbours!r}, which cannot "
+            "change."
         )
     if source is not None:
         raise ArgumentError(
-            "source: a ledger is charged for what is private, and nothing that is drawn from a "
-            "seed is. Leave source out."
+            "source: a ledger is charged for private releases, and a seeded one is not private. "
+            "Leave source out."
         )
 
 
@@ -150,6 +152,6 @@ def _refuse_other_lengths(asked: tuple[Question, ...]) -> None:
     given = [each.values for each in asked if not isinstance(each.values, str)]
     if len({len(values) for values in given if isinstance(values, Sized)}) > 1:
         raise ArgumentError(
-            "questions: the values of two of them are not equally long. All are asked of the same "
-            "people: give one entry for each row in each."
+            "questions: the values of two of them have different lengths. All are about the same "
+            "people: give each one entry per row."
         )

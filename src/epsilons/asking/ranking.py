@@ -38,51 +38,52 @@ def quantile(
     unit: str | None = None,
     source: Source | None = None,
 ) -> Release:
-    """Publish the value that a share q of people is at or below, when everyone has their own ε.
+    """Publish the value that a share q of people is at or below when everyone has their own ε.
 
     It is the smallest value v with at least a share q of people at or below v. It is known to a
     1024th of the bounds at best: choose them as narrow as you can defend.
 
     Args:
         values: an array, or the name of a column of `data`.
-        q: a share strictly between 0 and 1, such as 0.5 for the median; or several, ascending.
-        epsilon: each person's budget: an array, the name of a column, or one number for all.
+        q: a share strictly between 0 and 1, such as 0.5 for the median; or several in ascending
+            order.
+        epsilon: each person's budget: an array, the name of a column, or one number for everyone.
         bounds: the range (lo, hi) that values can have, known without looking at them. Values
-            outside, infinite ones too, count as the nearest bound.
+            outside, including infinite ones, are clipped.
         data: a table or a file: see `epsilons.mean`.
         separator: what separates the columns of a CSV file.
-        person: whose row it is: an array, or the name of a column. Someone with r rows counts as
-            r people of one r-th each: no order of rows changes that. Without it every row is a
-            person.
+        person: which person a row belongs to: an array, or the name of a column. Someone with r
+            rows counts as r people of weight 1/r each, in whatever order the rows come. Without it,
+            every row is a person.
         neighbours: "replace" or "add-remove": see `epsilons.mean`.
-        about: whose quantile is wanted: of "people", these very people, or of the "population" that
-            they are a sample of.
-        related: whether budgets may go with values: True, in any way; False; or a number δ: the
-            share of people below any value differs by at most δ from budget to budget.
-        loss: which error is told: "mse", or "pac". Either is a forecast for values that are spread
-            evenly over the bounds: over all data an error in data units may be the whole range.
-            Intervals hold for all data.
-        confidence: of the interval that is printed; a selection is aimed for it.
+        about: whose quantile to estimate: that of exactly these "people", or of the "population"
+            that they are a sample of.
+        related: whether budgets may be related to values: True, in any way; False; or a number δ:
+            the share of people below any value differs by at most δ from budget to budget.
+        loss: which error is shown: "mse" or "pac". Either is a forecast for values that are spread
+            evenly over the bounds: in the worst case over all data, the error may be the whole
+            range. Intervals hold for all data.
+        confidence: of the printed interval; a selection is designed for it.
         method: "table": a table of bins, which serves all quantiles at once. "selection", under
             replace: each quantile, and one on either side of it, is selected among 1024 candidates.
-            "auto" takes the one whose intervals are shorter if values are spread evenly.
-        missing: what a value that is null or NaN gets: "error", a refusal, or "midpoint", the
-            middle of the bounds. Not given, it is "error" under replace, and "midpoint" under
-            add/remove.
+            "auto" picks the one with shorter intervals for values that are spread evenly.
+        missing: what to do with a value that is null or NaN: "error" refuses it, "midpoint"
+            replaces it by the middle of the bounds. The default is "error" under replace, and
+            "midpoint" under add/remove.
         levels: for add/remove, the budgets that people were offered: see `epsilons.mean`.
         cap: for add/remove, the most that anyone spends.
-        ledger: in place of epsilon, a claim on a ledger.
-        title: what was measured, in a line of at most 120 characters.
+        ledger: instead of epsilon, a claim on a ledger.
+        title: what was measured, in one line of at most 120 characters.
         unit: of the values, such as "minutes".
-        source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
+        source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never
+            private.
 
     Returns:
         The release: `.value` and `.interval()` are numbers for one q, and arrays for several, of
         which `.band()` holds all at once.
 
     Raises:
-        ArgumentError: an argument cannot mean anything (also BoundsError, BudgetError,
-            ColumnError).
+        ArgumentError: an argument is invalid (also BoundsError, BudgetError, ColumnError).
         DataError: the data cannot be used. It may depend on values, so it is for the curator
             alone. Under add/remove no data is refused.
         FileError: the file is missing, or is not what its name says.
@@ -137,30 +138,32 @@ def count(
     title: str | None = None,
     source: Source | None = None,
 ) -> Release:
-    """Publish how many people there are, where their very presence is private.
+    """Publish how many people there are, if their very presence is private.
 
-    Everyone whose budget is not below the lowest level counts as one, and spends that level.
+    Everyone whose budget is at least the lowest level counts as one, and spends that level.
 
     Args:
-        values: any column of numbers, or an array: nothing but its rows is looked at. None for the
-            budgets, if these are a column or an array.
-        epsilon: each person's budget: an array, the name of a column, or one number for all.
+        values: any column of numbers, or an array: only its rows are counted. None for the budgets,
+            if these are a column or an array.
+        epsilon: each person's budget: an array, the name of a column, or one number for everyone.
         data: a table or a file: see `epsilons.mean`.
         separator: what separates the columns of a CSV file.
-        person: whose row it is. A person counts once. Without it every row is a person.
+        person: which person a row belongs to. A person counts once. Without it, every row is a
+            person.
         neighbours: "add-remove". Under "replace" the number of people is public.
-        confidence: of the interval that is printed.
+        confidence: of the printed interval.
         levels: the budgets that people were offered.
         cap: the most that anyone spends, if that is below the lowest level.
-        ledger: in place of epsilon, a claim on a ledger.
-        title: what was counted, in a line of at most 120 characters.
-        source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
+        ledger: instead of epsilon, a claim on a ledger.
+        title: what was counted, in one line of at most 120 characters.
+        source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never
+            private.
 
     Returns:
         The release: `.value`, a whole number, and `.interval()`.
 
     Raises:
-        ArgumentError: an argument cannot mean anything, or people are public.
+        ArgumentError: an argument is invalid, or people are public.
         FileError: the file is missing, or is not what its name says.
 
     Guarantee:
@@ -168,8 +171,8 @@ def count(
         where e_i ≤ ε_i is what `release.spent` says of ε_i: docs/proofs/counts.md.
 
     Reference:
-        Ghosh, Roughgarden and Sundararajan (2009): no noise serves a count better, whatever is
-        known of it.
+        Ghosh, Roughgarden and Sundararajan (2009): no other noise is better for a count, whatever
+        is known about it.
     """
     question = Count(values, confidence=confidence, title=title)
     return publish(

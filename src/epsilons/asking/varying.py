@@ -37,42 +37,43 @@ def variance(
 ) -> Release:
     """Publish the variance of a column when everyone has their own ε.
 
-    It costs what the mean costs: under replace, squares come with a sum at no price; under
+    It costs what the mean costs: under replace, squares come with a sum at no extra cost; under
     add/remove, everyone divides one unit among three cells.
 
     Args:
         values: an array, or the name of a column of `data`.
-        epsilon: each person's budget: an array, the name of a column, or one number for all.
+        epsilon: each person's budget: an array, the name of a column, or one number for everyone.
         bounds: the range (lo, hi) that values can have, known without looking at them. Values
             outside are clipped.
         data: any table that Narwhals reads, or the path of a Parquet or CSV file: see
             `epsilons.mean`.
         separator: what separates the columns of a CSV file.
-        person: whose row it is: an array, or the name of a column. One person's rows become their
-            mean first. Without it every row is a person.
-        neighbours: "replace": n and the budgets are public, values are private. "add-remove": it is
-            private, too, who takes part and with which budget.
-        about: "people" or "population": whose truth is wanted.
-        related: whether budgets may go with values: True, in any way; False; or a number δ: the
-            means of people at different budgets differ by at most δ of the range, and so do
-            those of any combination of values and their squares.
-        confidence: of the intervals that are printed.
-        method: "auto", or a rule by name.
-        missing: what a value that is null, NaN or infinite gets: "error" or "midpoint", as for
-            `epsilons.mean`.
+        person: which person a row belongs to: an array, or the name of a column. One person's rows
+            are averaged first. Without it, every row is a person.
+        neighbours: "replace": n and the budgets are public, values are private. "add-remove": who
+            takes part, and with which budget, is private too.
+        about: whose truth to estimate: that of exactly these "people", or of the "population" that
+            they are a sample of.
+        related: whether budgets may be related to values: True, in any way; False; or a number δ:
+            the means of people at different budgets differ by at most δ of the range, and so do the
+            means of any combination of values and their squares.
+        confidence: of the printed intervals.
+        method: "auto", or the name of a rule.
+        missing: what to do with a value that is null, NaN or infinite: "error" or "midpoint", as
+            for `epsilons.mean`.
         levels: for add/remove, the budgets that people were offered: see `epsilons.mean`.
         cap: for add/remove, the most that anyone spends.
-        ledger: in place of epsilon, a claim on what people have left in a ledger.
-        title: what was measured, in a line.
-        source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
+        ledger: instead of epsilon, a claim on what people have left in a ledger.
+        title: what was measured, in one line.
+        source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never
+            private.
 
     Returns:
         The release: `.value` the variance, `.interval()`, `.spread` the standard deviation with its
         interval, and all that may be published with it.
 
     Raises:
-        ArgumentError: an argument cannot mean anything (also BoundsError, BudgetError,
-            ColumnError).
+        ArgumentError: an argument is invalid (also BoundsError, BudgetError, ColumnError).
         DataError: the data cannot be used; it may depend on values, so it is for the curator alone.
             Under add/remove no data is refused.
         FileError: the file is missing, or is not what its name says.
@@ -131,7 +132,7 @@ def covariance(
     title: str | None = None,
     source: Source | None = None,
 ) -> Release:
-    """Publish how two columns go together when everyone has their own ε.
+    """Publish how two columns are related when everyone has their own ε.
 
     Everyone divides one unit among nine cells, so that covariance, slope, correlation and both
     means come from one release.
@@ -139,30 +140,32 @@ def covariance(
     Args:
         values: the first column: an array, or the name of a column of `data`.
         beside: the second column, likewise.
-        epsilon: each person's budget: an array, the name of a column, or one number for all.
+        epsilon: each person's budget: an array, the name of a column, or one number for everyone.
         bounds: the range (lo, hi) that values of the first column can have, known without looking
             at them. Values outside are clipped.
-        beside_bounds: the same of the second column.
+        beside_bounds: the same for the second column.
         data: any table that Narwhals reads, or the path of a Parquet or CSV file: see
             `epsilons.mean`.
         separator: what separates the columns of a CSV file.
-        person: whose row it is: an array, or the name of a column. One person's rows become their
-            mean first, in each column. Without it every row is a person.
-        neighbours: "replace": n and the budgets are public, values are private. "add-remove": it is
-            private, too, who takes part and with which budget.
-        about: "people" or "population": whose truth is wanted.
-        related: whether budgets may go with values: True, in any way; False; or a number δ: the
-            means of people at different budgets differ by at most δ of the range, and so
-            do those of any combination of both columns, their squares and their product.
-        confidence: of the intervals that are printed.
-        method: "auto", or a rule by name.
-        missing: what a value that is null, NaN or infinite gets, in either column: "error" or
+        person: which person a row belongs to: an array, or the name of a column. One person's rows
+            are averaged first, in each column. Without it, every row is a person.
+        neighbours: "replace": n and the budgets are public, values are private. "add-remove": who
+            takes part, and with which budget, is private too.
+        about: whose truth to estimate: that of exactly these "people", or of the "population" that
+            they are a sample of.
+        related: whether budgets may be related to values: True, in any way; False; or a number δ:
+            the means of people at different budgets differ by at most δ of the range, and so do the
+            means of any combination of both columns, their squares and their product.
+        confidence: of the printed intervals.
+        method: "auto", or the name of a rule.
+        missing: what to do with a value that is null, NaN or infinite, in either column: "error" or
             "midpoint", as for `epsilons.mean`.
         levels: for add/remove, the budgets that people were offered: see `epsilons.mean`.
         cap: for add/remove, the most that anyone spends.
-        ledger: in place of epsilon, a claim on what people have left in a ledger.
-        title: what was measured, in a line.
-        source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
+        ledger: instead of epsilon, a claim on what people have left in a ledger.
+        title: what was measured, in one line.
+        source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never
+            private.
 
     Returns:
         The release: `.value` the covariance, `.interval()`, `.slope` of the second column on the
@@ -170,8 +173,7 @@ def covariance(
         published with it.
 
     Raises:
-        ArgumentError: an argument cannot mean anything (also BoundsError, BudgetError,
-            ColumnError).
+        ArgumentError: an argument is invalid (also BoundsError, BudgetError, ColumnError).
         DataError: the data cannot be used; it may depend on values, so it is for the curator alone.
             Under add/remove no data is refused.
         FileError: the file is missing, or is not what its name says.

@@ -39,7 +39,7 @@ PORT: Final = click.option(
     help="On this machine.",
 )
 PROXY: Final = click.option(
-    "--proxy", help="The address of a proxy with TLS: https://survey.example.org."
+    "--proxy", help="The address of a TLS proxy, such as https://survey.example.org."
 )
 NAME: Final = click.argument("name")
 
@@ -54,7 +54,7 @@ def SURVEY() -> None:  # noqa: N802
 def example(question: Path) -> None:
     """Write an example of a survey to the TOML file QUESTION."""
     if question.exists():
-        raise FileError(f"{str(question)!r} is there already.")
+        raise FileError(f"{str(question)!r} already exists.")
     with resources.as_file(resources.files("epsilons") / "data" / "question.toml") as path:
         shutil.copyfile(path, question)
     click.echo(f"Wrote {question}: epsilons survey new {question}")
@@ -72,7 +72,7 @@ def new(question: Path, where: Path, port: int, proxy: str | None, as_json: bool
     survey = Survey.read(question)
     links = where.parent / f"{survey.id}-invitations.txt"
     if links.exists():
-        raise FileError(f"{str(links)!r} is there already: invitations are never overwritten.")
+        raise FileError(f"{str(links)!r} already exists: invitations are never overwritten.")
     with _links(links) as write:
         made = create(where, survey)
         write(address, survey.id, made.tokens)
@@ -114,7 +114,7 @@ def invitations(
     """Make more invitations to the survey NAME."""
     address = address_of(port, proxy)
     if save.exists():
-        raise FileError(f"{str(save)!r} is there already: invitations are never overwritten.")
+        raise FileError(f"{str(save)!r} already exists: invitations are never overwritten.")
     with Service(where) as service, _links(save) as write:
         write(address, name, service.invite(name, many))
     click.echo(f"{many:,} invitations: {save}")

@@ -15,7 +15,7 @@ from epsilons.report import table
 
 @click.command()
 @click.argument("what", required=False, metavar="[PAPER|TABLE|FIGURE|all]")
-@click.option("--quick", is_flag=True, help="Fewer trials: minutes in place of an hour.")
+@click.option("--quick", is_flag=True, help="Fewer trials: minutes instead of an hour.")
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),

@@ -119,34 +119,34 @@ def plan(
     groups: Any = None,
     groups_are: str = "private",
 ) -> Plan | RangePlan | LocalPlan | GroupsPlan | SeveralPlans:
-    """Forecast every method without data; or several questions that share everyone's budget.
+    """Forecast every method without data, or several questions that share everyone's budget.
 
     Args:
         people_or_questions: what is called `epsilon` below; or a list of questions, such as
-            [ep.Mean("minutes", bounds=(0, 120)), …], with epsilon= beside it. Their columns are
-            not read, and what belongs to a question is said in it.
-        epsilon: one ε for each person, or `Budgets({ε: people})`. For add/remove the levels that
+            [ep.Mean("minutes", bounds=(0, 120)), …], with epsilon= next to it. Their columns are
+            not read, and what belongs to a question is given in it.
+        epsilon: one ε for each person, or `Budgets({ε: people})`. For add/remove, the levels that
             people are offered, with a guess of how many choose each.
         shares: for several questions, as for `epsilons.publish`.
         targets: for several questions, as for `epsilons.publish`.
-        bounds: the range (lo, hi) of the values of a mean; None if nobody knows it: then the plan
-            says which range will be found, and what that costs.
-        shape: where nobody knows the range, what is claimed: see `epsilons.mean`.
+        bounds: the range (lo, hi) of the values of a mean; None if you do not know it: then the
+            plan says which range will be found, and what that costs.
+        shape: with bounds=None, what is claimed: see `epsilons.mean`.
         statistic: "mean" or "frequencies".
         categories: for frequencies, the categories or how many there are; None for a mean.
-        edges: for frequencies of bins, their edges, in place of categories.
-        dimension: in the local model, of how many numbers a person's vector is; None for a number.
+        edges: for frequencies of bins, their edges, instead of categories.
+        dimension: in the local model, how many numbers a person's vector has; None for a number.
         model: "central": a curator is trusted with values; "local": everyone randomizes their own.
         neighbours: "replace" or "add-remove".
         about: "people" or "population": see `epsilons.mean`.
-        related: whether budgets may go with values: True, False, or by how much.
-        spread: for a mean, a guess of the standard deviation in parts of the range. Errors are then
-            those of such data, and the plan says what they are in the worst case.
-        loss: "mse", "pac", or for frequencies "largest": what `auto` makes small.
+        related: whether budgets may be related to values: True, False, or by how much.
+        spread: for a mean, a guess of the standard deviation, as a fraction of the range. Errors
+            are then those for such data, and the plan says what they are in the worst case.
+        loss: "mse", "pac", or for frequencies "largest": what `auto` minimizes.
         confidence: of the PAC error.
         cap: for add/remove, the most that anyone spends; chosen for the guess if None.
         groups: for means by group, how many there are, or their labels: under replace.
-        groups_are: "private", or "public" if it is no secret who is in which.
+        groups_are: "private", or "public" if group membership is no secret.
 
     Returns:
         The plan; print it for a table, `.plot()` it for a picture. A `RangePlan` if bounds are
@@ -154,7 +154,7 @@ def plan(
         several questions.
 
     Raises:
-        ArgumentError: an argument cannot mean anything (also BoundsError, BudgetError), or targets
+        ArgumentError: an argument is invalid (also BoundsError, BudgetError), or targets
             cannot all be met.
         DataError: there are fewer than two people.
     """
@@ -227,7 +227,7 @@ def _refuse_beside_questions(given: tuple[Any, ...]) -> None:
     """
     for (name, default), each in zip(_OWN.items(), given, strict=True):
         if each is not default and each != default:
-            raise ArgumentError(f"{name} belongs to a question: say it in each of the list.")
+            raise ArgumentError(f"{name} belongs to a question: give it in each of the list.")
 
 
 def _asked(first: Any, epsilon: Any) -> tuple[tuple[Question, ...] | None, Any]:
@@ -271,7 +271,7 @@ def _refuse_for_reports(neighbours: str, spread: object, shape: object) -> None:
     """
     if neighbours != "replace":
         raise ArgumentError(
-            'model="local" needs neighbours="replace": that a person took part is public there.'
+            'model="local" needs neighbours="replace": there it is public that a person took part.'
         )
     for name, given in (("spread", spread is not None), ("shape", shape != "any")):
         if given:
@@ -290,6 +290,6 @@ def _vectors(statistic: str, bounds: tuple[float, float], dimension: object) -> 
     if statistic != "mean" or bounds != (0.0, 1.0):
         raise ArgumentError(
             "dimension is for the mean of vectors in a ball: leave out bounds, categories and "
-            "statistic. Errors are in parts of the radius."
+            "statistic. Errors are fractions of the radius."
         )
     return size

@@ -220,7 +220,7 @@ class Plan(Asked):
         known = [forecast.method for forecast in self.forecasts]
         if method in methods.ADAPTIVE and self.neighbours == "replace" and not self.cells:
             raise ArgumentError(
-                f"method={method!r} finds the spread in the data: plan with a guess of it, such as "
+                f"method={method!r} finds the spread in the data: plan with a guess, such as "
                 "spread=0.1, and see what it would give for such data."
             )
         parameters.choice("method", method, known)

@@ -90,9 +90,12 @@ def put_in_order(forecasts: list[Forecast], goal: Goal, best: str) -> None:
 def why(best: Forecast) -> str:
     """What personal budgets buy."""
     if best.gain < 1.05:
-        return "personal budgets buy little here"
-    times = "exact instead of noisy" if math.isinf(best.gain) else f"{best.gain:,.3g} times smaller"
-    return f"the typical error is {times} than with everyone at the strictest ε"
+        return "personal budgets gain little here"
+    if math.isinf(best.gain):
+        return "the result is exact, and would be noisy with everyone at the strictest ε"
+    return (
+        f"the typical error is {best.gain:,.3g} times smaller than with everyone at the strictest ε"
+    )
 
 
 def as_plain(forecast: Forecast) -> ForecastData:

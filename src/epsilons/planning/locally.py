@@ -217,8 +217,8 @@ def local_plan(
     """
     if goal.assumption != SAMPLE:
         raise ArgumentError(
-            'model="local" is about a population of which people are a sample, and budgets say '
-            'nothing of values: write about="population", related=False with it.'
+            'model="local" is about a population that people are a sample of, and budgets say '
+            'nothing about values: write about="population", related=False with it.'
         )
     curator = None
     if dimension is None:

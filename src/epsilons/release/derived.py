@@ -79,7 +79,7 @@ class Derived:
         level, estimate = parameters.confidence(confidence), release.estimate
         means = isinstance(estimate, Scalar) and not isinstance(estimate.margin, QuantilesMargin)
         if not means or release.about != "people":
-            _refuse("total", "the mean of these very people", release)
+            _refuse("total", "the mean of exactly these people", release)
         scalar = cast(Scalar, estimate)
         if isinstance(scalar.margin, Ratio):
             return _sum_of(scalar.margin, scalar.bounds, level)
@@ -112,7 +112,7 @@ class Derived:
         release = cast("Release", self)
         level, estimate = parameters.confidence(confidence), release.estimate
         if not isinstance(estimate, Cells) or release.about != "people":
-            _refuse("counts", "the frequencies of these very people", release)
+            _refuse("counts", "the frequencies of exactly these people", release)
         cells = estimate
         if isinstance(cells.margin, RatioCells):
             return _numbers_of(cells.margin, level)
@@ -206,8 +206,8 @@ def _numbers_of(margin: RatioCells, confidence: float) -> Counts:
 
 def _unequal(name: str) -> NoReturn:
     raise KindError(
-        f"{name}: weights differ and are private, so that a weighted sum says little of a number "
-        "of people. Publish with cap= at the lowest of levels: then everyone has the same weight."
+        f"{name}: weights differ and are private, so a weighted sum says little about a number of "
+        "people. Publish with cap= at the lowest of levels: then everyone has the same weight."
     )
 
 

@@ -179,8 +179,8 @@ class Groups(Estimate):
         lo, hi = self.bounds
         if lo < 0.0 < hi:
             raise ArgumentError(
-                "ratio is for values that are not of both signs, and the bounds are: a mean of "
-                "about 0 may be below. Take difference."
+                "ratio needs values of one sign, but the bounds allow both: the mean below may "
+                "be about 0. Use difference."
             )
         low, high = self.margin.ratio(one, other, self.bounds, assumption, confidence)
         small, large = sorted((abs(lo), abs(hi)))

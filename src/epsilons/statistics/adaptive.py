@@ -73,7 +73,7 @@ class Stages:
         tenths = np.array([_tenth(level) for level in levels.tolist()])
         if not (tenths > 0.0).any():
             raise BudgetError(
-                "epsilon is so small for everyone that a first look gets nothing of it. Leave "
+                "epsilon is so small for everyone that nothing is left for a first look. Leave "
                 'method="adaptive" out. Nothing was drawn.'
             )
         first = _built(levels, counts, tenths, squared.worst, bounds)

@@ -150,8 +150,8 @@ def _refuse_public_facts(levels: object, cap: object) -> None:
     for name, given in (("levels", levels), ("cap", cap)):
         if given is not None:
             raise ArgumentError(
-                f'{name} is for neighbours="add-remove": under replace all budgets are public, and '
-                "levels and caps are found among them."
+                f'{name} is for neighbours="add-remove": under replace all budgets are public, so '
+                "levels and caps follow from them."
             )
 
 

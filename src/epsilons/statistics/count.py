@@ -39,11 +39,11 @@ class Count(Question):
     """
 
     statistic: ClassVar[str] = "count"
-    describes: ClassVar[str] = "how many people {file} has, whose presence is private"
+    describes: ClassVar[str] = "how many people {file} has, if their presence is private"
     every_method: ClassVar[tuple[str, ...]] = (_METHOD,)
     unplanned: ClassVar[str] = (
         "statistic='count' has no plan. Its noise has the standard deviation √2/ε for the lowest ε "
-        "of levels, whoever is there."
+        "of levels, whoever takes part."
     )
 
     values: Any = field(default=None, repr=False)
@@ -53,8 +53,8 @@ class Count(Question):
         parameters.loss_of_a_mean(self.loss)
         if self.about != "people":
             raise ArgumentError(
-                'about="population" means nothing for a count: how many people there are is asked '
-                "of these very people. Leave about out."
+                'about="population" is invalid for a count, which is about exactly these people. '
+                "Leave about out."
             )
 
     @classmethod
@@ -71,9 +71,8 @@ class Count(Question):
         super().check(neighbours)
         if neighbours == "replace":
             raise ArgumentError(
-                'neighbours="replace" makes the number of people public: count them as they are, '
-                "no noise is needed. A count is drawn where people are private: write "
-                'neighbours="add-remove".'
+                'neighbours="replace" makes the number of people public: count them directly, '
+                'without noise. If who takes part is private, write neighbours="add-remove".'
             )
 
     def policy(self, neighbours: str) -> str:  # noqa: ARG002
@@ -90,8 +89,8 @@ class Count(Question):
             return self.values
         if isinstance(call.epsilon, (int, float)):
             raise ArgumentError(
-                "values: one epsilon for all says nothing of who is there. Name any column of "
-                "numbers, or give an array with an entry for each row."
+                "values: a single epsilon for everyone does not say who takes part. Name any "
+                "column of numbers, or give an array with an entry for each row."
             )
         return call.epsilon
 
@@ -104,7 +103,7 @@ class Count(Question):
         if call.terms.ladder.fine:
             raise ArgumentError(
                 "levels: a count needs the budgets that people were offered, such as "
-                "levels=[0.1, 1]: its noise must hide whoever has the lowest of them."
+                "levels=[0.1, 1]: its noise must hide anyone who has the lowest of them."
             )
         given = {**call.given, "missing": "midpoint", "ladder": call.ladder}
         return tally.open(self._column(call), **given)

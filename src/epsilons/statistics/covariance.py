@@ -36,7 +36,7 @@ class Covariance(soft_cells.SoftQuestion):
     """
 
     statistic: ClassVar[str] = "covariance"
-    describes: ClassVar[str] = "how two columns of {file} go together"
+    describes: ClassVar[str] = "how two columns of {file} are related"
     unplanned: ClassVar[str] = (
         'statistic="covariance" has no plan of its own: its weights are those of nine categories. '
         'Plan with statistic="frequencies", categories=9.'

@@ -144,7 +144,8 @@ def _enough(counted: line.Line, share: Share, goal: MeanGoal) -> None:
     people = people_needed(counted.levels, counted.counts, goal)
     raise BudgetError(
         f"epsilon is too small for {n} people to find the range of the values. About {people} "
-        "people with budgets like these would do, or bounds=(lo, hi). Nothing was drawn."
+        "people with budgets like these would be enough, or give bounds=(lo, hi). Nothing was "
+        "drawn."
     )
 
 

@@ -262,7 +262,7 @@ def require_levels(ladder: Ladder, method: str) -> None:
     if method in _STAIRS and ladder.fine:
         raise ArgumentError(
             f"method={method!r} needs levels=: the budgets that people were offered, since its "
-            "weights are whole multiples of one of them. Declare them, or take "
+            "weights are whole multiples of one of them. Declare them, or use "
             'method="transformed".'
         )
 

@@ -108,9 +108,9 @@ class ByTargets(Division):
         """
         if call.declared is not None and call.declared.guess is None:
             raise ArgumentError(
-                "targets need a forecast, and under add-remove who is there is private: declare "
-                "how many people you expect at each budget, such as levels={0.1: 500, 1: 200}, or "
-                "give shares in place of targets."
+                "targets need a forecast, and under add-remove it is private who takes part: "
+                "declare how many people you expect at each budget, such as "
+                "levels={0.1: 500, 1: 200}, or give shares instead of targets."
             )
         people = count() if call.declared is None else None
         return self.shares([_error(question, call, people) for question in questions])
@@ -171,9 +171,7 @@ def division_of(questions: int, shares: Any, targets: Any) -> Division:
         ArgumentError: an argument is invalid, or both are given.
     """
     if shares is not None and targets is not None:
-        raise ArgumentError(
-            "shares and targets exclude each other: targets are met by choosing shares."
-        )
+        raise ArgumentError("Give either shares or targets: targets are met by choosing shares.")
     if targets is not None:
         wanted = _listed(
             "targets", targets, questions, "or None for a question that takes the rest"
@@ -185,7 +183,9 @@ def division_of(questions: int, shares: Any, targets: Any) -> Division:
         return evenly(questions)
     parts = _listed("shares", shares, questions, "such as [2, 1]")
     if None in parts:
-        raise ArgumentError("shares: None is no share. Give a positive number for each question.")
+        raise ArgumentError(
+            "shares: None is not a share. Give a positive number for each question."
+        )
     total = sum(parts, Fraction(0))
     return ByShares(tuple(part / total for part in parts))
 

@@ -46,7 +46,7 @@ class Frequencies(Question):
     """
 
     statistic: ClassVar[str] = "frequencies"
-    describes: ClassVar[str] = "which share of the people of {file} is in each category"
+    describes: ClassVar[str] = "the share of the people in {file} that is in each category"
     every_method: ClassVar[tuple[str, ...]] = (*FREQUENCY_RULES, *CELL_METHODS)
 
     _: KW_ONLY
@@ -69,7 +69,7 @@ class Frequencies(Question):
             self._set("edges", listed.bins(self.edges))
         if self.unit is not None and self.declared.kind in ("text", "booleans"):
             raise ArgumentError(
-                "unit is for numbers: categories that are text or truth values have none. Leave it "
+                "unit is for numbers: categories of text or truth values have none. Leave it "
                 "out, or declare edges=[…] or integers."
             )
 

@@ -47,16 +47,17 @@ def declared_groups(by: Any, groups: Any) -> tally.Grouping | None:
         return None
     if groups is None:
         raise ArgumentError(
-            "by needs groups=[…], the labels of the groups, declared without looking at the data: "
-            "which groups there are in the data is private."
+            "by needs groups=[…], the labels of the groups, declared without looking at the "
+            "data: which groups occur in the data is private."
         )
     if by is None:
         raise ArgumentError(
-            'groups are labels of a column: write by="…" with its name, or an array, beside them.'
+            'groups are labels of a column: write by="…" with its name, or an array, along with '
+            "them."
         )
     if not _is_two(groups) and isinstance(by, (list, tuple)) and _is_two(by):
         raise ArgumentError(
-            "by is a list of two columns, and groups are the labels of one: write "
+            "by is a list of two columns, but groups are the labels of one: write "
             'by=["…", "…"], groups=[[…], […]].'
         )
     columns = _listed(by, 2) if _is_two(groups) else (by,)
@@ -77,7 +78,7 @@ def _listed(by: Any, count: int) -> tuple[Any, ...]:
     if isinstance(by, (list, tuple)) and len(by) == count:
         return tuple(by)
     raise ArgumentError(
-        "groups are declared of two columns, and by is not a list of two: write "
+        "groups are declared for two columns, but by is not a list of two: write "
         'by=["…", "…"], groups=[[…], […]].'
     )
 
@@ -133,15 +134,15 @@ def refuse(question: Any) -> None:
     name = _reason(question)
     if public and question.by is not None and (question.where is not None or question.excludes):
         raise ArgumentError(
-            f'groups_are="public" is for people of whom everyone answers: with {name} it is '
-            'private who does. Leave groups_are out, or take missing="midpoint".'
+            f'groups_are="public" requires that everyone answers: with {name} it is private who '
+            'does. Leave groups_are out, or use missing="midpoint".'
         )
     if question.bounds is None:
         raise ArgumentError(
-            f"{name} needs bounds=(lo, hi): a range can be found for the mean of everybody alone."
+            f"{name} needs bounds=(lo, hi): a range can be found only for the mean of everyone."
         )
     if question.rule is not None:
-        raise ArgumentError(f"{name} is for the mean itself, and not for {question.statistic}.")
+        raise ArgumentError(f"{name} is for the mean itself, not for {question.statistic}.")
     if not public:
         _refuse_of_a_table(question, name)
 
@@ -150,14 +151,14 @@ def _refuse_of_a_table(question: Any, name: str) -> None:
     """Refuse what one number has, and a table of groups has not."""
     if question.spread is not None:
         raise ArgumentError(
-            f"spread is a guess for one mean of everybody, or for public groups: with {name} the "
-            "errors of all cells of a table are made small. Leave it out."
+            f"spread is a guess for one mean of everyone, or for public groups: with {name} the "
+            "errors of all cells of a table are minimized. Leave it out."
         )
     if question.loss != "mse":
         raise ArgumentError(
-            f"loss={question.loss!r} is for one mean of everybody, or for public groups: with "
-            f"{name} the squares of the errors of all cells of a table are made small. Leave it "
-            "out; intervals have the confidence that they say."
+            f"loss={question.loss!r} is for one mean of everyone, or for public groups: with "
+            f"{name} the squared errors of all cells of a table are minimized. Leave it out; "
+            "intervals have the confidence that they state."
         )
 
 

@@ -92,23 +92,23 @@ class Mean(Question):
         if self.bounds is NOT_GIVEN:
             raise BoundsError(
                 "bounds is not given: write bounds=(lo, hi), the range that values can have "
-                "whatever the data, such as (0, 100) for a percentage; or bounds=None, if nobody "
-                "knows it."
+                "whatever the data are, such as (0, 100) for a percentage; or bounds=None if you "
+                "do not know it."
             )
         parameters.choice("shape", self.shape)
         parameters.loss_of_a_mean(self.loss)
         parameters.spread(self.spread)
         if self.method == "adaptive" and self.spread is not None:
             raise ArgumentError(
-                'spread is a guess, and method="adaptive" finds the spread in the data instead: '
-                "leave one of the two out."
+                'spread is a guess, but method="adaptive" finds the spread in the data: leave '
+                "one of the two out."
             )
         if self.bounds is None:
             self._refuse_other_goals()
         elif self.shape != "any":
             raise ArgumentError(
-                f"shape={self.shape!r} is for bounds=None: on a known range nothing is assumed of "
-                "the shape of the data. Leave it out."
+                f"shape={self.shape!r} is for bounds=None: on a known range nothing is assumed "
+                "about the shape of the data. Leave it out."
             )
         else:
             self._set("bounds", parameters.bounds(self.bounds))
@@ -119,7 +119,7 @@ class Mean(Question):
         """Refuse what does not fit what is private."""
         if self.groups_are == "public" and neighbours == "add-remove":
             raise ArgumentError(
-                'groups_are="public" is for neighbours="replace": where it is private who takes '
+                'groups_are="public" is for neighbours="replace": if it is private who takes '
                 "part, so is who is in a group. Leave it out."
             )
         cut = self.bounds is None and self.shape == "any"
@@ -142,27 +142,27 @@ class Mean(Question):
         """
         if self.spread is not None:
             raise ArgumentError(
-                "spread is in parts of the range, which bounds=None says that nobody knows: leave "
-                "it out, or give bounds=(lo, hi)."
+                "spread is a fraction of the range, which is unknown with bounds=None: leave it "
+                "out, or give bounds=(lo, hi)."
             )
         if self.shape == "any":
             if not holds_on_any_range(self.assumption):
                 raise ArgumentError(
                     f"related={self.related!r} with about={self.about!r} needs bounds=(lo, hi): a "
-                    "range that is found in the data may itself go with who has which budget. "
-                    'Leave related out; or write shape="gaussian", about="population", '
-                    "related=False, if the data are a sample of a Gaussian population."
+                    "range that is found in the data may itself be related to who has which "
+                    'budget. Leave related out; or write shape="gaussian", about="population", '
+                    "related=False if the data are a sample of a Gaussian population."
                 )
             return
         if self.assumption != SAMPLE:
             raise ArgumentError(
-                'shape="gaussian" is about a Gaussian population, of which budgets say nothing: '
-                'write about="population", related=False with it, or leave shape out.'
+                'shape="gaussian" is about a Gaussian population, about which budgets say '
+                'nothing: write about="population", related=False with it, or leave shape out.'
             )
         if self.loss != "mse":
             raise ArgumentError(
-                f'loss={self.loss!r} is not for shape="gaussian", which makes the mean squared '
-                "error small: leave loss out, or give bounds=(lo, hi)."
+                f'loss={self.loss!r} is not for shape="gaussian", which minimizes the mean '
+                "squared error: leave loss out, or give bounds=(lo, hi)."
             )
 
     @classmethod
@@ -240,13 +240,15 @@ class Mean(Question):
         """How far its interval will reach to either side, for any data on the range."""
         if self.of_some:
             raise ArgumentError(
-                "targets: how wide the interval of a group is depends on how many are in it, which "
-                "nobody knows before. Give None for this question, or shares in place of targets."
+                "targets: the width of a group's interval depends on how many people are in it, "
+                "which is not known in advance. Give None for this question, or shares instead "
+                "of targets."
             )
         if self.bounds is None or self.method in methods.ADAPTIVE:
             raise ArgumentError(
-                "targets: the interval of a mean can be forecast where bounds=(lo, hi) are given, "
-                'and method is not "adaptive": else the data decide it. Give None for this one.'
+                "targets: the interval of a mean can be forecast only if bounds=(lo, hi) are "
+                'given and method is not "adaptive": otherwise it depends on the data. Give None '
+                "for this question."
             )
         lo, hi = self.range_for(self.bounds)
         weighing, slack, squares = foreseen(self, self.goal, call, people)

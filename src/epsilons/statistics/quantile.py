@@ -40,7 +40,7 @@ class Quantile(Question):
     """
 
     statistic: ClassVar[str] = "quantile"
-    describes: ClassVar[str] = "a value of {file} that a share of people is at or below"
+    describes: ClassVar[str] = "values of {file} that given shares of people are at or below"
     every_method: ClassVar[tuple[str, ...]] = METHODS
     unplanned: ClassVar[str] = (
         "statistic='quantile' has no plan. Forecast frequencies with categories=64: half of the "

@@ -193,7 +193,7 @@ class Question(ABC):
         """
         raise ArgumentError(
             f"targets: the interval of {self.statistic} cannot be forecast. Give None for it, or "
-            "shares in place of targets."
+            "shares instead of targets."
         )
 
     @abstractmethod

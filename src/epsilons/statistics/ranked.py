@@ -252,7 +252,7 @@ def selecting(budgets: Budgets, goal: MeanGoal, quantiles: Floats, unit: int) ->
     bits = min(_BITS - (budgets.n * unit * _PARTS).bit_length(), _MOST_BITS)
     if bits < _FEWEST_BITS:
         raise ArgumentError(
-            'method="selection" has no room for so many people: take method="table".'
+            'method="selection" cannot handle this many people: use method="table".'
         )
     shift = bits - math.frexp(float(spends.max()))[1]
     weights = np.floor(np.ldexp(spends, shift)).astype(np.int64)

@@ -30,7 +30,7 @@ OPEN: Final = ("transformed",)
 """The methods under add/remove."""
 
 NO_BOUNDS: Final = (
-    "{0} is not given: write {0}=(lo, hi), the range that values can have whatever the data."
+    "{0} is not given: write {0}=(lo, hi), the range that values can have whatever the data are."
 )
 
 _SLACK: Final = 16.0 / tally.GRID
@@ -69,12 +69,12 @@ def refuse_other_words(question: Question, squared: str) -> None:
     """
     if question.loss != "mse":
         raise ArgumentError(
-            f"loss={question.loss!r} is not for a {question.statistic}, which makes mean squared "
-            "errors small: leave loss out."
+            f"loss={question.loss!r} is not for a {question.statistic}, which minimizes mean "
+            "squared errors: leave loss out."
         )
     if question.unit is not None:
         raise ArgumentError(
-            f"unit: a {question.statistic} is in {squared}. Leave it out, and say it in title."
+            f"unit: a {question.statistic} is in {squared}. Leave it out, and put it in title."
         )
 
 

@@ -43,7 +43,7 @@ __all__ = [
 
 CHANGED = (
     "data changed while they were read: the budgets of the last pass are not those of the first. "
-    "Read from something that stands still."
+    "Read data that do not change."
 )
 
 
@@ -159,8 +159,8 @@ def _enough(counted: line.Line, split: Split) -> None:
         also = f"or budgets {times:.1f} times as large, "
     raise BudgetError(
         f"epsilon is too small for {n} people to find the range of the values: it would be wrong "
-        f"with a probability of up to {split.failure:.0%}. About {people} people with "
-        f"budgets like these would do, {also}or bounds=(lo, hi). Nothing was drawn."
+        f"with a probability of up to {split.failure:.0%}. About {people} people with budgets "
+        f"like these would be enough, {also}or give bounds=(lo, hi). Nothing was drawn."
     )
 
 

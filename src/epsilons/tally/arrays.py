@@ -126,8 +126,8 @@ def budgets_and_people(
     if ladder is None:
         if nobody is not None and nobody.any():
             raise DataError(
-                f"{names.person} has rows without a person (null or NaN). "
-                "Drop these rows, or give each its own person."
+                f"{names.person} has rows without a person (null or NaN). Drop these rows, or "
+                "give each its own person."
             )
         return budgets, who
     if nobody is None and isinstance(budgets, float):
@@ -162,7 +162,7 @@ def unchecked(
 
 def _other_length(first: str, second: str) -> ArgumentError:
     return ArgumentError(
-        f"{first} and {second} are not equally long: give one entry for each row in each."
+        f"{first} and {second} have different lengths: give each one entry per row."
     )
 
 
@@ -173,8 +173,8 @@ def one_budget(epsilon: object) -> float | None:
     """
     if isinstance(epsilon, Mapping) or (hasattr(epsilon, "levels") and hasattr(epsilon, "counts")):
         raise ArgumentError(
-            "epsilon says how many people chose each level but not who: "
-            "give one epsilon for each person, in the order of values."
+            "epsilon says how many people chose each level, but not who did: give one epsilon "
+            "for each person, in the order of values."
         )
     if isinstance(epsilon, np.ndarray) and epsilon.ndim == 0:
         epsilon = epsilon[()]

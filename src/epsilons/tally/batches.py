@@ -97,8 +97,8 @@ def _open(data: object) -> tuple[Any, Failure]:
             if isinstance(file, ParquetFile):
                 return nw.from_native(file.scan()), file.failure
         raise FileError(
-            f"data={os.fspath(data)!r} must be a Parquet file, whose name ends in .parquet. "
-            "Anything else: read it yourself, and give the frame."
+            f"data={os.fspath(data)!r} must be a Parquet file, with a name that ends in .parquet. "
+            "Read any other file yourself, and give the frame."
         )
     if hasattr(data, "read_next_batch"):
         return data, (DataError, UNUSABLE)
@@ -214,7 +214,7 @@ def _stream(frame: Any, names: list[str], rows: int) -> Iterable[pl.DataFrame]:
     if kind == "ibis":
         return from_arrow(native.to_pyarrow_batches(chunk_size=rows), names)
     raise ArgumentError(
-        f"data is a frame of {engine_of(frame).name.lower()}, which does not hand over batches: "
+        f"data is a frame of {engine_of(frame).name.lower()}, which cannot be read in batches: "
         "write it to a Parquet file, and give its path."
     )
 

@@ -69,7 +69,7 @@ def bytewise(
     elif not _comparable(frame, person, types[person]):
         raise ColumnError(
             f"person={person!r} must be a column of text, numbers, dates or bytes; its type is "
-            f"{types[person]}, in which entries that differ may be equal. Convert it before."
+            f"{types[person]}, in which different entries may compare as equal. Convert it first."
         )
     return frame, spelling
 

@@ -36,18 +36,15 @@ UNDECLARED: Final = -1
 MISSING: Final = -2
 """The cell of a value that is not there."""
 
-AS_TEXT: Final = "Convert it before: text is never read as numbers here."
-GAPS: Final = (
-    "pandas makes floats of integers among which some are missing: there astype('Int64') keeps "
-    "them."
-)
+AS_TEXT: Final = "Convert it first: text is never read as numbers here."
+GAPS: Final = "pandas turns integers into floats if some are missing: astype('Int64') keeps them."
 NOTHING: Final[Floats] = np.empty(0)
 
 NEEDED: Final[dict[Kind, str]] = {
     "numbers": "numbers",
     "bins": "numbers, since edges are declared",
     "text": "text, since categories are strings",
-    "integers": "integers, since categories are integers: cast it before, or declare edges, which "
+    "integers": "integers, since categories are integers: cast it first, or declare edges to "
     "make bins of numbers",
     "booleans": "booleans, since categories are booleans",
 }
@@ -109,7 +106,7 @@ def declare(categories: object, edges: object, other: object) -> Categories:
     found, catches = _with_other(found, other)
     if len(found) < 2:
         name = "categories" if edges is None else "edges"
-        raise ArgumentError(f"{name} must stand for at least two categories, counting other.")
+        raise ArgumentError(f"{name} must define at least two categories, including other.")
     return Categories(kind, found, declared, catches, breaks, cells)
 
 
@@ -137,7 +134,7 @@ def refuse_midpoint(missing: str) -> None:
     """
     if missing == "exclude":
         raise ArgumentError(
-            'missing="exclude" is for means: declare other="…", a category of those who did not '
+            'missing="exclude" is for means: declare other="…", a category for those who did not '
             "answer."
         )
     if missing == "midpoint":
@@ -229,5 +226,5 @@ def _with_other(found: tuple[Any, ...], other: object) -> tuple[tuple[Any, ...],
             raise ArgumentError("other is a pair that is not among the bins.") from None
         return (*found, other), len(found)
     if isinstance(found[place], bool) != isinstance(other, bool):
-        raise ArgumentError("other is not of the type of categories, and equals one of them.")
+        raise ArgumentError("other has another type than the categories, but equals one of them.")
     return found, place

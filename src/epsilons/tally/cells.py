@@ -274,15 +274,15 @@ def checked_cells(
     check_people(groups, names, unit)
     if groups.missing:
         raise MissingValueError(
-            f"{names.values} has missing values (null or NaN).{names.missing} This message depends "
-            'on private data: it is for the curator only. Declare other="…", a category that '
-            "catches them and never refuses; or drop these rows before."
+            f"{names.values} has missing values (null or NaN).{names.missing} This message "
+            'depends on private data: it is for the curator only. Declare other="…", a category '
+            "for such values, which never refuses; or drop these rows first."
         )
     if groups.undeclared:
         raise DataError(
             f"{names.values} has a value that is not among the declared categories. This message "
             'depends on private data: it is for the curator only. Declare other="…", a category '
-            "that catches such values and never refuses."
+            "for such values, which never refuses."
         )
     order = np.argsort(groups.levels)
     tally = _sorted(groups, order, categories, unit)

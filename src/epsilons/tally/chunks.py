@@ -142,7 +142,7 @@ def _array(series: nw.Series[Any], content: Content) -> NDArray[Any] | Bytes:
     if series.null_count():
         raise DataError(
             f"An entry of {series.name!r} is missing. A report has all its columns: nobody's is "
-            "filled in or passed over."
+            "filled in or ignored."
         )
     if content == "bytes":
         if engine_of(series).kind == "polars":

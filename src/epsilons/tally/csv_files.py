@@ -138,11 +138,11 @@ class TextFile:
                     f"{named} is not a column of data, where {mine} separates columns. The file "
                     f"seems to be separated by {shown}: give separator={shown}."
                 )
-        hint = "" if _is_utf8(header) else " That line is not UTF-8: save the file as UTF-8."
+        hint = "" if _is_utf8(header) else " It is not UTF-8: save the file as UTF-8."
         return (
-            f"{named} is not a column of data. The first line of a CSV file must name its columns, "
-            f"with {mine} between them. What it says is not shown here, since without names it is "
-            f"somebody's data.{hint}"
+            f"{named} is not a column of data. The first line of a CSV file must name its "
+            f"columns, with {mine} between them. That line is not shown here, since without names "
+            f"it is somebody's data.{hint}"
         )
 
 

@@ -22,9 +22,8 @@ SEPARATORS: Final = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 """What files of text are separated by, if nobody says it, by how their names end."""
 
 UNREADABLE: Final = (
-    "data={path!r} could not be read as {kind_of_file} ({{kind}}). Is it whole, and is it "
-    "{kind_of_file}? "
-    "The engine's own message is withheld, because it may show a private value."
+    "data={path!r} could not be read as {kind_of_file} ({{kind}}). Is it complete, and is it "
+    "{kind_of_file}? The engine's own message is withheld, because it may show a private value."
 )
 
 
@@ -57,8 +56,8 @@ def source(data: object, separator: object) -> object:
         )
     if not isinstance(data, (str, os.PathLike)) or _ending(data) not in SEPARATORS:
         raise ArgumentError(
-            "separator is for files whose names end in .csv, .tsv, .csv.gz or .tsv.gz: data is "
-            "none. Leave separator out."
+            "separator is for files with names that end in .csv, .tsv, .csv.gz or .tsv.gz, and "
+            "data is not one. Leave separator out."
         )
     return Separated(data, separator)
 
@@ -120,7 +119,7 @@ def open_file(data: str | os.PathLike[str] | Separated) -> ParquetFile | TextFil
     if ending is None:
         raise FileError(
             f"data={str(path)!r} must be a file whose name ends in .parquet, .csv, .tsv, .csv.gz "
-            "or .tsv.gz. Anything else: read it yourself, and give the frame."
+            "or .tsv.gz. Read any other file yourself, and give the frame."
         )
     if ending == PARQUET:
         return ParquetFile(*_found(path, "Parquet"))

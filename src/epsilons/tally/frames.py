@@ -113,9 +113,9 @@ def _of_pandas(given: Asked, columns: list[Any]) -> Asked:
     data, epsilon = given.data, given.epsilon
     if isinstance(epsilon, (int, np.integer)) and epsilon in columns:
         raise ArgumentError(
-            f"epsilon={epsilon!r} is the name of a column of data, and a number that may be meant "
-            f"as the budget of everyone. Rename the columns (data.rename(columns=str)); or, if "
-            f"the number is meant, write epsilon={float(epsilon)!r}."
+            f"epsilon={epsilon!r} is the name of a column of data, but could also be a number: "
+            "the budget of everyone. Rename the columns (data.rename(columns=str)); or, if you "
+            f"mean the number, write epsilon={float(epsilon)!r}."
         )
     for parameter, column in _named(given).items():
         if not isinstance(column, str) and column not in columns:
@@ -157,7 +157,7 @@ def _wanted(given: Asked, columns: list[Any]) -> list[Any] | None:
         if columns.count(column) > 1:
             raise ColumnError(
                 f"{parameter}={column!r} is the name of {columns.count(column)} columns of data. "
-                "Rename one of them, or leave it out."
+                "Rename one of them, or drop it."
             )
     # A parameter that names nothing (a list, say) is refused where names are looked up.
     complete = "values" in named and all(column in columns for column in named.values())

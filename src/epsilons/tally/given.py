@@ -56,8 +56,8 @@ _OF_NAME: Final[dict[str, Family]] = {
 null, and pandas' categories among them, declare nothing: their entries are looked at one by one."""
 
 TIMES: Final = (
-    "These are dates or times, which have no mean and no categories of their own here: make "
-    "numbers or text of them before, such as days since a fixed day, or the year."
+    "These are dates or times, which have no mean and no categories here: convert them to "
+    "numbers or text first, such as days since a fixed day, or the year."
 )
 
 
@@ -117,7 +117,7 @@ def opened(given: object, name: str) -> Column:
         )
     if isinstance(column.entries, np.ndarray) and column.entries.ndim != 1:
         # Its shape would tell how many rows there are.
-        raise ArgumentError(f"{name} has {column.entries.ndim} dimensions: one column is meant.")
+        raise ArgumentError(f"{name} has {column.entries.ndim} dimensions: give one column.")
     return column
 
 
@@ -209,7 +209,7 @@ def same_labels(**given: object) -> None:
         if len(index) == len(labels) and not labels.equals(index):
             raise ArgumentError(
                 f"{first} and {name} have different labels (their .index): paired by position, a "
-                "value would meet the budget of another person. Bring them into the same order, "
-                f"for example {name}.reindex({first}.index); or, if positions are meant, give "
-                f"{name}.to_numpy()."
+                "value would get the budget of another person. Bring them into the same order, "
+                f"for example {name}.reindex({first}.index); or, if you mean to pair by position, "
+                f"give {name}.to_numpy()."
             )

@@ -34,14 +34,14 @@ class Grouping:
 
     def __post_init__(self) -> None:
         if len(self.by) not in (1, 2) or len(self.by) != len(self.declared):
-            raise ArgumentError("by must be one column or two, with groups declared of each.")
+            raise ArgumentError("by must be one column or two, with groups declared for each.")
         if any(each.other is not None for each in self.declared):
             raise ArgumentError(
-                'groups take no other: missing="exclude" leaves out what is in none of them.'
+                'groups have no other: missing="exclude" leaves out rows in none of them.'
             )
         if self.size > MOST_GROUPS:
             raise ArgumentError(
-                f"groups: {self.size:,} are too many, at most {MOST_GROUPS:,} can be told apart. "
+                f"groups: {self.size:,} are too many: at most {MOST_GROUPS:,} are supported. "
                 "Declare fewer."
             )
 

@@ -179,9 +179,9 @@ def usable(groups: SumGroups, names: Names, missing: str) -> Integers:
     if missing == "error" and groups.missing.any():
         raise MissingValueError(
             f"{names.values} has missing values (null, NaN or infinite).{names.missing} This "
-            "message depends on private data: it is for the curator only. "
-            'missing="midpoint" puts such values in the middle of the bounds and never refuses; or '
-            "drop these rows before."
+            'message depends on private data: it is for the curator only. missing="midpoint" '
+            "puts such values in the middle of the bounds and never refuses; or drop these rows "
+            "first."
         )
     return np.argsort(groups.levels)
 
@@ -213,8 +213,8 @@ def standing(groups: Groups, rungs: Floats) -> Integers:
     order = order[groups.levels[order] > 0.0]
     if not np.isin(groups.levels[order], rungs).all():
         raise DataError(
-            "epsilon: the engine of data does not return the levels that it was given, digit for "
-            "digit. Give the rows on another engine, such as Polars, PyArrow or DuckDB."
+            "epsilon: the engine of data does not return exactly the levels that it was given. "
+            "Give the rows on another engine, such as Polars, PyArrow or DuckDB."
         )
     return order
 
@@ -239,7 +239,7 @@ def check_people(groups: Groups, names: Names, unit: int) -> None:
             f"{MOST_ROWS - 1:,} for each person."
         )
     if n == 0:
-        raise DataError(f"{names.values} is empty: there is nobody in it.")
+        raise DataError(f"{names.values} is empty: there are no people.")
     if not (groups.levels >= 0.0).all():
         raise BudgetError(
             f"{names.epsilon} has budgets that are negative, NaN or missing. A budget is a number "
@@ -254,13 +254,13 @@ def check_people(groups: Groups, names: Names, unit: int) -> None:
     if groups.conflicts.any():
         raise ConflictingBudgetsError(
             f"{names.epsilon} differs between rows of the same {names.person}. "
-            "Everyone has one budget: give all rows of a person the smallest of theirs. "
+            "Everyone has one budget: give all rows of a person their smallest one. "
             "This message is for the curator only."
         )
     if n < 2:
         raise DataError(
-            f"{names.values} holds one person only: the result would be their value. "
-            "At least two people are needed."
+            f"{names.values} has only one person: the result would be their value. At least two "
+            "people are needed."
         )
     if not (groups.levels > 0.0).any():
         raise BudgetError(

@@ -36,7 +36,7 @@ BATCH: Final = 50_000
 """Ids that are handed over at a time."""
 
 IDS: Final = (
-    "A ledger knows people by whole numbers or text: make one of these of the column first."
+    "A ledger identifies people by whole numbers or text: convert the column to one of these first."
 )
 
 

@@ -208,8 +208,8 @@ def _with_marks(given: Asked, rules: Rules) -> Arrays | Columns:
     for name, column in (("by", group), ("where", asked_)):
         if column is not None and column.size != numbers.values.size:
             raise ArgumentError(
-                f"{given.names.values} and {name} are not equally long: give one entry for each "
-                "row in each."
+                f"{given.names.values} and {name} have different lengths: give each one entry per "
+                "row."
             )
     return replace(numbers, group=group, asked=asked_)
 

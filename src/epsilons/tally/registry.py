@@ -122,7 +122,9 @@ def _of_arrays(wanted: Asked) -> Enrolled:
     except (ValueError, TypeError):
         budgets = np.array([], dtype=object)
     if budgets.ndim != 1 or who.rows is None or len(budgets) != len(who.rows):
-        raise ArgumentError("person and epsilon are not equally long: give one entry for each row.")
+        raise ArgumentError(
+            "person and epsilon have different lengths: give one entry for each row."
+        )
     budgets = _budgets(budgets)
     each = np.empty(len(who), dtype=budgets.dtype)
     each[who.rows] = budgets
@@ -144,7 +146,7 @@ def _budgets(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     numbers = array.dtype.kind in "fiu" or all(map(is_number, array.tolist()))
     if not numbers or not all(each >= 0 for each in _ends(array)):
         raise BudgetError(
-            "epsilon is negative, NaN or no number for somebody. A budget is a number from 0 to "
+            "epsilon is negative, NaN or not a number for somebody. A budget is a number from 0 to "
             "infinity; 0 leaves a person out, inf makes their value public."
         )
     return array

@@ -34,7 +34,7 @@ EVERYBODY: Final = (None,)
 """The labels where there is one group, which holds everybody."""
 
 _CURATOR: Final = "This message depends on private data: it is for the curator only."
-_EXCLUDE: Final = 'missing="exclude" leaves such rows out and never refuses; or drop them before.'
+_EXCLUDE: Final = 'missing="exclude" leaves such rows out and never refuses; or drop them first.'
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,8 +242,8 @@ def shares_of(
         _check(groups, names, counting)
         if apart and groups.several:
             raise DataError(
-                f"{_by(names)}: somebody is in two groups. Where groups are public everyone is in "
-                f"one of them: give all rows of a person the same. {_CURATOR}"
+                f"{_by(names)}: somebody is in two groups. If groups are public, everyone is in "
+                f"one of them: give all rows of a person the same group. {_CURATOR}"
             )
         order = np.argsort(groups.levels)
     else:
@@ -322,5 +322,5 @@ def _check(groups: ShareGroups, names: Names, counting: Counting) -> None:
     if groups.unknown:
         raise DataError(
             f"{names.of('where')} has entries that are neither true nor false. {_CURATOR} "
-            'missing="exclude" takes them for false and never refuses; or fill them in before.'
+            'missing="exclude" treats them as false and never refuses; or fill them in first.'
         )

@@ -39,7 +39,7 @@ def groups_of(
         declared: Categories = grouping.declared[place]
         cell = cells_of(column, declared, names.of(name), lenient=lenient, of="groups")
         if place and cell.size != group.size:
-            raise ArgumentError("by: its two columns are not equally long.")
+            raise ArgumentError("by: its two columns have different lengths.")
         group = cell if place == 0 else joined(group, cell, len(declared.labels))
     return group
 

@@ -47,7 +47,7 @@ def local_error(
         The bound, in data units.
 
     Raises:
-        ArgumentError: an argument cannot mean anything (also BoundsError, BudgetError).
+        ArgumentError: an argument is invalid (also BoundsError, BudgetError).
         DataError: there are fewer than two people.
 
     Reference:
@@ -82,7 +82,7 @@ def local_vector_error(
         people's reports.
 
     Raises:
-        ArgumentError: an argument cannot mean anything (also BudgetError).
+        ArgumentError: an argument is invalid (also BudgetError).
         DataError: there are fewer than two people.
 
     Reference:

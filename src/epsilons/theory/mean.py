@@ -66,7 +66,7 @@ def least_error(
         are δ apart it is that of all data on δ of the range, or of δ of the people.
 
     Raises:
-        ArgumentError: an argument cannot mean anything (also BoundsError, BudgetError).
+        ArgumentError: an argument is invalid (also BoundsError, BudgetError).
         DataError: there are fewer than two people.
 
     Reference:

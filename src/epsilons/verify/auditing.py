@@ -139,7 +139,7 @@ def audit(
 
     Raises:
         BudgetError: epsilon is not a number from 0.
-        ArgumentError: another argument cannot mean anything, there are fewer than 400 samples, or
+        ArgumentError: another argument is invalid, there are fewer than 400 samples, or
             the outputs are no numbers of one shape.
 
     Guarantee:
