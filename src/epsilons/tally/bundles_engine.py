@@ -23,6 +23,7 @@ from epsilons.tally.columns import Columns, Mark
 from epsilons.tally.expressions import (
     budget_and_person,
     few_budgets,
+    long_counts,
     put_on_rungs,
     rungs_put_off,
     with_key,
@@ -270,6 +271,7 @@ def _query(
     elif plan.budgets:
         by = [*by, "e"]
     parts = rows.group_by(*by).agg(*added) if by else rows.select(*added)
+    parts = long_counts(parts, [name for name in totals if name == "size" or name.endswith(" n")])
     parts = parts if later is None else put_on_rungs(parts, later)
     own: list[str] = []
     for name, key, mark, declared in plan.labels.values():

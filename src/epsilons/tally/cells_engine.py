@@ -23,6 +23,7 @@ from epsilons.tally.expressions import (
     belongs_to_nobody,
     budget_and_person,
     few_budgets,
+    long_counts,
     put_on_rungs,
     rungs_put_off,
     with_key,
@@ -161,10 +162,12 @@ def _of_rows(rows: nw.LazyFrame[Any], *, budgets: bool, few: bool) -> nw.LazyFra
 
     size = nw.len().alias("size")
     if not budgets:
-        return rows.group_by("v").agg(size)
-    if few:
-        return rows.group_by("e", "v").agg(size)
-    return with_key(rows).group_by("key", "v").agg(size, nw.col("e").min().alias("e"))
+        groups = rows.group_by("v").agg(size)
+    elif few:
+        groups = rows.group_by("e", "v").agg(size)
+    else:
+        groups = with_key(rows).group_by("key", "v").agg(size, nw.col("e").min().alias("e"))
+    return long_counts(groups, ("size",))
 
 
 def _of_people(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:

@@ -38,6 +38,7 @@ class Engine:
         finite: it has its own function for what is finite, which is a fifteenth faster.
         slow_clip: the smaller of two numbers takes ten times as long as their product.
         truncates: a cast of a float to an integer leaves out what is after the point. Others round.
+        counts_short: rows are counted in 32 bits, and such counts are added up in 32 bits, too.
         floats: a float in a query arrives as it is. Ibis writes numbers as decimals: what a
             database makes of one with many digits may be the float beside it.
         compares_null: what is null is no number after a comparison, either, and fails in a cast.
@@ -61,6 +62,7 @@ class Engine:
     finite: bool = False
     slow_clip: bool = False
     truncates: bool = False
+    counts_short: bool = False
     floats: bool = True
     compares_null: bool = False
     windows: bool = True
@@ -77,7 +79,13 @@ _SPARK: Final = Engine("Spark", "spark", sql=True, nullable=True, collates=True)
 
 ENGINES: Final[dict[str, Engine]] = {
     "POLARS": Engine(
-        "Polars", "polars", nullable=True, truncates=True, peek="always", streams=True
+        "Polars",
+        "polars",
+        nullable=True,
+        truncates=True,
+        counts_short=True,
+        peek="always",
+        streams=True,
     ),
     "PANDAS": Engine("Pandas", "pandas", moved=True, compares_null=True),
     "MODIN": Engine("Modin", "pandas", compares_null=True),

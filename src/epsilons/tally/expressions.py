@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
@@ -23,6 +23,7 @@ __all__ = [
     "budget_and_person",
     "few_budgets",
     "floats",
+    "long_counts",
     "put_on_rungs",
     "rungs_put_off",
     "with_key",
@@ -141,6 +142,18 @@ def put_on_rungs(groups: nw.LazyFrame[Any], ladder: Ladder) -> nw.LazyFrame[Any]
     import narwhals as nw
 
     return groups.with_columns(rung(ladder, nw.col("e"), groups).alias("e"))
+
+
+def long_counts(groups: nw.LazyFrame[Any], counts: Sequence[str]) -> nw.LazyFrame[Any]:
+    """Make 64-bit integers of counts of rows, before those of several groups are added up.
+
+    Counts that wrap at 2³² would move by all of that for one person more.
+    """
+    import narwhals as nw
+
+    if not engine_of(groups).counts_short:
+        return groups
+    return groups.with_columns(*(nw.col(name).cast(nw.Int64) for name in counts))
 
 
 def with_quotient(rows: nw.LazyFrame[Any], name: str, above: str, below: str) -> nw.LazyFrame[Any]:

@@ -24,6 +24,7 @@ from epsilons.tally.expressions import (
     belongs_to_nobody,
     budget_and_person,
     few_budgets,
+    long_counts,
     put_on_rungs,
     rungs_put_off,
     with_key,
@@ -208,6 +209,7 @@ def _of_rows(
         parts = _grouped(rows, ["e", *names], totals)
     else:
         parts = _grouped(with_key(rows), ["key", *names], [*totals, smallest])
+    parts = long_counts(parts, ("size", "n"))
     parts = parts if later is None else put_on_rungs(parts, later)
     whole = [name for name in _ENTRIES if name in parts.collect_schema()]
     by, parts = _sorted(query, parts)

@@ -21,6 +21,7 @@ from epsilons.tally.expressions import (
     budget_and_person,
     few_budgets,
     floats,
+    long_counts,
     put_on_rungs,
     rungs_put_off,
     with_key,
@@ -265,7 +266,8 @@ def _by_budget(rows: nw.LazyFrame[Any], also: Sequence[str]) -> nw.LazyFrame[Any
     import narwhals as nw
 
     totals = [nw.len().alias("size"), nw.col("x").sum(), _valid(rows).alias("valid")]
-    return rows.group_by("e").agg(*totals, *(nw.col(name).sum() for name in also))
+    groups = rows.group_by("e").agg(*totals, *(nw.col(name).sum() for name in also))
+    return long_counts(groups, ("size", "valid"))
 
 
 def fold(

@@ -1,0 +1,64 @@
+"""Billions of people: counts of groups are added up in 64 bits, whatever an engine counts in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+import pytest
+
+from epsilons import tally
+from epsilons.ladder import Ladder
+
+MANY = 2**31
+"""What a group of rows counts here: three of them are more than 32 bits hold."""
+
+ROWS = pl.DataFrame(
+    {"value": [0.0, 0.0, 0.0], "word": ["a", "a", "a"], "epsilon": [1.0, 1.0001, 1.0002]}
+)
+"""Three budgets of one level."""
+
+RUNGS = Ladder.declare(np.array([0.5, 1.0]))
+WORDS = tally.declare(["a", "b"], None, None)
+
+
+@pytest.fixture
+def billions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every group of rows has very many."""
+    real = nw.len
+
+    def many() -> Any:
+        return (real() * 0 + MANY).cast(nw.UInt32)
+
+    monkeypatch.setattr(nw, "len", many)
+
+
+def opened(values: str, **more: Any) -> tally.Rows:
+    return tally.open(values, epsilon="epsilon", data=ROWS, **more)
+
+
+@pytest.mark.usefixtures("billions")
+@pytest.mark.parametrize("ladder", [None, RUNGS], ids=["replace", "add-remove"])
+@pytest.mark.parametrize("what", ["cells", "sums", "shares", "all at once"])
+def test_three_groups_are_all_counted(what: str, ladder: Ladder | None) -> None:
+    groups = tally.Grouping(("word",), (tally.declare_groups(["a", "b"]),))
+    asked = {
+        "cells": (opened("word", categories=WORDS, ladder=ladder), tally.Ask("cells")),
+        "sums": (
+            opened("value", missing="midpoint", ladder=ladder),
+            tally.Ask("sums", (0.0, 1.0)),
+        ),
+        "shares": (
+            opened("value", missing="midpoint", groups=groups, ladder=ladder),
+            tally.Ask("shares", (0.0, 1.0)),
+        ),
+    }
+    if what == "all at once":
+        found = tally.together(list(asked.values()))
+    else:
+        rows, ask = asked[what]
+        found = [rows.answer(ask)]
+    for each in found:
+        assert each.counts.tolist() == [3 * MANY]
