@@ -91,7 +91,7 @@ def test_whoever_withdraws_is_left_out(ledger: ep.Ledger) -> None:
     ledger.enrol(person=WHO, epsilon=EPSILON)
     mean(ledger, "a", at_most=0.2)
     spent = ledger.account("p0").spent
-    with pytest.raises(LedgerError, match="only who has withdrawn"):
+    with pytest.raises(LedgerError, match="only people who withdrew"):
         ledger.erase("p0")
     ledger.withdraw("p0")
     assert (ledger.account("p0").left, ledger.account("p0").spent) == (0.0, spent)
