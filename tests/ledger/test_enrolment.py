@@ -125,5 +125,5 @@ def test_under_add_remove_erasing_tells_nobody_who_is_a_member(private: ep.Ledge
 def test_a_file_is_its_owners_alone(tmp_path: Path) -> None:
     ep.Ledger.create(tmp_path / "ledger.db").close()
     assert (tmp_path / "ledger.db").stat().st_mode & 0o077 == 0
-    with pytest.raises(LedgerError, match="cannot be made"):
+    with pytest.raises(LedgerError, match="cannot be created"):
         ep.Ledger.create(tmp_path / "nowhere" / "ledger.db")
