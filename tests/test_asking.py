@@ -132,7 +132,7 @@ def test_missing_under_add_remove(call: str) -> None:
     """A refusal would tell: "error" is not accepted, and what happens instead has a name."""
     kind, message = outcome(call, missing="error")
     assert kind == "ArgumentError"
-    assert "would tell" in message
+    assert "would reveal" in message
     told = outcome(call, missing="midpoint")
     if call.startswith("mean"):
         assert told == outcome(call)

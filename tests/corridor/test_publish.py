@@ -137,7 +137,7 @@ def test_what_is_no_list_of_questions_is_refused(questions: Any) -> None:
 def test_arrays_that_are_not_of_the_same_people_are_refused(neighbours: str) -> None:
     """One number for all fits an array of any length, and so fits two that differ."""
     fewer = ep.Mean(VALUES[1:], bounds=(0, 100))
-    with pytest.raises(ArgumentError, match="not equally long"):
+    with pytest.raises(ArgumentError, match="have different lengths"):
         ep.publish([MEAN, fewer], epsilon=1.0, neighbours=neighbours)
 
 

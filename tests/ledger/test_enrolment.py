@@ -91,7 +91,7 @@ def test_whoever_withdraws_is_left_out(ledger: ep.Ledger) -> None:
     ledger.enrol(person=WHO, epsilon=EPSILON)
     mean(ledger, "a", at_most=0.2)
     spent = ledger.account("p0").spent
-    with pytest.raises(LedgerError, match="only who has withdrawn"):
+    with pytest.raises(LedgerError, match="only people who withdrew"):
         ledger.erase("p0")
     ledger.withdraw("p0")
     assert (ledger.account("p0").left, ledger.account("p0").spent) == (0.0, spent)
@@ -125,5 +125,5 @@ def test_under_add_remove_erasing_tells_nobody_who_is_a_member(private: ep.Ledge
 def test_a_file_is_its_owners_alone(tmp_path: Path) -> None:
     ep.Ledger.create(tmp_path / "ledger.db").close()
     assert (tmp_path / "ledger.db").stat().st_mode & 0o077 == 0
-    with pytest.raises(LedgerError, match="cannot be made"):
+    with pytest.raises(LedgerError, match="cannot be created"):
         ep.Ledger.create(tmp_path / "nowhere" / "ledger.db")

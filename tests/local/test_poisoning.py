@@ -261,7 +261,7 @@ def test_signs_that_are_worth_less_than_one_are_refused() -> None:
                 np.empty((0, 3)),
             ),
         )
-        with pytest.raises(DataError, match="less than one would"):
+        with pytest.raises(DataError, match="less than one sign would"):
             vector.state(lie, weights="uniform")
         vector.state(claimed(lie, 30.0))
 

@@ -150,10 +150,10 @@ BAD: dict[str, tuple[type[EpsilonsError], str, dict[str, Any]]] = {
     "ε counts": (ArgumentError, "who", {"epsilon": ep.Budgets({1.0: 2})}),
     "lengths": (
         ArgumentError,
-        "values and epsilon are not equally long",
+        "values and epsilon have different lengths",
         {"epsilon": [1.0, 1.0, 1.0]},
     ),
-    "people": (ArgumentError, "values and person are not equally long", {"person": ["a"]}),
+    "people": (ArgumentError, "values and person have different lengths", {"person": ["a"]}),
     "unknown column": (ColumnError, "y", {"values": "y", "epsilon": "e", "data": FRAME}),
     "text column": (ColumnError, "word", {"values": "word", "epsilon": "e", "data": FRAME}),
     "text budgets": (ColumnError, "word", {"values": "x", "epsilon": "word", "data": FRAME}),

@@ -96,7 +96,7 @@ def test_one_weight_for_all_is_as_good_as_a_known_range() -> None:
     last = float(release.mechanism.last.losses[0])
     assert (high - low) / 2.0 == pytest.approx((hi - lo) / (N * last) * -math.log(0.05), rel=1e-4)
     assert release.risk == pytest.approx(2.0 * ((hi - lo) / (N * last)) ** 2, rel=1e-6)
-    assert release.risk_kind == "worst case over all data, cut to the range that was found"
+    assert release.risk_kind == "worst case over all data, clipped to the range that was found"
 
 
 def test_a_population_pays_for_its_sample_and_pac_makes_its_own_error_small() -> None:

@@ -80,7 +80,7 @@ BAD: dict[str, tuple[type[EpsilonsError], str, dict[str, Any]]] = {
     "ε negative": (BudgetError, "epsilon", {"epsilon": [0.1, -0.5, 1.0, 2.0]}),
     "ε NaN": (BudgetError, "epsilon", {"epsilon": [0.1, math.nan, 1.0, 2.0]}),
     "all at zero": (BudgetError, "0", {"epsilon": [0.0] * 4}),
-    "lengths": (ArgumentError, "equally long", {"epsilon": [0.1, 0.2, 0.3]}),
+    "lengths": (ArgumentError, "different lengths", {"epsilon": [0.1, 0.2, 0.3]}),
     "two budgets": (ConflictingBudgetsError, "person", {"person": ["p", "p", "q", "r"]}),
     "one person": (DataError, "two", {"values": ["a"], "epsilon": [1.0]}),
     "unknown column": (ColumnError, "xx", {"values": "xx", "epsilon": "e", "data": FRAME}),

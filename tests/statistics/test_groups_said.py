@@ -88,7 +88,7 @@ def test_labels_that_are_not_there_are_refused_by_name() -> None:
         release.difference("north", "west")
     with pytest.raises(ArgumentError, match="the same group"):
         release.ratio("north", "north")
-    with pytest.raises(ArgumentError, match="both signs"):
+    with pytest.raises(ArgumentError, match="values of one sign"):
         ep.mean(
             [0.1, 0.2, 0.3],
             epsilon=1.0,

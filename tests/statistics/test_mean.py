@@ -58,7 +58,7 @@ BAD: dict[str, tuple[type[EpsilonsError], str, dict[str, Any]]] = {
     "ε NaN": (BudgetError, "epsilon", {"epsilon": [0.1, math.nan, 1.0, 2.0]}),
     "ε null": (BudgetError, "epsilon", {"epsilon": [0.1, None, 1.0, 2.0]}),
     "ε counts": (ArgumentError, "who", {"epsilon": ep.Budgets({0.1: 4})}),
-    "lengths": (ArgumentError, "equally long", {"epsilon": [0.1, 0.2, 0.3]}),
+    "lengths": (ArgumentError, "different lengths", {"epsilon": [0.1, 0.2, 0.3]}),
     "matrix": (ArgumentError, "column", {"values": [[1.0, 2.0], [3.0, 4.0]]}),
     "bounds reversed": (BoundsError, "reversed", {"bounds": (10, 0)}),
     "bounds equal": (BoundsError, "equal", {"bounds": (1, 1)}),

@@ -76,8 +76,8 @@ def test_bounds_must_be_said_and_none_must_be_meant() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({}, "categories or edges must be given, and none of them is"),
-        ({"categories": [1, 2], "edges": [1, 2, 3]}, "and both are"),
+        ({}, "Give either categories or edges: neither is given"),
+        ({"categories": [1, 2], "edges": [1, 2, 3]}, "edges: both are given"),
         ({"categories": ["a", "a"]}, "duplicates"),
         ({"categories": "ab"}, "must be a list"),
         ({"categories": [0.5, 1.5]}, "which are bins of numbers, not categories"),
@@ -112,7 +112,7 @@ def test_a_method_is_refused_before_a_row_is_read(kind: str) -> None:
         assert str(refused.value).startswith(f"method='sampled' is not known. It can be {known}.")
         with pytest.raises(ArgumentError, match="method='sampled'"):
             ep.publish([question], epsilon=1.0, data=Unread(), neighbours=neighbours)
-    with pytest.raises(ArgumentError, match="a refusal would tell"):
+    with pytest.raises(ArgumentError, match="a refusal would reveal"):
         MADE[kind](missing="error").check("add-remove")
 
 

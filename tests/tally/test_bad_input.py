@@ -52,12 +52,12 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "values too long": (
         {"values": [1.0] * 3},
         ArgumentError,
-        "values and epsilon are not equally long",
+        "values and epsilon have different lengths",
     ),
     "person too long": (
         {"person": [1, 2, 3]},
         ArgumentError,
-        "values and person are not equally long",
+        "values and person have different lengths",
     ),
     "values empty": ({"values": [], "epsilon": []}, DataError, "empty"),
     "values empty, one budget": ({"values": [], "epsilon": 1.0}, DataError, "empty"),

@@ -88,7 +88,7 @@ def test_a_value_never_meets_the_budget_of_another() -> None:
 
 
 def test_lengths_are_told_first() -> None:
-    with pytest.raises(ArgumentError, match="not equally long"):
+    with pytest.raises(ArgumentError, match="have different lengths"):
         ep.mean(pd.Series([1.0, 0.0, 0.0]), epsilon=pd.Series([1.0, 1.0]), bounds=(0, 1))
 
 

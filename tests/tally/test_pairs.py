@@ -189,7 +189,7 @@ def test_what_does_not_fit_is_refused() -> None:
         tally.open("x", epsilon="e", data=table, beside="z")
     with pytest.raises(ArgumentError, match="beside must be the name of a column"):
         tally.open("x", epsilon="e", data=table, beside=[1.0])
-    with pytest.raises(ArgumentError, match="values and beside are not equally long"):
+    with pytest.raises(ArgumentError, match="values and beside have different lengths"):
         tally.open([1.0, 2.0], epsilon=1.0, beside=[1.0])
     with pytest.raises(ArgumentError, match="beside='y' names a column, but data is not given"):
         tally.open([1.0, 2.0], epsilon=1.0, beside="y")

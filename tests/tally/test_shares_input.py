@@ -221,8 +221,8 @@ def test_arrays_must_fit_together() -> None:
         with pytest.raises(error, match=words):
             tally.open(PEOPLE["x"], epsilon=1.0, **given)
 
-    refused(ArgumentError, "values and where are not equally long", where=[True])
-    refused(ArgumentError, "values and by are not equally long", groups=group(["a"]))
+    refused(ArgumentError, "values and where have different lengths", where=[True])
+    refused(ArgumentError, "values and by have different lengths", groups=group(["a"]))
     refused(ArgumentError, "by='town' names a column, but data is not given", groups=group())
     refused(ColumnError, "where must be booleans", where=["yes"] * 6)
     refused(ColumnError, "where must be booleans", where=np.ones(6))

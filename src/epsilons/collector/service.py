@@ -61,7 +61,7 @@ def create(path: str | Path, survey: Survey) -> Made:
     """
     now = _now()
     if survey.closed_at(now):
-        raise ArgumentError("closes is over: give a moment that is still to come.")
+        raise ArgumentError("closes is in the past: give a moment in the future.")
     Store.make(Path(path))
     store = Store(Path(path))
     try:

@@ -74,7 +74,7 @@ def serve(service: Service, port: int = 8470, proxy: str | None = None) -> None:
     try:
         listening.bind(("127.0.0.1", port))
     except (OSError, OverflowError):
-        raise ArgumentError(f"port={port!r} cannot be used: it is taken, or no port.") from None
+        raise ArgumentError(f"port={port!r} cannot be used: it is taken, or not a port.") from None
     server = uvicorn.Server(
         uvicorn.Config(
             application(service, hosts),

@@ -81,7 +81,7 @@ class Outcome(NamedTuple):
 
 
 NEW: Final = Outcome(201, "Your report was received, and is counted.")
-AGAIN: Final = Outcome(200, "This very report was received before: it is counted once.")
+AGAIN: Final = Outcome(200, "This report was received earlier: it is counted once.")
 USED: Final = Outcome(409, "This invitation was used: it counts for one report.")
 OTHER: Final = Outcome(409, "Another report has this id.")
 CLOSED: Final = Outcome(410, "This survey is closed.")

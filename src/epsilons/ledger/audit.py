@@ -96,11 +96,11 @@ def _events(book: Book, head: str | None) -> Iterator[str]:
             return
         before = chain.link(before, (number, kind, release, content, at))
         if before != hashed:
-            yield f"Event {number}: its hash is not that of what it says and of the one before."
+            yield f"Event {number}: its hash does not match what it says and the event before it."
             return
         met = met or wanted == (str(number), ":", before.hex())
         if _done(book, number, kind, release, last) != content:
-            yield f"Event {number} ({kind}): what it did is not what stands in the tables."
+            yield f"Event {number} ({kind}): what it did does not match the tables."
     if not met:
         yield "The chain does not hold the given head: its end was removed, or it was made anew."
     told = {number for number, *_ in rows}

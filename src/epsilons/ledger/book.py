@@ -83,8 +83,8 @@ class Book:
         """
         if self.private:
             raise LedgerError(
-                f'{what} is for neighbours="replace": under add/remove balances tell who takes '
-                "part, and are shown to nobody but the person they are of."
+                f'{what} is for neighbours="replace": under add/remove balances reveal who '
+                "takes part, and are shown only to the person they belong to."
             )
 
     def release(self, name: str) -> Row | None:

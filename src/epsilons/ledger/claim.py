@@ -163,7 +163,7 @@ class Claim:
         self._offered = np.minimum(self._rule.of(budgets), left)
         if not private and not self._offered.any():
             raise LedgerError(
-                "ledger: nobody in the data has anything left for this release, beside what "
+                "ledger: nobody in the data has anything left for this release, apart from what "
                 "earlier releases that are still open may take."
             )
         offers = np.full(len(who), np.nan)

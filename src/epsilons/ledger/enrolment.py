@@ -76,8 +76,8 @@ def give(
             if not book.private and (now > was).any():
                 raise LedgerError(
                     f"epsilon: {int((now > was).sum()):,} people would give more than before. A "
-                    "budget is raised by the person's own consent: give consent= in words, which "
-                    "are written down, such as consent='letter of 3 May'."
+                    "budget is raised only with the person's own consent: say in consent= how it "
+                    "was given, such as consent='letter of 3 May'."
                 )
             now = np.minimum(now, was)
         fresh = np.ones(len(ids), dtype=bool)
@@ -207,6 +207,6 @@ def erase(book: Book, person: bytes) -> None:
         number, budget, spent = found
         now = 0 if book.private else budget
         if now > spent:
-            raise LedgerError("person: only who has withdrawn can be erased: ledger.withdraw(…).")
+            raise LedgerError("person: only people who withdrew can be erased: ledger.withdraw(…).")
         store.run("UPDATE accounts SET person = NULL WHERE number = ?", number)
         _write(book, np.array([[number, budget, now]], dtype=np.int64), "erased", "erased")

@@ -78,7 +78,7 @@ class Ledger:
         at = made.now()
         with store.write():
             if store.has_tables():
-                raise LedgerError(f"where={_shown(where)!r} holds a ledger already.")
+                raise LedgerError(f"where={_shown(where)!r} already holds a ledger.")
             store.make()
             store.run(
                 "INSERT INTO ledger (one, version, neighbours, secret, created) "

@@ -223,7 +223,8 @@ class _Asked:
         bounds = getattr(question, "bounds", (0.0, 1.0))
         if bounds is None:
             raise ArgumentError(
-                "bounds is needed for a forecast: what finds a range costs what the data decide."
+                "bounds is needed for a forecast: what it costs to find a range depends on the "
+                "data."
             )
         low, high = question.range_for(bounds)
         return cls(question, high - low)

@@ -107,9 +107,9 @@ def _make(path: Path) -> None:
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:
-        problem = "exists already: a ledger begins in a new file."
+        problem = "already exists: a ledger begins in a new file."
     except OSError:
-        problem = "cannot be made: is its folder there, and may it be written to?"
+        problem = "cannot be created: does its folder exist, and is it writable?"
     else:
         return
     raise LedgerError(f"where={str(path)!r} {problem}")

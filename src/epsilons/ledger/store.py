@@ -172,8 +172,8 @@ class Store(ABC):
     @staticmethod
     def _lost(problem: BaseException) -> StorageError:
         return StorageError(
-            f"The database of the ledger failed ({type(problem).__name__}: locked, full, or not to "
-            "be reached). Nothing was released. Once it answers, ask again under the same name: "
+            f"The database of the ledger failed ({type(problem).__name__}: locked, full, or "
+            "unreachable). Nothing was released. Once it answers, ask again under the same name: "
             "whatever was settled comes back as it was, and nothing is charged twice."
         )
 

@@ -98,7 +98,7 @@ def numbers_of(values: Any, shape: tuple[int, ...], missing: str) -> tuple[Float
     if missing == "error" and absent.any():
         raise MissingValueError(
             "A value is missing (NaN or infinite). Give missing='midpoint' to send the middle "
-            "in its place: a report that never comes tells as much as one that does."
+            "in its place: a report that never arrives reveals as much as one that does."
         )
     return numbers, absent
 

@@ -170,7 +170,7 @@ class Randomizer(ABC):
         why = refusal(epsilon, self.levels)
         if why is not None:
             raise BudgetError(
-                f"epsilons: somebody's budget {why}. Take the largest that is offered and not "
+                f"epsilons: somebody's budget {why}. Use the largest one offered that is not "
                 "above it."
             )
         order = self._order(epsilon)
@@ -220,7 +220,7 @@ class Randomizer(ABC):
             raise DataError("This batch holds no report.")
         why = refusal(batch.epsilon, self.levels)
         if why is not None:
-            raise DataError(f"A report is refused: its budget {why}. Nothing of it is used.")
+            raise DataError(f"A report is refused: its budget {why}. It is not used at all.")
         total, sums = self._add(batch, weights)
         return State(
             self.kind,

@@ -126,6 +126,6 @@ class Reports:
 def foreign(mechanism: Randomizer) -> DataError:
     """What to raise when reports are of another mechanism, or have other parameters."""
     return DataError(
-        "These reports were not made by this mechanism, or with other public parameters than those "
-        f"of {mechanism!r}. They are not used."
+        "These reports were not made by this mechanism, or have other public parameters than "
+        f"{mechanism!r}. They are not used."
     )

@@ -98,7 +98,8 @@ class Bit(Randomizer):
         if absent.any():
             if self.missing == "error":
                 raise MissingValueError(
-                    "A value is missing. Give missing='midpoint' to send a coin in its place."
+                    "A value is missing. Give missing='midpoint' to send the toss of a coin "
+                    "instead."
                 )
             given = np.where(absent, 0.5, given)
         if not ((given == 0) | (given == 1) | (given == 0.5 if absent.any() else False)).all():

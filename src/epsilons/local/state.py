@@ -170,7 +170,7 @@ class State:
         if self.question != other.question:
             raise ArgumentError(
                 "These states are of different mechanisms, parameters, weights or levels, or one "
-                "took numbers with noise: only states of one and the same estimate merge."
+                "took numbers with noise: only states of the same estimate can be merged."
             )
         return State(
             self.kind,

@@ -219,8 +219,8 @@ class Vector(Randomizer):
         worse = variance > (1.0 + 1e-9) * ONE.variance(budgets, self.dimension)
         if (worse & (budgets >= LEAST)).any():
             raise DataError(
-                "A report is refused: its signs tell less than one would at its budget, so that "
-                "no honest person sends them, and they would count for many."
+                "A report is refused: its signs reveal less than one sign would at its budget. "
+                "No honest person sends them, and they would count as many people."
             )
         arm, sums = self._cap_sums(cap, budgets, variance, weights)
         most = float(arm.max()) or 1.0

@@ -55,7 +55,7 @@ def unpack(data: bytes) -> tuple[Header, Unpacker]:
     if version != VERSION:
         raise DataError(f"This report has version {version}, and only {VERSION} is understood.")
     if kind not in NAMES or flags > SIMULATED or data[7] or longest > LONGEST:
-        raise DataError("This report is of a mechanism that is not known, or its header is broken.")
+        raise DataError("This report is from an unknown mechanism, or its header is broken.")
     return Header(NAMES[kind], flags != SIMULATED, bytes(source.take(longest)), count), source
 
 

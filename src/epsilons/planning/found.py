@@ -98,7 +98,11 @@ class RangePlan(Asked):
     def advice(self) -> str:
         """One sentence on what to do."""
         if self.people_needed is not None:
-            then = "it would be refused" if self.neighbours == "replace" else "the range is a guess"
+            then = (
+                "it would be refused"
+                if self.neighbours == "replace"
+                else "the range would be a guess"
+            )
             return (
                 f"Do not ask yet: with {self.budgets.n:,} people {then}. About "
                 f"{self.people_needed:,} people with budgets like these would be enough, or give "

@@ -23,7 +23,7 @@ from epsilons.types import Floats
 LEADING: Final = "leading term at the noisy number of people"
 """What the risk of a ratio is."""
 
-CUT: Final = "worst case over all data, cut to the range that was found"
+CUT: Final = "worst case over all data, clipped to the range that was found"
 """What the risk of a mean on a range that was found is."""
 
 Bounds = tuple[float, float]

@@ -85,5 +85,5 @@ class Draws:
             for check in self.checks
         ]
         rows += [f"  not checked  {words}" for words in self.unchecked]
-        alarm = f"  A right mechanism fails with a probability of at most {self.error:.0e}."
+        alarm = f"  A correct mechanism fails with a probability of at most {self.error:.0e}."
         return "\n".join([head, *rows, alarm])

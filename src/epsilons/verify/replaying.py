@@ -82,7 +82,7 @@ class Replay:
             if not outcome.holds:
                 raise PrivacyError(
                     f"One person shows ({outcome.change}): {outcome.differed[0]}. "
-                    "Nothing may be published of these data in this way."
+                    "Nothing may be published from these data in this way."
                 )
         return self
 
@@ -350,7 +350,7 @@ class _Trying:
             return
         if change.comes or not new or person.before != person.after:
             raise ArgumentError(
-                f'"{change.words}" is no change of one person under neighbours="replace": there '
+                f'"{change.words}" is not a change of one person under neighbours="replace": there '
                 "the number of people and their budgets are public. Change values, or replay with "
                 'neighbours="add-remove".'
             )
@@ -359,7 +359,7 @@ class _Trying:
             [row[role]] != own for row in new for role, own in groups.items()
         ):
             raise ArgumentError(
-                f'"{change.words}" is no change of one person under groups_are="public": there '
+                f'"{change.words}" is not a change of one person under groups_are="public": there '
                 "nobody moves between groups. Change values."
             )
         if self.arguments["person"] is None and len(new) != 1:
