@@ -9,8 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 
 # It writes a page too, if what draws one is installed, as `make test` does.
 demo: $(VENV)/.core
-	@page=$$($(BIN)/python -c "import altair, vl_convert" 2>/dev/null && echo "--report demo.html"); \
-		$(BIN)/epsilons demo $$page
+	$(BIN)/epsilons demo --report demo.html
 	@echo "In this folder, epsilons is $(BIN)/epsilons."
 
 test: $(VENV)/.dev
@@ -52,11 +51,11 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) -e .
+	$(PIP) -e ".[report]"
 	touch $@
 
 $(VENV)/.docs: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) -e ".[docs]"
+	$(PIP) -e ".[docs,report]"
 	touch $(VENV)/.core $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
