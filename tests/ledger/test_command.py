@@ -82,7 +82,7 @@ def test_ids_are_text_unless_they_are_said_to_be_numbers(where: str) -> None:
     assert said("person", where, "1")["budget"] == 1.0
     assert said("person", where, "1", "--number")["budget"] == 0.5
     done = run("ledger", "person", where, "x", "--number")
-    assert (done.returncode, "no whole number" in done.stderr) == (2, True)
+    assert (done.returncode, "not a whole number" in done.stderr) == (2, True)
 
 
 def test_a_ledger_that_was_changed_ends_with_code_2(where: str) -> None:
