@@ -139,7 +139,7 @@ def test_the_core_does_without_the_extra() -> None:
 def test_without_the_extra(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run("new", "question.toml")
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    with pytest.raises(MissingExtraError, match=r"epsilons\[collector\]"):
+    with pytest.raises(MissingExtraError, match=r"\.\[collector\]"):
         run("serve", "--port", str(free_port()))
 
 
