@@ -7,7 +7,7 @@ assumed(statistic, neighbours, assumption, mean=…)         what its error assu
 ASSUMED_OF_A_GAUSSIAN                                      the same for a Gaussian population
 will_protect(neighbours), planned(neighbours, assumption)  plans
 planned_gaussian(neighbours)                               plans for a Gaussian population
-BEFORE                                                     what the default was in former versions
+ADDS_UP                                                    what no ledger has added up
 neighbours_are(neighbours)                                 what counts as a change of one person
 assumed_of_some(neighbours, assumption, whose, …)          means of groups, and of some people
 clipped(…), uncounted(…)                                   what values that do not fit count as
@@ -106,8 +106,10 @@ COUNTED: Final = (
 )
 """Said about a count of people."""
 
-BEFORE: Final = 'This is the default (before 0.2 it was about="population", related=False).'
-"""Said where budgets of exactly these people may be related to values in any way."""
+ADDS_UP: Final = (
+    "Spending adds up over releases about the same people: a ledger keeps everyone's account."
+)
+"""Said about a release that no ledger charges."""
 
 _GUESSED: Final = {
     "replace": "",

@@ -86,5 +86,4 @@ def test_sides_are_in_the_data_as_they_are() -> None:
     plan = ep.plan({0.1: 300, 2.0: 200}, related=0.3)
     data = plan.to_dict()
     assert data["sides"] == [side._asdict() for side in plan.sides]
-    assert (data["about"], data["related"], data["before"]) == ("people", 0.3, "")
-    assert "0.2" in ep.plan({0.1: 300, 2.0: 200}).to_dict()["before"]
+    assert (data["about"], data["related"]) == ("people", 0.3)

@@ -25,7 +25,7 @@ def test_a_release_shows_all_that_it_says(release: str) -> None:
     assert ("NOT PRIVATE" in shown) == (not each["private"])
     assert "Who spent what" in shown
     assert ("if budgets go with values" in shown) == (each["kind"] != "count")
-    assert ("This is the default (before 0.2" in shown) == bool(each["before"])
+    assert ("Spending adds up over releases" in shown) == bool(each["adds_up"])
     head = shown.split("Who spent what")[0]
     assert f"ublished {each['date']} (UTC) with epsilons {each['version']}" in head
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from epsilons.report.sides import bought, related_words, sides_table
 from tests.report.forms import forms
 from tests.report.test_data import NAMES, shown
 
-BEFORE = 'This is the default (before 0.2 it was about="population", related=False).'
+ADDS_UP = "Spending adds up over releases about the same people"
 FORMER = re.compile(r"\b(assume|iid|shuffled|correlated|error_if_related)\b")
 VALUES = [10.0, 20.0, 30.0, 40.0] * 40
 EPSILON = [0.1, 0.5, 1.0, 2.0] * 40
@@ -54,25 +55,24 @@ def test_every_form_shows_every_side(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SIDED)
-def test_the_former_default_is_told_where_the_new_one_is(name: str) -> None:
+def test_that_spending_adds_up_is_told_where_no_ledger_does_it(name: str) -> None:
     each = shown()[name]
     data = each.to_dict()
-    new = data.get("statistic") in ("quantile", "count")  # which former versions did not have
-    default = (data["about"], data["related"]) == ("people", True) and not new
-    assert data["before"] == (BEFORE if default else "")
-    for form in ("text", "notebook", "page") if data["kind"] != "plan" else ("text", "page"):
-        assert (BEFORE in " ".join(forms(each)[form].split())) == default, form
+    if data["kind"] == "plan":
+        return
+    assert bool(data["adds_up"]) == ("ledger" not in data)
+    for form in ("text", "notebook", "page"):
+        assert (ADDS_UP in " ".join(forms(each)[form].split())) == ("ledger" not in data), form
 
 
-@pytest.mark.parametrize(
-    "words", [{"about": "population"}, {"related": False}, {"related": 0.05}], ids=str
-)
-def test_of_other_answers_no_former_default_is_told(words: dict[str, Any]) -> None:
-    release = mean(**words)
-    assert BEFORE in " ".join(str(mean()).split())
-    for told in (str(release), release._repr_html_(), release.to_json()):
-        assert "default (before" not in told
-    assert "default (before" not in str(ep.plan({0.1: 50, 1.0: 50}, **words))
+def test_a_ledger_adds_up(tmp_path: Path) -> None:
+    ledger = ep.Ledger.create(tmp_path / "people.db")
+    people = list(range(len(VALUES)))
+    ledger.enrol(person=people, epsilon=EPSILON)
+    charged = ep.mean(VALUES, bounds=(0, 50), person=people, ledger=ledger.claim("once", share=1.0))
+    for told in (str(charged), charged._repr_html_(), charged.to_json()):
+        assert ADDS_UP not in told
+    assert ADDS_UP in " ".join(str(mean()).split())
 
 
 def test_the_table_says_what_the_sides_are() -> None:

@@ -226,7 +226,7 @@ def test_groups_tell_what_lies_between_two_of_them() -> None:
     between = release.difference("north", "east")
     assert between.value == pytest.approx(release.value[0] - release.value[2])
     assert between.low <= between.value <= between.high
-    assert str(between).startswith("Difference, north less east: ")
+    assert str(between).startswith("Difference, north minus east: ")
     assert "minutes   (95 % interval " in str(between)
     over = release.ratio("north", "east", confidence=0.8)
     assert over.low <= release.value[0] / release.value[2] <= over.high

@@ -115,10 +115,13 @@ class Claim:
         number, question, state, *rule, _ = found
         again = f"name={self._name!r} stands in the ledger for"
         if question != self._question:
-            raise ClaimError(
-                f"{again} another question. Ask the same one to have its answer again, or choose "
-                "another name."
-            )
+            advice = "Ask the same one to have its answer again, or choose another name."
+            if state == "open":
+                advice = (
+                    "It was opened and never drawn, and holds back what it may ask of everyone: "
+                    f"ledger.abandon({self._name!r}) frees that. Then choose another name."
+                )
+            raise ClaimError(f"{again} another question. {advice}")
         if Rule(*rule) != self._rule:
             raise ClaimError(
                 f"{again} a claim with {Rule(*rule)}, not with {self._rule}. Ask as before, or "

@@ -107,7 +107,7 @@ def _make(path: Path) -> None:
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:
-        problem = "already exists: a ledger begins in a new file."
+        problem = "already exists: open it with ep.Ledger(where), or begin in a new file."
     except OSError:
         problem = "cannot be created: does its folder exist, and is it writable?"
     else:

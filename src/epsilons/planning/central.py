@@ -43,7 +43,7 @@ from epsilons.planning.questions import Need, WhatIf, need, sensitivity
 from epsilons.planning.sides import Outcome, as_rows, best_of, outcomes
 from epsilons.report.plan_data import ChangeRow, GainsData, PlanData
 from epsilons.risk import OPEN
-from epsilons.risk.assumptions import RELATED, Assumption
+from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import Goal, MeanGoal
 from epsilons.statistics import methods
 from epsilons.statistics.people import forecast_designs
@@ -260,7 +260,6 @@ class Plan(Asked):
             "guess": None if self.guess is None else self.guess.as_row(),
             "options": as_option_rows(self.options),
             "hint": self.hint,
-            "before": words.BEFORE if self.assumption == RELATED else "",
             "lower_bound": self.lower_bound,
             "sensitivity": [
                 ChangeRow(change=each.change, error=each.error, ratio=each.ratio)

@@ -12,7 +12,6 @@ from epsilons import frozen, parameters, report, words
 from epsilons.budgets import Budgets
 from epsilons.errors import KindError
 from epsilons.release import stored
-from epsilons.release.count import Count
 from epsilons.release.derived import Derived
 from epsilons.release.entry import Entry
 from epsilons.release.estimate import Cells, Scalar, Vector
@@ -24,7 +23,7 @@ from epsilons.release.sides import Side, side_by_side
 from epsilons.release.spending import ByLevel, Expected, Spending
 from epsilons.release.tabled import Tabled
 from epsilons.report.shown import Shown
-from epsilons.risk.assumptions import RELATED, Assumption
+from epsilons.risk.assumptions import Assumption
 from epsilons.risk.estimated import Estimated
 from epsilons.risk.spread import Spread
 from epsilons.types import Floats
@@ -310,7 +309,7 @@ class Release(Tabled, Shown, Derived):
             "risk_kind": self.risk_kind,
             "risk_of": self.estimate.margin.numbers,
             "sides": [side._asdict() for side in self.sides],
-            "before": words.BEFORE if self._had_another_default else "",
+            "adds_up": words.ADDS_UP if self.ledger is None else "",
             "spent": [row._asdict() for row in self.spent],
             "protects": self.protects,
             "assumes": self.assumes,
@@ -355,11 +354,6 @@ class Release(Tabled, Shown, Derived):
     def means(self) -> tuple[Estimated, Estimated]:
         """The means of two columns, each with its interval."""
         return self._pair("means").means(self.assumption, self.confidence)
-
-    @property
-    def _had_another_default(self) -> bool:
-        """Whether former versions assumed something else of budgets and values."""
-        return self.assumption == RELATED and not isinstance(self.estimate, (Count, Quantiles))
 
     def _scalar(self, name: str) -> Scalar:
         if isinstance(self.estimate, Scalar):

@@ -53,7 +53,7 @@ class ReleaseData(TypedDict):
 
     Attributes:
         sides: the same if budgets are related to values in other ways.
-        before: what the default was in former versions, or "".
+        adds_up: that no ledger adds up what is spent, or "".
         n: the number of people; None if nothing is said of it.
         n_is_noisy: whether noise was added to that number.
         neighbours_are: what counts as a change of one person, in words.
@@ -93,7 +93,7 @@ class ReleaseData(TypedDict):
     risk_kind: str
     risk_of: int
     sides: list[SideRow]
-    before: str
+    adds_up: str
     spent: list[SpentRow]
     protects: str
     assumes: str

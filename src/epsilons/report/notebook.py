@@ -39,7 +39,7 @@ def html_ending(data: ReleaseData, told: Callable[[float], str]) -> str:
     sides = sides_table(data, told)
     if sides is not None:
         words += html_table(*sides) + paragraphs(bought(data))
-    words += paragraphs(data["before"], made_words(data))
+    words += paragraphs(data["adds_up"], made_words(data))
     return html_table(*spending_table(data["spent"])) + words
 
 

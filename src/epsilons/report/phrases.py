@@ -139,7 +139,7 @@ def compared(
     if not any(each in shown for each in "123456789∞n"):
         shown = shown.removeprefix("-")  # of what is rounded to 0 the sign says nothing
     shown = shown if unit is None else f"{shown} {unit}"
-    sign = "less" if what == "difference" else "over"
+    sign = "minus" if what == "difference" else "over"
     line = (
         f"{what.capitalize()}, {names[0]} {sign} {names[1]}: {shown}   "
         f"({percent(confidence)} interval {aligned(low, wide)} to {aligned(high, wide)})"

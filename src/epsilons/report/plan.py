@@ -67,7 +67,7 @@ def text(data: PlanData) -> str:
             wrapped(data["hint"]),
             "",
             table(*outcomes_table(data, lambda error: _told(data, error))),
-            wrapped("The row with * is what this plan assumes. " + data["before"]),
+            wrapped("The row with * is what this plan assumes."),
             "",
             wrapped(
                 "Compared with the best single ε for everyone who accepts it, the typical error is "
@@ -142,8 +142,7 @@ def _assumed(data: PlanData) -> list[Part]:
         "What other assumptions would give.",
         marked,
     )
-    before = [Words(data["before"])] if data["before"] else []
-    return [Words(data["assumption"]), table_, *before]
+    return [Words(data["assumption"]), table_]
 
 
 def headline(data: PlanData) -> str:

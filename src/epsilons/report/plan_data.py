@@ -124,7 +124,6 @@ class PlanData(TypedDict):
     levels: list[LevelRow]
     gains: GainsData
     sides: list[OutcomeRow]
-    before: str
     spread: float | None
     guess: GuessRow | None
     options: list[OptionRow]

@@ -76,6 +76,6 @@ def ending(data: ReleaseData, told: Callable[[float], str]) -> list[str]:
         wrapped("Protected: " + data["protects"]),
         wrapped("Assumed: " + data["assumes"]),
         *([] if sides is None else ["", table(*sides), wrapped(bought(data))]),
-        *([wrapped(data["before"])] if data["before"] else []),
+        *([wrapped(data["adds_up"])] if data["adds_up"] else []),
         *([made] if made else []),
     ]

@@ -118,4 +118,4 @@ def _made(data: ReleaseData) -> list[Part]:
         facts.append(("Released", f"{data['date']} (UTC), with epsilons {data['version']}"))
     if "ledger" in data:
         facts.append(("In a ledger", f"{data['ledger']['name']}, head {data['ledger']['head']}"))
-    return [FactList(facts), *([Words(data["before"])] if data["before"] else [])]
+    return [FactList(facts), *([Words(data["adds_up"])] if data["adds_up"] else [])]

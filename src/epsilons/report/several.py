@@ -113,7 +113,7 @@ def text(data: ReleasesData) -> str:
             *warning_lines(_each_once(data, "warnings")),
             *(wrapped("Protected: " + each) for each in _each_once(data, "protects")),
             *(wrapped("Assumed: " + each) for each in _each_once(data, "assumes")),
-            *map(wrapped, _each_once(data, "before")),
+            *map(wrapped, _each_once(data, "adds_up")),
             *_made(data),
         ]
     )
@@ -134,7 +134,7 @@ def html(data: ReleasesData) -> str:
             *_each_once(data, "warnings"),
             *_each_once(data, "protects"),
             *_each_once(data, "assumes"),
-            *_each_once(data, "before"),
+            *_each_once(data, "adds_up"),
             *_made(data),
         ),
         title=data["title"],
@@ -184,7 +184,7 @@ def page(data: ReleasesData) -> str:
                 "What is assumed",
                 [Words(each) for each in _each_once(data, "assumes")],
             ),
-            Section("How it was made", [_how(blocks), *map(Words, _each_once(data, "before"))]),
+            Section("How it was made", [_how(blocks), *map(Words, _each_once(data, "adds_up"))]),
         ],
         byline=_byline(data),
         data=data,

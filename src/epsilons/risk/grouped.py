@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Final
 
@@ -18,7 +18,7 @@ import numpy as np
 from epsilons.frozen import storable
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.combined import Combined, of_a_sum, of_means
-from epsilons.risk.group_pairs import ABOUT, JOINTLY, OWN, Pair, Side
+from epsilons.risk.group_pairs import ABOUT, OWN, Pair, Side
 from epsilons.risk.group_reach import ROWS, Reach, binned
 from epsilons.risk.heights import Heights, inverted
 from epsilons.risk.margins import Bounds, Margin
@@ -30,6 +30,9 @@ GROUPS: Final = "leading term at the noisy shares of the groups"
 
 TELLING: Final = 0.8
 """An interval of more than this part of the range tells nothing."""
+
+LIKELY: Final = (0.6, 1.4)
+"""Two groups that are compared, in parts of an average one; their means are at a fifth."""
 
 LEADING_AT: Final = 0.05
 """The error probability at which biases are told by counts, where risks are."""
@@ -69,7 +72,7 @@ class Groups(Margin, ABC):
         """How far a test is off, and what is left of an error probability."""
 
     @abstractmethod
-    def owned(self) -> float | None:
+    def owned(self, assumption: Assumption, confidence: float) -> float | None:
         """Which part of β each group's own interval takes in a pair; None: there is nothing else.
 
         What was drawn of the cells must not choose.
@@ -182,12 +185,20 @@ class Groups(Margin, ABC):
         self, first: int, second: int, assumption: Assumption, confidence: float
     ) -> tuple[Pair, float]:
         """Two groups, and the error probability that is left for their combination."""
+        near = self.reach(assumption, self.error_of(confidence))[0]
+        told = near.nearer(self.error_of(confidence))
+        part = None if told else self.owned(assumption, confidence)
+        return self._pair_with(part, (first, second), assumption, confidence)
+
+    def _pair_with(
+        self, part: float | None, groups: tuple[int, int], assumption: Assumption, confidence: float
+    ) -> tuple[Pair, float]:
+        """Two groups whose own intervals take this part of β each; None: half of it."""
         beta = self.error_of(confidence)
-        part = None if self.reach(assumption, beta)[0].nearer(beta) else self.owned()
         own = self.unit(assumption, 1.0 - (0.5 if part is None else part) * (1.0 - confidence))
         about = math.inf if part is None else self.about(ABOUT * beta)
         sides = []
-        for group in (first, second):
+        for group in groups:
             weight = float(self.weights[group])
             estimate = float(self._firsts[group]) / weight if weight > 0.0 else 0.5
             share = max(weight - about, 0.0), max(min(weight + about, 1.0), 0.0)
@@ -293,9 +304,20 @@ class GroupedMeans(Groups):
         """How far a test is off, and what is left of an error probability: all of it."""
         return Reach(self.weighing, assumption, self._of_means, ROWS, self.whole), beta
 
-    def owned(self) -> float | None:
-        """Public facts alone tell whether the noise of shares is small beside them."""
-        return OWN if self.weighing.scale * self.numbers < JOINTLY else None
+    def owned(self, assumption: Assumption, confidence: float) -> float | None:
+        """Whichever would be shorter for `LIKELY` groups: public facts alone tell."""
+        average = 1.0 / (self.numbers + self.outside)
+        cells = np.outer(LIKELY, (0.2, 0.8)).ravel() * average
+        likely = np.full(len(self.drawn), 0.5 * average)
+        likely[: len(cells)] = cells
+        widths = []
+        for part in (OWN, None):
+            pair, beta = replace(self, drawn=likely)._pair_with(
+                part, (0, 1), assumption, confidence
+            )
+            low, high = pair.difference(beta)
+            widths.append(high - low)
+        return OWN if widths[0] < widths[1] else None
 
     def shares(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats, Floats]:
         """The share of each group among all people, with a range that holds it."""

@@ -236,7 +236,7 @@ class OpenGroupedMeans(Behind, Groups):
         found = OpenReach(self.weighed, assumption, noise, ROWS, people=people, equal=self.equal)
         return found, beta
 
-    def owned(self) -> float | None:
+    def owned(self, assumption: Assumption, confidence: float) -> float | None:  # noqa: ARG002
         """The noise of the counts, which is not that of the cells, may tell what is shorter."""
         if self.counted is None:
             return _UNTOLD

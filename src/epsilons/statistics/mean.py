@@ -262,6 +262,12 @@ class Mean(Question):
         """The spread at which intervals are forecast."""
         return EXPECTED if self.spread is None else self.goal.spread
 
+    @property
+    def refuses(self) -> str:
+        """The values that are refused under replace, in words; "" if none are."""
+        told = super().refuses
+        return told and 'missing values, which missing="exclude" or "midpoint" would take'
+
     def look(self, call: Call) -> tally.Look:
         """Look at the rows, as numbers on a range, if that is known."""
         return tally.look(self.values, **call.given, bounds=self.bounds, lowest=call.lowest)

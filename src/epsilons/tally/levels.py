@@ -179,9 +179,10 @@ def usable(groups: SumGroups, names: Names, missing: str) -> Integers:
     if missing == "error" and groups.missing.any():
         raise MissingValueError(
             f"{names.values} has missing values (null, NaN or infinite).{names.missing} This "
-            'message depends on private data: it is for the curator only. missing="midpoint" '
-            "puts such values in the middle of the bounds and never refuses; or drop these rows "
-            "first."
+            'message depends on private data: it is for the curator only. missing="exclude" takes '
+            "the mean of those who have a value, and keeps secret who they are; "
+            'missing="midpoint" counts such values as the middle of the bounds. Do not drop the '
+            "rows yourself: the number of people is published."
         )
     return np.argsort(groups.levels)
 
