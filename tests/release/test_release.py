@@ -54,7 +54,7 @@ def test_the_text_fits_a_screen_and_ends_with_the_warning(release: ep.Release) -
     assert len(lines) <= 30
     assert max(map(len, lines)) <= 100
     assert "if budgets go with values" in str(release)
-    assert "before 0.2 it was" in " ".join(lines[-3:-1])
+    assert "Spending adds up" in " ".join(lines[-3:-1])
     assert lines[-1] == f"Released 2026-01-31 (UTC) with epsilons {ep.__version__}."
     assert "public" in release.protects
     assert "what a budget itself reveals is not protected" in release.protects
