@@ -54,8 +54,8 @@ KEPT: int = 4
 LONG: dict[str, int] = {
     "tests/allocation/test_rules.py": 8,
     "tests/collector/test_browser.py": 3,
-    "tests/experiments/": 3,
-    "tests/fuzz/test_several.py": 4,
+    "tests/experiments/": 4,
+    "tests/fuzz/": 4,
     "tests/ledger/": 2,
     "tests/noise/test_closed.py": 3,
     "tests/planning/test_found_simulated.py": 3,
@@ -63,18 +63,19 @@ LONG: dict[str, int] = {
     "tests/risk/test_cells.py": 8,
     "tests/risk/test_closed.py": 4,
     "tests/risk/test_squares.py": 4,
-    "tests/statistical/": 4,
+    "tests/recorded/": 8,
+    "tests/statistical/": 6,
     "tests/statistics/test_add_remove": 4,
     "tests/statistics/test_groups": 2,
     "tests/statistics/test_outer": 4,
-    "tests/tally/test_backends.py": 2,
+    "tests/tally/test_backends.py": 3,
     "tests/tally/test_killed.py": 3,
     "tests/tally/test_progress.py": 2,
     "tests/tally/test_s": 3,
     "tests/verify/test_auditing.py": 2,
     "tests/verify/test_closed.py": 2,
     "tests/verify/test_drawn.py": 3,
-    "tests/verify/test_replay": 3,
+    "tests/verify/test_replay": 4,
 }
 """Files whose cases take long, however few there are: one in so many is in the ordinary run."""
 

@@ -304,7 +304,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(FileError):
         collector.Survey.read(tmp_path / "none.toml")
     over = collector.Survey.from_dict({**RIGHT, "closes": "2020-01-01T00:00:00Z"})
-    with pytest.raises(ArgumentError, match="over"):
+    with pytest.raises(ArgumentError, match="in the past"):
         collector.create(tmp_path / "a.db", over)
     survey = collector.Survey.from_dict(RIGHT)
     collector.create(tmp_path / "a.db", survey)

@@ -204,9 +204,10 @@ def test_a_release_prints_and_tells_who_spent_what(name: str) -> None:
     assert all(row.kept == 0.0 for row in release.spent)
     text = str(release)
     assert text.startswith("NOT PRIVATE")
-    *_, side, star, made = text.splitlines()
+    *_, side, star, adds_up, made = text.splitlines()
     assert side.startswith("  not at all *")
     assert star == "The row with * is what was assumed."
+    assert adds_up.startswith("Spending adds up")
     assert made.startswith("Released ")
     assert release._repr_html_()
     assert '"inf"' in release.to_json()

@@ -198,7 +198,7 @@ def test_it_prints_tabulates_and_draws_itself() -> None:
     text = str(release).splitlines()
     assert len(text) <= 40
     assert "28 more" in str(release)
-    assert "related" in " ".join(text[-3:])
+    assert "Spending adds up" in " ".join(text[-3:])
     data = release.to_dict()
     assert len(data["value"]) == len(data["interval"][0]) == len(data["band"][1]) == 40
     drawn = release.plot().to_dict()
@@ -299,7 +299,7 @@ def test_whole_numbers_are_edges_only_where_edges_are_said() -> None:
             ep.frequencies(
                 ages, epsilon=1.0, categories=[1, 2], edges=[0, 1, 2], neighbours=neighbours
             )
-        with pytest.raises(ArgumentError, match="none of them is"):
+        with pytest.raises(ArgumentError, match="neither is given"):
             ep.frequencies(ages, epsilon=1.0, neighbours=neighbours)
     for call in (ep.plan, ep.allocate, ep.theory.least_error):
         with pytest.raises(ArgumentError, match=r"edges=\["):
