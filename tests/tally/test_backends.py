@@ -74,7 +74,7 @@ def test_one_missing_value_is_refused(run: Count, gap: float | None, person: boo
     values, budgets, people = some_rows(gaps=False, n=12)
     values[5] = gap
     with pytest.raises(
-        MissingValueError, match=r"exclude.*midpoint.*number of people is published"
+        MissingValueError, match=r"exclude.*midpoint.*people is published"
     ):
         run((values, budgets, people), BOUNDS, person=person, missing="error")
 
