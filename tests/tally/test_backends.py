@@ -73,9 +73,7 @@ def test_missing_values_become_the_midpoint(
 def test_one_missing_value_is_refused(run: Count, gap: float | None, person: bool) -> None:
     values, budgets, people = some_rows(gaps=False, n=12)
     values[5] = gap
-    with pytest.raises(
-        MissingValueError, match=r"exclude.*midpoint.*people is published"
-    ):
+    with pytest.raises(MissingValueError, match=r"exclude.*midpoint.*people is published"):
         run((values, budgets, people), BOUNDS, person=person, missing="error")
 
 
