@@ -164,25 +164,29 @@ def test_what_cannot_be_written_is_sent_again(opened: Any, caplog: Any) -> None:
 
 def test_too_many_at_once_are_sent_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writer, "WAITING", 3)
-    path, survey, go = tmp_path / "survey.db", SURVEYS[0], threading.Event()
+    path, survey = tmp_path / "survey.db", SURVEYS[0]
+    begun, go = threading.Event(), threading.Event()
     tokens = list(collector.create(path, survey).tokens)
     with collector.Service(path) as service:
         take = service._writer._store.take
 
         def waiting(batch: Any) -> Any:
+            begun.set()
             go.wait(20)
             return take(batch)
 
         monkeypatch.setattr(service._writer._store, "take", waiting)
-        found = [
-            service.submit("lunch", secrets.token_hex(16), tokens.pop(), made(survey))
-            for _ in range(20)
-        ]
+
+        def submitted() -> Any:
+            return service.submit("lunch", secrets.token_hex(16), tokens.pop(), made(survey))
+
+        found = [submitted()]
+        assert begun.wait(20)  # from now on nobody takes what waits
+        found += [submitted() for _ in range(19)]
         assert not found[0].cancel(), "it may be on the disk already"
         go.set()
         statuses = [each.result(20).status for each in found]
-        assert statuses[0] == 201
-        assert statuses[-1] == 503
+        assert statuses == [201] * 4 + [503] * 16
         assert service.estimate("lunch")["used"] == statuses.count(201)
 
 
