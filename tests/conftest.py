@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from tests import needs
+
 # Before NumPy is imported: two workers whose products of small vectors wait for each other's
 # threads take six times as long as with one thread each.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -146,10 +148,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A local Spark session. Tests that ask for it are in one file, hence in one worker."""
     java = shutil.which("java") or os.environ.get("JAVA_HOME")
     if not (java and importlib.util.find_spec("pyspark")):
-        reason = "PySpark needs Java 17 and the package pyspark, and one of them is not here"
-        if os.environ.get("EPSILONS_SKIP_NOTHING"):
-            pytest.fail(f"EPSILONS_SKIP_NOTHING is set, and {reason}")
-        pytest.skip(reason)
+        needs.lacking("PySpark needs Java 17 and the package pyspark, and one of them is not here")
     # Workers must be this Python, which has the package.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     from pyspark.sql import SparkSession

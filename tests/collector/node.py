@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tests import needs
 
 PAGES = Path(__file__).resolve().parents[2] / "src" / "epsilons" / "collector" / "pages"
 
@@ -25,12 +24,7 @@ def node(
         cases: as `reports.mjs` reads them.
         changed: lines of report.js that are mistakes on purpose, with what stands there instead.
     """
-    program = shutil.which("node")
-    if program is None:
-        reason = "scripts are run in Node, and it is not here"
-        if os.environ.get("EPSILONS_SKIP_NOTHING"):
-            pytest.fail(f"EPSILONS_SKIP_NOTHING is set, and {reason}")
-        pytest.skip(reason)
+    program = needs.node()
     (folder / "package.json").write_text('{"type": "module"}')
     shutil.copyfile(PAGES / "words.js", folder / "words.js")
     script = (PAGES / "report.js").read_text("utf-8")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 
 from epsilons import collector
 from epsilons.collector.offline import offline_page
-from tests.collector.conftest import needed
+from tests import needs
 from tests.collector.served import CLOSES, SURVEYS, VALUES, Served
 
 PHONE = {"width": 380, "height": 800}
@@ -23,20 +22,8 @@ LABELS = {"lunch": "Yes", "sleep": None, "way": "by bus"}
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    needed("playwright")
-    from playwright.sync_api import sync_playwright
-
-    names = ("chromium", "chromium-browser", "google-chrome")
-    program = next((found for each in names if (found := shutil.which(each))), None)
-    if program is None:
-        reason = "pages are opened in Chromium, and it is not here"
-        if os.environ.get("EPSILONS_SKIP_NOTHING"):
-            pytest.fail(f"EPSILONS_SKIP_NOTHING is set, and {reason}")
-        pytest.skip(reason)
-    with sync_playwright() as playing:
-        opened = playing.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield opened
-        opened.close()
+    with needs.browser() as found:
+        yield found
 
 
 class Opened:
@@ -84,7 +71,7 @@ def answer(page: Any, name: str, level: str = "light") -> None:
 
 
 def accessible(page: Any) -> None:
-    needed("axe_playwright_python")
+    needs.module("axe_playwright_python")
     from axe_playwright_python.sync_playwright import Axe
 
     found = Axe().run(page).response["violations"]

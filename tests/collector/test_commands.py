@@ -21,7 +21,7 @@ from epsilons import collector
 from epsilons.__main__ import cli
 from epsilons.collector.demo import Crowd, demo_survey
 from epsilons.errors import ArgumentError, FileError, MissingExtraError
-from tests.collector.conftest import needed
+from tests import needs
 from tests.collector.served import SURVEYS, Served, free_port, made
 
 QUESTION = """
@@ -158,7 +158,7 @@ def test_invented_people_answer(tmp_path: Path) -> None:
 
 def test_who_is_told_to_end_empties_the_log(tmp_path: Path) -> None:
     """The log beside the file can tell in which order reports came."""
-    needed("uvicorn")
+    needs.module("uvicorn")
     with Served(tmp_path, SURVEYS[:1]) as served:
         assert served.put("lunch", made(SURVEYS[0]), served.token("lunch")).status == 201
         assert served.path.with_name("survey.db-wal").stat().st_size > 0
@@ -169,7 +169,7 @@ def test_who_is_told_to_end_empties_the_log(tmp_path: Path) -> None:
 
 def test_the_demonstration_is_served(tmp_path: Path) -> None:
     """And leaves nothing behind."""
-    needed("uvicorn")
+    needs.module("uvicorn")
     port = free_port()
     command = [sys.executable, "-m", "epsilons", "survey", "demo", "--port", str(port)]
     given = {**os.environ, "TMPDIR": str(tmp_path)}

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from epsilons import collector
-from tests.collector.conftest import needed
+from tests import needs
 from tests.collector.fuzz import Fuzz, OnConnections, in_process, raw, right, sent_all
 from tests.collector.served import SURVEYS, Served
 
@@ -41,7 +41,7 @@ FORMS = [
 
 @pytest.mark.parametrize("many", FORMS)
 def test_mutated_requests_to_the_application(tmp_path: Path, many: int) -> None:
-    needed("starlette")
+    needs.module("starlette")
     from epsilons.collector.app import application
 
     path, asked = tmp_path / "survey.db", surveys(max(many // 8, 320))
@@ -76,7 +76,7 @@ async def heads(served: Served, work: list[Fuzz], many: int) -> int:
     ],
 )
 def test_mutated_requests_on_connections(tmp_path: Path, many: int) -> None:
-    needed("uvicorn")
+    needs.module("uvicorn")
     asked = surveys(max(many // 8, 320))
     with Served(tmp_path, asked) as served:
         work = senders(asked, served.made)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from epsilons import collector
-from tests.collector.conftest import needed
+from tests import needs
 from tests.collector.load import Sending, cores_of_our_own
 from tests.collector.served import CLOSES, Served
 
@@ -51,7 +51,7 @@ def test_killed_in_the_middle_and_sent_again(
     tmp_path: Path, people: int, rate: float, killed_after: float
 ) -> None:
     """What was answered with 201 is there after kill −9; all is sent again, and counted once."""
-    needed("uvicorn")
+    needs.module("uvicorn")
     with cores_of_our_own(), Served(tmp_path, [survey(people)]) as served:
         work = sending(served, people)
 
@@ -84,7 +84,7 @@ def test_killed_in_the_middle_and_sent_again(
 
 @pytest.mark.slow
 def test_a_thousand_a_second_for_a_minute(tmp_path: Path) -> None:
-    needed("uvicorn")
+    needs.module("uvicorn")
     people = 60_000
     with cores_of_our_own(), Served(tmp_path, [survey(people)]) as served:
         work = sending(served, people)

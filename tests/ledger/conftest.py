@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import epsilons as ep
+from tests import needs
 from tests.ledger import server
 
 DATABASES = ["sqlite", "postgres"]
@@ -22,9 +23,7 @@ def postgres() -> Iterator[str]:
     """The address of a server, started by who needs it."""
     reason = server.missing()
     if reason is not None:
-        if os.environ.get("EPSILONS_SKIP_NOTHING"):
-            pytest.fail(f"EPSILONS_SKIP_NOTHING is set, and {reason}")
-        pytest.skip(reason)
+        needs.lacking(reason)
     with server.running() as address:
         yield address
 

@@ -5,22 +5,17 @@ What helps those who cannot see is checked by axe; what overlaps is measured.
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
+from tests import needs
 from tests.report.page_samples import NAMES, pages
 
-FLAGS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-]
 WIDTHS = {"phone": 380, "screen": 1280, "paper": 680}
 
 OVERLAPS = """
@@ -45,17 +40,8 @@ OVERLAPS = """
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    names = ("chromium", "chromium-browser", "google-chrome")
-    program = next((found for each in names if (found := shutil.which(each))), None)
-    if program is None:
-        reason = "pages are opened in Chromium, and it is not here"
-        if os.environ.get("EPSILONS_SKIP_NOTHING"):
-            pytest.fail(f"EPSILONS_SKIP_NOTHING is set, and {reason}")
-        pytest.skip(reason)
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=FLAGS)
-        yield browser
-        browser.close()
+    with needs.browser() as found:
+        yield found
 
 
 def opened(chromium: Browser, path: Path, text: str) -> tuple[Page, list[str]]:

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import html
 import json
-import os
 import re
-import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tests import needs
 from tests.report.page_samples import LONG, NAMES, pages
 
 WIDE = 380
@@ -113,14 +112,7 @@ class Browser:
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Browser:
-    names = ("chromium", "chromium-browser", "google-chrome")
-    program = next((found for each in names if (found := shutil.which(each))), None)
-    if program is None:
-        reason = "pages are opened in Chromium, and it is not here"
-        if os.environ.get("EPSILONS_SKIP_NOTHING"):
-            pytest.fail(f"EPSILONS_SKIP_NOTHING is set, and {reason}")
-        pytest.skip(reason)
-    return Browser(program, tmp_path_factory.mktemp("browser"))
+    return Browser(needs.chromium(), tmp_path_factory.mktemp("browser"))
 
 
 @pytest.fixture(scope="module")

@@ -19,12 +19,9 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
 
+from tests import needs
+
 ROOT = Path(__file__).resolve().parents[2]
-FLAGS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-    "--no-first-run",
-]
 KINDS = [
     *("", "guide/", "tutorials/web-survey/", "reference/releases/", "proofs/limits/"),
     "benchmarks/results/",
@@ -160,19 +157,8 @@ def address(site: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    names = ("chromium", "chromium-browser", "google-chrome")
-    program = next((found for each in names if (found := shutil.which(each))), None)
-    if program is None:
-        reason = "the site is opened in Chromium, and it is not here"
-        if os.environ.get("EPSILONS_SKIP_NOTHING"):
-            pytest.fail(f"EPSILONS_SKIP_NOTHING is set, and {reason}")
-        pytest.skip(reason)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=FLAGS, timeout=120_000)
-        yield browser
-        browser.close()
+    with needs.browser() as found:
+        yield found
 
 
 @dataclass(eq=False)
