@@ -44,8 +44,8 @@ def cli() -> None:
     type=click.Path(dir_okay=False, writable=True),
     help="Only write an example study to this TOML file, and its data next to it.",
 )
-@options.SHOWN[0]
-@options.SHOWN[1]
+@options.REPORT
+@options.FIGURE
 @options.JSON
 def demo(
     save: str | None, study: str | None, page: str | None, picture: str | None, as_json: bool
@@ -154,8 +154,8 @@ cli.add_command(SURVEY)
 @options.ASSUME
 @options.LOSS
 @options.CONFIDENCE
-@options.SHOWN[0]
-@options.SHOWN[1]
+@options.REPORT
+@options.FIGURE
 @options.JSON
 def plan(
     levels: tuple[tuple[float, int], ...],

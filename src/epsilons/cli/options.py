@@ -18,6 +18,7 @@ __all__ = [
     "ASSUME",
     "CAP",
     "CONFIDENCE",
+    "FIGURE",
     "GROUPS",
     "JSON",
     "LEVELS",
@@ -91,16 +92,14 @@ REPORT = click.option(
     metavar="FILE",
     help="Also write an HTML report to FILE.",
 )
-SHOWN = (
-    REPORT,
-    click.option(
-        "--figure",
-        "picture",
-        type=click.Path(dir_okay=False),
-        metavar="FILE",
-        help="Also write a picture to FILE (.svg or .png).",
-    ),
+FIGURE = click.option(
+    "--figure",
+    "picture",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Also write a picture to FILE (.svg or .png).",
 )
+SHOWN = (REPORT, FIGURE)
 """What a release or a plan is written to, beside what is printed."""
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 ABOUT = click.option(

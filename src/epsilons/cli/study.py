@@ -188,8 +188,8 @@ def _levels(given: Any) -> Any:
 
 @click.command("publish")
 @click.argument("file", type=click.Path(dir_okay=False))
-@options.SHOWN[0]
-@options.SHOWN[1]
+@options.REPORT
+@options.FIGURE
 @options.JSON
 def PUBLISH(  # noqa: N802
     file: str, page: str | None, picture: str | None, as_json: bool
