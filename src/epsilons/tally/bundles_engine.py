@@ -174,8 +174,7 @@ def count(every: Sequence[Wanted], data: Any, epsilon: Any, ladder: Ladder | Non
     def run() -> nw.DataFrame[Any]:
         import narwhals as nw
 
-        later = rungs_put_off(plan.table)
-        table = plan.table if later is None else replace(plan.table, ladder=None)
+        table, later = rungs_put_off(plan.table)
         few = not plan.budgets or later is not None or few_budgets(_budgets(table))
         found = [
             collected(_query(plan, _rows(plan, piece), few=few, later=later), table.passed)
@@ -272,7 +271,7 @@ def _query(
         by = [*by, "e"]
     parts = rows.group_by(*by).agg(*added) if by else rows.select(*added)
     parts = long_counts(parts, [name for name in totals if name == "size" or name.endswith(" n")])
-    parts = parts if later is None else put_on_rungs(parts, later)
+    parts = put_on_rungs(parts, later)
     own: list[str] = []
     for name, key, mark, declared in plan.labels.values():
         out = f"{name} out"

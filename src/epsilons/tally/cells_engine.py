@@ -9,7 +9,6 @@ no engine does. That is at most levels × categories × different numbers of row
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,18 +69,16 @@ def count(table: Columns, categories: Categories) -> CellGroups:
     def run() -> nw.DataFrame[Any]:
         import narwhals as nw
 
-        ladder = rungs_put_off(table)
-        counted = table if ladder is None else replace(table, ladder=None)
-        few = not grouped or folded or ladder is not None
-        few = few or few_budgets(_rows(table, categories, indexed=True))
+        own, later = rungs_put_off(table)
+        few = not grouped or folded or later is not None
+        few = few or few_budgets(_rows(own, categories, indexed=True))
         found = []
-        for piece in [counted] if few else table.pieces(PIECE):
+        for piece in [own] if few else own.pieces(PIECE):
             rows = _rows(piece, categories, indexed=True)
             if folded:
                 parts = _of_people(rows, budgets=grouped)
             else:
-                parts = _of_rows(rows, budgets=grouped, few=few)
-                parts = parts if ladder is None else put_on_rungs(parts, ladder)
+                parts = put_on_rungs(_of_rows(rows, budgets=grouped, few=few), later)
             parts = sorted_out(parts, labels, categories)
             query = _parts(parts, budgets=grouped, folded=folded)
             found.append(collected(query, table.passed))

@@ -123,24 +123,26 @@ def few_budgets(rows: nw.LazyFrame[Any]) -> bool:
     return len(set(glanced(rows.select("e").head(PEEK))["e"].to_list())) <= PEEK // 8
 
 
-def rungs_put_off(table: Columns) -> Ladder | None:
-    """The ladder, if rows are added up by their budgets as they are, and put on rungs after that.
+def rungs_put_off(table: Columns) -> tuple[Columns, Ladder | None]:
+    """The table to read; and the ladder, if groups of its rows are put on it afterwards.
 
     To search a rung for each row takes longer than all the rest. What a rung is asked for is one
     budget, so that the rung of a group of equal ones is that of its rows: the integers are the
     same. Where budgets are many, or nobody can look, rungs are found row by row.
     """
     if table.ladder is None or table.person is not None or not isinstance(table.epsilon, str):
-        return None
+        return table, None
     plain = replace(table, ladder=None)
     few = few_budgets(plain.frame.select(*budget_and_person(plain)))
-    return table.ladder if few else None
+    return (plain, table.ladder) if few else (table, None)
 
 
-def put_on_rungs(groups: nw.LazyFrame[Any], ladder: Ladder) -> nw.LazyFrame[Any]:
-    """Put the budget `e` of groups on a ladder, which their rows were not put on."""
+def put_on_rungs(groups: nw.LazyFrame[Any], ladder: Ladder | None) -> nw.LazyFrame[Any]:
+    """Put the budget `e` of groups on a ladder, if their rows were not put on it."""
     import narwhals as nw
 
+    if ladder is None:
+        return groups
     return groups.with_columns(rung(ladder, nw.col("e"), groups).alias("e"))
 
 

@@ -9,7 +9,7 @@ and group, and by how many entries their people have: so people are counted exac
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -146,12 +146,10 @@ def _queries(query: _Query) -> list[nw.LazyFrame[Any]]:
     table = query.table
     if table.person is not None:
         return [_of_people(query, _rows(query, table))]
-    ladder = rungs_put_off(table)
-    if ladder is not None:
-        return [_of_rows(query, _rows(query, replace(table, ladder=None)), few=True, later=ladder)]
-    few = not query.budgets or few_budgets(_rows(query, table))
+    table, later = rungs_put_off(table)
+    few = not query.budgets or later is not None or few_budgets(_rows(query, table))
     pieces = [table] if few else table.pieces(PIECE)
-    return [_of_rows(query, _rows(query, piece), few=few) for piece in pieces]
+    return [_of_rows(query, _rows(query, piece), few=few, later=later) for piece in pieces]
 
 
 def _rows(query: _Query, table: Columns) -> nw.LazyFrame[Any]:
@@ -196,7 +194,7 @@ def _grouped(
 
 
 def _of_rows(
-    query: _Query, rows: nw.LazyFrame[Any], *, few: bool, later: Ladder | None = None
+    query: _Query, rows: nw.LazyFrame[Any], *, few: bool, later: Ladder | None
 ) -> nw.LazyFrame[Any]:
     """Add up rows that are people by level and group; `later` is the ladder of groups."""
     import narwhals as nw
@@ -210,7 +208,7 @@ def _of_rows(
     else:
         parts = _grouped(with_key(rows), ["key", *names], [*totals, smallest])
     parts = long_counts(parts, ("size", "n"))
-    parts = parts if later is None else put_on_rungs(parts, later)
+    parts = put_on_rungs(parts, later)
     whole = [name for name in _ENTRIES if name in parts.collect_schema()]
     by, parts = _sorted(query, parts)
     if query.budgets:

@@ -99,13 +99,10 @@ def gathered(
     grouped, folded = isinstance(table.epsilon, str), table.person is not None
 
     def run() -> nw.DataFrame[Any]:
-        ladder = rungs_put_off(table)
-        if ladder is not None:
-            each = put_on_rungs(_by_budget(people(replace(table, ladder=None)), also), ladder)
-        else:
-            each = people(table)
-            if grouped and not folded and few_budgets(each):
-                each = _by_budget(each, also)
+        own, later = rungs_put_off(table)
+        each = people(own)
+        if later is not None or (grouped and not folded and few_budgets(each)):
+            each = put_on_rungs(_by_budget(each, also), later)
         query = _by_level(each, also, grouped=grouped, folded=folded)
         return collected(query, table.passed)
 
