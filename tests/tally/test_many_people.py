@@ -26,13 +26,17 @@ WORDS = tally.declare(["a", "b"], None, None)
 
 @pytest.fixture
 def billions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every group of rows has very many."""
-    real = nw.len
+    """Every group of rows has very many, and all of them have a value."""
+    real, own = nw.len, nw.Expr.count
 
     def many() -> Any:
         return (real() * 0 + MANY).cast(nw.UInt32)
 
+    def valid(column: nw.Expr) -> Any:
+        return (own(column) * 0 + MANY).cast(nw.UInt32)
+
     monkeypatch.setattr(nw, "len", many)
+    monkeypatch.setattr(nw.Expr, "count", valid)
 
 
 def opened(values: str, **more: Any) -> tally.Rows:
@@ -62,3 +66,5 @@ def test_three_groups_are_all_counted(what: str, ladder: Ladder | None) -> None:
         found = [rows.answer(ask)]
     for each in found:
         assert each.counts.tolist() == [3 * MANY]
+        if isinstance(each, tally.Tally):
+            assert each.sums.tolist() == [0]  # nobody is missing, and put in the middle

@@ -13,7 +13,13 @@ import pytest
 
 from epsilons import tally
 from epsilons.ladder import Ladder
-from epsilons.tally import expressions
+from epsilons.tally import (
+    bundles_engine,
+    cells_engine,
+    expressions,
+    shares_engine,
+    sums_engine,
+)
 from epsilons.tally.expressions import rungs_put_off
 
 LADDERS = {
@@ -105,7 +111,64 @@ def test_both_ways_have_the_same_integers(
 
     put_off = found()
     monkeypatch.setattr(expressions, "few_budgets", lambda _: False)
-    for one, other in zip(put_off, found(), strict=True):
+    same(put_off, found())
+
+
+def same(ones: list[Any], others: list[Any]) -> None:
+    """Levels and totals must be the same integers."""
+    for one, other in zip(ones, others, strict=True):
         assert one.levels.tolist() == other.levels.tolist()
+        assert one.counts.tolist() == other.counts.tolist()
         own = "cells" if hasattr(one, "cells") else "sums"
         assert getattr(one, own).tolist() == getattr(other, own).tolist()
+
+
+@pytest.mark.parametrize("few", [False, True], ids=["by key", "by budget"])
+@pytest.mark.parametrize("spare", [-1, 0, 1], ids=["one too many", "just full", "room for one"])
+def test_groups_need_not_fit_into_memory(
+    few: bool, spare: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What is brought and what is left on the engine are sorted out alike."""
+    rng = np.random.default_rng(7)
+    budgets, words = [0.5, 1.0, 2.0], ["a", "b", "c", "d"]
+    every = [(budget, word) for budget in budgets for word in words]
+    places = [*range(len(every)), *rng.integers(0, len(every), 400).tolist()]
+    frame = pl.DataFrame(
+        {
+            "epsilon": [every[place][0] for place in places],
+            "word": [every[place][1] for place in places],
+            "value": rng.uniform(0.0, 4.0, len(places)),
+        }
+    )
+    groups = tally.Grouping(("word",), (tally.declare(["a", "b"], None, None),))
+
+    def found(engine: str) -> list[Any]:
+        data = on(engine, frame, tmp_path)
+
+        def opened(values: str, **more: Any) -> tally.Rows:
+            return tally.open(values, epsilon="epsilon", data=data, **more)
+
+        asked = [
+            (opened("word", categories=tally.declare(["a", "b"], None, "o")), tally.Ask("cells")),
+            (opened("value", groups=groups, missing="exclude"), tally.Ask("shares", (0.0, 4.0))),
+            (opened("value"), tally.Ask("moments", (0.0, 4.0))),
+        ]
+        return [*(rows.answer(ask) for rows, ask in asked), *tally.together(asked)]
+
+    expected = found("polars")
+    for sums in (len(budgets), len(every)):
+        monkeypatch.setattr(expressions, "MOST_AT_HAND", sums + spare)
+        for engine in (cells_engine, shares_engine, sums_engine, bundles_engine):
+            monkeypatch.setattr(engine, "few_budgets", lambda _: few)
+        same(expected, found("duckdb"))
+
+
+def test_labels_of_128_bits_stay_where_they_are() -> None:
+    large = 2**62 + 1
+    rows = duckdb.sql(
+        f"SELECT CASE WHEN i % 3 = 2 THEN {2**70}::HUGEINT ELSE {large}::HUGEINT + i % 3 END "
+        "AS word, 1.0::DOUBLE AS epsilon FROM range(90) t(i)"
+    )
+    declared = tally.declare([large, large + 1], None, "others")
+    found = tally.open("word", epsilon="epsilon", data=rows, categories=declared)
+    assert found.answer(tally.Ask("cells")).cells.tolist() == [[30, 30, 30]]

@@ -21,9 +21,10 @@ from epsilons.tally.cells_engine import PIECE
 from epsilons.tally.collect import collected
 from epsilons.tally.columns import Columns, Mark
 from epsilons.tally.expressions import (
+    Total,
+    added_up,
     budget_and_person,
     few_budgets,
-    long_counts,
     put_on_rungs,
     rungs_put_off,
     with_key,
@@ -175,7 +176,7 @@ def count(every: Sequence[Wanted], data: Any, epsilon: Any, ladder: Ladder | Non
         import narwhals as nw
 
         table, later = rungs_put_off(plan.table)
-        few = not plan.budgets or later is not None or few_budgets(_budgets(table))
+        few = not plan.budgets or later is not None or few_budgets(table)
         found = [
             collected(_query(plan, _rows(plan, piece), few=few, later=later), table.passed)
             for piece in ([table] if few else table.pieces(PIECE))
@@ -198,11 +199,6 @@ def _planned(every: Sequence[Wanted], data: Any, epsilon: Any, ladder: Ladder | 
     table = columns.read(given.values, given.epsilon, given.data, None, kind, ladder, marks)
     own = Mark("values", table.values, kind, table.spelling)
     return _Plan(table, dict(zip(named, [own, *table.marks], strict=True)))
-
-
-def _budgets(table: Columns) -> nw.LazyFrame[Any]:
-    """Return `e` alone, to look at: a plan for all other columns would cost more than the look."""
-    return table.frame.select(*budget_and_person(table))
 
 
 def _rows(plan: _Plan, table: Columns) -> nw.LazyFrame[Any]:
@@ -251,27 +247,24 @@ def _query(
     import narwhals as nw
 
     there = rows.collect_schema()
-    totals = {"size": nw.len()}
+    totals: dict[str, Total] = {"size": ("", "rows")}
     for name, each in plan.numbers.values():
         valid = f"{name} is valid"
         if name == plan.first(each):
-            totals[f"{name} n"] = nw.col(valid).sum() if valid in there else nw.col(name).count()
-        totals[f"{name} s"] = nw.col(name).sum()
+            totals[f"{name} n"] = (valid, "sum") if valid in there else (name, "count")
+        totals[f"{name} s"] = (name, "sum")
         if name in plan.squared:
-            totals[f"{name} q"] = nw.col(f"{name} squared").sum()
+            totals[f"{name} q"] = (f"{name} squared", "sum")
     for name in plan.flags.values():
-        totals[f"{name} a"] = nw.col(name).sum()
-        totals[f"{name} k"] = nw.col(f"{name} is known").sum()
+        totals[f"{name} a"] = (name, "sum")
+        totals[f"{name} k"] = (f"{name} is known", "sum")
     by = [name for name, _, _ in plan.keys.values()]
-    added = [total.alias(name) for name, total in totals.items()]
-    smallest = [nw.col("e").min().alias("e")] if plan.budgets else []
+    first = totals
     if plan.budgets and not few:
-        rows, by, added = with_key(rows), [*by, "key"], [*added, *smallest]
+        rows, by, first = with_key(rows), [*by, "key"], totals | {"e": ("e", "min")}
     elif plan.budgets:
         by = [*by, "e"]
-    parts = rows.group_by(*by).agg(*added) if by else rows.select(*added)
-    parts = long_counts(parts, [name for name in totals if name == "size" or name.endswith(" n")])
-    parts = put_on_rungs(parts, later)
+    parts = put_on_rungs(added_up(rows, by, first, plan.table.passed), later)
     own: list[str] = []
     for name, key, mark, declared in plan.labels.values():
         out = f"{name} out"
@@ -280,6 +273,7 @@ def _query(
         parts = outside(parts, declared, name, out)
         own += [name, out]
     again = [nw.col(name).sum() for name in totals]
+    smallest = [nw.col("e").min().alias("e")] if plan.budgets else []
     by = list(own)
     if plan.budgets:
         parts, by = with_key(parts), [*by, "key"]

@@ -19,10 +19,10 @@ from epsilons.tally.collect import collected
 from epsilons.tally.columns import Columns
 from epsilons.tally.expressions import (
     Total,
+    added_up,
     belongs_to_nobody,
     budget_and_person,
     few_budgets,
-    long_counts,
     put_on_rungs,
     rungs_put_off,
     with_key,
@@ -71,14 +71,15 @@ def count(table: Columns, categories: Categories) -> CellGroups:
 
         own, later = rungs_put_off(table)
         few = not grouped or folded or later is not None
-        few = few or few_budgets(_rows(own, categories, indexed=True))
+        few = few or few_budgets(own)
         found = []
         for piece in [own] if few else own.pieces(PIECE):
             rows = _rows(piece, categories, indexed=True)
             if folded:
                 parts = _of_people(rows, budgets=grouped)
             else:
-                parts = put_on_rungs(_of_rows(rows, budgets=grouped, few=few), later)
+                groups = _of_rows(rows, table, budgets=grouped, few=few)
+                parts = put_on_rungs(groups, later)
             parts = sorted_out(parts, labels, categories)
             query = _parts(parts, budgets=grouped, folded=folded)
             found.append(collected(query, table.passed))
@@ -153,18 +154,14 @@ def _rows(table: Columns, categories: Categories, *, indexed: bool) -> nw.LazyFr
     return placed(rows, "v", categories) if indexed else rows
 
 
-def _of_rows(rows: nw.LazyFrame[Any], *, budgets: bool, few: bool) -> nw.LazyFrame[Any]:
+def _of_rows(
+    rows: nw.LazyFrame[Any], table: Columns, *, budgets: bool, few: bool
+) -> nw.LazyFrame[Any]:
     """Group rows that are people by budget and value: `size`, and `e`."""
-    import narwhals as nw
-
-    size = nw.len().alias("size")
-    if not budgets:
-        groups = rows.group_by("v").agg(size)
-    elif few:
-        groups = rows.group_by("e", "v").agg(size)
-    else:
-        groups = with_key(rows).group_by("key", "v").agg(size, nw.col("e").min().alias("e"))
-    return long_counts(groups, ("size",))
+    size: dict[str, Total] = {"size": ("", "rows")}
+    if budgets and not few:
+        return added_up(with_key(rows), ["key", "v"], size | {"e": ("e", "min")}, table.passed)
+    return added_up(rows, ["e", "v"] if budgets else ["v"], size, table.passed)
 
 
 def _of_people(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:

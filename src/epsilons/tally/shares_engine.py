@@ -21,12 +21,13 @@ from epsilons.tally.collect import collected
 from epsilons.tally.columns import Columns, Mark
 from epsilons.tally.expressions import (
     Total,
+    added_up,
     belongs_to_nobody,
     budget_and_person,
     few_budgets,
-    long_counts,
     put_on_rungs,
     rungs_put_off,
+    wanted,
     with_key,
     with_quotient,
     with_totals,
@@ -59,10 +60,6 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 __all__ = ["count"]
-
-_ENTRIES = ("size", "n", "s", "asked", "known")
-"""What is added up of rows: how many there are, how many have a value, what these are on the grid,
-how many are asked, and of how many it is known whether they are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +144,7 @@ def _queries(query: _Query) -> list[nw.LazyFrame[Any]]:
     if table.person is not None:
         return [_of_people(query, _rows(query, table))]
     table, later = rungs_put_off(table)
-    few = not query.budgets or later is not None or few_budgets(_rows(query, table))
+    few = not query.budgets or later is not None or few_budgets(table)
     pieces = [table] if few else table.pieces(PIECE)
     return [_of_rows(query, _rows(query, piece), few=few, later=later) for piece in pieces]
 
@@ -174,15 +171,17 @@ def _rows(query: _Query, table: Columns) -> nw.LazyFrame[Any]:
     return rows
 
 
-def _added(rows: nw.LazyFrame[Any]) -> list[nw.Expr]:
-    """What is added up of rows: see `_ENTRIES`."""
-    import narwhals as nw
+def _added(rows: nw.LazyFrame[Any]) -> dict[str, Total]:
+    """What is added up of rows.
 
+    It is how many there are, how many have a value, what these are on the grid, how many are asked,
+    and of how many it is known whether they are.
+    """
     columns = rows.collect_schema()
-    own = nw.col("valid").sum() if "valid" in columns else nw.col("x").count()
-    found = [nw.len().alias("size"), own.alias("n"), nw.col("x").sum().alias("s")]
+    own: Total = ("valid", "sum") if "valid" in columns else ("x", "count")
+    found: dict[str, Total] = {"size": ("", "rows"), "n": own, "s": ("x", "sum")}
     if "asked" in columns:
-        found += [nw.col("asked").sum(), nw.col("known").sum()]
+        found |= {"asked": ("asked", "sum"), "known": ("known", "sum")}
     return found
 
 
@@ -199,17 +198,14 @@ def _of_rows(
     """Add up rows that are people by level and group; `later` is the ladder of groups."""
     import narwhals as nw
 
-    names = [name for name, _ in query.groups]
+    by = [name for name, _ in query.groups]
     totals, smallest = _added(rows), nw.col("e").min().alias("e")
-    if not query.budgets:
-        parts = _grouped(rows, names, totals)
-    elif few:
-        parts = _grouped(rows, ["e", *names], totals)
-    else:
-        parts = _grouped(with_key(rows), ["key", *names], [*totals, smallest])
-    parts = long_counts(parts, ("size", "n"))
-    parts = put_on_rungs(parts, later)
-    whole = [name for name in _ENTRIES if name in parts.collect_schema()]
+    whole = list(totals)
+    if query.budgets and few:
+        by = ["e", *by]
+    elif query.budgets:
+        rows, by, totals = with_key(rows), ["key", *by], totals | {"e": ("e", "min")}
+    parts = put_on_rungs(added_up(rows, by, totals, query.table.passed), later)
     by, parts = _sorted(query, parts)
     if query.budgets:
         parts, by = with_key(parts), [*by, "key"]
@@ -245,9 +241,9 @@ def _of_people(query: _Query, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     names = [name for name, _ in query.groups]
     totals = _added(rows)
     if query.budgets:
-        totals += [nw.col("e").min().alias("e"), nw.col("e").max().alias("e_max")]
+        totals |= {"e": ("e", "min"), "e_max": ("e", "max")}
     nobody = belongs_to_nobody(rows).cast(nw.Int64)
-    entries = rows.group_by("who", *names).agg(*totals)
+    entries = rows.group_by("who", *names).agg(*wanted(totals))
     by, entries = _sorted(query, entries)
     entries = _with_people(query, entries)
     entries = _divided(query, entries)

@@ -17,11 +17,12 @@ from epsilons.tally.collect import collected
 from epsilons.tally.columns import Columns
 from epsilons.tally.engines import engine_of
 from epsilons.tally.expressions import (
+    Total,
+    added_up,
     belongs_to_nobody,
     budget_and_person,
     few_budgets,
     floats,
-    long_counts,
     put_on_rungs,
     rungs_put_off,
     with_key,
@@ -100,9 +101,11 @@ def gathered(
 
     def run() -> nw.DataFrame[Any]:
         own, later = rungs_put_off(table)
+        few = later is not None or (grouped and not folded and few_budgets(own))
         each = people(own)
-        if later is not None or (grouped and not folded and few_budgets(each)):
-            each = put_on_rungs(_by_budget(each, also), later)
+        if few:
+            groups = added_up(each, ["e"], _totals(each, also), table.passed)
+            each = put_on_rungs(groups, later)
         query = _by_level(each, also, grouped=grouped, folded=folded)
         return collected(query, table.passed)
 
@@ -258,13 +261,11 @@ def _over(number: nw.Expr, power: int) -> nw.Expr:
     return (number / nw.lit(power).cast(nw.Float64)).floor()
 
 
-def _by_budget(rows: nw.LazyFrame[Any], also: Sequence[str]) -> nw.LazyFrame[Any]:
-    """Add rows up by exact budget: `size` rows, the sum of `x`, those that are `valid`."""
-    import narwhals as nw
-
-    totals = [nw.len().alias("size"), nw.col("x").sum(), _valid(rows).alias("valid")]
-    groups = rows.group_by("e").agg(*totals, *(nw.col(name).sum() for name in also))
-    return long_counts(groups, ("size", "valid"))
+def _totals(rows: nw.LazyFrame[Any], also: Sequence[str]) -> dict[str, Total]:
+    """What is wanted of rows: their `size`, the sum of `x`, those that are `valid`, and more."""
+    valid: Total = ("valid", "sum") if "valid" in rows.collect_schema() else ("x", "count")
+    totals: dict[str, Total] = {"size": ("", "rows"), "x": ("x", "sum"), "valid": valid}
+    return totals | {name: (name, "sum") for name in also}
 
 
 def fold(
