@@ -38,17 +38,22 @@ def session_members(session: int) -> list[int]:
     return found
 
 
-def peak_memory() -> int | None:
-    """Return the sum, over this session, of the most bytes that each process ever held."""
+def memory(session: int, word: str) -> int | None:
+    """Return the bytes that the processes of a session hold together.
+
+    Args:
+        session: its number.
+        word: "VmRSS" for what each holds now, "VmHWM" for the most that it ever held.
+    """
     if not PROC.exists():
         return None
     total = 0
-    for process in session_members(os.getsid(0)):
+    for process in session_members(session):
         try:
             lines = (PROC / str(process) / "status").read_text().splitlines()
         except OSError:
             continue
-        total += sum(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
+        total += sum(1024 * int(line.split()[1]) for line in lines if line.startswith(f"{word}:"))
     return total
 
 
@@ -89,7 +94,7 @@ def main() -> None:
             figures = getattr(job, task)(question)
             seconds = time.perf_counter() - begin
             values = [float(each) for each in (figures if task != "mean" else [figures])]
-            tell(seconds=seconds, values=values, peak=peak_memory())
+            tell(seconds=seconds, values=values, peak=memory(os.getsid(0), "VmHWM"))
     except BaseException as error:
         # Only its kind: the text of an error may hold a path, or somebody's value.
         tell(failed=type(error).__name__)

@@ -25,6 +25,10 @@ from benchmarks.peers.tools import Tool
 __all__ = ["LIMIT", "NoAnswerError", "Outcome", "Process", "in_turns", "measure"]
 
 LIMIT = 60.0
+MEMORY = 0.8
+"""The share of all memory at which a tool is stopped: beyond it the system stops anyone."""
+LOOKS = 0.2
+"""Seconds between two looks at the memory of a tool."""
 UP = 120.0
 RUNS = 3
 ENOUGH = 6.0
@@ -40,7 +44,8 @@ class Outcome:
         peer: the name of the tool.
         task: "mean" or "frequencies".
         rows: rows of the file.
-        status: "ok", "stopped after 60 s", "not installed" or "failed (kind)".
+        status: "ok", "stopped after 60 s", "stopped at 20 GB", "not installed", "failed (kind)", or
+            why it was not asked.
         seconds: from the file to the answer, the median of the runs; None unless ok.
         version: of the tool, empty where it never came up.
         runs: how many runs there were.
@@ -135,10 +140,7 @@ class Process:
         self._lines.put("")
 
     def _next(self, limit: float, gone: float = 0.0) -> dict[str, Any]:
-        try:
-            line = self._lines.get(timeout=max(limit - gone, 0.0))
-        except queue.Empty:
-            raise NoAnswerError(f"stopped after {limit:g} s") from None
+        line = self._line(limit, time.monotonic() + limit - gone)
         if not line:
             code = self._process.wait()
             raise NoAnswerError(f"failed ({'killed' if code < 0 else f'exit {code}'})")
@@ -146,6 +148,17 @@ class Process:
         if "failed" in words:
             raise NoAnswerError(f"failed ({words['failed']})")
         return words
+
+    def _line(self, limit: float, end: float) -> str:
+        """Wait for a line until `end`, or until there is no memory left."""
+        while True:
+            with contextlib.suppress(queue.Empty):
+                return self._lines.get(timeout=max(min(LOOKS, end - time.monotonic()), 0.0))
+            if time.monotonic() >= end:
+                raise NoAnswerError(f"stopped after {limit:g} s")
+            held = protocol.memory(self._process.pid, "VmRSS") or 0
+            if held > MEMORY * all_memory():
+                raise NoAnswerError(f"stopped at {held / 1e9:.2g} GB")
 
     def ask(self, limit: float = LIMIT, gone: float = 0.0) -> dict[str, Any]:
         """Return one answer: seconds, values and the peak of memory.
@@ -183,6 +196,12 @@ class Process:
                 with contextlib.suppress(OSError):
                     stream.close()
         self._place.cleanup()
+
+
+@functools.cache
+def all_memory() -> int:
+    """The bytes of memory of this machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 @functools.cache
@@ -263,7 +282,7 @@ def measure(tool: Tool, task: str, path: Path, limit: float = LIMIT) -> Outcome:
 
 
 def in_turns(
-    tools: Sequence[Tool], task: str, path: Path, turns: int = 7
+    tools: Sequence[Tool], task: str, path: Path, turns: int = 7, limit: float = LIMIT
 ) -> dict[str, tuple[float, ...]] | None:
     """Ask several tools in turns, all of them warm, each first in some of the turns.
 
@@ -272,6 +291,7 @@ def in_turns(
         task: "mean" or "frequencies".
         path: the Parquet file.
         turns: how many turns; three are enough when they take long.
+        limit: seconds that one answer may take.
 
     Returns:
         The seconds of each tool by its name; None where one of them does not answer.
@@ -282,12 +302,12 @@ def in_turns(
         with contextlib.ExitStack() as stack:
             processes = [stack.enter_context(Process(tool, task, path, rows)) for tool in tools]
             for process in processes:
-                process.ask()
+                process.ask(limit)
             begin = time.monotonic()
             for turn in range(turns):
                 first = turn % len(processes)
                 for process in processes[first:] + processes[:first]:
-                    times[process.tool.name].append(process.ask()["seconds"])
+                    times[process.tool.name].append(process.ask(limit)["seconds"])
                 if turn + 1 >= RUNS and time.monotonic() - begin > ENOUGH:
                     break
     except NoAnswerError:

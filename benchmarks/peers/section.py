@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from benchmarks import data
@@ -13,7 +13,7 @@ from benchmarks.page import Section
 from benchmarks.peers import environments
 from benchmarks.peers.environments import Environment
 from benchmarks.peers.run import LIMIT, Outcome, in_turns, measure
-from benchmarks.peers.tools import BARE, HOME, OURS, PEERS, PERSONAL, TASKS, Tool
+from benchmarks.peers.tools import BARE, BARE_PERSONAL, HOME, OURS, PEERS, PERSONAL, TASKS, Tool
 from benchmarks.timing import Ratio, Result, seconds, tell
 
 __all__ = ["Measured", "collect", "describe", "section"]
@@ -21,6 +21,8 @@ __all__ = ["Measured", "collect", "describe", "section"]
 QUICK_SIZES = (10**6, 10**7)
 SIZES = (10**6, 10**7, 10**8)
 QUICK_AT_MOST = 3.0
+LONG_LIMIT = 600.0
+"""Seconds after which the long form stops a tool."""
 PATIENCE = 12.0
 """Seconds for the first task above which the quick form leaves the second to the long one."""
 LEFT_TO_FULL: tuple[str, ...] = ("Tumult Analytics", "PipelineDP")
@@ -44,6 +46,7 @@ class Measured:
         rivals: that peer, by task and rows.
         sizes: of packages in bytes, by tool.
         seconds: how long all of it took: environments, then runs.
+        limit: seconds after which a tool was stopped.
     """
 
     outcomes: dict[Key, Outcome] = field(default_factory=dict)
@@ -52,6 +55,7 @@ class Measured:
     rivals: dict[tuple[str, int], str] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     seconds: tuple[float, float] = (0.0, 0.0)
+    limit: float = LIMIT
 
     def of(self, tool: str, task: str, rows: int) -> Outcome | None:
         return self.outcomes.get((tool, task, rows))
@@ -69,7 +73,8 @@ def collect(*, quick: bool) -> Measured:
     """Measure every tool that can be had; what cannot be had is an outcome, too."""
     peers = [peer for peer in PEERS if not (quick and peer.name in LEFT_TO_FULL)]
     begin = time.monotonic()
-    found = Measured(environments=environments.ensure_all(peers))
+    limit = LIMIT if quick else LONG_LIMIT
+    found = Measured(environments=environments.ensure_all(peers), limit=limit)
     made = time.monotonic()
     found.sizes = {name: each.size for name, each in found.environments.items() if each.ready}
     found.sizes[OURS.name] = environments.size_of_ours()
@@ -79,7 +84,7 @@ def collect(*, quick: bool) -> Measured:
             for tool in (*HOME, *peers):
                 outcome = spared(found, tool, task, rows, quick=quick)
                 if outcome is None:
-                    outcome = measure(tool, task, path)
+                    outcome = measure(tool, task, path, limit)
                     print(f"{tool.name}, {task}, {rows:,} rows: {cell(outcome)}", flush=True)
                 found.outcomes[tool.name, task, rows] = outcome
             against(found, task, rows, peers)
@@ -102,6 +107,10 @@ def spared(found: Measured, tool: Tool, task: str, rows: int, *, quick: bool) ->
         return Outcome(tool.name, task, rows, status=before.status, version=before.version)
     if quick and before.seconds >= QUICK_AT_MOST:
         return Outcome(tool.name, task, rows, status="left to the long form")
+    if before.seconds > found.limit / 8.0:
+        # What takes less than linear time for ten times the rows is not among these tools.
+        status = f"not asked: a tenth of the rows took {seconds(before.seconds)}"
+        return Outcome(tool.name, task, rows, status=status, version=before.version)
     return None
 
 
@@ -113,7 +122,9 @@ def against(found: Measured, task: str, rows: int, peers: Sequence[Tool]) -> Non
         if (outcome := found.outcomes[peer.name, task, rows]).seconds is not None
     )
     rivals = [peers[place] for _, place in answered[:2]]
-    times = in_turns((OURS, PERSONAL, *rivals), task, data.table(rows)) if rivals else None
+    if not rivals:
+        return
+    times = in_turns((OURS, PERSONAL, *rivals), task, data.table(rows), limit=found.limit)
     if times is None:
         return
     rival = min(rivals, key=lambda peer: statistics.median(times[peer.name])).name
@@ -132,8 +143,8 @@ def describe(found: Measured, *, quick: bool) -> Section:
         "environment of its own, pinned in `benchmarks/peers/requirements`, and is asked by the "
         "quickest of its own functions that we know (`benchmarks/peers/jobs`). A time is from the "
         "file to the answer, after imports, warm: the median of three runs, of fewer where they "
-        f"take over 6 s. A tool that takes over {LIMIT:g} s is stopped. Every answer was compared "
-        "with the truth, so that no tool was asked wrongly. "
+        f"take over 6 s. A tool is stopped after {found.limit:g} s, or at four fifths of the "
+        "memory. Every answer was compared with the truth, so that no tool was asked wrongly. "
         "**Every peer answers for one ε; ours also for 50 budgets, one for each person**, and "
         "protects on exact integers. A library of noise alone costs, on top of the bare query, "
         "next to nothing: that is the line of Polars.",
@@ -163,7 +174,7 @@ def cell(outcome: Outcome | None) -> str:
     if outcome is None:
         return ""
     if outcome.seconds is None:
-        return f"> {LIMIT:g} s" if outcome.stopped else outcome.status
+        return outcome.status.replace("stopped after", ">")
     memory = "" if outcome.peak is None else f", {outcome.peak / 1e9:.2g} GB"
     return f"{seconds(outcome.seconds)}{memory}"
 
@@ -304,21 +315,33 @@ def missing(found: Measured, *, quick: bool) -> Iterator[str]:
 
 
 def results(found: Measured) -> Iterator[Result]:
-    """Our time over the fastest peer's for the same question. One that was stopped counts as the
-    limit. With a budget for each person there is a second column to read, and no peer to compare
-    with: that is told in the text.
+    """Our time over the fastest peer's, with one ε, as theirs, and with 50 budgets.
+
+    One that was stopped counts as the limit. With a budget for each person there is a second column
+    to read and to group by: beside the ratio stands what that takes without any privacy.
     """
-    ours = OURS.name
     for task in TASKS:
         for rows in found.rows():
-            name = f"{task}, {WORDS.get(rows, rows)} rows: {ours}, over the fastest peer"
-            ratio, rival = found.duels.get((ours, task, rows)), found.rivals.get((task, rows))
-            mine = found.of(ours, task, rows)
-            if ratio is not None:
-                yield ratio.result(f"{name} ({rival})", 1.0)
-            elif mine is not None and mine.seconds is not None and any_stopped(found, task, rows):
-                note = f"{seconds(mine.seconds)} against > {LIMIT:g} s"
-                yield Result(f"{name} (stopped)", mine.seconds / LIMIT, "×", 1.0, True, note)
+            for ours in (OURS.name, PERSONAL.name):
+                name = f"{task}, {WORDS.get(rows, rows)} rows: {ours}, over the fastest peer"
+                ratio, rival = found.duels.get((ours, task, rows)), found.rivals.get((task, rows))
+                mine = found.of(ours, task, rows)
+                if ratio is not None:
+                    line = ratio.result(f"{name} ({rival})", 1.0)
+                    yield line if ours == OURS.name else beside_bare(line, found, task, rows)
+                elif mine is not None and mine.seconds and any_stopped(found, task, rows):
+                    note = f"{seconds(mine.seconds)} against > {found.limit:g} s"
+                    figure = mine.seconds / found.limit
+                    yield Result(f"{name} (stopped)", figure, "×", 1.0, True, note)
+
+
+def beside_bare(line: Result, found: Measured, task: str, rows: int) -> Result:
+    """The same line, with the time of the bare query by 50 budgets."""
+    bare = found.of(BARE_PERSONAL.name, task, rows)
+    if bare is None or bare.seconds is None:
+        return line
+    words = f"{line.note}; {BARE_PERSONAL.name}, without privacy: {seconds(bare.seconds)}"
+    return replace(line, note=words)
 
 
 def any_stopped(found: Measured, task: str, rows: int) -> bool:

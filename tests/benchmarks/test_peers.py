@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from benchmarks.peers import environments, tools
+from benchmarks.peers import environments, run, tools
 from benchmarks.peers.environments import Environment, ensure, kind_of
 from benchmarks.peers.run import CATEGORIES, Outcome, in_turns, measure, plausible, truth
 from benchmarks.peers.section import Measured, describe, spared
@@ -115,6 +115,21 @@ def test_a_tool_that_is_too_slow_is_stopped_with_its_children(tmp_path: Path, pa
     pids = [int(word) for word in (tmp_path / "job.py.pids").read_text().split()]
     assert len(pids) == 3
     assert not any(alive(process) for process in pids)
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="memory is looked up in /proc")
+def test_a_tool_that_takes_all_memory_is_stopped(
+    tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "MEMORY", 3e8 / run.all_memory())
+    text = GOOD.replace(
+        "return [", "import time; held = b'1' * 400_000_000; time.sleep(60); return ["
+    )
+    begin = time.monotonic()
+    outcome = measure(tool(tmp_path, text), "frequencies", path, limit=50.0)
+    assert outcome.stopped
+    assert outcome.status.startswith("stopped at 0.")
+    assert time.monotonic() - begin < 30.0
 
 
 def test_slow_runs_are_not_repeated(tmp_path: Path, path: Path) -> None:
@@ -289,6 +304,7 @@ def measured() -> Measured:
             outcome("epsilons", task, 10**6, 0.1),
             outcome("epsilons, 50 budgets", task, 10**6, 0.2),
             outcome("Polars", task, 10**6, 0.09),
+            outcome("Polars, 50 budgets", task, 10**6, 0.18),
             outcome("diffprivlib", task, 10**6, 0.15, imported=0.5, peak=10**9),
             outcome("PipelineDP", task, 10**6, None),
             Outcome("OpenDP", task, 10**6, status="not installed (no network)"),
@@ -346,6 +362,9 @@ def test_ratios_are_held_to_one() -> None:
     stopped = by_name["frequencies, 10⁶ rows: epsilons, over the fastest peer (stopped)"]
     assert stopped.figure == pytest.approx(0.1 / 60)
     assert stopped.note.endswith("against > 60 s")
+    personal = by_name["mean, 10⁶ rows: epsilons, 50 budgets, over the fastest peer (diffprivlib)"]
+    assert not personal.holds
+    assert personal.note.endswith("Polars, 50 budgets, without privacy: 180 ms")
 
 
 def test_what_needs_no_run() -> None:
@@ -363,6 +382,10 @@ def test_what_needs_no_run() -> None:
     assert late is not None
     assert late.status == "left to the long form"
     assert spared(found, by_name["diffprivlib"], "mean", 10**7, quick=False) is None
+    found.outcomes["diffprivlib", "mean", 10**6] = outcome("diffprivlib", "mean", 10**6, 9.0)
+    never = spared(found, by_name["diffprivlib"], "mean", 10**7, quick=False)
+    assert never is not None
+    assert never.status == "not asked: a tenth of the rows took 9000 ms"
 
 
 def test_jobs_are_for_this_python() -> None:
