@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Modules are compiled when they are first imported: most of what is installed never is.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
-.PHONY: demo test test-slow fuzz mutants lint docs bench bench-full clean
+.PHONY: demo test test-slow fuzz mutants lint style types imports docs bench bench-full clean
 
 # It writes a page too, if what draws one is installed, as `make test` does.
 demo: $(VENV)/.core
@@ -13,7 +13,7 @@ demo: $(VENV)/.core
 	@echo "In this folder, epsilons is $(BIN)/epsilons."
 
 test: $(VENV)/.dev
-	$(MAKE) --no-print-directory lint
+	$(MAKE) --no-print-directory -j 2 lint
 	$(BIN)/python -m pytest -m "not slow and not rest"
 
 test-slow: $(VENV)/.dev
@@ -28,10 +28,16 @@ fuzz: $(VENV)/.dev
 mutants: $(VENV)/.dev
 	$(BIN)/python scripts/mutants.py
 
-lint: $(VENV)/.dev
+lint: types style imports
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+style: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+
+imports: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 # The site of the documentation, in site/.
