@@ -41,10 +41,10 @@ def rooms(*, quick: bool) -> Section:
         apart = name in ("allocation", "mean")  # these have lines that take long
         lines = room.results(quick=quick) if apart else room.results()
         found += [timing.tell(result) for result in lines]
-    text = "Each room of the library beside the bare arithmetic that it cannot do without."
+    text = "Each room of the library compared with the bare arithmetic that it needs."
     if quick:
         text += (
-            " Left to the long form: the cap against a convex solver, and people with many rows "
+            " Only in the long form: the cap against a convex solver, and people with many rows "
             "(half a minute each)."
         )
     return Section("Rooms", text, tuple(found))

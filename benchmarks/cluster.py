@@ -38,16 +38,16 @@ DRAWS = 300
 OVER_CORES = (2, 10, 30, 100, 300, 1000, 3000, 10_000)
 
 TEXT = """
-No cluster was at hand. A model of cost is fitted to Spark on this machine and carried to 10¹¹ rows
-and 1,000 cores, a step of three decades in rows and of two and a half in cores: **an estimate, not
-a measurement**.
+No cluster was available. A cost model is fitted to Spark on this machine and extrapolated to 10¹¹
+rows and 1,000 cores, three orders of magnitude in rows and two and a half in cores: **an estimate,
+not a measurement**.
 
     t = start (+ call, if it is ours) + task · waves + row · rows/cores
         + group · groups·partitions/cores + byte · shuffled/cores
 
-`rows/cores` is of the busiest core, `waves` are the tasks that it runs, `groups` are the levels
-that each partition sends on. Rows cost differently in the bare query and in ours; the rest is
-shared. Coefficients are least squares of relative errors, none negative.
+`rows/cores` refers to the busiest core, `waves` are the tasks that it runs, `groups` are the levels
+that each partition sends on. Rows cost differently in the bare query and in ours; all other costs
+are shared. Coefficients minimize the sum of squared relative errors, and none is negative.
 """
 
 
@@ -95,7 +95,7 @@ def _left(*, quick: bool) -> str:
     if not quick:
         return "Every query was run five times after a warm-up."
     return (
-        "Left to the long form: 10⁸ rows in smaller partitions, and five runs of each query in "
+        "Only in the long form: 10⁸ rows in smaller partitions, and five runs of each query in "
         "place of one."
     )
 
@@ -285,7 +285,7 @@ def _residuals(points: list[Point], model: Model, held_out: Model, largest: floa
         if p.query.rows == largest
     ]
     check = (
-        f"Cross-check: fitted without the queries of {largest:,.0f} rows, the model foretells them "
+        f"Cross-check: fitted without the queries of {largest:,.0f} rows, the model predicts them "
         f"as {'; '.join(far)}."
     )
     typical = f"The typical residual is {100 * model.typical:.0f} %."
@@ -298,12 +298,12 @@ def _assumptions(cluster: Cluster) -> str:
             "Assumed, and not measured:",
             "",
             f"- {cluster.bytes_per_row:.1f} bytes a row in the two columns that are read (as in "
-            f"the file here), {cluster.partition_bytes / 2**20:.0f} MiB to a task: "
+            f"the file here), {cluster.partition_bytes / 2**20:.0f} MiB per task: "
             f"{ROWS * cluster.bytes_per_row / cluster.partition_bytes:,.0f} tasks;",
             "- a core is as fast as one here; storage gives it "
-            f"{cluster.per_core_bandwidth / 1e6:.0f} MB/s, and all together "
+            f"{cluster.per_core_bandwidth / 1e6:.0f} MB/s, and all cores together "
             f"{cluster.aggregate_bandwidth / 1e9:.0f} GB/s; reading overlaps with computing, so "
-            "that the slower of the two counts;",
+            "only the slower of the two counts;",
             f"- machines of {cluster.machine_cores} cores with {8 * cluster.network / 1e9:.0f} "
             "Gbit/s;",
             f"- the driver sends tasks out one after another, {1e3 * cluster.dispatch:g} ms each, "
@@ -311,8 +311,8 @@ def _assumptions(cluster: Cluster) -> str:
             "merge the partial sums of levels × partitions;",
             f"- the last task of the scan takes {cluster.straggler:g} times as long as the others; "
             "no task fails;",
-            "- the session is there: its start (some ten seconds) and that of machines are not "
-            "counted.",
+            "- the session is already running: the time to start it (some ten seconds), and to "
+            "start the machines, is not counted.",
         ]
     )
 
@@ -340,9 +340,9 @@ def _where(model: Model, cluster: Cluster) -> str:
     end = stops(model, ROWS, LEVELS, WIDTH, cluster)
     least = predict(model, ROWS, LEVELS, WIDTH, replace(cluster, cores=10**6), ours=True).total
     return (
-        f"It stops to scale at about {end:,} cores: from there twice as many save less than a "
-        f"fifth, and no number of cores gets below {least:.0f} s, which is the driver that sends "
-        "out tasks, the shared storage, and the last task (Amdahl)."
+        f"It stops scaling at about {end:,} cores: from there on, doubling them saves less than a "
+        f"fifth, and no number of cores gets below {least:.0f} s: the driver that sends out tasks, "
+        "the shared storage, and the last task set this limit (Amdahl)."
     )
 
 
@@ -358,10 +358,10 @@ def _careful(model: Model, cluster: Cluster) -> str:
         predict(model, ROWS, LEVELS, WIDTH, there, ours=True).total for there in (better, worse)
     )
     return (
-        "Refits tell only how well this machine is known. The assumptions matter more: with cores "
-        "and storage half again to four times as good, and with them half as good, five times "
-        f"slower dispatch and a last task of three times the length, it is **{low:.0f} to "
-        f"{high:.0f} s**. That is the honest interval."
+        "Refits show only how well this machine is known. The assumptions matter more. With "
+        "cores and storage 1.5 to 4 times as good, or with cores and storage about half as good, "
+        "dispatch five times slower and a last task three times as long as the others, the range "
+        f"is **{low:.0f} to {high:.0f} s**. That is the honest interval."
     )
 
 

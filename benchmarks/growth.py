@@ -39,11 +39,11 @@ ENOUGH = 4.0
 """Seconds after which a point is not measured again."""
 
 TEXT = """
-Exponents are fitted by least squares to the logarithms of all times of the processor (of all
-threads: other work on the machine changes them little) over the upper two decades; ± is the
-standard error. Each point is a process of its own: *peak* is the most that it ever held (VmHWM,
-pages of the file among them), *own* the most memory that was not a file (RssAnon, looked at every
-two milliseconds), both without what the process held before the work began.
+Exponents are fitted by least squares on a log scale to all processor times (of all threads: other
+work on the machine changes them little) over the upper two decades; ± is the standard error. Each
+point is a separate process: *peak* is the most memory that it ever held (VmHWM, including pages of
+the file), *own* the most memory that was not a file (RssAnon, sampled every two milliseconds), both
+without what the process held before the work began.
 """
 
 
@@ -112,7 +112,7 @@ def section(*, quick: bool) -> Section:
         found.append(tell(_line(name, time_law, curve.limit)))
         blocks.append(_table(curve, points, time_law))
         marks += [(curve, point) for point in points]
-    left = "\nLeft to the long form: DuckDB, and more repetitions.\n\n" if quick else "\n"
+    left = "\nOnly in the long form: DuckDB, and more repetitions.\n\n" if quick else "\n"
     text = TEXT + left + "\n\n".join(blocks)
     return Section("Growth", text, tuple(found), {"growth": plot(marks)})
 

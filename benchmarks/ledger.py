@@ -147,9 +147,9 @@ def section(*, quick: bool) -> Section:
             Result("memory for ten million people", memory(10**7), "GiB", MEMORY, at_most=True)
         )
     text = (
-        "A mean whose people pay from their accounts (SQLite), as a part of three times the same "
-        "mean without a ledger plus the bare statements that look people up and charge them."
+        "A mean that is charged to people's accounts (SQLite), as a fraction of three times the "
+        "same mean without a ledger plus the bare statements that look people up and charge them."
     )
     if quick:
-        text += " Left to the long form: the memory for ten million people."
+        text += " Only in the long form: the memory for ten million people."
     return Section("Ledger", text, tuple(found))

@@ -18,15 +18,15 @@ HEAD = (
     "| what | measured | interval | limit | holds | times |\n| --- | --- | --- | --- | --- | --- |"
 )
 QUICK = (
-    "**The quick form** (`make bench`): few repetitions. What is left to the long form "
-    "(`make bench-full`) is said in each section."
+    "**The quick form** (`make bench`): few repetitions. Each section says what only the long form "
+    "(`make bench-full`) measures."
 )
 FULL = "**The long form** (`make bench-full`)."
 HOW = (
-    "Every ratio is of two works that were run in turns, in one run on one machine: the median of "
-    "the ratios of the pairs, and two order statistics of them as an interval, which holds the "
-    "true median with the confidence beside it, whatever the distribution of times. “Narrowly”: "
-    "the interval reaches over the limit."
+    "Every ratio compares two jobs that were run alternately, in one run on one machine: the "
+    "median of the ratios of the pairs, and two of their order statistics as an interval, which "
+    "contains the true median with the stated confidence, whatever the distribution of times. "
+    "“Narrowly”: the interval extends beyond the limit."
 )
 PACKAGES = (
     "epsilons",
@@ -127,7 +127,7 @@ def _summary(sections: Sequence[Section]) -> list[str]:
     lines = [f"{held} of {len(results)} limits hold."]
     lines += [f"**Does not hold.** {line}" for line in failing(sections)]
     if narrow:
-        lines.append(f"Within what the clock can tell of their limits: {'; '.join(narrow)}.")
+        lines.append(f"Too close to call, given their limits: {'; '.join(narrow)}.")
     return lines + [line for section in sections for line in section.summary]
 
 

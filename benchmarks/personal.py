@@ -71,18 +71,19 @@ def section(*, quick: bool) -> Section:
             _ABOUT,
             _worst_table(cases),
             f"Where the gain is small: with two levels ({TWO}) it is {two.gain(NAMED):.3f} against "
-            "the best groups, and next to nothing where all have the same budget or one strict "
-            "person can be dropped. There the best weights have two values, and two releases reach "
-            "any two values; all that one noise saves is the second noise. The gain comes from "
+            "the best groups, and next to nothing where everyone has the same budget or one strict "
+            "person can be dropped. There the best weights have two values, which two releases can "
+            "have as well, and a single noise saves only the second noise. The gain comes from "
             "many different budgets.",
             _nearer(wide, narrow),
             "**Real data are not the worst case.** Measured on a skewed population (variance "
             f"{skewed(PEOPLE).var():.3f}, where the worst case has 0.25), shuffled {trials:,} "
             "times, mean squared errors relative to ours, ± one standard error. Sampling costs "
-            "less here and noise counts for more, so that everyone's weights, ours among them, are "
-            "too careful. Mostly the ratios grow. But nothing promises that ours is least on every "
-            "data set, and where dropping the strict half would have been right, those who drop "
-            f"them win: the least ratio is {ratios[least][0]:.3f} ± {ratios[least][1]:.3f} "
+            "less here and noise counts for more, so all weights, including ours, are too "
+            "cautious. Most of the ratios grow. But ours is not guaranteed to be the smallest on "
+            "every data set, and where dropping the strict half would have been right, methods "
+            "that drop them "
+            f"win: the smallest ratio is {ratios[least][0]:.3f} ± {ratios[least][1]:.3f} "
             f"({least[1]}, {least[0]}).",
             _measured_table(real, ratios),
             _guessed(real, theirs),
@@ -92,13 +93,13 @@ def section(*, quick: bool) -> Section:
             "is below 1, theirs is better.",
             _frequency_table(tables),
             _lost(tables),
-            f"Formulas and measurements agree: of {len(every)} measured means none is further than "
+            f"Formulas and measurements agree: of {len(every)} measured means none is farther than "
             f"{largest_z:.1f} standard errors from its formula. "
             + " ".join(
                 f"{name}, {WIDE}: {one.mean:.3g} ± {one.error:.2g}, formula {one.expected:.3g}."
                 for name, one in checks.items()
             ),
-            "Other numbers of people, and frequencies of all profiles, are left to the long form."
+            "Other numbers of people, and frequencies of all profiles, are in the long form only."
             if quick
             else _by_people(),
         ]
@@ -140,14 +141,14 @@ def section(*, quick: bool) -> Section:
 
 
 _ABOUT = """Worst-case mean squared error of a mean of 10,000 people on [0, 1], exact, \
-`about="people", related=False`. Ours is what `ep.mean(…, method="optimal")` really draws from, \
-with Laplace noise and rounded budgets. Theirs is the best that a user of a library with one ε \
-can do with the exact budgets, known in advance: *uniform*, everyone at the strictest ε above 0; \
-*threshold*, the best τ, dropping who is below; *groups*, one release for each group of \
+`about="people", related=False`. Ours is what `ep.mean(…, method="optimal")` actually draws from, \
+with Laplace noise and rounded budgets. Theirs is the best that a user of a library with a single \
+ε can do with the exact budgets, known in advance: *uniform*, everyone at the strictest ε above 0; \
+*threshold*, the best τ, dropping everyone below it; *groups*, one release for each group of \
 neighbouring budgets, with the best edges, the best number of groups and the best weights, \
 sampling error included; *groups by noise*, the same with the usual weights, the inverse variance \
 of the noise alone, and the best edges for that; *composition*, people in several releases, \
-everyone at τ₁, those above again at τ₂ − τ₁, with the best weights and the best steps that a \
+everyone at τ₁, those above it again at τ₂ − τ₁, with the best weights and the best steps that a \
 search finds; *sampling*, see below. No combination of Laplace releases can be below ours \
 ([proof](../docs/proofs/combining.md))."""
 
@@ -158,7 +159,7 @@ def _nearer(wide: Compared, narrow: Compared) -> str:
         for name in CLEVER
     )
     return (
-        f"Two ways come nearer than what is usually done. *Composition* has {composed} times our "
+        f"Two methods come closer than the usual ones. *Composition* has {composed} times our "
         "error on the first two profiles, and *sampling* (a coin for each person, Jorgensen, Yu "
         f"and Cormode 2015, at the best threshold) {sampled}. Neither is below ours on any profile."
     )
@@ -173,7 +174,7 @@ def _against(case: Compared, limit: float) -> Result:
         "×",
         limit,
         False,
-        f"{best}; beside it {clever}",
+        f"{best}; also {clever}",
     )
 
 
@@ -215,10 +216,10 @@ def _guessed(real: dict[tuple[str, str], Measured], theirs: list[tuple[str, str]
     least = min(found, key=lambda key: found[key][0])
     ratio, error = found[least]
     return (
-        f"Whoever knows that such values vary by about {GUESS} of the range says `spread={GUESS}`, "
-        "a guess that moves the cap and no promise: nothing that is claimed of the release depends "
-        "on it. Theirs are still those of the worst case. Relative to ours with the guess, the "
-        f"least ratio is {ratio:.3f} ± {error:.3f} ({least[1]}, {least[0]})."
+        f"If you know that such values vary by about {GUESS} of the range, you can say "
+        f"`spread={GUESS}`: a guess moves the cap, and nothing that is claimed about the release "
+        "depends on it. Theirs still have the weights of the worst case. Relative to ours with the "
+        f"guess, the smallest ratio is {ratio:.3f} ± {error:.3f} ({least[1]}, {least[0]})."
     )
 
 
@@ -243,7 +244,7 @@ def _lost(tables: dict[str, dict[str, tuple[Measured, Floats]]]) -> str:
     ]
     ratio, error, other, name = min(found)
     if ratio + 3.0 * error >= 1.0:
-        return "On none of these is theirs better by more than chance."
+        return "Theirs is better by more than chance on none of these."
     return (
         f"Theirs wins most with {other} on {name}: {ratio:.2f} ± {error:.2f} of our largest "
         "squared error."

@@ -92,9 +92,9 @@ def _text(weighed: list[Weighed], *, quick: bool) -> str:
         for each in weighed
     ]
     left = (
-        " In this quick form nothing is installed for ours: the size is the sum of what the core "
-        "and all that it depends on list as their files. The long form installs it afresh, and "
-        "weighs the peers in the same way; here they are in the section on peers."
+        " This quick form does not install ours: the size is the sum of the files that the core "
+        "and all its dependencies list. The long form makes a fresh installation, and measures the "
+        "peers in the same way; here they are in the section on peers."
         if quick
         else ""
     )

@@ -27,12 +27,12 @@ MANY = 2.0
 """What is allowed where everyone has one of 10⁵ budgets."""
 
 TEXT = """
-The same rows by hand and by `epsilons`. *Bare* is a query written in the engine's own language
-that yields the very integers to which noise is added: null, NaN and the infinities guarded, values
-clipped and put on a grid of 2³⁰ steps, 64-bit sums and counts by budget
+The same rows, queried by hand and by `epsilons`. *Bare* is a query written in the engine's own
+language that returns exactly the integers to which noise is added: null, NaN and infinities
+guarded, values clipped and put on a grid of 2³⁰ steps, 64-bit sums and counts by budget
 ([`bare.py`](bare.py)). *Ours* is the whole call, from the file to the release: `ep.mean` and
-`ep.frequencies` with everything that they check. Before anything is timed, the integers of both
-are compared, and they are equal. “50 levels”: everyone has one of 50 budgets; “10⁵ budgets”: one
+`ep.frequencies` with all their checks. Before anything is timed, the integers of both are compared,
+and they are equal. “50 levels”: everyone has one of 50 budgets; “10⁵ budgets”: one
 of 100,000, which both queries round to nine bits.
 
 Polars and DuckDB read one file; PySpark is one session of `local[2]`, its start not counted.
@@ -94,7 +94,7 @@ def section(*, quick: bool) -> Section:
                 limit = engine.limit if work.budget == "epsilon" else MANY
                 found.append(tell(ratio.result(f"{name}: over the bare query", limit)))
     return Section(
-        "Speed beside the bare engine",
+        "Speed compared with the bare engine",
         TEXT + _left(late, quick=quick) + table(rows),
         tuple(found),
         {"speed": plot(rows)},
@@ -120,15 +120,15 @@ def _left(late: list[str], *, quick: bool) -> str:
     if not quick:
         return "\n"
     slow = (
-        f" One bare query took over {PATIENCE:g} s on this machine, so that these are left, too: "
+        f" One bare query took over {PATIENCE:g} s on this machine, so these are left out too: "
         f"{'; '.join(late)}."
         if late
         else ""
     )
     return (
-        "\nLeft to the long form: 10⁵ budgets at 10⁸ rows and in frequencies, frequencies and 10⁶ "
+        "\nOnly in the long form: 10⁵ budgets at 10⁸ rows and in frequencies, frequencies and 10⁶ "
         "rows on PySpark, more repetitions (with three pairs an interval is their range, 75 %), "
-        "and the comparison of integers at 10⁸ rows, which is made here on fewer."
+        "and the comparison of integers at 10⁸ rows, which here uses fewer rows."
         f"{slow}\n\n"
     )
 

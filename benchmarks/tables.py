@@ -157,20 +157,20 @@ def section(*, quick: bool) -> Section:
 def _said(lost: dict[tuple[str, int, str], tuple[float, str]]) -> str:
     """Where theirs wins."""
     if not lost:
-        return "Theirs wins on none of these tables, with one dominant category neither."
+        return "Theirs wins on none of these tables, not even with one dominant category."
     worst = min(lost, key=lambda key: lost[key][0])
     ratio, name = lost[worst]
     return (
-        "Tables with one dominant category vary less than the worst case, and nothing promises "
-        f"that ours is least there: theirs wins {len(lost)} of the last column, most with {name} "
-        f"on {worst[0]} with {worst[1]} categories: {ratio:.2f} of our sum of squares."
+        "Tables with one dominant category vary less than the worst case, and ours is not "
+        f"guaranteed to be best there: theirs wins {len(lost)} of the last column, by most with "
+        f"{name} on {worst[0]} with {worst[1]} categories: {ratio:.2f} of our sum of squares."
     )
 
 
 _ABOUT = """The expected sum of the squared errors of all shares of 10,000 people, \
-`about="people", related=False`, exact: the least of *uniform*, *threshold*, *groups*, *groups by \
-noise*, *composition* and *sampling* over ours (`loss="mse"`). A figure above 1 is in our favour. \
-Theirs has the best sets and weights for a table of that size in the worst case, as ours has, and \
-its noise is projected to the plane of tables with a known total. In the worst case, which is that \
-of people in all categories alike, no combination of Laplace releases and no coins can be below \
-ours ([proof](../docs/proofs/combining.md)); on other shares nothing is proven."""
+`about="people", related=False`, exact: the smallest of *uniform*, *threshold*, *groups*, \
+*groups by noise*, *composition* and *sampling* over ours (`loss="mse"`). A figure above 1 is in \
+our favor. Like ours, theirs has the best sets and weights for a table of that size in the worst \
+case, and its noise is projected onto the plane of tables with a known total. In the worst case, \
+with people spread evenly over all categories, no combination of Laplace releases and no coins can \
+be below ours ([proof](../docs/proofs/combining.md)); on other shares nothing is proven."""

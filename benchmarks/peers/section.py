@@ -139,25 +139,26 @@ def describe(found: Measured, *, quick: bool) -> Section:
     absent = list(missing(found, quick=quick))
     parts = [
         "A mean of `value` within (0, 100), and counts of `word` over 100 declared categories, "
-        "at ε = 1, from one Parquet file of people. Every tool runs in a process and an "
-        "environment of its own, pinned in `benchmarks/peers/requirements`, and is asked by the "
-        "quickest of its own functions that we know (`benchmarks/peers/jobs`). A time is from the "
-        "file to the answer, after imports, warm: the median of three runs, of fewer where they "
-        f"take over 6 s. A tool is stopped after {found.limit:g} s, or at four fifths of the "
-        "memory. Every answer was compared with the truth, so that no tool was asked wrongly. "
+        "at ε = 1, from one Parquet file of people. Every tool runs in its own process and "
+        "environment, pinned in `benchmarks/peers/requirements`, and is called through the fastest "
+        "of its functions that we know (`benchmarks/peers/jobs`). A time is from the file to the "
+        "answer, after imports, warm: the median of three runs, or of fewer where they take over "
+        f"6 s. A tool is stopped after {found.limit:g} s, or once it holds four fifths of the "
+        "memory. Every answer was compared with the truth, to be sure that every tool was called "
+        "correctly. "
         "**Every peer answers for one ε; ours also for 50 budgets, one for each person**, and "
-        "protects on exact integers. A library of noise alone costs, on top of the bare query, "
-        "next to nothing: that is the line of Polars.",
+        "protects on exact integers. A library that only adds noise costs next to nothing on top "
+        "of the bare query: for that, see the Polars line.",
         *(table(found, task) for task in TASKS),
-        "Beside the seconds is the most memory that the processes of a tool held.",
+        "Next to the seconds is the most memory that the processes of a tool held.",
         costs(found),
-        "How each was asked: "
+        "How each was called: "
         + "; ".join(f"{tool.name}: {tool.how}" for tool in (*PEERS, *HOME))
         + ".",
         "**Where a peer wins.** " + (" ".join(won) if won else "Nowhere in this run."),
     ]
     if absent:
-        parts.append("**Who did not run.** " + " ".join(absent))
+        parts.append("**What did not run.** " + " ".join(absent))
     made, ran = found.seconds
     parts.append(f"Environments took {made:.0f} s, runs {ran:.0f} s.")
     return Section(
@@ -233,9 +234,9 @@ def costs(found: Measured) -> str:
         lines.append("| " + " | ".join(cells) + " |")
     lines.append("")
     lines.append(
-        "Packages of a peer are its whole environment with what reads the file; ours are those "
-        "that `pip install epsilons` brings, Polars among them. Starting Spark is not in the "
-        "seconds of the tables above."
+        "Packages of a peer are its whole environment, including what reads the file; ours are "
+        "those that `pip install epsilons` installs, including Polars. The time to start Spark "
+        "is not in the tables above."
     )
     return "\n".join(lines)
 
@@ -260,7 +261,7 @@ def wins(found: Measured) -> Iterator[str]:
         if time_taken < mine
     ]
     if quicker and mine is not None:
-        yield f"Sooner imported than ours with its engine ({mine:.2f} s): {', '.join(quicker)}."
+        yield f"Faster to import than ours with its engine ({mine:.2f} s): {', '.join(quicker)}."
     size = found.sizes.get(OURS.name, 0)
     smaller = [
         f"{name} ({found.sizes[name] / 1e6:.0f} MB)"
@@ -311,7 +312,7 @@ def missing(found: Measured, *, quick: bool) -> Iterator[str]:
                         f"{each.status}."
                     )
     if quick and LEFT_TO_FULL:
-        yield f"Left to the long form (`make bench-full`): {', '.join(LEFT_TO_FULL)}."
+        yield f"Only in the long form (`make bench-full`): {', '.join(LEFT_TO_FULL)}."
 
 
 def results(found: Measured) -> Iterator[Result]:

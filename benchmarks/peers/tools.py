@@ -64,7 +64,7 @@ PEERS = (
     peer(
         "PipelineDP",
         "pipelinedp",
-        "`DPEngine.aggregate` on `LocalBackend`, told that rows are people",
+        "`DPEngine.aggregate` on `LocalBackend`, with rows declared as people",
     ),
     peer("SmartNoise SQL", "smartnoise", "`SELECT` from a pandas frame, which it puts into SQLite"),
     peer("Tumult Analytics", "tumult", "`Session.evaluate` on Spark, all cores", java=True),

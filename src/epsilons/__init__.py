@@ -7,8 +7,8 @@
 
 `ep.plan` forecasts the error before any data is read, `ep.allocate` chooses who spends what, and
 `ep.verify.exact` recomputes the loss of each person from what was drawn. In `ep.local` everyone
-randomises their own value, and nobody has to be trusted; `ep.collector` asks people so, in their
-own browsers. `ep.theory` says what no method can beat.
+randomizes their own value, and nobody has to be trusted; `ep.collector` does this in people's own
+browsers. `ep.theory` says what no method can beat.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ WARNING: Final = (
 
 @dataclass(frozen=True)
 class Check:
-    """What a curator should know before they publish. It is private: no noise is in it.
+    """What a curator should know before they publish. It is private, because it has no noise.
 
     Attributes:
         statistic: what would be published.
@@ -39,7 +39,7 @@ class Check:
         below: rows that would be clipped to the lower bound; None if no bounds are known.
         above: rows that would be clipped to the upper bound; None if no bounds are known.
         undeclared: rows whose value is in no declared category; None for a mean.
-        without_value: people of whom no value is there.
+        without_value: people who have no value.
         two_budgets: people whose rows have different budgets.
         unusable_budget: people whose budget is negative, NaN or missing.
         zero_budget: people whose budget is 0: they are left out.
@@ -49,10 +49,10 @@ class Check:
         budgets: the smallest and the largest of all budgets that are above 0 and finite; None if
             there are none.
         refusals: why these data would be refused, a sentence each; nothing if they would not be.
-            Whether budgets are large enough for a range to be found is not among it.
+            Whether budgets are large enough for a range to be found is not checked.
         without_group: rows whose group is missing or not declared, of two columns in the worse one;
             None without groups.
-        not_known: rows of which it is missing if they are asked about; None where all are.
+        not_known: rows for which it is unknown whether they count; None where all do.
     """
 
     statistic: str
@@ -149,7 +149,7 @@ def check(
     levels: Any = None,
     cap: float | None = None,
 ) -> Check:
-    """Look at data before anything of it is published: for the curator, not for publication.
+    """Look at data before any of it is published: for the curator, not for publication.
 
     Nothing is drawn, nothing is spent, and no data is refused. The arguments are those of
     `epsilons.publish`.

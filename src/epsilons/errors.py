@@ -60,11 +60,11 @@ class BoundsError(ArgumentError):
 
 
 class ColumnError(ArgumentError):
-    """A column is not there, or is not of the type that it must be."""
+    """A column is missing, or does not have the type that it must have."""
 
 
 class KindError(ArgumentError, AttributeError):
-    """A release is asked for what only another kind of statistic has."""
+    """A release is asked for something that only another kind of statistic has."""
 
 
 class DataError(EpsilonsError, ValueError):
@@ -96,8 +96,8 @@ class LedgerError(EpsilonsError):
 
 
 class ClaimError(LedgerError):
-    """A name in a ledger stands for another question, or can no longer be used."""
+    """A name in a ledger belongs to another question, or can no longer be used."""
 
 
 class StorageError(LedgerError):
-    """The database of a ledger failed: nothing was released, and nothing is half charged."""
+    """The database of a ledger failed: nothing was released, and nobody was charged in part."""

@@ -114,7 +114,7 @@ def test_the_page_says_which_form_it_is() -> None:
     quick = page.render([], quick=True, seconds=1.0, about="")
     full = page.render([], quick=False, seconds=1.0, about="")
     assert "The quick form" in quick
-    assert "left to the long form" in quick
+    assert "only the long form" in quick
     assert "The long form" in full
     assert "The quick form" not in full
 

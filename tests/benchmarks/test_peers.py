@@ -323,7 +323,7 @@ def test_the_section_says_where_a_peer_wins() -> None:
         "(200 ms against 150 ms)." in page.text
     )
     assert "times as fast as epsilons for" not in page.text
-    assert "Sooner imported than ours with its engine (1.00 s): diffprivlib (0.50 s)." in page.text
+    assert "Faster to import than ours with its engine (1.00 s): diffprivlib (0.50 s)." in page.text
     assert "Smaller than ours (300 MB): diffprivlib (100 MB)." in page.text
     assert "Less memory than ours (2 GB) for the mean of 10⁶ rows: diffprivlib (1 GB)." in page.text
     assert any("diffprivlib is 1.33 times" in line for line in page.summary)

@@ -99,9 +99,9 @@ class Allocation:
     Attributes:
         levels: the distinct budgets ε, ascending.
         counts: the number of people of each level.
-        spent: the effective budget e ≤ ε of each level; the rest stays theirs.
+        spent: the effective budget e ≤ ε of each level; people keep the rest.
         weights: the weight of one person of each level in the mean.
-        total: what the weights sum to: 1 for every rule but minimax.
+        total: what the weights sum to: 1 for every rule except minimax.
         scale: the scale of the Laplace noise on a unit range; for frequencies, of each cell; for
             noise in stairs, that of Laplace noise with the same variance.
         risk: worst-case mean squared error, or the error not exceeded, on a unit range. For
@@ -110,8 +110,8 @@ class Allocation:
         aimed: the same for data of the spread that was guessed; `risk` if none was.
         method: the rule, by name.
         cap: the number τ of a rule of the form e = min(ε, τ); None for other rules.
-        keep: the probability with which a person of each level is used; None if all surely are.
-        goal: what was assumed of the data, and which error was to be small.
+        keep: the probability with which a person of each level is used; None if all are used.
+        goal: what was assumed about the data, and which error was minimized.
         stairs: the noise on a unit range, if it falls in stairs; None if it is Laplace noise.
         closed: the noise of cells, if it sums to zero; None if each has noise of its own.
         cube: the noise of a mean, if several are drawn together; None if it has its own.
@@ -166,7 +166,7 @@ class Allocation:
             What each person spends, in the same order.
 
         Raises:
-            BudgetError: somebody's budget is no number, or below every level of this allocation.
+            BudgetError: a budget is not a number, or is below every level of this allocation.
             ArgumentError: they are not one column.
         """
         people = budgets_of_people(epsilon)
@@ -207,9 +207,9 @@ def allocate(
         categories: for frequencies, the categories or how many there are; None for a mean.
         edges: for frequencies of bins, their edges, in place of categories.
         about: "people" or "population": see `epsilons.mean`.
-        related: whether budgets may go with values: True, False, or by how much.
-        spread: for a mean, a guess of the standard deviation in parts of the range: it moves the
-            cap. `risk` is the worst case all the same.
+        related: whether budgets may be related to values: True, False, or by how much.
+        spread: for a mean, a guess of the standard deviation as a fraction of the range: it moves
+            the cap. `risk` is the worst case regardless.
         loss: "mse"; "pac": the error not exceeded with probability `confidence`; or for
             frequencies "largest": see `epsilons.frequencies`.
         confidence: strictly between 0 and 1.

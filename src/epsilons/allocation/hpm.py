@@ -1,4 +1,4 @@
-"""The HPM and HPF families of paper *correlated*: minimisers of its surrogates, and rule A.
+"""The HPM and HPF families of paper *correlated*: minimizers of its surrogates, and rule A.
 
 With L = ln(k/β), k = 1 for the mean, the paper's surrogates are, up to a square root,
 
@@ -83,7 +83,7 @@ def _square(budgets: Budgets, noise_per_square: float) -> Effective:
 def _better(
     budgets: Budgets, log: float, near: Effective, small: Effective, *, sharp: bool
 ) -> Effective:
-    """The minimiser of min(f, g) + h is that of f + h or that of g + h."""
+    """The minimizer of min(f, g) + h is that of f + h or that of g + h."""
     first, second = weighing_of(budgets, near), weighing_of(budgets, small)
     distance = first.bias * 2.0 if sharp else math.sqrt(budgets.n * first.spread)
     # Products, not powers: a power that overflows raises, a product is ∞.

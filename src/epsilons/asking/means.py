@@ -122,7 +122,7 @@ def mean(
         all sets of results, the probabilities differ by at most a factor e^{e_i}, where e_i ≤ ε_i
         is what `release.spent` reports. Exact on integers: docs/proofs/additive.md.
         Under add/remove the same with and without person i, where e_i ≤ ε_i is what the rule
-        `release.spent` says of ε_i: docs/proofs/add-remove.md. A group that is not public, and
+        `release.spent` says about ε_i: docs/proofs/add-remove.md. A group that is not public, and
         whether i answered or is asked, counts as a value: docs/proofs/groups.md, parallel.md.
 
     Reference:

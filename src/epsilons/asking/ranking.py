@@ -168,7 +168,7 @@ def count(
 
     Guarantee:
         With and without person i the probabilities of results differ by at most a factor e^{e_i},
-        where e_i ≤ ε_i is what `release.spent` says of ε_i: docs/proofs/counts.md.
+        where e_i ≤ ε_i is what `release.spent` says about ε_i: docs/proofs/counts.md.
 
     Reference:
         Ghosh, Roughgarden and Sundararajan (2009): no other noise is better for a count, whatever

@@ -83,7 +83,7 @@ def variance(
         add/remove, pure, exact on integers: docs/proofs/moment.md, docs/proofs/pairs.md.
 
     Reference:
-        Paper *correlated*, Algorithm 2 (HPM), with a second sum at no price; new.
+        Paper *correlated*, Algorithm 2 (HPM); the second sum at no cost is new.
     """
     question = Variance(
         values,

@@ -41,7 +41,7 @@ class Level:
         epsilon: the budget, from 0.01 to 16.
 
     Raises:
-        ArgumentError: the name is no line of text (also BudgetError: epsilon is out of range).
+        ArgumentError: the name is not a line of text (also BudgetError: epsilon is out of range).
     """
 
     name: str
@@ -63,7 +63,7 @@ class Level:
 
     @property
     def truly(self) -> int:
-        """Of 100 people so many send what they were asked, on average, rounded; others flip it."""
+        """How many of 100 people send the truth on average, rounded; the others flip it."""
         return 100 - (200 * threshold(self.epsilon) + WORD) // (2 * WORD)
 
 
@@ -73,13 +73,13 @@ USUAL_LEVELS: Final = (Level("strong", 0.5), Level("medium", 1.0), Level("light"
 
 @dataclass(frozen=True, kw_only=True)
 class Survey:
-    """A survey, checked when it is made. It holds nothing secret, and is published whole.
+    """A survey, checked when it is made. It holds nothing secret, and all of it is published.
 
     Args:
         id: of the survey in addresses: small letters, digits and hyphens, at most 64.
         question: what people are asked, one line.
         kind: "yes-no", "one-of" (of `options`), or "number" (within `bounds`).
-        closes: when the survey closes: fixed beforehand, since an interval holds for a time that
+        closes: when the survey closes: fixed in advance, since an interval holds for a time that
             nobody chose by looking. A moment with its time zone.
         organiser: who asks, and to whom reports go, in words.
         options: for "one-of": from 2 to 50 labels.
@@ -170,7 +170,7 @@ class Survey:
                 `closes` is a moment or its text as in 2026-12-01T18:00:00Z.
 
         Raises:
-            ArgumentError: a key is not known or missing, or an argument is invalid.
+            ArgumentError: a key is unknown or missing, or an argument is invalid.
         """
         known = [field.name for field in fields(cls)]
         for key in held:
@@ -189,7 +189,7 @@ class Survey:
 
         Raises:
             FileError: the file is not there, or is not TOML.
-            ArgumentError: a key is not known or missing, or something does not fit.
+            ArgumentError: a key is unknown or missing, or something does not fit.
         """
         where = Path(path)
         try:

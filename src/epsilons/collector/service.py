@@ -37,7 +37,7 @@ TIRED: Final = Outcome(429, "Too many invitations failed. Open the link as it wa
 
 
 class Made(NamedTuple):
-    """What a new survey comes with. Both are shown once: the file holds their hashes alone.
+    """What a new survey comes with. Both are shown once: the file holds only their hashes.
 
     Attributes:
         key: of the organiser.
@@ -52,7 +52,7 @@ def create(path: str | Path, survey: Survey) -> Made:
     """Make a survey, and its invitations.
 
     Args:
-        path: of the file that keeps it; it is made if it is not there.
+        path: of the file that keeps it; it is created if it does not exist.
         survey: what is asked.
 
     Raises:
@@ -85,7 +85,7 @@ class Service:
         now: the moment, for tests of closing times.
 
     Raises:
-        FileError: the file is not there, or is not one of a collector.
+        FileError: the file does not exist, or does not belong to a collector.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Service:
         self.close()
 
     def close(self) -> None:
-        """Write what waits, and let go of the file."""
+        """Write what is waiting, and release the file."""
         self._writer.close()
         self._store.close()
 
@@ -206,7 +206,7 @@ class Service:
     def estimate(self, name: str) -> dict[str, Any]:
         """What the organiser's page shows: how many answered, the estimate and how far off it is.
 
-        The interval of 95 % holds at the closing time, which was fixed beforehand; not for a moment
+        The 95 % interval holds at the closing time, which was fixed in advance; not for a moment
         that was chosen because the numbers looked good.
         """
         found = self._live[self.survey(name).id].estimate()
@@ -215,7 +215,7 @@ class Service:
         return {**found, "invited": many, "used": used, "status": self.status(name)}
 
     def shut(self, name: str) -> str:
-        """Close a survey for good. Before its time, that is written down.
+        """Close a survey for good. If it is before its closing time, that is recorded.
 
         Returns:
             Its status.
@@ -236,7 +236,7 @@ class Service:
             Their tokens, which are shown once.
 
         Raises:
-            ArgumentError: there is no such survey, or `many` is no number of invitations.
+            ArgumentError: there is no such survey, or `many` is not a number of invitations.
         """
         if type(many) is not int or not 1 <= many <= MOST_INVITATIONS:
             raise ArgumentError(f"many={many!r} must be a whole number from 1 up.")

@@ -54,7 +54,7 @@ def serve(service: Service, port: int = 8470, proxy: str | None = None) -> None:
 
     Raises:
         MissingExtraError: the extra `collector` is not installed.
-        ArgumentError: the proxy is no address, or the port is taken.
+        ArgumentError: the proxy is not an address, or the port is taken.
     """
     address = address_of(port, proxy)
     try:

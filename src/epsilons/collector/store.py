@@ -74,7 +74,7 @@ class Submission(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a submission: a status of HTTP, and why."""
+    """What became of a submission: an HTTP status, and why."""
 
     status: int
     reason: str

@@ -211,8 +211,8 @@ def _over_people(methods: tuple[str, ...], epsilon: float, *, ratio: bool) -> An
                 ]
         return Result(
             rows,
-            "MSE (times ε²/2), not normalised by n, as printed: for very few people clipping hides "
-            "the noise, and all algorithms are alike."
+            "MSE (times ε²/2), not normalized by n, as printed: for very few people clipping hides "
+            "the noise, and all algorithms perform alike."
             if not ratio
             else "How many times larger the mean squared error is than that of the last algorithm.",
         )

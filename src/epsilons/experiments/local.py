@@ -93,11 +93,11 @@ def _figure(dimension: int) -> Any:
         )
         if dimension > 1:
             words += (
-                f"With the printed radius, twice too large, {half['printed radius']:.4g}: that is "
+                f"With the printed radius, twice too large, {half['printed radius']:.4g}: this is "
                 "what the published figure shows (about 0.054)."
             )
         else:
-            words += "For one bit the paper's weights are ours."
+            words += "For one bit, the paper's weights equal ours."
         return Result(rows, words, (("lower_bound", "error", "standard_error"),))
 
     return run

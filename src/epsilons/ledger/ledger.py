@@ -65,12 +65,12 @@ class Ledger:
 
         Args:
             where: the path of a new file, or the address of a PostgreSQL server.
-            neighbours: "replace" or "add-remove", for life: mixing both would tell, in the counts
+            neighbours: "replace" or "add-remove", for life: mixing both would reveal, in the counts
                 of one, who takes part in the other.
 
         Raises:
-            ArgumentError: neighbours are not known.
-            LedgerError: there is something already.
+            ArgumentError: neighbours are unknown.
+            LedgerError: there is something there already.
             StorageError: the database cannot be opened.
         """
         parameters.choice("neighbours", neighbours)
@@ -115,9 +115,9 @@ class Ledger:
         Args:
             data: any table that a release reads, or the path of a file; None if the others are
                 arrays.
-            person: whose row it is: whole numbers or text.
+            person: which person a row belongs to: integers or text.
             epsilon: what each of them gives for life: an array, the name of a column, or one number
-                for all. The shortest decimal of it, rounded down to nano-ε, is the budget.
+                for everyone. Its shortest decimal, rounded down to nano-ε, is the budget.
             separator: what separates the columns of a CSV file.
             consent: why budgets may be raised, in words that are written down. Lowering needs none.
 
@@ -128,7 +128,7 @@ class Ledger:
             ArgumentError: an argument is invalid (also BudgetError, ColumnError).
             DataError: a row has no person, or somebody has two budgets.
             LedgerError: under replace, a budget would be raised without consent. Under add/remove
-                it stays as it was, and nobody is told.
+                it stays as it was, without a message.
             StorageError: the database failed: nothing was changed.
         """
         found = tally.enrolled(tally.source(data, separator), person, epsilon)
@@ -143,7 +143,7 @@ class Ledger:
     def withdraw(self, person: Any) -> None:
         """Take back whatever of a person's budget is not spent.
 
-        A release that is open may still charge what it offered before; no other will.
+        A release that is open may still charge what it has already offered; no other will.
 
         Args:
             person: an id.
@@ -175,14 +175,14 @@ class Ledger:
         enrolment.erase(self._book, tally.tag(person))
 
     def claim(self, name: str, *, at_most: Any = None, share: Any = None) -> Claim:
-        """What is left to people, for one release: `ep.mean(…, ledger=ledger.claim(…))`.
+        """A claim on what people have left, for one release: `ep.mean(…, ledger=ledger.claim(…))`.
 
         Args:
             name: what the release is called in the ledger. Asked again under the same name, the
                 same question has the same answer, at no charge.
             at_most: the most that anyone spends on it, in ε.
             share: the most that anyone spends on it, as a share of their whole budget, such as
-                1/12: then a series of releases treats the strict and the generous alike.
+                1/12: then a series of releases treats strict and generous people alike.
 
         Raises:
             ArgumentError: neither is given, or one is out of its range.
@@ -218,11 +218,11 @@ class Ledger:
         names: Iterable[str] | None = None,
         tolerances: Any = None,
     ) -> Series:
-        """Forecast a series of releases under one ε for life.
+        """Forecast a series of releases under one lifetime ε for each person.
 
         Args:
             questions: a list such as `[ep.Mean("wage", bounds=(0, 100))] * 12`, in the order in
-                which they will be asked. Of their data nothing is looked at.
+                which they will be asked. Their data are not read.
             names: of the releases; numbers, if they are not given.
             tolerances: which error of each is tolerated, in the units of its data; its whole range,
                 if they are not given. Shares make all errors the same part of it.
@@ -250,7 +250,7 @@ class Ledger:
         return series(people, asked, called, tolerances)
 
     def abandon(self, name: str) -> None:
-        """Give up a release that was opened and never drawn: it holds nothing back any more.
+        """Give up a release that was opened and never drawn: it no longer holds anything back.
 
         Args:
             name: of the release.
@@ -290,7 +290,7 @@ class Ledger:
         return history.past(self._book)
 
     def status(self) -> Status:
-        """The ledger at a glance; under add/remove nothing that depends on who is a member."""
+        """The ledger at a glance; under add/remove, nothing that depends on who is a member."""
         return history.status(self._book)
 
     def check(self, head: str | None = None) -> Findings:
@@ -298,8 +298,8 @@ class Ledger:
 
         Args:
             head: an end of the chain that was kept elsewhere, or that a release carried out
-                (`release.ledger.head`). Without it a chain that was made anew as a whole, or whose
-                end was removed, is not noticed.
+                (`release.ledger.head`). Without it, a chain that was rewritten completely, or
+                whose end was removed, is not noticed.
 
         Returns:
             What is wrong; `.require()` raises if anything is.
@@ -310,7 +310,7 @@ class Ledger:
         """Write the tables as Parquet files, for an auditor. Under add/remove they are private.
 
         Args:
-            folder: where; it is made if it is not there.
+            folder: where; it is created if it does not exist.
 
         Raises:
             FileError: a file cannot be written.
@@ -318,7 +318,7 @@ class Ledger:
         return history.export(self._book, Path(folder))
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self._book.store.close()
 
     def __enter__(self) -> Self:

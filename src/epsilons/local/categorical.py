@@ -44,7 +44,7 @@ _WORK = 1 << 20
 @storable
 @dataclass(frozen=True, eq=False)
 class Frequencies(Randomizer):
-    """A category of each person, at each person's own budget; all shares are estimated.
+    """A category from each person, at their own budget; all shares are estimated.
 
     Args:
         categories: the labels (strings, integers or booleans), or how many there are, for the
@@ -53,7 +53,7 @@ class Frequencies(Randomizer):
             random row of signs from the public seed, and one bit, as in paper *local*; its
             estimate takes time n·d. "rappor": one bit for each category, as in paper *correlated*.
             "auto" is "hadamard".
-        public_seed: of the signs of "projection", an integer from 0 to 2⁶⁴ − 1. It is no secret.
+        public_seed: of the signs of "projection", an integer from 0 to 2⁶⁴ − 1. It is public.
         other: the label that catches every value that is not declared; without it these are
             refused.
         levels: the menu: all budgets that people are offered. A report at any other is refused.
@@ -69,7 +69,7 @@ class Frequencies(Randomizer):
 
     Reference:
         Paper *local*, Algorithm 5, with signs by hash in place of a stored matrix; the same with a
-        Walsh-Hadamard matrix, without its row of ones, which tells nothing. Paper *correlated*,
+        Walsh-Hadamard matrix, without its uninformative row of ones. Paper *correlated*,
         Appendix L (k-RAPPOR).
     """
 
@@ -100,7 +100,7 @@ class Frequencies(Randomizer):
 
     @property
     def middle(self) -> float:
-        """The middle of what one report says of the share of a category."""
+        """The middle of what one report says about the share of a category."""
         if self.method == "rappor":
             return 0.5
         return 1.0 / order(self.cells) if self.method == "hadamard" else 0.0

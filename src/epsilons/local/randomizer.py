@@ -60,13 +60,13 @@ class Randomizer(ABC):
 
     @property
     def terms(self) -> Terms:
-        """On which terms reports are let in."""
+        """On which terms reports are accepted."""
         return Terms(self.levels)
 
     @property
     @abstractmethod
     def parameters(self) -> bytes:
-        """The public parameters, as they stand in every report."""
+        """The public parameters, as stored in every report."""
 
     @property
     def fingerprint(self) -> int:
@@ -105,7 +105,7 @@ class Randomizer(ABC):
         """How far off an estimate will be if people with these budgets report.
 
         Args:
-            budgets: the people: a function of budgets alone, so that nobody has to report.
+            budgets: the people. The forecast depends on budgets alone, so nobody has to report.
             weights: "variance", "paper" or "uniform", as in `state`.
 
         Returns:
@@ -200,12 +200,12 @@ class Randomizer(ABC):
                 always weigh nothing.
 
         Returns:
-            All that `estimate` needs of them.
+            All that `estimate` needs from them.
 
         Raises:
             DataError: a report is malformed, too long, of another mechanism, or at a budget that is
                 not on the menu, or there is none. Nothing of the batch, or of `data`, is used then.
-            ArgumentError: arguments do not fit together, or `data` has not the columns it needs.
+            ArgumentError: arguments do not fit together, or `data` lacks columns that it needs.
             FileError: `data` is a path, and the file cannot be read.
         """
         parameters.choice("weights", weights, WEIGHTS)

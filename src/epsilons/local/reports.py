@@ -25,7 +25,7 @@ class Reports:
 
     Attributes:
         kind: "bit", "mean", "vector" or "frequencies".
-        parameters: the public parameters of the mechanism, as they stand in a report.
+        parameters: the public parameters of the mechanism, as stored in a report.
         private: False if any was drawn from a seed.
         epsilon: the budget of each person.
         columns: the answers: docs/local-reports.md says what each kind has.
@@ -68,7 +68,7 @@ class Reports:
             data: exactly one batch.
 
         Returns:
-            The reports. Whether they fit a mechanism is asked when they are estimated from.
+            The reports. Whether they fit a mechanism is checked when they are used for an estimate.
 
         Raises:
             DataError: the bytes are malformed, cut short, too long or of another version.
@@ -101,15 +101,15 @@ class Reports:
         """Read a table of reports.
 
         Args:
-            columns: arrays by name, as `to_columns` makes them; others are passed over.
-            mechanism: that which reports are to be of. A table names its mechanism and public
+            columns: arrays by name, as `to_columns` makes them; others are ignored.
+            mechanism: the one that reports must belong to. A table names its mechanism and public
                 parameters by a fingerprint, and does not hold them.
 
         Returns:
             The reports.
 
         Raises:
-            ColumnError: a column is not there, not of its type, or not of the length of the others.
+            ColumnError: a column is missing, has the wrong type, or another length than the others.
             DataError: a report is malformed, or of another mechanism or other parameters.
         """
         kind, parameters = mechanism.kind, mechanism.parameters

@@ -49,7 +49,7 @@ _ENOUGH: Final = 1e8
 @storable
 @dataclass(frozen=True)
 class Bit(Randomizer):
-    """Yes or no from each person, at each person's own budget; the share of yes is estimated.
+    """Yes or no from each person, at their own budget; the share of yes is estimated.
 
     Args:
         missing: "error" refuses a value that is missing; "midpoint" tosses a fair coin in its
@@ -130,10 +130,10 @@ class Bit(Randomizer):
 @storable
 @dataclass(frozen=True)
 class Mean(Randomizer):
-    """A number of each person on a known range, at each person's own budget.
+    """A number from each person on a known range, at their own budget.
 
     Args:
-        bounds: (lo, hi): the range that values can have; what lies outside is cut to it.
+        bounds: (lo, hi): the range that values can have; values outside are clipped.
         method: "bit" rounds a value at random to one end of the range and sends one bit by
             randomized response; numbers with noise are refused, so that a lie weighs no more than
             an answer. "laplace" sends the value on an integer grid plus noise (one bit all the same
@@ -173,7 +173,7 @@ class Mean(Randomizer):
 
     @property
     def terms(self) -> Terms:
-        """Only where people are trusted are numbers with noise let in."""
+        """Numbers with noise are accepted only where people are trusted."""
         return Terms(self.levels, numbers=self.method == "laplace")
 
     @property

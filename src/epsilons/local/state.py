@@ -132,7 +132,7 @@ class Terms(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """All that an estimate needs of the reports seen so far. It pickles, and merges with `+`.
+    """All that an estimate needs from the reports seen so far. It pickles, and merges with `+`.
 
     Merging is associative and commutative: counts exactly, sums up to the last digits of float64.
 
@@ -145,7 +145,7 @@ class State:
         total: Σ w·answer: one number, or one for each coordinate, row or cell.
         sums: what intervals and risk need.
         levels: who had which budget.
-        terms: on which terms reports were let in: the declared levels, or None; for means, whether
+        terms: how reports were accepted: the declared levels, or None; for means, also whether
             numbers with noise were.
     """
 
@@ -161,7 +161,7 @@ class State:
 
     @property
     def question(self) -> tuple[str, bytes, str, Terms]:
-        """What two states must agree in to be merged."""
+        """What two states must agree on to be merged."""
         return self.kind, self.parameters, self.weights, self.terms
 
     def __add__(self, other: State) -> State:

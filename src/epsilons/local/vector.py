@@ -42,14 +42,14 @@ _WORK = 1 << 18
 @storable
 @dataclass(frozen=True)
 class Vector(Randomizer):
-    """A vector of each person in an ℓ2 ball, at each person's own budget.
+    """A vector from each person in an ℓ2 ball, at their own budget.
 
     A report is a random seed and some signs. The seed names public directions, and does not depend
     on the vector; each sign says on which side of a direction the vector lies, and is private.
 
     Args:
         dimension: how many coordinates a vector has, from 1 to 1,000,000.
-        radius: of the ball around 0 that holds all vectors; what lies outside is drawn to it.
+        radius: of the ball around 0 that holds all vectors; vectors outside are clipped to it.
         method: "duchi" sends one sign by randomized response. "auto" sends as many signs as give
             the smallest worst-case variance at each ε: one up to ε = 1.3, several beyond, which
             are answered together from a cap of the cube of signs.

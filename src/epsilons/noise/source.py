@@ -102,16 +102,16 @@ class System(Source):
 
 
 class Seeded(Source):
-    """A reproducible stream, for simulation: **never private**, for who knows the seed knows all.
+    """A reproducible stream, for simulation: **never private**: the seed reveals everything.
 
     The stream is NumPy's PCG64 from `numpy.random.SeedSequence(seed, spawn_key=(SEPARATE,))`, which
     NumPy keeps the same on every platform and in every version. Bytes come in whole words: the rest
-    of a word is dropped, so the stream depends on the sizes of the requests. It is apart from
-    `numpy.random.default_rng(seed)` and all that is spawned from it, so that data which were made
-    from the same seed do not go together with the noise.
+    of a word is dropped, so the stream depends on the sizes of the requests. It is separate from
+    `numpy.random.default_rng(seed)` and everything spawned from it, so data made from the same seed
+    are unrelated to the noise.
 
     Guarantee: two sources of one seed answer the same requests with the same bits. Their
-    uniformity is statistical, and no adversary is withstood.
+    uniformity is statistical, and there is no protection against an adversary.
 
     Args:
         seed: any integer of at least 0.

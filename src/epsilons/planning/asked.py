@@ -15,7 +15,7 @@ class Asked(Shown):
 
     @property
     def loss(self) -> str:
-        """Which error is to be small."""
+        """Which error is minimized."""
         return self.goal.loss
 
     @property

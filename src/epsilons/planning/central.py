@@ -63,7 +63,7 @@ class Plan(Asked):
         advice: one sentence on what to do.
         budgets: the people.
         bounds: the range of the values.
-        goal: what is assumed of the data, and which error is to be small.
+        goal: what is assumed about the data, and which error is minimized.
         statistic: what is estimated.
         neighbours: "replace", or "add-remove": then the people are a guess, and errors are leading
             terms for as many people as were guessed.
@@ -82,7 +82,7 @@ class Plan(Asked):
 
     @property
     def assumption(self) -> Assumption:
-        """What is taken to be true of the data."""
+        """What is assumed about the data."""
         return self.goal.assumption
 
     @property
@@ -91,7 +91,7 @@ class Plan(Asked):
         return self.goal.categories or 0
 
     def need(self, *, rmse: float | None = None, pac: float | None = None) -> tuple[Need, ...]:
-        """How many more people at each level would reach a wanted error.
+        """How many more people at each level it would take to reach an error.
 
         Args:
             rmse: the typical error that is wanted, in data units; or
@@ -122,7 +122,7 @@ class Plan(Asked):
 
     @cached_property
     def gains(self) -> GainsData:
-        """How many times smaller the typical error is than with one ε for all.
+        """How many times smaller the typical error is than with a single ε for everyone.
 
         "threshold": everyone below the best threshold is left out, and the others are treated
         alike. "uniform": everyone is treated like the strictest.
@@ -148,17 +148,17 @@ class Plan(Asked):
 
     @property
     def spread(self) -> float | None:
-        """A guess of the standard deviation in parts of the range; None if there is none."""
+        """A guess of the standard deviation as a fraction of the range; None if there is none."""
         return self.goal.spread if isinstance(self.goal, MeanGoal) and self.goal.guessed else None
 
     @cached_property
     def guess(self) -> Guess | None:
-        """What the guess of the spread buys, and what it costs if it is wrong."""
+        """What the guess of the spread gains, and what it costs if it is wrong."""
         return guess_of(self.budgets, self.goal, self.bounds, self.neighbours, self.cap)
 
     @cached_property
     def options(self) -> tuple[Option, ...]:
-        """What could be assumed, guessed or asked for, and is not: what buys most first."""
+        """What could be assumed, guessed or asked for, and is not: what helps most comes first."""
         width = self.bounds[1] - self.bounds[0]
 
         def error(goal: Goal) -> float:
@@ -177,14 +177,14 @@ class Plan(Asked):
 
     @property
     def hint(self) -> str:
-        """One sentence on what would buy most."""
+        """One sentence on what would help most."""
         return hint_of(self.options, error_words(self.loss, self.confidence))
 
     @cached_property
     def lower_bound(self) -> float:
         """An error that no method can stay below in the worst case, in data units.
 
-        It speaks of the loss that the plan makes small: docs/limits.md.
+        It refers to the loss that the plan minimizes: docs/limits.md.
         """
         return least_error(
             self.budgets,
@@ -284,7 +284,7 @@ def central_plan(
     Args:
         statistic: what is estimated, by name.
         budgets: the people, or for add/remove a guess.
-        goal: what is assumed of the data, and which error is to be small.
+        goal: what is assumed about the data, and which error is minimized.
         limits: the range.
         neighbours: "replace" or "add-remove".
         cap: for add/remove, the most that anyone spends, if the caller said so.

@@ -64,14 +64,14 @@ class RangePlan(Asked):
     Attributes:
         forecasts: for values that are spread out, which one look is enough for, and for values that
             lie close together. If there are too few people, for as many as are needed.
-        quantile: any shape: the low quantile that is asked for, the high one being one minus it.
-        wider: any shape: how many times as wide as the two are apart the range is made.
+        quantile: any shape: the low quantile that is asked for; the high one is one minus it.
+        wider: any shape: the width of the range, as a multiple of the distance of the two.
         width: Gaussian shape: how wide the range is, in standard deviations, at most.
         failure: Gaussian shape: a bound on the probability that the range is wrong.
         people_needed: about how many people with budgets like these it takes; None if there are
             enough.
         budgets: the people, or for add/remove a guess.
-        goal: what is assumed of the data, and which error is to be small.
+        goal: what is assumed about the data, and which error is minimized.
         shape: "any" or "gaussian".
         neighbours: "replace" or "add-remove".
         cap: for add/remove, the most that anyone spends, if the caller said so.
@@ -113,7 +113,7 @@ class RangePlan(Asked):
 
     @cached_property
     def options(self) -> tuple[Option, ...]:
-        """What could be assumed or asked for, and is not: what buys most first; if enough."""
+        """What could be assumed or asked for, and is not, the most helpful first; if enough."""
         if not self.enough:
             return ()
         now = self._error(self.forecasts[0])
@@ -137,7 +137,7 @@ class RangePlan(Asked):
 
     @property
     def hint(self) -> str:
-        """One sentence on what would buy most."""
+        """One sentence on what would help most."""
         if not self.enough:
             return (
                 "What would help most: bounds=(lo, hi), a range that you can defend without "

@@ -55,7 +55,7 @@ class GroupsPlan:
         groups_are: "private" or "public".
         bounds: the range of the values.
         confidence: of the intervals.
-        assumption: what is taken to be true of the data.
+        assumption: what is assumed about the data.
         forecasts: of a group of an even share of the people, and of smaller ones.
         spent: who pays what: for each level ε, people, spent and kept.
     """

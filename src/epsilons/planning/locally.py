@@ -87,9 +87,9 @@ class LocalPlan(Asked):
         forecasts: one for each kind, the best first.
         budgets: the people.
         bounds: the range of the values; (0, 1) for shares, and for vectors.
-        goal: of a curator: an independent sample, whose budgets say nothing of values.
+        goal: of a curator: an independent sample, whose budgets say nothing about values.
         dimension: of vectors; None for numbers and categories.
-        curator: what a trusted one would have; None for vectors.
+        curator: the error that a trusted one would have; None for vectors.
     """
 
     forecasts: tuple[LocalForecast, ...]
@@ -101,7 +101,7 @@ class LocalPlan(Asked):
 
     @property
     def best(self) -> str:
-        """The kind of report with the least error."""
+        """The kind of report with the smallest error."""
         return self.forecasts[0].method
 
     @property
@@ -136,7 +136,7 @@ class LocalPlan(Asked):
 
     @cached_property
     def options(self) -> tuple[Option, ...]:
-        """What could be asked for, and is not: what buys most first."""
+        """What could be asked for, and is not: what helps most comes first."""
         now = self._error(self.forecasts[0])
         few = merged(self.budgets, _QUESTIONED)
 
@@ -152,7 +152,7 @@ class LocalPlan(Asked):
 
     @property
     def hint(self) -> str:
-        """One sentence on what would buy most."""
+        """One sentence on what would help most."""
         return hint_of(self.options, error_words(self.loss, self.confidence))
 
     def __getitem__(self, method: str) -> LocalForecast:

@@ -76,7 +76,7 @@ class SeveralPlans(Shown):
     Attributes:
         each: what each question would give.
         budgets: the people, or for add/remove a guess.
-        questions: that were asked; of their columns nothing is read.
+        questions: that were asked; their columns are not read.
         neighbours: "replace" or "add-remove".
         cap: for add/remove, the most that anyone spends on all of them, if the caller said so.
     """

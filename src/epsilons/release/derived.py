@@ -59,7 +59,7 @@ class Derived:
 
         With `person` it is the sum of everyone's own mean. Under replace it is n times the mean.
         Under add/remove it comes from the two noisy sums themselves, if everyone who counts has the
-        same weight; who is below the lowest level is in no sum.
+        same weight; people below the lowest level are in no sum.
 
         Args:
             confidence: strictly between 0 and 1.
@@ -69,10 +69,10 @@ class Derived:
 
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1.
-            KindError: this is no mean of these very people, or nothing is proven of their total.
+            KindError: this is not a mean of these very people, or no total is proven.
 
         Guarantee:
-            The interval misses with a probability of at most 1 − confidence:
+            The interval misses with probability at most 1 − confidence:
             docs/proofs/counts.md.
         """
         release = cast("Release", self)
@@ -93,7 +93,7 @@ class Derived:
         """How many people are in each category, from their shares: nothing more is spent.
 
         Under replace it is n times the shares. Under add/remove it is the noisy counts themselves,
-        if everyone who counts has the same weight; who is below the lowest level is in none.
+        if everyone who counts has the same weight; people below the lowest level are in none.
 
         Args:
             confidence: strictly between 0 and 1.
@@ -103,11 +103,11 @@ class Derived:
 
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1.
-            KindError: these are no shares of these very people, or nothing is proven of numbers.
+            KindError: these are not shares of these very people, or no numbers are proven.
 
         Guarantee:
-            Each interval, and the band as a whole, misses with a probability of at most
-            1 − confidence: docs/proofs/counts.md.
+            Each interval, and the band as a whole, misses with probability at most 1 − confidence:
+            docs/proofs/counts.md.
         """
         release = cast("Release", self)
         level, estimate = parameters.confidence(confidence), release.estimate
@@ -136,11 +136,11 @@ class Derived:
 
         Raises:
             ArgumentError: q or the confidence is not strictly between 0 and 1.
-            KindError: this is no release of bins that hold every number between two ends.
+            KindError: this is not a release of bins that cover every number between two ends.
 
         Guarantee:
-            Over all data that the assumption allows, the interval misses with a probability of at
-            most 1 − confidence: docs/proofs/quantiles.md.
+            Over all data that the assumption allows, the interval misses with probability at most
+            1 − confidence: docs/proofs/quantiles.md.
         """
         release = cast("Release", self)
         share = parameters.quantiles(q)

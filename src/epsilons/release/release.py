@@ -41,25 +41,26 @@ class Release(Tabled, Shown, Derived):
         n_is_noisy: whether `n` is a noisy count.
         method: the rule that chose who spends what.
         neighbours: what counts as a change of one person.
-        about: whose truth was estimated: of "people" or of the "population" they are a sample of.
-        related: whether budgets may go with values: True, False, or by how much.
-        loss: which error was made small.
+        about: whose truth was estimated: that of these "people", or of the "population" they are a
+            sample of.
+        related: whether budgets may be related to values: True, False, or by how much.
+        loss: which error was minimized.
         confidence: of the interval that is printed.
         risk: worst-case mean squared error of `raw` in squared data units, or for loss "pac" the
             error not exceeded with probability `confidence`, in data units (for frequencies, of the
-            worst category). Of frequencies it is the sum of the squares of all categories, or for
-            loss "largest" the largest of them. It bounds the error of a mean's `value`, too, and
-            the sum of squares that of projected shares. Of private groups it is that of the shares
-            of their cells, of which the means are ratios.
+            worst category). For frequencies it is the sum of squares over all categories, or for
+            loss "largest" the largest of them. It also bounds the error of a mean's `value`, and
+            the sum of squares bounds that of projected shares. For private groups it is that of the
+            shares of their cells, whose ratios are the means.
         exact: whether `risk` is the exact worst case, or a proven bound on it.
         spent: a rule from ε to what was spent of it, with a row for each level, strictest first:
             ε, people (None where that is private), what each of them spent and kept.
         expected: how many people are expected at which budgets, where that is private.
         protects: what is protected, in words.
         assumes: what was assumed, in words.
-        treats: what became of values that do not fit, in words: of the call, never of the data.
-        missing: what a missing value got: "error" if it was refused, "midpoint", or "exclude" if
-            whoever has no other is left out.
+        treats: how values that do not fit are treated, in words: from the call, never the data.
+        missing: what happens to a missing value: "error" if it is refused, "midpoint", or "exclude"
+            if people without any other value are left out.
         private: False if it was drawn from a seed.
         mechanism: the frozen object it was drawn from, without data; `epsilons.verify.exact`
             reads it.
@@ -68,7 +69,7 @@ class Release(Tabled, Shown, Derived):
         name: of the column that was measured; None if an array was given.
         date: the day of the release in UTC, as YYYY-MM-DD.
         version: of epsilons that made it.
-        ledger: under which name it stands in a ledger, if it was charged to one.
+        ledger: its name in a ledger, if it was charged to one.
     """
 
     LATER: ClassVar = ("ledger",)
@@ -110,18 +111,18 @@ class Release(Tabled, Shown, Derived):
         return self.estimate.raw
 
     def interval(self, confidence: float = 0.95) -> tuple[Any, Any]:
-        """A range that holds the truth with at least this probability.
+        """A range that contains the truth with at least this probability.
 
-        Of several numbers each by itself: `band` speaks of all categories at once, `radius` of all
-        coordinates. It comes from budgets, public facts and what was drawn. Of a mean, a spread
-        that was drawn makes it narrower, where public facts forecast so.
+        If there are several numbers, each has its own: `band` covers all categories at once,
+        `radius` all coordinates. It comes from budgets, public facts and what was drawn. For a
+        mean, the spread that was drawn is used where public facts predict a narrower interval.
 
         Args:
             confidence: strictly between 0 and 1.
 
         Returns:
-            (low, high): two numbers, or two arrays. Cut to what can be, where the range is known;
-            infinite where a range was found and too little is known of the spread.
+            (low, high): two numbers, or two arrays. Clipped to possible values where the range is
+            known; infinite where a range was found and too little is known about the spread.
 
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1.
@@ -129,20 +130,20 @@ class Release(Tabled, Shown, Derived):
         Guarantee:
             Over all data that the assumption allows, the probability that the interval misses is at
             most 1 − confidence. It is exact for the mean of these very people if budgets may be
-            related to values and everyone is surely used, and otherwise a proven bound:
+            related to values and everyone is used, and otherwise a proven bound:
             docs/proofs/risk.md.
         """
         return self.estimate.interval(self.assumption, parameters.confidence(confidence))
 
     def band(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
-        """Ranges that hold all shares, quantiles or means of groups at once with this probability.
+        """Ranges that contain all shares, quantiles or group means at once with this probability.
 
         Args:
             confidence: strictly between 0 and 1.
 
         Returns:
-            (low, high), arrays in the order of the categories, quantiles or groups, cut to what
-            can be.
+            (low, high), arrays in the order of the categories, quantiles or groups, clipped to
+            possible values.
 
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1, or there are neither
@@ -157,7 +158,7 @@ class Release(Tabled, Shown, Derived):
         return told.band(self.assumption, parameters.confidence(confidence))
 
     def radius(self, confidence: float = 0.95) -> float:
-        """How far a true mean vector is from `raw` at most, in ℓ2, with at least this probability.
+        """The most that the true mean vector is from `raw`, in ℓ2, with at least this probability.
 
         Args:
             confidence: strictly between 0 and 1.
@@ -178,12 +179,12 @@ class Release(Tabled, Shown, Derived):
 
         Returns:
             A proven bound on the distance between `raw` and the estimate from the other reports
-            alone: in data units, of the worst category, or in ℓ2; ∞ if so many may have all the
-            weight. It is reached where all of them claim the budget that weighs most, and say the
+            alone: in data units, of the worst category, or in ℓ2; ∞ if that many may have all the
+            weight. It is attained if all of them claim the budget that weighs most, and say the
             same.
 
         Raises:
-            ArgumentError: `lies` is not a whole number from 0 to n, or nobody sent reports.
+            ArgumentError: `lies` is not an integer from 0 to n, or nobody sent reports.
         """
         return self.estimate.influence(lies)
 
@@ -205,16 +206,16 @@ class Release(Tabled, Shown, Derived):
 
     @property
     def assumption(self) -> Assumption:
-        """What was taken to be true of the data."""
+        """What was assumed about the data."""
         return Assumption(self.about, self.related)
 
     @cached_property
     def sides(self) -> tuple[Side, ...]:
         """What is known if budgets are related to values in any way, by 0.05 of the range, or not.
 
-        For each answer the interval and the error of this release, and what it would have bought to
-        assume it from the start: the cap, and the typical error with it, in data units. There is
-        none where a range was found and the population is taken to be Gaussian.
+        For each answer, the interval and the error of this release, and what assuming it from the
+        start would have given: the cap, and the typical error with it, in data units. There is
+        none where a range was found and the population is assumed to be Gaussian.
         """
         levels, people = None, None
         if self.expected is not None:
@@ -234,7 +235,7 @@ class Release(Tabled, Shown, Derived):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The range of the values, known or found; values outside of it were clipped."""
+        """The range of the values, known or found; values outside it were clipped."""
         if isinstance(self.estimate, Groups):
             return self.estimate.bounds
         return self._scalar("bounds").bounds
@@ -248,8 +249,8 @@ class Release(Tabled, Shown, Derived):
     def spread(self) -> Spread | None:
         """The standard deviation of the data, with its interval; None if it was not released.
 
-        It is released beside a mean on known bounds whose people are public, at no cost to anyone,
-        if its noise is Laplace noise.
+        It is released along with a mean on known bounds under replace, at no cost to anyone, if the
+        noise is Laplace noise.
         """
         return self._scalar("spread").spread(self.assumption, self.confidence)
 
@@ -342,7 +343,7 @@ class Release(Tabled, Shown, Derived):
 
     @property
     def slope(self) -> Estimated:
-        """By how much the second column rises with one of the first, with its interval."""
+        """By how much the second column rises for one unit of the first, with its interval."""
         return self._pair("slope").slope(self.assumption, self.confidence)
 
     @property

@@ -34,7 +34,7 @@ class Releases(Shown, Sequence[Release]):
         each: the releases.
         spent: a rule from ε to what was spent of it on all of them together.
         mechanism: all that was drawn from, for `epsilons.verify.exact`.
-        title: of all of them together, for prints and pages, if the caller said so.
+        title: of all of them together, for printouts and pages, if the caller gave one.
     """
 
     LATER: ClassVar = ("title",)
@@ -49,11 +49,11 @@ class Releases(Shown, Sequence[Release]):
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """What the releases are called, no two alike: titles, or what is said of which column."""
+        """Distinct names for the releases: titles, or the statistic and its column."""
         return tuple(report.names_of([(one.title, one.statistic, one.name) for one in self.each]))
 
     def band(self, confidence: float = 0.95) -> JointRanges:
-        """Ranges that hold all published numbers of all releases at once.
+        """Ranges that contain all published numbers of all releases at once.
 
         Args:
             confidence: strictly between 0 and 1.
@@ -72,7 +72,7 @@ class Releases(Shown, Sequence[Release]):
 
     @property
     def confidence(self) -> float:
-        """Of the joint ranges that are printed: the least of the confidences of the releases."""
+        """Of the joint ranges that are printed: the smallest confidence of the releases."""
         return min(one.confidence for one in self.each)
 
     def to_frame(self, confidence: float | None = None) -> Any:

@@ -23,7 +23,7 @@ class Tabled:
 
     @property
     def assumption(self) -> Assumption:
-        """What was taken to be true of the data."""
+        """What was assumed about the data."""
         raise NotImplementedError
 
     @property
@@ -40,7 +40,7 @@ class Tabled:
     def share(self) -> Shares | None:
         """The share of those who answered, or who are in the subset, with its interval.
 
-        None if the mean is one of everybody.
+        None if the mean is that of everybody.
         """
         found = getattr(self.estimate, "share", None)
         if found is None:
@@ -49,7 +49,7 @@ class Tabled:
         return share
 
     def difference(self, first: Any, second: Any, confidence: float = 0.95) -> Compared:
-        """The mean of one group less that of another, with an interval for both at once.
+        """The mean of one group minus that of another, with an interval for the difference.
 
         Args:
             first: the label of a group; a pair of labels for two columns.
@@ -68,7 +68,7 @@ class Tabled:
         return replace(groups.difference(first, second, self.assumption, level), unit=self.unit)
 
     def ratio(self, first: Any, second: Any, confidence: float = 0.95) -> Compared:
-        """The mean of one group over that of another, with an interval for both at once.
+        """The mean of one group divided by that of another, with an interval for the ratio.
 
         Args:
             first: the label of a group; a pair of labels for two columns.
@@ -92,9 +92,9 @@ class Tabled:
 
         Returns:
             What it is of (a group, a category, a quantile, a coordinate, or for two columns the
-            name of the number), the value, the ends of its interval, and of groups, categories and
-            quantiles those of a band that holds for all rows at once; of groups also their shares
-            of all people.
+            name of the number), the value, the ends of its interval, and for groups, categories and
+            quantiles those of a band that holds for all rows at once; for groups also their
+            shares of all people.
 
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1.

@@ -20,14 +20,14 @@ class Shown(ABC):
 
     @abstractmethod
     def to_dict(self) -> Any:
-        """All of it as plain data of a `kind`."""
+        """Everything, as plain data of a `kind`."""
 
     def to_json(self) -> str:
         """`to_dict` as JSON, in which ∞ is written as "inf"."""
         return report.to_json(self.to_dict())
 
     def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write an HTML page that stands alone.
+        """Write a self-contained HTML page.
 
         Args:
             path: of the file; one that is there is replaced.

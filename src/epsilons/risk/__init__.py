@@ -5,7 +5,7 @@ sums to zero, or of several means), and perhaps a coin for each person that deci
 used at all.
 `Weighing` holds that; a goal (`goals`) gives its worst-case risk under an assumption, for a mean or
 for frequencies; a margin (`margins`, `weighed_cells`, `located`, `reported`) gives the intervals of
-what was released. Allocation minimises these functions, and plans forecast with them.
+what was released. Allocation minimizes these functions, and plans forecast with them.
 """
 
 from __future__ import annotations

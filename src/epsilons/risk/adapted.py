@@ -74,7 +74,7 @@ def risk_of(
     """The risk of a mean whose weights were chosen by a first look, on a unit range.
 
     Args:
-        goal: what is taken to be true of the data, and which error is small.
+        goal: what is assumed about the data, and which error is small.
         margin: of the mean.
         choices: all weights that there were to choose from.
 

@@ -1,4 +1,4 @@
-"""What is taken to be true of the data: whom an estimate is about, and what budgets tell of values.
+"""What is assumed about the data: whom an estimate is about, and what budgets tell of values.
 
 Two plain answers, and everything that is random follows from them.
 
@@ -23,7 +23,7 @@ __all__ = ["RELATED", "SAMPLE", "UNRELATED", "Assumption", "assumption_of"]
 
 @dataclass(frozen=True)
 class Assumption:
-    """What is taken to be true of the data.
+    """What is assumed about the data.
 
     Attributes:
         about: "people": the truth of these very people is wanted. "population": they are a sample

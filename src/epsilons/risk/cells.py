@@ -30,7 +30,7 @@ def squares(estimator: Weighing | Moments, assumption: Assumption, cells: int) -
 
     Args:
         estimator: one estimator, or the moments of many; its scale is that of the noise of a cell.
-        assumption: what is taken to be true of the data.
+        assumption: what is assumed about the data.
         cells: the number k ≥ 2 of categories.
 
     Returns:
@@ -97,7 +97,7 @@ def largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> fl
 
     Args:
         weighing: the estimator; its scale is that of the noise of each cell.
-        assumption: what is taken to be true of the data.
+        assumption: what is assumed about the data.
         cells: the number k ≥ 2 of categories.
 
     Returns:
@@ -167,7 +167,7 @@ def quantile(weighing: Weighing, assumption: Assumption, cells: int, confidence:
 
     Args:
         weighing: the estimator; its scale is that of the noise of each cell.
-        assumption: what is taken to be true of the data.
+        assumption: what is assumed about the data.
         cells: the number k ≥ 2 of categories.
         confidence: strictly between 0 and 1.
 
@@ -266,7 +266,7 @@ def band(weighing: Weighing, assumption: Assumption, cells: int, confidence: flo
 
     Args:
         weighing: the estimator; its scale is that of the noise of each cell.
-        assumption: what is taken to be true of the data.
+        assumption: what is assumed about the data.
         cells: the number k ≥ 2 of categories.
         confidence: strictly between 0 and 1.
 

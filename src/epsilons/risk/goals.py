@@ -31,7 +31,7 @@ class Goal(ABC):
     """What every goal offers.
 
     Attributes:
-        assumption: what is taken to be true of the data.
+        assumption: what is assumed about the data.
         loss: "mse", "pac", or for cells also "largest".
         confidence: of the PAC error.
         statistic: what is estimated, by name: the key of every table of rules and methods.

@@ -62,7 +62,7 @@ class Reach:
 
     Attributes:
         weighing: of all people, with weights that sum to one.
-        assumption: what is taken to be true of the data.
+        assumption: what is assumed about the data.
         noise: of T, in units of the scale of the weighing.
         rows: which law of the noise belongs to each part of means.
         whole: whether the group is everybody.

@@ -67,7 +67,7 @@ def mse(estimator: Weighing | Moments, assumption: Assumption, spread: float = W
 
     Args:
         estimator: one estimator, or the moments of many.
-        assumption: what is taken to be true of the data.
+        assumption: what is assumed about the data.
         spread: the largest standard deviation that the data may have: one half, unless guessed.
 
     Returns:
@@ -183,7 +183,7 @@ def quantile(
 
     Args:
         weighing: the estimator.
-        assumption: what is taken to be true of the data.
+        assumption: what is assumed about the data.
         confidence: strictly between 0 and 1.
         coins: the square of what a coin moves, in units of half a weight: 1 where a person who is
             not used counts as the middle of the range, 4 where they count as its lower end.
@@ -226,7 +226,7 @@ def reach(
 
     Args:
         weighing: the estimator, whose noise is not looked at.
-        assumption: what is taken to be true of the data.
+        assumption: what is assumed about the data.
         far: how far the noise goes, with a shift of at most so much, and a sum S with
             P(±S > s) ≤ exp(−2s²/square).
         beta: the probability.

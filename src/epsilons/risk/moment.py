@@ -82,7 +82,7 @@ class Spreading:
 
     Attributes:
         weighing: the estimator.
-        assumption: what is taken to be true of the data.
+        assumption: what is assumed about the data.
         times: among how many such estimators this one was chosen by what may go with the data.
     """
 

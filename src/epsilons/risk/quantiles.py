@@ -267,7 +267,7 @@ def selection_shift(
 
     Args:
         weighing: the weights of people.
-        assumption: what is taken to be true of the data.
+        assumption: what is assumed about the data.
         q: which quantile.
         beta: the probability that either side misses.
         cells: how many candidates there are.
@@ -302,7 +302,7 @@ def quantile_of_cells(
         raw: the shares as they were drawn.
         q: which quantile.
         edges: all ends of the bins.
-        assumption: what is taken to be true of the data.
+        assumption: what is assumed about the data.
         confidence: of the range.
 
     Raises:

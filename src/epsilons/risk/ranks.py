@@ -55,7 +55,7 @@ def ways(weighing: Weighing, assumption: Assumption, q: float, beta: float) -> t
 
     Args:
         weighing: of the cumulative shares; its scale is that of the noise of a cell.
-        assumption: what is taken to be true of the data.
+        assumption: what is assumed about the data.
         q: the share that is tested.
         beta: the probability that either side misses.
     """

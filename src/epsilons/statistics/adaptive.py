@@ -62,7 +62,7 @@ class Stages:
         Args:
             levels: the budgets ε, ascending.
             counts: how many people have each.
-            goal: what is taken to be true of the data. Caps make the mean squared error small,
+            goal: what is assumed about the data. Caps make the mean squared error small,
                 whatever the loss is: there are many of them, and theirs are fast to find.
             bounds: the range of the mean.
 
@@ -121,7 +121,7 @@ def two_stages(counted: Tally, goal: MeanGoal, bounds: tuple[float, float]) -> S
 
     Args:
         counted: sums and squares by what people offer.
-        goal: what is taken to be true of the data, and which error is claimed to be small.
+        goal: what is assumed about the data, and which error is claimed to be small.
         bounds: the range of the mean.
 
     Guarantee:

@@ -32,7 +32,7 @@ class Count(Question):
     """How many people there are, under add/remove: see `epsilons.count`.
 
     Attributes:
-        values: any column of numbers: nothing but its rows is looked at; None for the budgets.
+        values: any column of numbers: only its rows are counted; None for the budgets.
 
     Raises:
         ArgumentError: an argument is invalid.
@@ -63,7 +63,7 @@ class Count(Question):
         return _counts(Ladder.declare(allocation.levels[allocation.levels > 0.0]), None)
 
     def methods(self, neighbours: str) -> Collection[str]:  # noqa: ARG002
-        """The names that `method` may have beside "auto"."""
+        """The names that `method` may have besides "auto"."""
         return (_METHOD,)
 
     def check(self, neighbours: str) -> None:
@@ -95,10 +95,10 @@ class Count(Question):
         return call.epsilon
 
     def open(self, call: Call) -> tally.Rows:
-        """Open the rows: nothing but whose they are is looked at.
+        """Open the rows: only whose they are matters.
 
         Raises:
-            ArgumentError: no levels are declared: nobody can tell how much noise hides anyone.
+            ArgumentError: no levels are declared, so the noise that hides everyone is unknown.
         """
         if call.terms.ladder.fine:
             raise ArgumentError(

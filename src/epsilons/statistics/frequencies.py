@@ -38,7 +38,7 @@ class Frequencies(Question):
         categories: declared without looking at the data; or None, and
         edges: of bins of numbers.
         other: the category that catches every value that is missing or not declared.
-        project: whether shares are projected to the simplex; otherwise they are cut to [0, 1].
+        project: whether shares are projected to the simplex; otherwise they are clipped to [0, 1].
         declared: what was made of these.
 
     Raises:
@@ -77,7 +77,7 @@ class Frequencies(Question):
     def goal_for(
         cls, words: Words, categories: object, edges: object, spread: object = None
     ) -> CellsGoal:
-        """What is to be small: the errors of all categories, or of the worst."""
+        """What is minimized: the errors of all categories, or of the worst."""
         cells = parameters.cells("frequencies", categories, edges)
         guess_for(cells, spread)
         return CellsGoal(*words, cells or 0)
@@ -98,7 +98,7 @@ class Frequencies(Question):
 
     @property
     def goal(self) -> CellsGoal:
-        """What is assumed, and which error is to be small."""
+        """What is assumed, and which error is minimized."""
         return CellsGoal(self.assumption, self.loss, self.confidence, len(self.declared.labels))
 
     @property
@@ -107,7 +107,7 @@ class Frequencies(Question):
         return True
 
     def methods(self, neighbours: str) -> Collection[str]:
-        """The names that `method` may have beside "auto"."""
+        """The names that `method` may have besides "auto"."""
         return FREQUENCY_RULES if neighbours == "replace" else CELL_METHODS
 
     def policy(self, neighbours: str) -> str:  # noqa: ARG002

@@ -56,11 +56,11 @@ class Mean(Question):
     Attributes:
         bounds: the range (lo, hi) that values can have; None if nobody knows it.
         shape: where nobody knows it, what is claimed: "any" or "gaussian".
-        spread: a guess of the standard deviation, in parts of the range; None for none.
+        spread: a guess of the standard deviation, as a fraction of the range; None for none.
         by: the column of groups, or two of them; None for one mean of all.
         groups: their labels, declared without looking at the data.
-        groups_are: "private", or "public" if it is no secret who is in which.
-        where: which rows are asked about, a column of truth values; None for all.
+        groups_are: "private", or "public" if group membership is public.
+        where: which rows count, a column of truth values; None for all.
         grouping: what was made of `by` and `groups`.
 
     Raises:
@@ -169,7 +169,7 @@ class Mean(Question):
     def goal_for(
         cls, words: Words, categories: object, edges: object, spread: object = None
     ) -> MeanGoal:
-        """What is to be small: an error of the mean."""
+        """What is minimized: an error of the mean."""
         parameters.cells("mean", categories, edges)
         parameters.loss_of_a_mean(words[1])
         return MeanGoal(*words, parameters.spread(spread))
@@ -205,13 +205,13 @@ class Mean(Question):
 
     @property
     def goal(self) -> MeanGoal:
-        """What is assumed, and which error is to be small."""
+        """What is assumed, and which error is minimized."""
         guess = parameters.spread(self.spread)
         return MeanGoal(self.assumption, self.loss, self.confidence, guess)
 
     @property
     def plain(self) -> bool:
-        """Whether everybody is asked about: how many are in a group is not known before."""
+        """Whether everybody is asked about: how many are in a group is not known in advance."""
         return not self.of_some
 
     @property
@@ -222,7 +222,7 @@ class Mean(Question):
         return grouping.table_goal(self, private=False)
 
     def methods(self, neighbours: str) -> Collection[str]:
-        """The names that `method` may have beside "auto"."""
+        """The names that `method` may have besides "auto"."""
         if self.of_some:
             return grouping.METHODS if neighbours == "replace" else grouping.OPEN_METHODS
         if self.bounds is None:

@@ -70,11 +70,11 @@ class Quantile(Question):
 
     @property
     def goal(self) -> MeanGoal:
-        """What is assumed, and which error is told."""
+        """What is assumed, and which error is shown."""
         return MeanGoal(self.assumption, self.loss, self.confidence)
 
     def methods(self, neighbours: str) -> Collection[str]:
-        """The names that `method` may have beside "auto"."""
+        """The names that `method` may have besides "auto"."""
         return METHODS if neighbours == "replace" else METHODS[:1]
 
     def look(self, call: Call) -> tally.Look:

@@ -94,7 +94,7 @@ class Question(ABC):
 
     @property
     def assumption(self) -> Assumption:
-        """What is taken to be true of the data."""
+        """What is assumed about the data."""
         return Assumption(self.about, self.related)
 
     def _set(self, name: str, value: Any) -> None:
@@ -118,7 +118,7 @@ class Question(ABC):
         edges: object,  # noqa: ARG003
         spread: object = None,  # noqa: ARG003
     ) -> Goal:
-        """What is to be small, for a forecast without a question.
+        """What is minimized, for a forecast without a question.
 
         Raises:
             ArgumentError: an argument is for another statistic, or there is no plan for this one.
@@ -141,14 +141,14 @@ class Question(ABC):
 
     @abstractmethod
     def methods(self, neighbours: str) -> Collection[str]:
-        """The names that `method` may have beside "auto"."""
+        """The names that `method` may have besides "auto"."""
 
     def check(self, neighbours: str) -> None:
         """Refuse what does not fit what is private.
 
         Raises:
             ArgumentError: neighbours are not known, the method is not one for them, or missing
-                values would be refused though that would tell.
+                values would be refused although that would reveal something.
         """
         parameters.choice("neighbours", neighbours)
         parameters.missing(self.missing, neighbours)
@@ -172,7 +172,7 @@ class Question(ABC):
 
     @property
     def planned(self) -> Goal | None:
-        """By what caps will be chosen; None if nobody can say before."""
+        """What caps will be chosen by; None if that is not known in advance."""
         return getattr(self, "goal", None)
 
     def people(self, call: Call) -> Budgets:

@@ -49,7 +49,7 @@ class SoftQuestion(Question):
         """The errors of all cells are to be small."""
 
     def methods(self, neighbours: str) -> Collection[str]:
-        """The names that `method` may have beside "auto"."""
+        """The names that `method` may have besides "auto"."""
         return RULES if neighbours == "replace" else OPEN
 
     @abstractmethod

@@ -35,7 +35,7 @@ def gaussian_error(
         epsilon: one ε for each person, or `Budgets({ε: people})`.
         sigma: the standard deviation, which the method may even know.
         reach: if given, methods may assume that the mean is within ± this, and must work there. If
-            None, the bound is what is left of the difficulty for a mean that is nearly known.
+            None, the bound is what remains even for a mean that is nearly known.
         neighbours: "replace" or "add-remove".
         confidence: above ½. 0.75 gives the probability ¼ of paper *gaussian*.
 
@@ -70,20 +70,20 @@ def gaussian_people(
     neighbours: str = "replace",
     confidence: float = 0.75,
 ) -> int:
-    """How many people it takes, at the least, to know the mean of a Gaussian to within `error`.
+    """The least number of people needed to know the mean of a Gaussian to within `error`.
 
     Args:
-        epsilon: who there is: only the share of each ε matters.
+        epsilon: the people: only the share of each ε matters.
         error: the error wanted, in the units of `sigma`.
         sigma: the standard deviation.
         reach: as for `gaussian_error`.
         neighbours: "replace" or "add-remove".
-        confidence: how often the error must be kept, above ½.
+        confidence: the probability with which the error must be kept, above ½.
 
     Returns:
         A number n, at least 1: with fewer people, with budgets in these shares, no private method
-        keeps the error with this confidence for every mean. The people of n are counted in favour
-        of larger budgets.
+        keeps the error with this confidence for every mean. Shares of n are rounded in favor of
+        larger budgets.
 
     Raises:
         ArgumentError: an argument is out of range, or not even 2⁵² people would do (also

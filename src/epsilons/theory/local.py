@@ -51,8 +51,8 @@ def local_error(
         DataError: there are fewer than two people.
 
     Reference:
-        docs/proofs/limits-local.md. Paper *local*, Theorem 2.3, which asks ε ≤ 1, bounds the
-        square, and leaves its constant open.
+        docs/proofs/limits-local.md. Paper *local*, Theorem 2.3, which requires ε ≤ 1, bounds the
+        square, and leaves its constant unspecified.
     """
     lo, hi = parameters.bounds(bounds)
     people, beta = _checked(epsilon, loss, confidence)
@@ -73,8 +73,8 @@ def local_vector_error(
         epsilon: one ε for each person, or `Budgets({ε: people})`.
         dimension: of the vectors, at least 1.
         radius: of the ball around 0 that holds them.
-        loss: "mse" for the root of the mean squared ℓ2 error; "pac" for the ℓ2 error that is
-            exceeded with a probability of more than 1 − confidence.
+        loss: "mse" for the root mean square ℓ2 error; "pac" for the ℓ2 error that is exceeded with
+            probability more than 1 − confidence.
         confidence: of the PAC error.
 
     Returns:
@@ -86,8 +86,8 @@ def local_vector_error(
         DataError: there are fewer than two people.
 
     Reference:
-        docs/proofs/limits-local.md. Paper *local*, Theorem 3.2, which asks ε ≤ 1 and β < 3/20,
-        bounds the square, and leaves its constant open.
+        docs/proofs/limits-local.md. Paper *local*, Theorem 3.2, which requires ε ≤ 1 and β < 3/20,
+        bounds the square, and leaves its constant unspecified.
     """
     if isinstance(dimension, bool) or not isinstance(dimension, int) or dimension < 1:
         raise ArgumentError(f"dimension={dimension!r} must be a whole number, at least 1.")

@@ -38,7 +38,7 @@ def least_error(
     loss: str = "mse",
     confidence: float = 0.95,
 ) -> float:
-    """An error that no private method, known or unknown, can stay below for all data.
+    """An error that no private method, known or yet to be found, can stay below for all data.
 
     It takes the arguments of `epsilons.plan`, and holds for every budget in [0, ∞].
 
@@ -48,13 +48,13 @@ def least_error(
         statistic: "mean" or "frequencies".
         categories: for frequencies, the categories or how many there are; None for a mean.
         edges: for frequencies of bins, their edges, in place of categories.
-        neighbours: "replace" or "add-remove". Either way the data are of these very budgets: not to
-            know who is there can only add to the error.
+        neighbours: "replace" or "add-remove". Either way the data have exactly these budgets: not
+            knowing who is there can only add to the error.
         about: "people" or "population": whose truth is wanted.
-        related: whether budgets may go with values: True, False, or by how much.
-        loss: "mse" for the root of the mean squared error (of frequencies that of the mean over
-            all categories), "largest" for that of the largest error of any category, "pac" for the
-            error that is exceeded with a probability of more than 1 − confidence.
+        related: whether budgets may be related to values: True, False, or by how much.
+        loss: "mse" for the root mean square error (for frequencies, averaged over all categories),
+            "largest" for that of the largest error of any category, "pac" for the error that is
+            exceeded with probability more than 1 − confidence.
         confidence: of the PAC error.
 
     Returns:
@@ -108,11 +108,11 @@ def least_error(
 
 
 def one_budget_error(epsilon: float, n: int, *, bounds: Any = (0, 1)) -> float:
-    """The exact root mean squared error that is best possible if all n people have one budget.
+    """The smallest possible root mean square error if all n people have the same budget.
 
     It is asymptotic: the ratio to the true minimax error tends to 1 as n grows with ε fixed, for
-    the mean of these very people, under replace and under add/remove alike. For a bound that holds
-    at every n, and for personal budgets, ask `least_error`.
+    the mean of these very people, under both replace and add/remove. For a bound that holds at
+    every n, and for personal budgets, use `least_error`.
 
     Args:
         epsilon: the budget of everyone, above 0; math.inf gives 0.

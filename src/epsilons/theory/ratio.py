@@ -22,7 +22,7 @@ def threshold_ratio(epsilon: Budgets | Mapping[float, int] | npt.ArrayLike) -> f
 
     Returns:
         A bound on the ratio of their worst-case mean squared errors for a sample (no unit): with m
-        levels and n people above 0, 2 for one finite level beside public records, and otherwise
+        levels and n people above 0, 2 for one finite level with public records, and otherwise
         min(m, H_n)², where H_n = 1 + ½ + … + 1/n. That is 4 at most for two levels, and never more
         than min(m², (1 + log₂ n)²).
 
@@ -43,7 +43,7 @@ def threshold_ratio(epsilon: Budgets | Mapping[float, int] | npt.ArrayLike) -> f
 
 
 def unthresholdable(levels: int) -> Budgets:
-    """Budgets for which one threshold loses most: it gives away a factor of levels²/5, or more.
+    """Budgets for which one threshold loses most: a factor of levels²/5, or more.
 
     Args:
         levels: how many levels, from 2 to 52.

@@ -52,8 +52,8 @@ class Audit:
 
     Attributes:
         loss: a lower bound on the true loss: the largest log-ratio of the probabilities of any
-            event, in either direction. It is above the truth with probability 1 − confidence at
-            most. 0 if nothing could be proven.
+            event, in either direction. It is above the truth with probability at most
+            1 − confidence. 0 if nothing could be proven.
         epsilon: the budget that it is compared with.
         confidence: of the bound.
         event: how the auditor guessed, in words.
@@ -115,32 +115,32 @@ def audit(
     confidence: float = 0.999,
     seed: int = 0,
 ) -> Audit:
-    """Prove from samples how much a mechanism loses at least on two neighbouring data sets.
+    """Prove from samples a lower bound on what a mechanism loses on two neighbouring data sets.
 
     One half of the samples is searched for the guess that tells the two apart best: by the output
     itself, its value, its bin, its last binary digits; for vectors by directions, bins of each
     number and boxes. Two such guesses are chosen, one that is made often and one that may be rare,
     and nothing is chosen after that. The other half plays them. The share of right guesses gets a
     Clopper-Pearson bound, 4/5 of the error going to the first guess and 1/5 to the second, and the
-    larger bound is the answer. A guess has both directions of the loss in it, so neither they nor
-    what was searched is to be paid for.
+    larger bound is the answer. A guess covers both directions of the loss, so neither they nor the
+    search cost any confidence.
 
     Args:
         first: the mechanism on the first data set: a function from a size to that many independent
             outputs, or an array of them. An output is a number, or a row of numbers.
         second: the same, on a data set that differs in one person.
         epsilon: the budget of that person, from 0 to ∞.
-        samples: how many outputs to use at most, of both data sets together.
-        confidence: the probability with which the bound holds, at least.
+        samples: the most outputs to use, of both data sets together.
+        confidence: the least probability with which the bound holds.
         seed: of the coins, which must not be known to the mechanism. Nothing private depends on it.
 
     Returns:
-        The audit: the proven loss beside the budget.
+        The audit: the proven loss next to the budget.
 
     Raises:
         BudgetError: epsilon is not a number from 0.
         ArgumentError: another argument is invalid, there are fewer than 400 samples, or
-            the outputs are no numbers of one shape.
+            the outputs are not numbers of one shape.
 
     Guarantee:
         If for all events P(first) ≤ e^L·P(second) and P(second) ≤ e^L·P(first), then `loss` is

@@ -24,11 +24,11 @@ Entry = tuple[str, Any]
 
 @dataclass(frozen=True)
 class Change:
-    """One person, changed: their rows are taken away, and others are there instead.
+    """One person, changed: their rows are removed, and others take their place.
 
     Attributes:
         words: what is changed, in words.
-        rows: the rows that they have instead; each says what stands in it, by the names of the
+        rows: the rows that they have instead; each says what it holds, by the names of the
             parameters: "values", "beside", "epsilon", "person", and "by", "by_2" (the second of two
             columns of groups) and "where", if there are such. What it does not say is as in the
             first row that they had. None: they keep their rows.

@@ -33,7 +33,7 @@ class Draws:
     Attributes:
         checks: the comparisons.
         unchecked: what cannot be drawn without people, in words.
-        error: the probability that a right mechanism fails, of all checks together, at most.
+        error: the largest probability that a correct mechanism fails, over all checks together.
     """
 
     checks: tuple[Comparison, ...]
@@ -42,12 +42,12 @@ class Draws:
 
     @property
     def limit(self) -> float:
-        """A check fails if its chance is not above this: its part of the error."""
+        """A check fails if its probability is not above this: its part of the error."""
         return self.error / len(self.checks)
 
     @property
     def passes(self) -> bool:
-        """Whether all is as declared, as far as could be seen. It is evidence, and no proof."""
+        """Whether everything is as declared, as far as could be seen. It is evidence, not proof."""
         return all(check.chance > self.limit for check in self.checks)
 
     def require(self) -> Draws:

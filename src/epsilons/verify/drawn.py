@@ -64,11 +64,11 @@ def draws(mechanism: Any, seed: int = 0) -> Draws:
         seed: of the draws and the data sets, which are made up: nothing private depends on it.
 
     Returns:
-        What was compared. A right mechanism passes with a probability of at least 1 − 10⁻⁶ over the
+        What was compared. A correct mechanism passes with probability at least 1 − 10⁻⁶ over the
         seeds: the tails of counts are exact binomial ones, and each check gets its part of that.
 
     Raises:
-        ArgumentError: the seed is no integer from 0.
+        ArgumentError: the seed is not a nonnegative integer.
         PrivacyError: the mechanism declares no kind that can be drawn, or a law that is not the one
             it says.
     """

@@ -28,18 +28,18 @@ def exact(mechanism: Any) -> Verdict:
 
     What it checks: that everyone's loss, recomputed with rational numbers from integer weights, how
     far a person moves in a mechanism of this kind, and the pieces of the laws of the noise, is at
-    most their budget; that the mechanism says of itself what its kind says; that laws state the
+    most their budget; that what the mechanism states agrees with its kind; that laws state the
     probabilities of the pieces that they declare, at about a thousand points; that a composition
     holds as many stages as were charged, and each takes what it was charged.
 
     What it does not check: that draws follow the laws and that totals move as little as declared,
-    which `draws` tests; nor the way from rows to totals.
+    which `draws` tests; nor the path from rows to totals.
 
     Args:
         mechanism: for instance `release.mechanism`. It is read by its `kind`.
 
     Returns:
-        The verdict: losses beside budgets.
+        The verdict: losses next to budgets.
 
     Raises:
         PrivacyError: the mechanism declares no kind that this checker knows, is not what its kind

@@ -69,7 +69,7 @@ class Replay:
 
     @property
     def holds(self) -> bool:
-        """Whether nobody could be told from a neighbour by more than their ε allows, as tried."""
+        """Whether no change that was tried could be noticed by more than the person's ε allows."""
         return all(outcome.holds for outcome in self.outcomes)
 
     def require(self) -> Replay:
@@ -131,14 +131,14 @@ def replay(
 ) -> Replay:
     """Ask a question of your data and of neighbours of it, and compare all that is public.
 
-    What it checks: the way from rows to totals, as it is, on the engine that you have. One person's
+    What it checks: the path from rows to totals, as it is, on the engine that you use. One person's
     rows are changed, taken away or added. Each draw on the neighbour is answered with what was
     drawn on your data. Then every mechanism and every public field must be equal, and each total
     may move only as far as its mechanism allows for that person; where a method draws for each
     person, one person's entry may differ. Nothing is published.
 
-    What it does not check: changes that were not tried; that draws follow their laws (`draws`), and
-    that moves so large cost no more than budgets (`exact`).
+    What it does not check: changes that were not tried; that draws follow their laws (`draws`); and
+    that moves of this size cost no more than budgets allow (`exact`).
 
     Args:
         question: such as `epsilons.Mean(…)`.
@@ -151,7 +151,7 @@ def replay(
             has other values, another budget or another id.
         levels: for add/remove.
         cap: for add/remove.
-        changes: what is tried; None for a set of changes that have fooled engines and readers:
+        changes: what to try; None for a set of changes that have fooled engines and readers:
             other types, spellings, nulls, extremes, further rows, other places, budgets and ids.
         seed: of what is drawn, and of orders of rows. Nothing that is drawn is published.
 
@@ -159,7 +159,7 @@ def replay(
         What each change showed.
 
     Raises:
-        ArgumentError: an argument is invalid, or a change is none of one person.
+        ArgumentError: an argument is invalid, or a change is not one of one person.
         DataError: the data as they are cannot be used.
         FileError: the file is missing, or is not what its name says.
     """

@@ -13,7 +13,7 @@ from epsilons.errors import PrivacyError
 
 @dataclass(frozen=True)
 class Verdict:
-    """The loss of a person of each level beside their budget.
+    """The loss of a person of each level, next to their budget.
 
     Attributes:
         budgets: ε of each level, exactly the float64 that was given; math.inf for public.
@@ -32,7 +32,7 @@ class Verdict:
 
     @property
     def holds(self) -> bool:
-        """Whether nobody's loss is above their budget."""
+        """Whether nobody loses more than their budget."""
         return all(loss <= budget for loss, budget in zip(self.losses, self.budgets, strict=True))
 
     def require(self) -> Verdict:
