@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from epsilons.tally.columns import Columns
 from epsilons.tally.expressions import (
     belongs_to_nobody,
     budget_and_person,
+    few_budgets,
     floats,
 )
 from epsilons.tally.failures import guarded
@@ -27,12 +30,16 @@ from epsilons.tally.line import (
     Window,
     coarse,
 )
+from epsilons.tally.lookup import sent_along
 from epsilons.types import Floats, Integers
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["count"]
+__all__ = ["budgets", "count", "weigh"]
+
+MOST: Final = 4096
+"""Budgets that are few enough to be looked up for each row."""
 
 
 def count(table: Columns, window: Window | None) -> LineGroups:
@@ -65,6 +72,82 @@ def count(table: Columns, window: Window | None) -> LineGroups:
         nobody=_whole(result, "nobody") if folded and size else nothing,
         most=_whole(result, "most") if folded and size else nothing + 1,
     )
+
+
+def budgets(table: Columns) -> tuple[Floats, Integers] | None:
+    """Count people by exact budget, NaN for null, where a row is a person and budgets are few.
+
+    Args:
+        table: a frame with checked columns, of which that of budgets alone is read.
+
+    Returns:
+        The budgets, as they were given, and the people of each; None if budgets may be many.
+
+    Raises:
+        FileError: the file cannot be read to its end.
+        DataError: the engine failed.
+    """
+    if table.person is not None or not isinstance(table.epsilon, str):
+        return None
+    plain = replace(table, ladder=None)
+
+    def run() -> nw.DataFrame[Any] | None:
+        import narwhals as nw
+
+        rows = plain.frame.select(*budget_and_person(plain))
+        if not few_budgets(rows):
+            return None
+        return collected(rows.group_by("e").agg(nw.len().alias("people")), table.passed)
+
+    result = guarded(run, *table.failure)
+    if result is None or len(result) > MOST:
+        return None
+    return _floats(result, "e"), _whole(result, "people")
+
+
+def weigh(
+    table: Columns, window: Window | None, own: Floats, weights: Sequence[Integers]
+) -> tuple[Floats | Integers, list[Integers]]:
+    """Add the weights of people up by bucket, where a row is a person.
+
+    Args:
+        table: a frame with checked columns.
+        window: cells to zoom in on; None for the whole line.
+        own: budgets, all different, and none of them NaN.
+        weights: one or more times the weight of a person of each of these budgets. People of any
+            other have none.
+
+    Returns:
+        The float (or the index in a window) of each bucket, as in `LineGroups`; and for each of
+        the weights the sum of those of the people in it.
+
+    Raises:
+        FileError: the file cannot be read to its end.
+        DataError: the engine failed.
+    """
+    plain = replace(table, ladder=None)
+    names = [f"w{k}" for k in range(len(weights))]
+    columns = {name: each.tolist() for name, each in zip(names, weights, strict=True)}
+
+    def run() -> nw.DataFrame[Any]:
+        import narwhals as nw
+
+        value = floats(plain, plain.values)
+        # What is not finite is NaN after it was rounded, and null stays null: missing, both of it.
+        cell = _bucket(value) if window is None else _cell(value, finite(value), window)
+        rows = plain.frame.select(cell.alias("cell"), *budget_and_person(plain))
+        rows = rows.join(sent_along(rows, {"e": own.tolist(), **columns}), on="e", how="left")
+        groups = rows.group_by("cell").agg(*(nw.col(name).sum() for name in names))
+        # A sum of nothing is null in SQL, and one of 64-bit integers has 128 bits in DuckDB.
+        sums = [nw.col(name).fill_null(0).cast(nw.Int64) for name in names]
+        return collected(groups.select("cell", *sums), table.passed)
+
+    result = guarded(run, *table.failure)
+    sums = [_whole(result, name) for name in names]
+    if window is not None:
+        return _whole(result, "cell"), sums
+    cells = _floats(result, "cell")
+    return np.where(np.isnan(cells), NO_KEY, cells), sums
 
 
 def _query(
@@ -129,9 +212,14 @@ def _cell(value: nw.Expr, valid: nw.Expr, window: Window | None) -> nw.Expr:
     if window is not None:
         steps = ((value - window.lo) * (1.0 / window.width)).clip(-0.5, window.cells + 0.5).floor()
         return nw.when(valid).then(steps).otherwise(float(NO_CELL)).cast(nw.Int64)
+    return nw.when(valid).then(_bucket(value)).otherwise(NO_KEY)
+
+
+def _bucket(value: nw.Expr) -> nw.Expr:
+    """The bucket of a finite value on the line: `line.rounded`."""
     scaled = value * SHRINK
     product = scaled * LINE_SPLITTER
-    return nw.when(valid).then(product - (product - scaled)).otherwise(NO_KEY)
+    return product - (product - scaled)
 
 
 def _coarse(budget: nw.Expr) -> nw.Expr:
