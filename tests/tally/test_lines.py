@@ -122,23 +122,25 @@ def test_on_a_ladder_everyone_has_the_weight_of_their_rung(
 
 
 @pytest.mark.parametrize("kind", ["polars", "duckdb"])
-def test_a_fine_ladder_gives_what_people_by_level_and_bucket_give(
-    kind: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("ladder", [None, Ladder.up_to(2.0)])
+def test_it_is_what_people_by_level_and_bucket_give(
+    kind: str, ladder: Ladder | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lines, "LARGE", 0)
     rng = np.random.default_rng(6)
     data: Any = pl.DataFrame(
-        {"v": rng.choice(HARD, 4000), "e": rng.choice(rng.uniform(0.01, 3.0, 60), 4000)}
+        {"v": rng.choice(HARD, 4000), "e": rng.choice(rng.uniform(0.01, 3.0, 300), 4000)}
     )
     data = duckdb.sql("SELECT * FROM data") if kind == "duckdb" else data
-    rows = open_rows("v", epsilon="e", data=data, missing="midpoint", ladder=Ladder.up_to(2.0))
+    rows = open_rows("v", epsilon="e", data=data, missing="midpoint", ladder=ladder)
     found, other = rows.lines().line(), rows.line()
     assert isinstance(found, ByWeight)
     weights = rng.integers(0, 2**24, len(other.levels))
-    assert found.counts.tolist() == other.counts.tolist()
-    assert [e.tolist() for e in found.masses(weights)] == [
-        e.tolist() for e in other.masses(weights)
-    ]
+    for part in ("levels", "keys", "counts"):
+        assert getattr(found, part).tolist() == getattr(other, part).tolist()
+    for mine, theirs in zip(found.masses(weights), other.masses(weights), strict=True):
+        assert mine.tolist() == theirs.tolist()
+    assert rows.lines().levels().tolist() == rows.sums((0.0, 1.0)).levels.tolist()
 
 
 @pytest.mark.parametrize("kind", ["polars", "duckdb"])

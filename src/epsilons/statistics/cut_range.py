@@ -41,13 +41,13 @@ def public(rows: tally.Rows, call: Call, goal: MeanGoal) -> Steps:
     Raises:
         BudgetError: the budgets are too small for so few people. Nothing was drawn.
     """
+    lines = rows.lines()
 
     def agree(counted: line.Lined, share: Share) -> None:
         _enough(counted, share, goal)
         if call.divided:  # the levels of the mean are finer: they must be divisible, too
-            call.offered(rows.sums((0.0, 1.0)).levels)
+            call.offered(lines.levels())
 
-    lines = rows.lines()
     found = yield from outer(
         lambda window: call.part(lines.line(window)), goal, neighbours="replace", agree=agree
     )

@@ -61,13 +61,13 @@ def weighted(rows: tally.Rows, call: Call) -> Steps:
     Raises:
         BudgetError: the budgets are too small for so few people. Nothing was drawn.
     """
+    lines = rows.lines()
 
     def agree(counted: line.Lined, split: Split) -> None:
         _enough(counted, split)
         if call.divided:  # the levels of the mean are finer: they must be divisible, too
-            call.offered(rows.sums((0.0, 1.0)).levels)
+            call.offered(lines.levels())
 
-    lines = rows.lines()
     found = yield from locate(
         lambda window: call.part(lines.line(window)), neighbours="replace", agree=agree
     )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from epsilons.ladder import keys
 from epsilons.loading import later
 from epsilons.tally.columns import Columns
 from epsilons.tally.engines import engine_of
@@ -38,7 +39,7 @@ from epsilons.types import Floats, Integers
 
 if TYPE_CHECKING:
     from epsilons.tally import line_engine
-    from epsilons.tally.rows import Rows
+    from epsilons.tally.rows import Held, Rows
 else:
     line_engine = later("epsilons.tally.line_engine")
 
@@ -78,10 +79,12 @@ class Lines:
 
     Args:
         rows: of numbers.
+        held: where they are; None if nobody holds them.
     """
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: Rows, held: Held | None) -> None:
         self._rows = rows
+        self._held = held
 
     def line(self, window: Window | None = None) -> Lined:
         """Count people by level, and be ready to add up weights by bucket: see `Rows.line`.
@@ -105,10 +108,24 @@ class Lines:
 
         return ByWeight(heads.levels, heads.keys, heads.counts, used, heads.level_of, weigh)
 
+    def levels(self) -> Floats:
+        """The levels of `Rows.sums`, which are finer, ascending.
+
+        Raises:
+            EpsilonsError: as `Rows.sums`.
+        """
+        if self._budgets is None:
+            return self._rows.sums((0.0, 1.0)).levels
+        own, ladder = self._budgets[0], self._rows.rules.ladder
+        if ladder is not None:
+            found = np.unique(ladder.of(own))
+            return found[found > 0.0]
+        return own[np.unique(keys(own), return_index=True)[1]]  # it ascends: the first is smallest
+
     @cached_property
     def _budgets(self) -> tuple[Floats, Line] | None:
         """All budgets, and people by level and budget; None where buckets are counted by level."""
-        held = self._rows.held
+        held = self._held
         if not isinstance(held, Columns):
             return None
         found = line_engine.budgets(held)
@@ -127,7 +144,7 @@ class Lines:
         self, window: Window | None, own: Floats, weights: list[Integers]
     ) -> tuple[Integers, ...]:
         """Add weights of budgets up by bucket, in one pass."""
-        held, rules = self._rows.held, self._rows.rules
+        held, rules = self._held, self._rows.rules
         if not isinstance(held, Columns):
             raise TypeError("weights are looked up by an engine")
         if not own.size:  # nobody counts, and an engine would not know the type of nothing

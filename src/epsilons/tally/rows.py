@@ -361,7 +361,7 @@ class Rows:
         """The line, and windows of it, where weights by bucket are all that is wanted."""
         self._check_whole()
         self._refuse_to_tell()
-        return Lines(self)
+        return Lines(self, self._held)
 
     def each(self) -> Everyone:
         """Everyone apart, of rows that were opened for a method that draws for each person."""
