@@ -67,7 +67,6 @@ def opened(
 ) -> Callable[..., tuple[line.Lined, bool]]:
     """The line of rows on one engine, and whether weights are looked up there."""
     name: str = request.param
-    monkeypatch.setattr(lines, "LARGE", 0)
     if name.endswith("by itself"):
         monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
 
@@ -82,6 +81,14 @@ def opened(
     return run
 
 
+@pytest.fixture(params=[0, 100], ids=["looked up", "compared"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How an engine tells the weights of budgets, where it has two ways."""
+    monkeypatch.setattr(line_engine, "RUNS", request.param)
+    monkeypatch.setattr(lines, "LARGE", 0)
+
+
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("window", [None, WINDOW])
 def test_every_engine_adds_up_the_weights_of_plain_python(
     opened: Callable[..., tuple[line.Lined, bool]], window: line.Window | None
@@ -99,6 +106,7 @@ def test_every_engine_adds_up_the_weights_of_plain_python(
     assert dict(zip(found.levels.tolist(), found.counts.tolist(), strict=True)) == counts
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("window", [None, WINDOW])
 def test_on_a_ladder_everyone_has_the_weight_of_their_rung(
     opened: Callable[..., tuple[line.Lined, bool]], window: line.Window | None
@@ -121,12 +129,10 @@ def test_on_a_ladder_everyone_has_the_weight_of_their_rung(
     assert found.counts.tolist() == [stands.count(rung) for rung in rungs]
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("kind", ["polars", "duckdb"])
 @pytest.mark.parametrize("ladder", [None, Ladder.up_to(2.0)])
-def test_it_is_what_people_by_level_and_bucket_give(
-    kind: str, ladder: Ladder | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lines, "LARGE", 0)
+def test_it_is_what_people_by_level_and_bucket_give(kind: str, ladder: Ladder | None) -> None:
     rng = np.random.default_rng(6)
     data: Any = pl.DataFrame(
         {"v": rng.choice(HARD, 4000), "e": rng.choice(rng.uniform(0.01, 3.0, 300), 4000)}
@@ -143,11 +149,11 @@ def test_it_is_what_people_by_level_and_bucket_give(
     assert rows.lines().levels().tolist() == rows.sums((0.0, 1.0)).levels.tolist()
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("kind", ["polars", "duckdb"])
 def test_a_person_more_moves_one_bucket_by_their_weight(
-    kind: str, monkeypatch: pytest.MonkeyPatch
+    kind: str,
 ) -> None:
-    monkeypatch.setattr(lines, "LARGE", 0)
     ladder, weights = Ladder.declare(np.array([0.1, 1.0])), np.array([3, 10])
 
     def masses(people: list[tuple[float, float]]) -> dict[int, int]:
@@ -170,9 +176,9 @@ def test_a_person_more_moves_one_bucket_by_their_weight(
         assert moved == ({bucket(value): weight} if weight else {})
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("kind", ["polars", "duckdb"])
 def test_two_zeros_are_one_budget(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "LARGE", 0)
     data: Any = pl.DataFrame({"v": [1.0, 1.0, 2.0], "e": [0.0, -0.0, 1.0]})
     real = line_engine.budgets
 
