@@ -280,3 +280,12 @@ def test_a_release_is_the_same_and_reads_values_twice(
         )
         assert (found.value, found.bounds) == (plain.value, plain.bounds)
         assert found.interval(0.9) == plain.interval(0.9)
+
+
+@pytest.mark.usefixtures("way")
+def test_one_of_two_weights_may_be_the_same_for_all() -> None:
+    data = pl.DataFrame({"v": [1.0, 1.0, 2.0], "e": [0.1, 0.2, 1.0]})
+    found = open_rows("v", epsilon="e", data=data).lines().line()
+    assert isinstance(found, ByWeight)
+    _, same, own = found.masses(np.array([5, 5, 5]), np.array([1, 20, 300]))
+    assert (same.tolist(), own.tolist()) == ([10, 5], [21, 300])
