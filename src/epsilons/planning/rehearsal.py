@@ -27,6 +27,7 @@ from epsilons.statistics.steps import Answer, Draw
 from epsilons.tally import line
 from epsilons.tally.grid import HALF, Rule
 from epsilons.tally.levels import Names, SumGroups, checked, on_rungs
+from epsilons.tally.lines import Lines
 from epsilons.types import Floats, Integers
 
 __all__ = ["Rehearsal", "rehearse"]
@@ -68,6 +69,10 @@ class _Absent(tally.Rows):
         if self._ladder is None:
             return line.checked_line(groups, window, Names(), "error")
         return line.line_on_rungs(groups, window, self._ladder)
+
+    def lines(self) -> Lines:
+        """The same line: there is nothing to read."""
+        return Lines(self, None)
 
     def sums(self, bounds: tuple[float, float], rule: Rule | None = None) -> tally.Tally:  # noqa: ARG002
         """The people of each level, all of them in the middle of the range."""

@@ -15,12 +15,12 @@ from epsilons.budgets import float_down
 from epsilons.errors import ArgumentError, BudgetError
 from epsilons.ladder import Ladder
 from epsilons.tally import CellTally, Tally
-from epsilons.tally.line import Line
+from epsilons.tally.line import Lined
 from epsilons.types import Floats
 
 __all__ = ["Call"]
 
-Counts = TypeVar("Counts", Tally, CellTally, Line)
+Counts = TypeVar("Counts", Tally, CellTally, Lined)
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,14 +41,15 @@ def public(rows: tally.Rows, call: Call, goal: MeanGoal) -> Steps:
     Raises:
         BudgetError: the budgets are too small for so few people. Nothing was drawn.
     """
+    lines = rows.lines()
 
-    def agree(counted: line.Line, share: Share) -> None:
+    def agree(counted: line.Lined, share: Share) -> None:
         _enough(counted, share, goal)
         if call.divided:  # the levels of the mean are finer: they must be divisible, too
-            call.offered(rows.sums((0.0, 1.0)).levels)
+            call.offered(lines.levels())
 
     found = yield from outer(
-        lambda window: call.part(rows.line(window)), goal, neighbours="replace", agree=agree
+        lambda window: call.part(lines.line(window)), goal, neighbours="replace", agree=agree
     )
     bounds = found.bounds
     counted = rows.sums(bounds)
@@ -132,7 +133,7 @@ def _level_count(people: Crowd, weights: Integers) -> LevelCount | None:
     return LevelCount(people.drawn, tuple(map(float, people.stage.rates)), weights)
 
 
-def _enough(counted: line.Line, share: Share, goal: MeanGoal) -> None:
+def _enough(counted: line.Lined, share: Share, goal: MeanGoal) -> None:
     """Refuse, before anything is drawn, where the range would be a guess.
 
     Raises:

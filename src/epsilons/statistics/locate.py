@@ -40,6 +40,7 @@ __all__ = [
     "remaining",
     "selection",
     "spent_on",
+    "weights_of",
     "window_at",
 ]
 
@@ -101,10 +102,10 @@ class Payers:
 
 
 def locate(
-    count: Callable[[line.Window | None], line.Line],
+    count: Callable[[line.Window | None], line.Lined],
     *,
     neighbours: str,
-    agree: Callable[[line.Line, Split], None] | None = None,
+    agree: Callable[[line.Lined, Split], None] | None = None,
     before: tuple[Fraction, ...] | None = None,
     people: Payers | None = None,
     doubts: Doubts = (),
@@ -112,7 +113,7 @@ def locate(
     """Find a centre and a deviation.
 
     Args:
-        count: counts people by level and bucket: one pass.
+        count: counts people by level, and adds weights up by bucket: one pass over values.
         neighbours: "replace" or "add-remove".
         agree: is shown the levels and the first split before anything is drawn, and may refuse.
         before: what a person of each level has spent already.
@@ -135,12 +136,13 @@ def locate(
     for step in range(ROUNDS):
         space: Candidates = TheLine() if window is None else CellsOf(window.cells)
         first = selection(counted, split.centre, neighbours, space, CENTRE)
-        index = yield Draw(first, counted.masses(first.weights), True, levels, place)
+        # Both at once: it is one pass. The second is looked at by its draw alone.
+        places, masses, others = counted.masses(first.weights, weights_of(split.deviation)[0])
+        index = yield Draw(first, (places, masses), True, levels, place)
         middle, width = window_at(window, index)
         sizes, listed = radii(1.5 * width, line.LIMIT if window is None else window.hi - window.lo)
         second = selection(counted, split.deviation, neighbours, listed, DEVIATION)
-        places, masses = counted.masses(second.weights)
-        rings = _rings(_values(window, places), masses, middle, sizes)
+        rings = _rings(_values(window, places), others, middle, sizes)
         ring = yield Draw(second, rings, True, levels, place)
         stages += [first, second]
         deviation = float(sizes[ring])
@@ -181,7 +183,7 @@ def spent_on(
 
 
 def left_of(
-    counted: line.Line, before: tuple[Fraction, ...] | None, stages: Sequence[Selection]
+    counted: line.Lined, before: tuple[Fraction, ...] | None, stages: Sequence[Selection]
 ) -> Floats:
     """What a person of each level has left after what was before, and these stages."""
     return remaining(counted.levels, spent_on(before, stages, len(counted.levels)))
@@ -199,7 +201,7 @@ def remaining(levels: Floats, spent: Sequence[Fraction]) -> Floats:
 
 
 def selection(
-    counted: line.Line,
+    counted: line.Lined,
     shares: Floats,
     neighbours: str,
     candidates: Candidates,
@@ -218,13 +220,23 @@ def selection(
         odds: of the quantile; those of the median unless given.
         bits: of the weights: their sum over all people, times the odds, must fit an integer.
     """
-    largest = float(shares.max())
-    shift = bits - math.frexp(largest)[1] if largest > 0.0 else 0
-    weights = np.floor(np.ldexp(shares, shift)).astype(np.int64)
-    if shift < 0:
-        raise ValueError("a share is larger than any stage can use")
+    weights, shift = weights_of(shares, bits)
     scale = spread_of(neighbours, odds) << shift
     return Selection(counted.levels.copy(), weights, scale, neighbours, candidates, seeks, odds)
+
+
+def weights_of(shares: Floats, bits: int = _WEIGHT_BITS) -> tuple[Integers, int]:
+    """The weights share·2^s of a selection, rounded down, and s.
+
+    Args:
+        shares: what it takes of a person of each level.
+        bits: of the largest weight.
+    """
+    largest = float(shares.max())
+    shift = bits - math.frexp(largest)[1] if largest > 0.0 else 0
+    if shift < 0:
+        raise ValueError("a share is larger than any stage can use")
+    return np.floor(np.ldexp(shares, shift)).astype(np.int64), shift
 
 
 def window_at(window: line.Window | None, index: int) -> tuple[float, float]:

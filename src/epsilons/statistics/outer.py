@@ -31,6 +31,7 @@ from epsilons.statistics.locate import (
     left_of,
     selection,
     spent_on,
+    weights_of,
     window_at,
 )
 from epsilons.statistics.steps import Draw
@@ -171,18 +172,18 @@ def _least(most: Floats, people: Floats, odds: float) -> Share:
 
 
 def outer(
-    count: Callable[[line.Window | None], line.Line],
+    count: Callable[[line.Window | None], line.Lined],
     goal: MeanGoal,
     *,
     neighbours: str,
-    agree: Callable[[line.Line, Share], None] | None = None,
+    agree: Callable[[line.Lined, Share], None] | None = None,
     before: tuple[Fraction, ...] | None = None,
     people: Payers | None = None,
 ) -> Generator[Draw, Any, Ends]:
     """Find a range that holds nearly all of any data.
 
     Args:
-        count: counts people by level and bucket: one pass.
+        count: counts people by level, and adds weights up by bucket: one pass over values.
         goal: of the mean, which gets what is left.
         neighbours: "replace" or "add-remove".
         agree: is shown the levels and the first share before anything is drawn, and may refuse.
@@ -205,9 +206,10 @@ def outer(
         space: Candidates = TheLine() if window is None else CellsOf(window.cells)
         ends = []
         far, near = _odds(share.quantile)
+        total = counted.masses(weights_of(share.each, WEIGHT_BITS)[0])  # the same for both ends
         for odds, seeks in (((far, near), LOW), ((near, far), HIGH)):
             stage = selection(counted, share.each, neighbours, space, seeks, odds, WEIGHT_BITS)
-            index = yield Draw(stage, counted.masses(stage.weights), True, levels, place)
+            index = yield Draw(stage, total, True, levels, place)
             stages.append(stage)
             ends.append(window_at(window, index))
         (low, width), (high, other) = sorted(ends)

@@ -60,7 +60,7 @@ class Crowd:
 
     stage: LevelCounts | None
     drawn: tuple[int, ...]
-    count: Callable[[line.Window | None], line.Line]
+    count: Callable[[line.Window | None], line.Lined]
     payers: Payers
     told: bool
     doubts: Doubts = ()
@@ -84,7 +84,8 @@ def crowd(rows: tally.Rows, call: Call, *, counted: bool) -> Generator[Draw, Any
     lowest, _, place = line.rungs(call.declared.ladder)
     coarse = call.offered(lowest)
     payers = Payers(terms.ladder.levels, place)
-    whole_line = rows.line()
+    lines = rows.lines()
+    whole_line = lines.line()
     stage: LevelCounts | None = None
     drawn: tuple[int, ...] = ()
     if terms.guess is None or counted:
@@ -101,8 +102,8 @@ def crowd(rows: tally.Rows, call: Call, *, counted: bool) -> Generator[Draw, Any
     told, guess = tells(guess), expected(guess)
     usable = coarse if terms.cap is None else np.minimum(coarse, terms.cap)
 
-    def count(window: line.Window | None) -> line.Line:
-        found = whole_line if window is None else rows.line(window)
+    def count(window: line.Window | None) -> line.Lined:
+        found = whole_line if window is None else lines.line(window)
         return _as_expected(found, usable, guess)
 
     return Crowd(stage, drawn, count, payers, told, doubts)
@@ -168,7 +169,7 @@ def spending(found: Found | Ends, payers: Payers, last: tuple[Fraction, ...]) ->
     return ByLevel(payers.levels, np.array(spends), None)
 
 
-def _as_expected(counted: line.Line, levels: Floats, guess: Integers) -> line.Line:
+def _as_expected(counted: line.Lined, levels: Floats, guess: Integers) -> line.Lined:
     """Put what is public in the place of what is not: rungs, and how many people are expected.
 
     All that is private here stands on this step. Shares, weights, windows and whether there is

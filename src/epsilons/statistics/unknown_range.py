@@ -61,14 +61,15 @@ def weighted(rows: tally.Rows, call: Call) -> Steps:
     Raises:
         BudgetError: the budgets are too small for so few people. Nothing was drawn.
     """
+    lines = rows.lines()
 
-    def agree(counted: line.Line, split: Split) -> None:
+    def agree(counted: line.Lined, split: Split) -> None:
         _enough(counted, split)
         if call.divided:  # the levels of the mean are finer: they must be divisible, too
-            call.offered(rows.sums((0.0, 1.0)).levels)
+            call.offered(lines.levels())
 
     found = yield from locate(
-        lambda window: call.part(rows.line(window)), neighbours="replace", agree=agree
+        lambda window: call.part(lines.line(window)), neighbours="replace", agree=agree
     )
     bounds = range_of(found)
     counted = rows.moments(bounds)
@@ -142,7 +143,7 @@ def answer(mechanism: Additive, drawn: int, margin: Located, method: str, lost: 
     )
 
 
-def _enough(counted: line.Line, split: Split) -> None:
+def _enough(counted: line.Lined, split: Split) -> None:
     """Refuse, before anything is drawn, where the range would be a guess.
 
     Raises:

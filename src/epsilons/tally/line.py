@@ -12,6 +12,8 @@ range what its smallest budget may; the rest is there for the mean. Fewer groups
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,11 +29,14 @@ __all__ = [
     "TOP",
     "Line",
     "LineGroups",
+    "Lined",
     "Window",
+    "by_bucket",
     "checked_line",
     "coarse",
     "index_of",
     "line_on_rungs",
+    "refuse_missing",
     "rungs",
     "value_of",
     "values_of",
@@ -119,33 +124,60 @@ class LineGroups:
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
-    """People by level and bucket.
+class Lined(ABC):
+    """People by level, and the weight of those in each bucket, once weights are chosen.
 
     Attributes:
         levels: the smallest budget of each level, ascending.
         keys: what all budgets of a level round to.
         counts: the people of each level, those whose value is missing included.
+    """
+
+    levels: Floats
+    keys: Floats
+    counts: Integers
+
+    @abstractmethod
+    def masses(self, *weights: Integers) -> tuple[Integers, ...]:
+        """Add weights up by bucket.
+
+        Args:
+            weights: one or more times the weight of a person of each level.
+
+        Returns:
+            The buckets that somebody is in, ascending (there may be others, of no weight); and for
+            each of the weights the sum of those of the people in each bucket.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class Line(Lined):
+    """People by level and bucket.
+
+    Attributes:
         missing: the people of each level whose value is missing.
         level_of: the level of each group, as an index.
         cell_of: the bucket of each group, as an index.
         people: how many people are in each group.
     """
 
-    levels: Floats
-    keys: Floats
-    counts: Integers
     missing: Integers
     level_of: Integers
     cell_of: Integers
     people: Integers
 
-    def masses(self, weights: Integers) -> tuple[Integers, Integers]:
-        """The buckets that somebody is in, ascending, and the weight of the people in each."""
-        cells, place = np.unique(self.cell_of, return_inverse=True)
-        total = np.zeros(cells.size, dtype=np.int64)
-        np.add.at(total, place, weights[self.level_of] * self.people)
-        return cells, total
+    def masses(self, *weights: Integers) -> tuple[Integers, ...]:
+        """Add weights up by bucket: see `Lined.masses`."""
+        return by_bucket(self.cell_of, [each[self.level_of] * self.people for each in weights])
+
+
+def by_bucket(cell_of: Integers, sums: Sequence[Integers]) -> tuple[Integers, ...]:
+    """Add up what is of one bucket: the buckets, ascending, and their sums."""
+    cells, place = np.unique(cell_of, return_inverse=True)
+    totals = np.zeros((len(sums), cells.size), dtype=np.int64)
+    for total, each in zip(totals, sums, strict=True):
+        np.add.at(total, place, each)
+    return (cells, *totals)
 
 
 def checked_line(groups: LineGroups, window: Window | None, names: Names, missing: str) -> Line:
@@ -172,13 +204,8 @@ def checked_line(groups: LineGroups, window: Window | None, names: Names, missin
     gone = groups.cells == (NO_KEY if window is None else NO_CELL)
     lost = np.zeros(found.size, dtype=np.int64)
     np.add.at(lost, level_of[gone], groups.people[gone])
-    if missing == "error" and lost.any():
-        raise MissingValueError(
-            f"{names.values} has missing values (null, NaN or infinite).{names.missing} This "
-            "message depends on private data: it is for the curator only. "
-            'missing="midpoint" puts such values in the middle of the range that is found and '
-            "never refuses; or drop these rows."
-        )
+    if lost.any():
+        refuse_missing(names, missing)
     cells = groups.cells[~gone]
     return Line(
         levels=levels + 0.0,
@@ -189,6 +216,21 @@ def checked_line(groups: LineGroups, window: Window | None, names: Names, missin
         cell_of=index_of(cells) if window is None else cells.astype(np.int64),
         people=groups.people[~gone],
     )
+
+
+def refuse_missing(names: Names, missing: str) -> None:
+    """Refuse values that are missing, unless they may be.
+
+    Raises:
+        MissingValueError: they may not.
+    """
+    if missing == "error":
+        raise MissingValueError(
+            f"{names.values} has missing values (null, NaN or infinite).{names.missing} This "
+            "message depends on private data: it is for the curator only. "
+            'missing="midpoint" puts such values in the middle of the range that is found and '
+            "never refuses; or drop these rows."
+        )
 
 
 def rungs(ladder: Ladder) -> tuple[Floats, Floats, Integers]:

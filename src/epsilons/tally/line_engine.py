@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from epsilons.ladder import HUGE
 from epsilons.tally.collect import collected
 from epsilons.tally.columns import Columns
+from epsilons.tally.engines import engine_of
 from epsilons.tally.expressions import (
     belongs_to_nobody,
     budget_and_person,
+    few_budgets,
     floats,
 )
 from epsilons.tally.failures import guarded
@@ -27,12 +31,19 @@ from epsilons.tally.line import (
     Window,
     coarse,
 )
+from epsilons.tally.lookup import sent_along
 from epsilons.types import Floats, Integers
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["count"]
+__all__ = ["budgets", "count", "weigh"]
+
+RUNS: Final = 4
+"""So many weights, in the order of budgets, are told by comparisons."""
+
+MOST: Final = 4096
+"""Budgets that are few enough to be looked up for each row."""
 
 
 def count(table: Columns, window: Window | None) -> LineGroups:
@@ -65,6 +76,108 @@ def count(table: Columns, window: Window | None) -> LineGroups:
         nobody=_whole(result, "nobody") if folded and size else nothing,
         most=_whole(result, "most") if folded and size else nothing + 1,
     )
+
+
+def budgets(table: Columns) -> tuple[Floats, Integers] | None:
+    """Count people by exact budget, NaN for null, where a row is a person and budgets are few.
+
+    Args:
+        table: a frame with checked columns, of which that of budgets alone is read.
+
+    Returns:
+        The budgets, as they were given, and the people of each; None if budgets may be many.
+
+    Raises:
+        FileError: the file cannot be read to its end.
+        DataError: the engine failed.
+    """
+    if table.person is not None or not isinstance(table.epsilon, str):
+        return None
+    plain = replace(table, ladder=None)
+
+    def run() -> nw.DataFrame[Any] | None:
+        import narwhals as nw
+
+        rows = plain.frame.select(*budget_and_person(plain))
+        if not few_budgets(rows):
+            return None
+        return collected(rows.group_by("e").agg(nw.len().alias("people")), table.passed)
+
+    result = guarded(run, *table.failure)
+    if result is None or len(result) > MOST:
+        return None
+    return _floats(result, "e"), _whole(result, "people")
+
+
+def weigh(
+    table: Columns, window: Window | None, own: Floats, weights: Sequence[Integers]
+) -> tuple[Floats | Integers, list[Integers]]:
+    """Add the weights of people up by bucket, where a row is a person.
+
+    Args:
+        table: a frame with checked columns.
+        window: cells to zoom in on; None for the whole line.
+        own: the budgets of people who have a weight, ascending, all different, none of them NaN.
+        weights: one or more times the weight of a person of each of these budgets.
+
+    Returns:
+        The float (or the index in a window) of each bucket, as in `LineGroups`; and for each of
+        the weights the sum of those of the people in it.
+
+    Raises:
+        FileError: the file cannot be read to its end.
+        DataError: the engine failed.
+    """
+    plain = replace(table, ladder=None)
+    columns = {f"w{k}": each for k, each in enumerate(weights)}
+
+    def run() -> nw.DataFrame[Any]:
+        import narwhals as nw
+
+        value = floats(plain, plain.values)
+        # What is not finite is NaN after it was rounded, and null stays null: missing, both of it.
+        cell = _bucket(value) if window is None else _cell(value, finite(value), window)
+        rows = plain.frame.select(cell.alias("cell"), *budget_and_person(plain))
+        rows = _with_weights(rows, own, columns)
+        groups = rows.group_by("cell").agg(*(nw.col(name).sum() for name in columns))
+        # A sum of nothing is null in SQL, and one of 64-bit integers has 128 bits in DuckDB.
+        sums = [nw.col(name).fill_null(0).cast(nw.Int64) for name in columns]
+        return collected(groups.select("cell", *sums), table.passed)
+
+    result = guarded(run, *table.failure)
+    sums = [_whole(result, name) for name in columns]
+    if window is not None:
+        return _whole(result, "cell"), sums
+    cells = _floats(result, "cell")
+    return np.where(np.isnan(cells), NO_KEY, cells), sums
+
+
+def _with_weights(
+    rows: nw.LazyFrame[Any], own: Floats, columns: Mapping[str, Integers]
+) -> nw.LazyFrame[Any]:
+    """Add the weights of the budget `e`; those of any other budget are null.
+
+    Where most people have the same weight, as with a cap, comparisons are a third faster than to
+    look budgets up. In Polars NaN is above all numbers in each of them. DuckDB may take them for
+    decided by the extremes that a file states, and NaN is not among these.
+    """
+    import narwhals as nw
+
+    weights = np.stack(list(columns.values()))
+    starts = [0, *(np.flatnonzero((np.diff(weights) != 0).any(axis=0)) + 1).tolist()]
+    if len(starts) > RUNS or engine_of(rows).kind != "polars":
+        along = {"e": own.tolist()} | {name: each.tolist() for name, each in columns.items()}
+        return rows.join(sent_along(rows, along), on="e", how="left")
+    budget = nw.col("e")
+    known = (budget >= float(own[0])) & (budget <= float(own[-1]))
+    made = []
+    for name, each in columns.items():
+        weight = nw.lit(int(each[0]), dtype=nw.Int64)
+        for start in starts[1:]:
+            more = nw.lit(int(each[start]), dtype=nw.Int64)
+            weight = nw.when(budget >= float(own[start])).then(more).otherwise(weight)
+        made.append(nw.when(known).then(weight).alias(name))
+    return rows.with_columns(*made)
 
 
 def _query(
@@ -129,9 +242,14 @@ def _cell(value: nw.Expr, valid: nw.Expr, window: Window | None) -> nw.Expr:
     if window is not None:
         steps = ((value - window.lo) * (1.0 / window.width)).clip(-0.5, window.cells + 0.5).floor()
         return nw.when(valid).then(steps).otherwise(float(NO_CELL)).cast(nw.Int64)
+    return nw.when(valid).then(_bucket(value)).otherwise(NO_KEY)
+
+
+def _bucket(value: nw.Expr) -> nw.Expr:
+    """The bucket of a finite value on the line: `line.rounded`."""
     scaled = value * SHRINK
     product = scaled * LINE_SPLITTER
-    return nw.when(valid).then(product - (product - scaled)).otherwise(NO_KEY)
+    return product - (product - scaled)
 
 
 def _coarse(budget: nw.Expr) -> nw.Expr:

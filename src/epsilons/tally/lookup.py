@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import narwhals as nw
 
-__all__ = ["BRANCHES", "added", "index_among", "with_places"]
+__all__ = ["BRANCHES", "added", "index_among", "sent_along", "with_places"]
 
 Lookup: TypeAlias = dict[str, list[Any]]
 """A small table that is sent along: its columns by name."""
@@ -52,7 +52,7 @@ def with_places(
     """
     import narwhals as nw
 
-    table = _beside(rows, {column: list(labels), place: list(range(len(labels)))})
+    table = sent_along(rows, {column: list(labels), place: list(range(len(labels)))})
     joined = rows.join(table, on=column, how="left")
     # In pandas a column with gaps is one of floats.
     return joined.with_columns(nw.col(place).fill_null(-1).cast(nw.Int64))
@@ -88,7 +88,7 @@ def index_among(rows: nw.LazyFrame[Any], column: str, breaks: Floats) -> nw.Lazy
             columns[f"break {branch}"] = [
                 float(breaks[i]) if i < len(breaks) else None for i in at.tolist()
             ]
-        rows = rows.join(_beside(rows, columns), on=place, how="left")
+        rows = rows.join(sent_along(rows, columns), on=place, how="left")
         passed = [
             (value >= nw.col(f"break {branch}")).fill_null(False).cast(nw.Int64)
             for branch in range(len(within))
@@ -109,7 +109,7 @@ def _at_or_above(value: nw.Expr, breaks: list[float]) -> nw.Expr:
     return added([(value >= point).fill_null(False).cast(nw.Int64) for point in breaks])
 
 
-def _beside(frame: nw.LazyFrame[Any], columns: Lookup) -> nw.LazyFrame[Any]:
+def sent_along(frame: nw.LazyFrame[Any], columns: Lookup) -> nw.LazyFrame[Any]:
     """Return a small table on the engine of a frame.
 
     Raises:

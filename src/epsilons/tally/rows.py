@@ -13,12 +13,7 @@ from epsilons.tally import cells_numpy, line_numpy, pairs, shares_numpy, sums_nu
 from epsilons.tally.arrays import Arrays
 from epsilons.tally.asks import Ask
 from epsilons.tally.categories import Categories
-from epsilons.tally.cells import (
-    CellGroups,
-    CellTally,
-    cells_on_rungs,
-    checked_cells,
-)
+from epsilons.tally.cells import CellGroups, CellTally, cells_on_rungs, checked_cells
 from epsilons.tally.cells_numpy import CellArrays
 from epsilons.tally.columns import Columns
 from epsilons.tally.everyone import NO_CATEGORIES, NO_NUMBERS, Everyone
@@ -27,6 +22,7 @@ from epsilons.tally.grouping import Grouping
 from epsilons.tally.levels import Names, SumGroups, Tally, checked, on_rungs
 from epsilons.tally.line import Line, Window, checked_line, line_on_rungs
 from epsilons.tally.line_numpy import Folded
+from epsilons.tally.lines import Lines
 from epsilons.tally.shares import EVERYBODY, Counting, ShareGroups, shares_of
 from epsilons.types import Integers
 
@@ -360,6 +356,12 @@ class Rows:
         if rules.ladder is None:
             return checked_line(groups, window, rules.names, rules.missing)
         return line_on_rungs(groups, window, rules.ladder)
+
+    def lines(self) -> Lines:
+        """The line, and windows of it, where weights by bucket are all that is wanted."""
+        self._check_whole()
+        self._refuse_to_tell()
+        return Lines(self, self._held)
 
     def each(self) -> Everyone:
         """Everyone apart, of rows that were opened for a method that draws for each person."""
