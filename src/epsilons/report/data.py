@@ -162,6 +162,26 @@ class CellsData(ReleaseData):
     error_at_once: float
 
 
+class ComparedData(TypedDict):
+    """Two groups compared.
+
+    Attributes:
+        what: "difference", or "ratio".
+        first, second: the labels of the groups.
+        value: of the means that were published; None where it is 0 over 0.
+        low, high: its interval.
+        nothing: whether the interval is all that there could be.
+    """
+
+    what: str
+    first: Label | list[Label]
+    second: Label | list[Label]
+    value: float | None
+    low: float
+    high: float
+    nothing: bool
+
+
 class GroupsData(ReleaseData):
     """A mean for each group, all lists in their order.
 
@@ -175,6 +195,7 @@ class GroupsData(ReleaseData):
         share: the share of each group among all people.
         share_interval: the low ends and the high ends of it.
         bounds: the range of the values: its two ends.
+        compared: pairs of groups, if that was asked for.
     """
 
     kind: Literal["groups"]
@@ -188,6 +209,7 @@ class GroupsData(ReleaseData):
     share: list[float]
     share_interval: list[list[float]]
     bounds: list[float]
+    compared: NotRequired[list[ComparedData]]
 
 
 class VectorData(ReleaseData):
