@@ -60,7 +60,7 @@ class Plan(Asked):
     Attributes:
         forecasts: one for each method, the best first.
         best: the method that `auto` takes.
-        advice: one sentence on what to do.
+        advice: what to do, and why not to take a method that looks better, if one does.
         budgets: the people.
         bounds: the range of the values.
         goal: what is assumed of the data, and which error is to be small.
@@ -311,7 +311,7 @@ def central_plan(
     return Plan(
         forecasts=tuple(forecasts),
         best=best,
-        advice=advice_on(forecasts[0], allocations[best]),
+        advice=advice_on(forecasts, allocations[best]),
         budgets=budgets,
         bounds=limits,
         goal=goal,

@@ -79,7 +79,7 @@ def plot(data: CellsData) -> altair.VConcatChart:
     """A bar with its interval for each category, and who spent what below."""
     cut = charts.cut_title(len(data["categories"]), "categories")
     title = plot_title(data, f"shares, {people_words(data)}{cut}")
-    return charts.above_spending(_drawn(data).properties(width=480), data["spent"], title)
+    return charts.above_spending(_drawn(data).properties(width=480), data, title)
 
 
 def page(data: CellsData) -> str:

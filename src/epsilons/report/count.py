@@ -43,7 +43,7 @@ def html(data: CountData) -> str:
 def plot(data: CountData) -> altair.VConcatChart:
     """The number with its interval, and who spent what below."""
     title = plot_title(data, f"about {data['value']:,} people")
-    return charts.above_spending(picture(_one(data)), data["spent"], title)
+    return charts.above_spending(picture(_one(data)), data, title)
 
 
 def page(data: CountData) -> str:

@@ -83,7 +83,7 @@ def plot(data: GroupsData) -> altair.VConcatChart:
     """A point with its interval for each group, in their order, and who spent what below."""
     cut = charts.cut_title(len(data["groups"]), "groups")
     title = plot_title(data, f"means by group, {people_words(data)}{cut}")
-    return charts.above_spending(_drawn(data).properties(width=480), data["spent"], title)
+    return charts.above_spending(_drawn(data).properties(width=480), data, title)
 
 
 def page(data: GroupsData) -> str:

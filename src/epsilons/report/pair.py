@@ -56,7 +56,7 @@ def plot(data: PairData) -> altair.VConcatChart:
     """The correlation with its interval, and who spent what below."""
     one = _one(data)
     title = plot_title(data, f"correlation {one.told(one.value)}: {people_words(data)}")
-    return charts.above_spending(picture(one), data["spent"], title)
+    return charts.above_spending(picture(one), data, title)
 
 
 def page(data: PairData) -> str:

@@ -58,7 +58,7 @@ def plot(data: QuantilesData) -> altair.VConcatChart:
     """Each quantile with its interval, and who spent what below."""
     shown = _drawn(data).properties(width=480)
     title = plot_title(data, f"quantiles, {people_words(data)}")
-    return charts.above_spending(shown, data["spent"], title)
+    return charts.above_spending(shown, data, title)
 
 
 def page(data: QuantilesData) -> str:

@@ -64,7 +64,7 @@ def plot(data: ScalarData) -> altair.VConcatChart:
     value = with_unit(data, aligned(data["value"], high - low))
     title = plot_title(data, f"{data['statistic']} {value}: {people_words(data)}")
     shown = picture(_one(data)) if math.isfinite(high - low) else None
-    return charts.above_spending(shown, data["spent"], title)
+    return charts.above_spending(shown, data, title)
 
 
 def page(data: ScalarData) -> str:
