@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 import click
 
 from epsilons import publish, report, verify
-from epsilons.cli import options
+from epsilons.cli import options, spoken
 from epsilons.parameters import MISSING_OF_A_MEAN
 from epsilons.release import Release
 from epsilons.statistics import STATISTICS, Question
@@ -170,7 +170,7 @@ def show(release: Release, question: Question, given: dict[str, Any], files: opt
     """Print a release, with the groups that are to be compared, and write it to its files."""
     for first, second in compared(question, given):
         release = release.compare(first, second)
-    click.echo(release.to_json() if given["as_json"] else str(release))
+    spoken.say(release, as_json=given["as_json"])
     files.write(release)
 
 
