@@ -309,7 +309,7 @@ class Release(Tabled, Shown, Derived):
             "risk_kind": self.risk_kind,
             "risk_of": self.estimate.margin.numbers,
             "sides": [side._asdict() for side in self.sides],
-            "adds_up": words.ADDS_UP if self.ledger is None else "",
+            "adds_up": self.spent.ADDS_UP if self.ledger is None else "",
             "spent": [row._asdict() for row in self.spent],
             "protects": self.protects,
             "assumes": self.assumes,

@@ -53,7 +53,7 @@ class ReleaseData(TypedDict):
 
     Attributes:
         sides: the same if budgets are related to values in other ways.
-        adds_up: that no ledger adds up what is spent, or "".
+        adds_up: that what is spent adds up with other releases or reports; "" if a ledger does it.
         n: the number of people; None if nothing is said of it.
         n_is_noisy: whether noise was added to that number.
         neighbours_are: what counts as a change of one person, in words.
