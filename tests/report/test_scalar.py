@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -118,7 +119,11 @@ def test_a_spread_that_noise_hides_is_not_called_0(spread: dict[str, float], wor
 
 
 def test_a_long_line_about_the_error_is_broken() -> None:
-    people = {"epsilon": [0.5, 1.0] * 50, "neighbours": "add-remove", "levels": [0.5, 1.0]}
+    people: dict[str, Any] = {
+        "epsilon": [0.5, 1.0] * 50,
+        "neighbours": "add-remove",
+        "levels": [0.5, 1.0],
+    }
     release = ep.frequencies(["a", "b"] * 50, categories=["a", "b"], **people)
     text = str(release)
     told = "an approximation that takes the noisy number of people as true"

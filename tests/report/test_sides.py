@@ -176,7 +176,8 @@ def test_what_the_best_cap_buys_is_explained_too() -> None:
     sides = [{**side, "low": 0.0, "high": 1.0} for side in data["sides"]]
     for typical, said in (([3.0, 2.0, 1.0], False), ([3.0, 2.0, 2.5], True)):
         rows = [{**side, "typical": each} for side, each in zip(sides, typical, strict=True)]
-        assert (CHANCE in bought({**data, "sides": rows})) is said
+        changed: Any = {**data, "sides": rows}
+        assert (CHANCE in bought(changed)) is said
 
 
 @pytest.mark.parametrize(
@@ -195,9 +196,10 @@ def test_so_it_is_for_a_plan(rmse: list[float], pac: list[float], said: list[str
         {**side, "rmse": typical, "pac": error}
         for side, typical, error in zip(data["sides"], rmse, pac, strict=True)
     ]
-    told = outcome_words({**data, "sides": sides})
+    changed: Any = {**data, "sides": sides}
+    told = outcome_words(changed)
     assert bool(told) == bool(said)
-    page, text = (form({**data, "sides": sides}) for form in (report.page, report.text))
+    page, text = report.page(changed), report.text(changed)
     for each in (CHANCE, OTHER):
         assert (each in told) == (each in said)
         assert (each in " ".join(text.split())) == (each in said)
@@ -207,7 +209,8 @@ def test_so_it_is_for_a_plan(rmse: list[float], pac: list[float], said: list[str
 def test_the_error_that_a_cap_is_for_is_that_of_the_plan() -> None:
     data: Any = {**shown()["plan"].to_dict(), "loss": "pac"}
     sides = [{**side, "rmse": 1.0 + k, "pac": 1.0} for k, side in enumerate(data["sides"])]
-    told = outcome_words({**data, "sides": sides})
+    changed: Any = {**data, "sides": sides}
+    told = outcome_words(changed)
     assert "The best cap is for the error at 95 %: the typical error may be smaller" in told
 
 

@@ -41,7 +41,8 @@ from epsilons.planning.options import (
 from epsilons.planning.private import forecasts_of_a_guess
 from epsilons.planning.questions import Need, WhatIf, need, sensitivity
 from epsilons.planning.sides import Outcome, as_rows, best_of, outcomes
-from epsilons.report.plan_data import ChangeRow, GainsData, PlanData
+from epsilons.report import number
+from epsilons.report.plan_data import ChangeRow, ForecastData, GainsData, PlanData
 from epsilons.risk import OPEN
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import Goal, MeanGoal
@@ -53,7 +54,7 @@ _QUESTIONED = 256
 """Levels that are asked about; more of them are merged first."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plan(Asked):
     """Forecasts of every method for given budgets.
 
@@ -226,6 +227,14 @@ class Plan(Asked):
         parameters.choice("method", method, known)
         raise KeyError(method)
 
+    def _rows(self) -> list[ForecastData]:
+        return [as_plain(forecast) for forecast in self.forecasts]
+
+    def _in_a_line(self) -> str:
+        error = number(self[self.best].rmse)
+        people = f"{self.budgets.n:,} people"
+        return f"{self.statistic} of {people}, method {self.best}, typical error {error}"
+
     def to_dict(self) -> PlanData:
         """The whole plan, with the curve of risk over the cap, as plain data."""
         return {
@@ -247,7 +256,7 @@ class Plan(Asked):
                 *report.weak_budgets(self.budgets.levels.tolist()),
                 *report.few_at_each(self.assumption.related, self.budgets.counts.tolist()),
             ],
-            "forecasts": [as_plain(forecast) for forecast in self.forecasts],
+            "forecasts": self._rows(),
             "levels": [
                 {"epsilon": level, "people": people}
                 for level, people in zip(

@@ -24,7 +24,7 @@ from epsilons.report.data import (
 )
 from epsilons.report.numbers import budget, distinct
 from epsilons.report.parts import legible
-from epsilons.report.plan_data import PlansData
+from epsilons.report.plan_data import GroupsPlanData, PlansData
 from epsilons.report.spending import OFFERED, budget_head, merged_rows
 
 if TYPE_CHECKING:
@@ -104,7 +104,9 @@ def svg(chart: altair.Chart | altair.LayerChart, *, columns: int = 1) -> str:
 
 
 def above_spending(
-    shown: Any, data: ReleaseData | ReleasesData | PlansData, title: str | list[str]
+    shown: Any,
+    data: ReleaseData | ReleasesData | PlansData | GroupsPlanData,
+    title: str | list[str],
 ) -> altair.VConcatChart:
     """A chart, if there is one, and below it bars of what people of each level spent and kept."""
     alt = altair_module()

@@ -11,6 +11,7 @@
     PlanData       every method forecast                  kind "plan"
     RangePlanData  a mean on a range that is to be found  kind "range plan"
     LocalPlanData  every kind of local report forecast    kind "local plan"
+    GroupsPlanData means by group forecast                kind "groups plan"
     PlansData      several questions forecast             kind "plans"
 
 In JSON ∞ is written as "inf"; with such words turned back into numbers it is the same data.
