@@ -375,6 +375,7 @@ def test_every_option_of_every_command_is_compared() -> None:
     known = {p.name for n in ("mean", "frequencies", "quantile") for p in cli.commands[n].params}
     known |= {"beside", "beside_bounds"}  # tests/statistics/test_covariance.py
     shared = {"--json", "--value", "--report", "--figure"}  # tests/cli/test_shown.py
+    shared |= {"--compare"}  # tests/statistics/test_groups_compared.py
     for name, command in cli.commands.items():
         if name in ("ledger", "publish", "survey"):  # in tests/ledger, cli/test_study.py, collector
             continue

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from epsilons.checking import Check, check
     from epsilons.ledger import Ledger
     from epsilons.noise import Seeded
-    from epsilons.planning import LocalPlan, Plan, RangePlan, SeveralPlans, plan
+    from epsilons.planning import GroupsPlan, LocalPlan, Plan, RangePlan, SeveralPlans, plan
     from epsilons.release import Release, Releases
     from epsilons.statistics import Count, Covariance, Frequencies, Mean, Quantile, Variance
 else:
@@ -52,7 +52,14 @@ else:
             "checking": ("Check", "check"),
             "ledger": ("Ledger",),
             "noise": ("Seeded",),
-            "planning": ("LocalPlan", "Plan", "RangePlan", "SeveralPlans", "plan"),
+            "planning": (
+                "GroupsPlan",
+                "LocalPlan",
+                "Plan",
+                "RangePlan",
+                "SeveralPlans",
+                "plan",
+            ),
             "release": ("Release", "Releases"),
             "statistics": (
                 "Count",
@@ -72,6 +79,7 @@ __all__ = [
     "Count",
     "Covariance",
     "Frequencies",
+    "GroupsPlan",
     "Ledger",
     "LocalPlan",
     "Mean",

@@ -45,7 +45,8 @@ def names(
         return value
 
     def listed() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *where, *table})
+        held = vars(sys.modules[package])
+        return sorted({*held["__all__"], *(name for name in held if name.startswith("__"))})
 
     return load, listed
 

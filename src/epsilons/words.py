@@ -7,7 +7,7 @@ assumed(statistic, neighbours, assumption, mean=…)         what its error assu
 ASSUMED_OF_A_GAUSSIAN                                      the same for a Gaussian population
 will_protect(neighbours), planned(neighbours, assumption)  plans
 planned_gaussian(neighbours)                               plans for a Gaussian population
-ADDS_UP                                                    what no ledger has added up
+ADDS_UP, ADDS_UP_LOCALLY                                   what no ledger has added up
 neighbours_are(neighbours)                                 what counts as a change of one person
 assumed_of_some(neighbours, assumption, whose, …)          means of groups, and of some people
 clipped(…), uncounted(…)                                   what values that do not fit count as
@@ -110,6 +110,12 @@ ADDS_UP: Final = (
     "Spending adds up over releases about the same people: a ledger keeps everyone's account."
 )
 """Said about a release that no ledger charges."""
+
+ADDS_UP_LOCALLY: Final = (
+    "Spending adds up over all reports that a person sends: in the local model, everyone keeps "
+    "their own account."
+)
+"""Said about a release of the local model, where nobody else could keep it."""
 
 _GUESSED: Final = {
     "replace": "",

@@ -204,10 +204,16 @@ def test_a_release_prints_and_tells_who_spent_what(name: str) -> None:
     assert all(row.kept == 0.0 for row in release.spent)
     text = str(release)
     assert text.startswith("NOT PRIVATE")
-    *_, side, star, adds_up, made = text.splitlines()
+    *_, side, star, adds_up, goes_on, made = text.splitlines()
     assert side.startswith("  not at all *")
     assert star == "The row with * is what was assumed."
-    assert adds_up.startswith("Spending adds up")
+    assert f"{adds_up} {goes_on.strip()}" == (
+        "Spending adds up over all reports that a person sends: in the local model, everyone keeps "
+        "their own account."
+    )
+    assert "ledger" not in text
+    assert ep.Release.from_json(release.to_json()).to_dict()["adds_up"].startswith("Spending adds")
+    assert "ledger" not in str(ep.Release.from_json(release.to_json()))
     assert made.startswith("Released ")
     assert release._repr_html_()
     assert '"inf"' in release.to_json()
@@ -218,6 +224,18 @@ def test_a_release_prints_and_tells_who_spent_what(name: str) -> None:
     for confidence in (0.0, 1.0, 2.0):
         with pytest.raises(ArgumentError):
             release.interval(confidence)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_release_has_the_title_that_it_is_given(name: str) -> None:
+    mechanism, _ = CASES[name]
+    release = mechanism.estimate(reports_of(name), title=" Hours asleep ")
+    assert release.title == "Hours asleep"
+    assert "\nHours asleep\n" in str(release)
+    assert mechanism.estimate(reports_of(name)).title is None
+    for title in ("", "two\nlines", "x" * 121, 3):
+        with pytest.raises(ArgumentError, match="title must be one line"):
+            mechanism.estimate(reports_of(name), title=title)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -66,6 +66,29 @@ def test_the_advice_is_one_sentence_that_names_the_method_and_the_cap() -> None:
     assert "public records alone" in ep.plan(ADVERSARIAL["zero and public"]).advice
 
 
+def test_a_method_that_looks_better_and_is_not_advised_is_explained() -> None:
+    plan = ep.plan(ep.Budgets({0.1: 500, 1.0: 200}))
+    assert plan.best == "optimal"
+    assert plan["minimax"].rmse < plan["optimal"].rmse
+    why = "it is biased for data far from the middle"
+    said = "The error of 'minimax' is smaller, but it is not advised: "
+    assert plan.advice.count(said) == plan.advice.count(why) == 1
+    assert said in " ".join(str(plan).split())
+    many = ep.plan(ep.Budgets({0.1: 500_000, 1.0: 200_000}))
+    assert many["minimax"].rmse == pytest.approx(many["optimal"].rmse, rel=1e-5)
+    shares = ep.plan(ep.Budgets({0.1: 500}), statistic="frequencies", categories=3)
+    for each in (many, shares):
+        assert "minimax" not in each.advice
+
+
+def test_it_is_explained_for_the_error_that_is_made_small() -> None:
+    budgets = ep.Budgets({0.1: 500, 1.0: 200})
+    plan = ep.plan(budgets, about="population", related=False, loss="pac")
+    better = plan["minimax"].pac < plan["optimal"].pac
+    assert ("'minimax'" in plan.advice) is better
+    assert (plan["minimax"].rmse < plan["optimal"].rmse) is not better
+
+
 @pytest.mark.parametrize("profile", [*ADVERSARIAL, *ORDINARY])
 def test_any_budgets_can_be_planned_for(profile: str) -> None:
     plan = ep.plan((ADVERSARIAL | ORDINARY)[profile])

@@ -39,6 +39,7 @@ NAMES = [
     "range plan of too few",
     "local plan",
     "local plan of shares",
+    "groups plan",
     "plan of several",
     "parts",
 ]
@@ -113,7 +114,7 @@ def _other_releases(values: np.ndarray, budgets: np.ndarray, words: np.ndarray) 
             beside_bounds=(0, 14400),
             source=ep.Seeded(1),
         ),
-        "groups": ep.mean(values, source=ep.Seeded(1), **by),
+        "groups": ep.mean(values, source=ep.Seeded(1), **by).compare(LONG, "b"),
         "public groups": ep.mean(values, groups_are="public", source=ep.Seeded(1), **by),
     }
     return {name: release.to_dict() for name, release in asked.items()}
@@ -139,7 +140,7 @@ def _several(
 
 
 def _other_plans(many: np.ndarray) -> dict[str, Any]:
-    """Plans of ranges that have to be found, and of the local model."""
+    """Plans of ranges that have to be found, of the local model, and of means by group."""
     sample: dict[str, Any] = {"about": "population", "related": False}
     people = ep.Budgets({0.0: 3, 0.1: 50, 1.0: 20, math.inf: 2})
     return {
@@ -149,6 +150,7 @@ def _other_plans(many: np.ndarray) -> dict[str, Any]:
         "local plan of shares": ep.plan(
             many, model="local", statistic="frequencies", categories=9, loss="pac", **sample
         ).to_dict(),
+        "groups plan": ep.plan(people, groups=4, groups_are="public", bounds=(0, 24)).to_dict(),
         "plan of several": ep.plan(
             [
                 ep.Mean("x", bounds=(0, 9), title=ATTACK, unit="<b>minutes</b>"),

@@ -26,7 +26,7 @@ from epsilons.report import (
     VectorData,
 )
 from epsilons.report.data import PairData
-from epsilons.report.plan_data import LocalPlanData, PlansData, RangePlanData
+from epsilons.report.plan_data import GroupsPlanData, LocalPlanData, PlansData, RangePlanData
 from tests.assumed import GAUSSIAN, SAMPLE
 
 TYPES: dict[str, Any] = {
@@ -41,6 +41,7 @@ TYPES: dict[str, Any] = {
     "plan": PlanData,
     "range plan": RangePlanData,
     "local plan": LocalPlanData,
+    "groups plan": GroupsPlanData,
     "plans": PlansData,
 }
 
@@ -127,6 +128,8 @@ def shown() -> dict[str, Any]:
         "plan of a Gaussian": ep.plan({0.1: 9, 1.0: 5}, bounds=None, **GAUSSIAN),
         "plan of reports": ep.plan({0.1: 50, math.inf: 20}, model="local", **SAMPLE),
         "plan of vectors": ep.plan({0.1: 50, 1.0: 20}, model="local", dimension=3, **SAMPLE),
+        "plan of groups": ep.plan({0.1: 900, 1.0: 500}, groups=3, related=False),
+        "plan of public groups": ep.plan({0.1: 900, 1.0: 500}, groups=3, groups_are="public"),
         "plan of several": ep.plan(
             [ep.Mean("x", bounds=(0, 9)), ep.Mean("y", bounds=None)], epsilon={0.1: 900, 1.0: 500}
         ),
@@ -140,7 +143,8 @@ NAMES = [
     "diffusion", "found range of private people", "diffusion of private people", "gaussian",
     "local bit", "local mean", "local frequencies", "local vector", "several", "plan",
     "plan of shares", "plan of private people", "plan with a guess", "plan of a range",
-    "plan of a Gaussian", "plan of reports", "plan of vectors", "plan of several",
+    "plan of a Gaussian", "plan of reports", "plan of vectors", "plan of groups",
+    "plan of public groups", "plan of several",
 ]  # fmt: skip
 
 
@@ -187,7 +191,7 @@ def loaded(text: str) -> Any:
     kept = {
         name: [each if isinstance(each, str) else back(each) for each in data[name]]
         for name in ("categories", "groups")
-        if name in data
+        if isinstance(data.get(name), list)
     }
     return {**back(data), **kept}
 

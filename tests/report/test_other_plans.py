@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import re
 from pathlib import Path
 
 import pytest
 
+import epsilons as ep
 from epsilons import report
 from epsilons.report import number
 from tests.report.forms import Reader
@@ -79,3 +81,38 @@ def test_errors_are_printed_as_they_are() -> None:
     assert f" {number(100 * first['rmse'], 3)}   " in report.text(shares)
     spread_out = few["forecasts"][0]
     assert f" {number(100 * spread_out['rmse'], 3)} % " in report.text(few)
+
+
+def test_a_plan_of_groups_has_a_page_a_picture_and_a_notebook() -> None:
+    each = data()["groups plan"]
+    shown = Reader(pages()["groups plan"]).text
+    for key in ("protects", "assumption"):
+        assert each[key] in shown
+        assert html.escape(each[key]) in report.html(each)
+    assert "Means of 4 groups; group membership is public" in shown
+    assert "In a group of an even share of the people, a person with each budget" in shown
+    for row in each["forecasts"]:
+        for form in (shown, report.text(each), report.html(each)):
+            assert f"{number(row['half_width'], 3)}" in form
+            assert f"{row['people']:,}" in form
+    drawn = report.plot(each).to_dict()["vconcat"][0]
+    assert drawn["data"]["values"] == [
+        {"people": row["people"], "half": row["half_width"]} for row in each["forecasts"]
+    ]
+
+
+def test_every_level_of_a_plan_of_groups_is_in_its_table() -> None:
+    budgets = ep.Budgets({0.01 * k: 50 for k in range(1, 21)})
+    text = str(ep.plan(budgets, groups=2, related=False))
+    spent = text[text.index("budget ε") :].split("\n\n")[0].splitlines()[1:]
+    assert sum(int(re.split(r" {3,}", line.strip())[1].replace(",", "")) for line in spent) == 1000
+    assert "0.2 " in spent[-1]
+
+
+def test_a_plan_of_groups_says_where_intervals_tell_nothing() -> None:
+    poor = ep.plan(ep.Budgets({0.01: 20, 0.02: 20}), groups=3)
+    assert "Intervals will say almost nothing" in str(poor)
+    assert "Intervals will say almost nothing" in report.page(poor.to_dict())
+    rich = ep.plan(ep.Budgets({1.0: 20_000}), groups=3, related=False)
+    assert "Intervals will say" not in str(rich)
+    assert "for one group of that size" not in str(rich)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -87,3 +88,44 @@ def test_an_interval_that_is_the_whole_range_tells_nothing() -> None:
     for shown in (report.text(each), report.page(each)):
         assert "with these budgets, the result says nothing" in " ".join(shown.split())
     assert "says nothing" not in report.text(data()["mean"])
+
+
+@pytest.mark.parametrize(
+    ("spread", "words"),
+    [
+        (
+            {"value": 0.0, "low": 0.0, "high": 7.31},
+            "Standard deviation at most 7.31 minutes (with 95 % confidence)",
+        ),
+        (
+            {"value": 0.001, "low": 0.0, "high": 7.31},
+            "Standard deviation at most 7.31 minutes (with 95 % confidence)",
+        ),
+        (
+            {"value": 3.2, "low": 0.0, "high": 7.31},
+            "Standard deviation 3.20 minutes (95 % interval 0.00 to 7.31)",
+        ),
+        (
+            {"value": 3.2, "low": 3.2, "high": 7.31},
+            "Standard deviation 3.20 minutes (95 % interval 3.20 to 7.31)",
+        ),
+    ],
+)
+def test_a_spread_that_noise_hides_is_not_called_0(spread: dict[str, float], words: str) -> None:
+    each = data()["mean"] | {"spread": spread, "unit": "minutes"}
+    assert f"\n  {words}\n" in report.text(each)
+    assert f"<p>{words}</p>" in report.html(each)
+    assert words in Reader(report.page(each)).text
+
+
+def test_a_long_line_about_the_error_is_broken() -> None:
+    people: dict[str, Any] = {
+        "epsilon": [0.5, 1.0] * 50,
+        "neighbours": "add-remove",
+        "levels": [0.5, 1.0],
+    }
+    release = ep.frequencies(["a", "b"] * 50, categories=["a", "b"], **people)
+    text = str(release)
+    told = "an approximation that takes the noisy number of people as true"
+    assert told in " ".join(text.split())
+    assert max(map(len, text.splitlines())) <= 96

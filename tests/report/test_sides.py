@@ -6,15 +6,17 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import epsilons as ep
 from epsilons import report
-from epsilons.report.sides import bought, related_words, sides_table
+from epsilons.report.sides import bought, outcome_words, related_words, sides_table
 from tests.report.forms import forms
 from tests.report.test_data import NAMES, shown
 
 ADDS_UP = "Spending adds up over releases about the same people"
+ALONE = "Spending adds up over all reports that a person sends"
 FORMER = re.compile(r"\b(assume|iid|shuffled|correlated|error_if_related)\b")
 VALUES = [10.0, 20.0, 30.0, 40.0] * 40
 EPSILON = [0.1, 0.5, 1.0, 2.0] * 40
@@ -60,9 +62,11 @@ def test_that_spending_adds_up_is_told_where_no_ledger_does_it(name: str) -> Non
     data = each.to_dict()
     if data["kind"] == "plan":
         return
-    assert bool(data["adds_up"]) == ("ledger" not in data)
+    told = ADDS_UP if not data["method"].startswith("local ") else ALONE
+    assert data["adds_up"].startswith(told) == ("ledger" not in data)
     for form in ("text", "notebook", "page"):
-        assert (ADDS_UP in " ".join(forms(each)[form].split())) == ("ledger" not in data), form
+        words = " ".join(forms(each)[form].split())
+        assert (told in words) == ("ledger" not in data), form
 
 
 def test_a_ledger_adds_up(tmp_path: Path) -> None:
@@ -117,7 +121,8 @@ def test_of_one_answer_there_is_no_table_and_of_no_caps_no_column() -> None:
     assert found is not None
     assert len(found[0]) == 2
     assert {len(row) for row in found[1]} == {2}
-    assert bought(uncapped) == "The row with * is what was assumed."
+    assert bought(uncapped).startswith("The row with * is what was assumed.")
+    assert "cap" not in bought(uncapped)
     assert "best cap is the most that anyone would have spent" in bought(data)
 
 
@@ -129,3 +134,94 @@ def test_of_shares_a_part_is_one_of_people() -> None:
     for name in ("mean", "plan"):
         assert "by at most 5 % of the range" in str(shown()[name])
         assert "of all people" not in str(shown()[name])
+
+
+CHANCE = '"Not at all" allows for differences by chance'
+OTHER = "The best cap is for the typical error: the error at 95 % may be smaller in a row above."
+
+
+def _sided(errors: list[float]) -> Any:
+    """A release with four rows, of which intervals are so wide and no caps are known."""
+    data: Any = mean(related=0.2).to_dict()
+    sides = [
+        {**side, "low": 0.0, "high": error, "cap": None, "typical": None}
+        for side, error in zip(data["sides"], errors, strict=True)
+    ]
+    return {**data, "sides": sides}
+
+
+@pytest.mark.parametrize(
+    ("errors", "said"),
+    [
+        ([4.0, 3.0, 2.0, 1.0], []),
+        ([4.0, 3.0, 2.0, 2.001], []),
+        ([4.0, 3.0, 2.0, 2.1], [CHANCE]),
+        ([4.0, 3.0, 2.0, 3.1], [CHANCE]),
+        ([4.0, 4.2, 2.0, 1.0], ["proven bounds"]),
+        ([4.0, 3.0, 3.2, 1.0], ["proven bounds"]),
+        ([4.0, 5.0, 2.0, 4.5], [CHANCE, "proven bounds"]),
+        ([1.0, 1.0, 1.0, 1.2], [CHANCE, "proven bounds"]),
+    ],
+)
+def test_a_row_that_is_worse_than_one_above_it_is_explained(
+    errors: list[float], said: list[str]
+) -> None:
+    words = bought(_sided(errors))
+    for each in (CHANCE, "proven bounds"):
+        assert (each in words) == (each in said)
+
+
+def test_what_the_best_cap_buys_is_explained_too() -> None:
+    data: Any = mean().to_dict()
+    sides = [{**side, "low": 0.0, "high": 1.0} for side in data["sides"]]
+    for typical, said in (([3.0, 2.0, 1.0], False), ([3.0, 2.0, 2.5], True)):
+        rows = [{**side, "typical": each} for side, each in zip(sides, typical, strict=True)]
+        changed: Any = {**data, "sides": rows}
+        assert (CHANCE in bought(changed)) is said
+
+
+@pytest.mark.parametrize(
+    ("rmse", "pac", "said"),
+    [
+        ([3.0, 2.0, 1.0], [3.0, 2.0, 1.0], []),
+        ([3.0, 2.0, 1.0], [3.0, 2.0, 2.2], [CHANCE]),
+        ([3.0, 2.0, 2.2], [3.0, 2.0, 1.0], [CHANCE]),
+        ([3.0, 2.0, 1.0], [3.0, 3.2, 1.0], [OTHER]),
+        ([3.0, 2.0, 1.0], [3.0, 2.0, 3.2], [CHANCE, OTHER]),
+    ],
+)
+def test_so_it_is_for_a_plan(rmse: list[float], pac: list[float], said: list[str]) -> None:
+    data: Any = shown()["plan"].to_dict()
+    sides = [
+        {**side, "rmse": typical, "pac": error}
+        for side, typical, error in zip(data["sides"], rmse, pac, strict=True)
+    ]
+    changed: Any = {**data, "sides": sides}
+    told = outcome_words(changed)
+    assert bool(told) == bool(said)
+    page, text = report.page(changed), report.text(changed)
+    for each in (CHANCE, OTHER):
+        assert (each in told) == (each in said)
+        assert (each in " ".join(text.split())) == (each in said)
+        assert (each.replace('"', "&quot;") in page) == (each in said)
+
+
+def test_the_error_that_a_cap_is_for_is_that_of_the_plan() -> None:
+    data: Any = {**shown()["plan"].to_dict(), "loss": "pac"}
+    sides = [{**side, "rmse": 1.0 + k, "pac": 1.0} for k, side in enumerate(data["sides"])]
+    changed: Any = {**data, "sides": sides}
+    told = outcome_words(changed)
+    assert "The best cap is for the error at 95 %: the typical error may be smaller" in told
+
+
+def test_groups_speak_of_their_median() -> None:
+    release = ep.mean(
+        VALUES, epsilon=EPSILON, bounds=(0, 50), by=["a", "b"] * 80, groups=["a", "b"],
+        source=ep.Seeded(1),
+    )  # fmt: skip
+    heads, rows = sides_table(release.to_dict(), str) or ((), [])  # type: ignore[arg-type]
+    assert heads[1] == "half of a 95 % interval, median over groups"
+    low, high = release.interval()
+    assert float(rows[0][1]) == pytest.approx(float(np.median(high - low)) / 2.0)
+    told = "an approximation that takes the published shares of the groups as true"
+    assert told in " ".join(str(release).split())

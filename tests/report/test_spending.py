@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import epsilons as ep
@@ -54,3 +57,43 @@ def test_what_is_kept_is_a_range_too() -> None:
     merged = merged_rows(rows)
     assert [row["spent_words"] for row in merged[1:4]] == ["0.3 to 0.4", "0.5", "0.5"]
     assert [row["kept_words"] for row in merged[1:4]] == ["0", "0 to 0.1", "0.2 to 0.3"]
+
+
+def _charged(folder: Path, neighbours: str, **terms: Any) -> ep.Releases:
+    """Two means of three people with ε = 2, charged to a ledger that offers half of it."""
+    people = pl.DataFrame({"who": ["a", "b", "c"], "x": [0.0, 0.5, 1.0], "e": [2.0, 2.0, 2.0]})
+    with ep.Ledger.create(folder / "book.db", neighbours) as ledger:
+        ledger.enrol(people, person="who", epsilon="e")
+        asked = [ep.Mean("x", bounds=(0, 1)), ep.Mean("x", bounds=(0, 2))]
+        claim = ledger.claim("first", at_most=1.0)
+        return ep.publish(
+            asked, epsilon=None, data=people, person="who", ledger=claim, neighbours=neighbours,
+            **terms,
+        )  # fmt: skip
+
+
+def test_what_a_ledger_offers_is_not_called_a_budget(tmp_path: Path) -> None:
+    both = _charged(tmp_path, "replace")
+    for shown in (both, both[0]):
+        text, notebook = str(shown), shown._repr_html_()
+        page = shown.report(tmp_path / "out.html").read_text("utf-8")
+        chart = json.dumps(shown.plot().to_dict())
+        for each in (text, notebook, page):
+            assert "offered ε" in each
+            assert "budget ε" not in each
+        assert '"title": "offered \\u03b5"' in chart
+        assert "of the ε offered to this release" in page
+        assert "is offered" in page
+
+
+def test_what_a_ledger_offers_to_a_private_number_of_people(tmp_path: Path) -> None:
+    both = _charged(tmp_path, "add-remove", levels=[1.0])
+    assert "offered ε (from)" in str(both)
+
+
+def test_without_a_ledger_it_is_their_own_budget(tmp_path: Path) -> None:
+    release = ep.mean([0.0, 1.0], epsilon=[1.0, 2.0], bounds=(0, 1))
+    page = release.report(tmp_path / "out.html").read_text("utf-8")
+    for each in (str(release), release._repr_html_(), page):
+        assert "budget ε" in each
+        assert "offered" not in each

@@ -210,6 +210,27 @@ def test_pages_in_a_browser(chromium: Any, address: str, width: int, scheme: str
     assert [url for url in tab.asked if not url.startswith((address, "data:"))] == []
 
 
+BLOCKS = """() => [...document.querySelectorAll(".md-content pre > code")].map((each) => [
+  Math.max(...each.innerText.split("\\n").map((line) => [...line].length)),
+  each.clientWidth - each.scrollWidth,
+])"""
+"""The longest line of each block of code, and how much room is left; below 0, it scrolls."""
+
+
+def test_a_printed_release_fits_the_column(chromium: Any, address: str) -> None:
+    """Lines of 96 characters do not scroll beside the lists of links, nor with a scroll bar."""
+    tab = Tab(chromium.new_page(viewport={"width": 1280 - 15, "height": 900}))
+    longest = 0
+    for kind in ("guide/", "groups/", "tutorials/health-survey/"):
+        tab.open(address + kind)
+        for characters, room in tab.page.evaluate(BLOCKS):
+            if characters <= 96:
+                assert room >= 0, (kind, characters)
+                longest = max(longest, characters)
+    assert longest == 96
+    assert tab.page.locator(".md-sidebar:visible").count() == 2
+
+
 def test_every_formula_is_set_with_all_its_letters(
     chromium: Any, address: str, pages: dict[str, Page]
 ) -> None:

@@ -16,7 +16,7 @@ from epsilons import Budgets, allocate, errors, report, verify
 from epsilons import frequencies as frequencies_of
 from epsilons import mean as mean_of
 from epsilons import plan as plan_for
-from epsilons.cli import options
+from epsilons.cli import options, spoken
 from epsilons.cli.checking import CHECK
 from epsilons.cli.ledger import LEDGER
 from epsilons.cli.publishing import commands, replays
@@ -92,8 +92,8 @@ def _in_plain_words(release: Release) -> str:
         "minutes, however budgets are related to values. Many people are strict here, so nearly "
         "everyone spent as little as the strictest, and personal budgets gain little. If you can "
         "defend that the means at different budgets differ by at most "
-        f"{120.0 * little.related:.0f} minutes, write related={little.related}: the typical error "
-        f"is then {gain:.2f} times smaller.",
+        f"{120.0 * little.related:.0f} minutes, give epsilons mean the option --related "
+        f"{little.related}: the typical error is then {gain:.2f} times smaller.",
         "If only a few people are strict, the default itself gains: with "
         f"{', '.join(f'{people:,} people at {level}' for level, people in _FEW_STRICT.items())}, "
         f"the typical error is {plan_for(Budgets(_FEW_STRICT)).sides[0].gain:.1f} times smaller "
@@ -197,7 +197,7 @@ def plan(
     }
     files = options.Files(page, picture)
     forecast = plan_for(options.people_of(levels), **asked)
-    click.echo(forecast.to_json() if as_json else str(forecast))
+    spoken.say(forecast, as_json=as_json)
     files.write(forecast)
 
 
@@ -255,5 +255,6 @@ def main() -> None:
     try:
         cli(standalone_mode=True)
     except errors.EpsilonsError as error:
-        click.echo(f"epsilons: {error}", err=True)
+        command = spoken.command_of(cli, sys.argv[1:])
+        click.echo(f"epsilons: {spoken.error_words(error, command)}", err=True)
         sys.exit(2)

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from epsilons import check
+from epsilons.cli import spoken
 from epsilons.cli.publishing import CELLS, EVERY, RANGE, asked, parameters, terms
 from epsilons.statistics import STATISTICS
 
@@ -35,11 +36,10 @@ def _check(given: dict[str, Any]) -> None:
         raise click.UsageError("--missing is for a mean: frequencies have --other.")
     if cells and given["spread"] is not None:
         raise click.UsageError("--spread is for a mean: leave it out for frequencies.")
-    if cells and any(given[name] for name in ("by", "group", "group2", "where")):
-        raise click.UsageError("--by, --group and --where are for a mean.")
+    if cells and any(given[name] for name in ("by", "group", "group2", "where", "compare")):
+        raise click.UsageError("--by, --group, --where and --compare are for a mean.")
     question = asked(STATISTICS["frequencies" if cells else "mean"], given)
-    found = check(question, **terms(given))
-    click.echo(found.to_json() if given["as_json"] else str(found))
+    spoken.say(check(question, **terms(given)), as_json=given["as_json"])
 
 
 CHECK = Checking(

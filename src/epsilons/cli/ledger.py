@@ -10,7 +10,7 @@ import click
 
 from epsilons import Ledger, Mean, publish, report
 from epsilons.cli import options
-from epsilons.cli.publishing import FILE, VALUE, Publish, asked, terms
+from epsilons.cli.publishing import FILE, VALUE, Publish, asked, show, terms
 from epsilons.errors import ArgumentError
 from epsilons.parameters import CHOICES
 from epsilons.statistics import STATISTICS
@@ -57,8 +57,7 @@ class ClaimCommand(Publish):
             claim = ledger.claim(given["name"], at_most=given["at_most"], share=given["share"])
             question = asked(self._question, given)
             (release,) = publish([question], **terms(given), ledger=claim)
-        click.echo(release.to_json() if given["as_json"] else str(release))
-        files.write(release)
+        show(release, question, given, files)
 
 
 @click.group("ledger")

@@ -182,6 +182,14 @@ GROUPS = (
         help="Whether group membership is a secret.",
     ),
     click.option("--where", help="The column of truth values that says which rows count."),
+    click.option(
+        "--compare",
+        nargs=2,
+        multiple=True,
+        metavar="A B",
+        help="Also show group A minus group B, and A over B; repeat it for other pairs. A group of "
+        "two columns is written as it is printed, such as 'north, young'.",
+    ),
 )
 CAP = click.option(
     "--cap", type=float, help="For add-remove: the most that anyone spends; chosen by default."

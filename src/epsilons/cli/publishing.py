@@ -9,8 +9,9 @@ from typing import Any, ClassVar, TypeAlias
 import click
 
 from epsilons import publish, report, verify
-from epsilons.cli import options
+from epsilons.cli import options, spoken
 from epsilons.parameters import MISSING_OF_A_MEAN
+from epsilons.release import Release
 from epsilons.statistics import STATISTICS, Question
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "commands",
     "parameters",
     "replays",
+    "show",
     "terms",
 ]
 
@@ -160,9 +162,16 @@ class Publish(click.Command):
     def ask(self, given: dict[str, Any]) -> None:
         """Publish, and print the release."""
         files = options.Files(given["page"], given["picture"])
-        release = publish([asked(self._question, given)], **terms(given))[0]
-        click.echo(release.to_json() if given["as_json"] else str(release))
-        files.write(release)
+        question = asked(self._question, given)
+        show(publish([question], **terms(given))[0], question, given, files)
+
+
+def show(release: Release, question: Question, given: dict[str, Any], files: options.Files) -> None:
+    """Print a release, with the groups that are to be compared, and write it to its files."""
+    for first, second in compared(question, given):
+        release = release.compare(first, second)
+    spoken.say(release, as_json=given["as_json"])
+    files.write(release)
 
 
 def asked(question: type[Question], given: dict[str, Any]) -> Question:
@@ -182,7 +191,38 @@ def asked(question: type[Question], given: dict[str, Any]) -> Question:
         own = _cells(given)
     if "q" in _fields(question):
         own["q"] = _shares(given["q"])
-    return question(given["value"], **shared, **own)
+    made = question(given["value"], **shared, **own)
+    compared(made, given)  # what does not fit is refused before anything is drawn
+    return made
+
+
+def compared(question: Question, given: dict[str, Any]) -> list[tuple[Any, Any]]:
+    """The labels of the groups that are to be compared, which users name as they are printed.
+
+    Raises:
+        UsageError: a name is not that of one declared group.
+    """
+    pairs = given.get("compare", ())
+    grouping = getattr(question, "grouping", None)
+    if not pairs:
+        return []
+    if grouping is None:
+        raise click.UsageError("--compare is for means by group: give --by and --group with it.")
+    if any(first == second for first, second in pairs):
+        raise click.UsageError("--compare A B: A and B are the same group; give two.")
+    return [
+        (_group_named(first, grouping.labels), _group_named(second, grouping.labels))
+        for first, second in pairs
+    ]
+
+
+def _group_named(word: str, labels: Iterable[Any]) -> Any:
+    """The label that is printed as this word."""
+    found = [label for label in labels if report.group_name(label) == word]
+    if len(found) != 1:
+        which = "is not the name of a group" if not found else "is the name of several groups"
+        raise click.UsageError(f"--compare: {word!r} {which}; see --group.")
+    return found[0]
 
 
 def _bounded(question: type[Question]) -> bool:

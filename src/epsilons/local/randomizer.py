@@ -252,6 +252,7 @@ class Randomizer(ABC):
         data: Any = None,
         weights: str = "variance",
         confidence: float = 0.95,
+        title: str | None = None,
     ) -> Any:
         """Estimate from reports.
 
@@ -261,6 +262,7 @@ class Randomizer(ABC):
             data: a table of reports, as in `state`.
             weights: "variance", "paper" or "uniform", as in `state`.
             confidence: of the interval that is printed.
+            title: what was measured, in one line of at most 120 characters, to be shown with it.
 
         Returns:
             The release.
@@ -269,11 +271,13 @@ class Randomizer(ABC):
             DataError: a report is malformed, of another mechanism, or at a budget that is not on
                 the menu; or there is none.
             BudgetError: all reports are pure noise.
-            ArgumentError: weights, confidence, a state or the columns of `data` do not fit.
+            ArgumentError: weights, confidence, the title, a state or the columns of `data` do not
+                fit.
             FileError: `data` is a path, and the file cannot be read.
         """
         parameters.choice("weights", weights, WEIGHTS)
         parameters.confidence(confidence)
+        line = parameters.line("title", title)
         if data is not None:
             found = self._of_data(reports, data, weights)
         elif reports is None or isinstance(reports, str):
@@ -282,9 +286,9 @@ class Randomizer(ABC):
             found = self._merged(reports, weights)
         if not found.sums.weight > 0.0:
             raise BudgetError(ALL_NOISE)
-        return self._release(found, confidence)
+        return self._release(found, confidence, line)
 
-    def _release(self, state: State, confidence: float) -> Release:
+    def _release(self, state: State, confidence: float, title: str | None) -> Release:
         found = self._estimated(state)
         return Release(
             statistic=found.statistic,
@@ -305,6 +309,7 @@ class Randomizer(ABC):
             missing=getattr(self, "missing", "error"),  # categories have no middle
             private=state.private,
             mechanism=self,
+            title=title,
             date=made.today(),
             version=made.VERSION,
         )

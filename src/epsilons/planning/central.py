@@ -41,7 +41,8 @@ from epsilons.planning.options import (
 from epsilons.planning.private import forecasts_of_a_guess
 from epsilons.planning.questions import Need, WhatIf, need, sensitivity
 from epsilons.planning.sides import Outcome, as_rows, best_of, outcomes
-from epsilons.report.plan_data import ChangeRow, GainsData, PlanData
+from epsilons.report import number
+from epsilons.report.plan_data import ChangeRow, ForecastData, GainsData, PlanData
 from epsilons.risk import OPEN
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import Goal, MeanGoal
@@ -53,14 +54,14 @@ _QUESTIONED = 256
 """Levels that are asked about; more of them are merged first."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plan(Asked):
     """Forecasts of every method for given budgets.
 
     Attributes:
         forecasts: one for each method, the best first.
         best: the method that `auto` takes.
-        advice: one sentence on what to do.
+        advice: what to do, and why not to take a method that looks better, if one does.
         budgets: the people.
         bounds: the range of the values.
         goal: what is assumed about the data, and which error is minimized.
@@ -226,6 +227,14 @@ class Plan(Asked):
         parameters.choice("method", method, known)
         raise KeyError(method)
 
+    def _rows(self) -> list[ForecastData]:
+        return [as_plain(forecast) for forecast in self.forecasts]
+
+    def _in_a_line(self) -> str:
+        error = number(self[self.best].rmse)
+        people = f"{self.budgets.n:,} people"
+        return f"{self.statistic} of {people}, method {self.best}, typical error {error}"
+
     def to_dict(self) -> PlanData:
         """The whole plan, with the curve of risk over the cap, as plain data."""
         return {
@@ -247,7 +256,7 @@ class Plan(Asked):
                 *report.weak_budgets(self.budgets.levels.tolist()),
                 *report.few_at_each(self.assumption.related, self.budgets.counts.tolist()),
             ],
-            "forecasts": [as_plain(forecast) for forecast in self.forecasts],
+            "forecasts": self._rows(),
             "levels": [
                 {"epsilon": level, "people": people}
                 for level, people in zip(
@@ -311,7 +320,7 @@ def central_plan(
     return Plan(
         forecasts=tuple(forecasts),
         best=best,
-        advice=advice_on(forecasts[0], allocations[best]),
+        advice=advice_on(forecasts, allocations[best]),
         budgets=budgets,
         bounds=limits,
         goal=goal,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
@@ -81,8 +82,7 @@ def put_in_order(forecasts: list[Forecast], goal: Goal, best: str) -> None:
     """Put the best first, and the others by their error."""
 
     def rank(forecast: Forecast) -> tuple[bool, float]:
-        error = forecast.pac if goal.loss == "pac" else forecast.rmse
-        return (forecast.method != best, error)
+        return (forecast.method != best, _error(forecast, goal))
 
     forecasts.sort(key=rank)
 
@@ -129,8 +129,26 @@ def forecast_of_allocation(
     return forecast_of(allocation.method, allocation.goal, weighing, spending, bounds, strictest)
 
 
-def advice_on(best: Forecast, allocation: Allocation) -> str:
-    """One sentence on what to do."""
+def _error(forecast: Forecast, goal: Goal) -> float:
+    """The error that a goal makes small."""
+    return forecast.pac if goal.loss == "pac" else forecast.rmse
+
+
+_PULLS: Final = (
+    " The error of 'minimax' is smaller, but it is not advised: it pulls the answer toward the "
+    "middle of the range, so it is biased for data far from the middle, and is used only if you "
+    "choose it by name."
+)
+
+
+def advice_on(forecasts: Sequence[Forecast], allocation: Allocation) -> str:
+    """One sentence on what to do, and why not to do what looks better, if anything does.
+
+    Args:
+        forecasts: of all methods, the best first.
+        allocation: of the best.
+    """
+    best, goal = forecasts[0], allocation.goal
     cap = allocation.cap
     levels = allocation.levels
     if allocation.scale == 0.0:
@@ -140,7 +158,14 @@ def advice_on(best: Forecast, allocation: Allocation) -> str:
     else:
         most = float(allocation.spent.max()) if cap is None else cap
         what = f"let nobody spend more than ε = {number(most)}, and everyone keeps the rest"
-    return f"Use method {best.method!r}: {what}; {why(best)}."
+    error = _error(best, goal)
+    pulled = any(
+        each.method == "minimax"
+        and _error(each, goal) < error
+        and number(_error(each, goal)) != number(error)
+        for each in forecasts
+    )
+    return f"Use method {best.method!r}: {what}; {why(best)}.{_PULLS if pulled else ''}"
 
 
 def curve_of(

@@ -37,7 +37,7 @@ from epsilons.planning.range_forecast import (
 from epsilons.planning.rehearsal import rehearse
 from epsilons.planning.sides import best_of
 from epsilons.report.numbers import percent
-from epsilons.report.plan_data import RangePlanData
+from epsilons.report.plan_data import RangeForecastData, RangePlanData
 from epsilons.report.sides import related_words
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import Goal, MeanGoal
@@ -57,7 +57,7 @@ _MOST: Final = 2**32
 """People that are never expected: twice as many can be tallied."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RangePlan(Asked):
     """A forecast of a mean on a range that has to be found.
 
@@ -146,6 +146,13 @@ class RangePlan(Asked):
             )
         return hint_of(self.options, error_words(self.loss, self.confidence))
 
+    def _rows(self) -> list[RangeForecastData]:
+        return [as_plain(each) for each in self.forecasts]
+
+    def _in_a_line(self) -> str:
+        enough = "enough people" if self.enough else f"{self.people_needed:,} people are needed"
+        return f"mean of {self.budgets.n:,} people on a range that is to be found, {enough}"
+
     def to_dict(self) -> RangePlanData:
         """The whole plan as plain data."""
         assumption = self.goal.assumption
@@ -176,7 +183,7 @@ class RangePlan(Asked):
                 *report.weak_budgets(self.budgets.levels.tolist()),
                 *report.few_at_each(assumption.related, self.budgets.counts.tolist()),
             ],
-            "forecasts": [as_plain(each) for each in self.forecasts],
+            "forecasts": self._rows(),
         }
 
     def _error(self, forecast: RangeForecast) -> float:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sized
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -15,8 +14,10 @@ from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError, EpsilonsError
 from epsilons.local.people import count_of
 from epsilons.mechanisms import build, build_histogram
+from epsilons.planning.asked import Forecasts
 from epsilons.release import ByLevel, Spent
-from epsilons.report import number
+from epsilons.report import SpentRow
+from epsilons.report.plan_data import GroupForecastRow, GroupsPlanData
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import CellsGoal, Goal
 from epsilons.risk.grouped import GroupedMeans
@@ -46,70 +47,62 @@ class GroupForecast:
     half_width: float
 
 
-@dataclass(frozen=True, eq=False)
-class GroupsPlan:
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupsPlan(Forecasts):
     """Forecasts of means by group, from budgets alone.
 
     Attributes:
         groups: how many there are.
         groups_are: "private" or "public".
+        n: how many people there are.
         bounds: the range of the values.
         confidence: of the intervals.
         assumption: what is assumed about the data.
         forecasts: of a group of an even share of the people, and of smaller ones.
-        spent: who pays what: for each level ε, people, spent and kept.
+        spent: who pays what: for each level ε, people, spent and kept; of public groups, in one of
+            an even share.
     """
 
     groups: int
     groups_are: str
+    n: int
     bounds: tuple[float, float]
     confidence: float
     assumption: Assumption
     forecasts: tuple[GroupForecast, ...]
     spent: tuple[Spent, ...]
 
-    def to_dict(self) -> dict[str, Any]:
+    def _rows(self) -> list[GroupForecastRow]:
+        return [
+            GroupForecastRow(share=each.share, people=each.people, half_width=each.half_width)
+            for each in self.forecasts
+        ]
+
+    def _in_a_line(self) -> str:
+        return f"means of {self.groups:,} {self.groups_are} groups of {self.n:,} people"
+
+    def to_dict(self) -> GroupsPlanData:
         """All of it as plain data."""
+        public = self.groups_are == "public"
+        hidden = words.hidden(groups=True, public=public, answers=False, where=False)
         return {
+            "kind": "groups plan",
             "groups": self.groups,
             "groups_are": self.groups_are,
+            "n": self.n,
             "bounds": list(self.bounds),
             "confidence": self.confidence,
             "about": self.assumption.about,
             "related": self.assumption.related,
-            "forecasts": [asdict(each) for each in self.forecasts],
-            "spent": [row._asdict() for row in self.spent],
+            "assumption": words.planned("replace", self.assumption),
+            "protects": words.will_protect("replace") + hidden,
+            "warnings": report.weak_budgets(row.epsilon for row in self.spent),
+            "forecasts": self._rows(),
+            "spent": [
+                SpentRow(epsilon=row.epsilon, people=row.people, spent=row.spent, kept=row.kept)
+                for row in self.spent
+            ],
         }
-
-    def to_json(self) -> str:
-        """`to_dict` as JSON, in which ∞ is written as "inf"."""
-        return report.to_json(self.to_dict())
-
-    def __str__(self) -> str:
-        lo, hi = self.bounds
-        heads = ("share of the people", "people", f"half of a {100 * self.confidence:g} % interval")
-        rows = [
-            (f"{100 * each.share:.3g} %", f"{each.people:,}", number(each.half_width, 3))
-            for each in self.forecasts
-        ]
-        lines = [
-            f"Means of {self.groups:,} groups; group membership is {self.groups_are}",
-            "",
-            report.table(heads, rows),
-            "",
-            f"  The first row is an even share. Values from {number(lo)} to {number(hi)}.",
-            f"  {words.planned('replace', self.assumption)}",
-        ]
-        if self.forecasts[0].half_width >= 0.4 * (hi - lo):
-            lines.append(
-                "  Intervals will say almost nothing: fewer groups, larger budgets, or another "
-                "answer to related would help."
-            )
-        spent = [
-            ("public" if math.isinf(row.epsilon) else number(row.epsilon), row.people, row.spent)
-            for row in self.spent
-        ]
-        return "\n".join([*lines, "", report.table(("budget ε", "people", "spends"), spent[:12])])
 
 
 def groups_plan(
@@ -145,6 +138,7 @@ def groups_plan(
     return GroupsPlan(
         groups=count,
         groups_are=str(groups_are),
+        n=budgets.n,
         bounds=bounds,
         confidence=goal.confidence,
         assumption=goal.assumption,

@@ -79,7 +79,7 @@ class Curator(NamedTuple):
     pac: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LocalPlan(Asked):
     """Forecasts of every kind of local report for given budgets.
 
@@ -159,6 +159,23 @@ class LocalPlan(Asked):
         names = [forecast.method for forecast in self.forecasts]
         return self.forecasts[names.index(parameters.choice("method", method, names))]
 
+    def _rows(self) -> list[LocalForecastRow]:
+        return [
+            LocalForecastRow(
+                method=each.method,
+                sends=each.sends,
+                rmse=each.rmse,
+                pac=each.pac,
+                gain=each.gain,
+            )
+            for each in self.forecasts
+        ]
+
+    def _in_a_line(self) -> str:
+        error = report.number(self[self.best].rmse)
+        people = f"{self.budgets.n:,} people"
+        return f"{self.statistic} of {people}, method {self.best}, typical error {error}"
+
     def to_dict(self) -> LocalPlanData:
         """The whole plan as plain data."""
         levels = zip(self.budgets.levels.tolist(), self.budgets.counts.tolist(), strict=True)
@@ -178,16 +195,7 @@ class LocalPlan(Asked):
             "options": as_option_rows(self.options),
             "hint": self.hint,
             "warnings": report.weak_budgets(self.budgets.levels.tolist()),
-            "forecasts": [
-                LocalForecastRow(
-                    method=each.method,
-                    sends=each.sends,
-                    rmse=each.rmse,
-                    pac=each.pac,
-                    gain=each.gain,
-                )
-                for each in self.forecasts
-            ],
+            "forecasts": self._rows(),
             "curator": None
             if self.curator is None
             else CuratorRow(rmse=self.curator.rmse, pac=self.curator.pac),

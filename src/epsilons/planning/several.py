@@ -14,12 +14,12 @@ from epsilons import report, words
 from epsilons.allocation.declared import declared_of
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError
+from epsilons.planning.asked import Forecasts
 from epsilons.planning.central import Plan, central_plan
 from epsilons.planning.found import RangePlan, range_plan
 from epsilons.release import ByLevel
 from epsilons.report import SpentRow
 from epsilons.report.plan_data import PlannedRow, PlansData
-from epsilons.report.shown import Shown
 from epsilons.risk.goals import CellsGoal
 from epsilons.statistics import Mean, Question
 from epsilons.statistics.call import Call
@@ -69,8 +69,8 @@ class Planned:
         return np.asarray(np.minimum(np.concatenate([[0.0], spent])[at], offered))
 
 
-@dataclass(frozen=True, eq=False)
-class SeveralPlans(Shown):
+@dataclass(frozen=True, eq=False, repr=False)
+class SeveralPlans(Forecasts):
     """Forecasts of several questions, each with its share of everyone's budget.
 
     Attributes:
@@ -109,15 +109,22 @@ class SeveralPlans(Shown):
     def __getitem__(self, index: int) -> Planned:
         return self.each[index]
 
+    def _rows(self) -> list[PlannedRow]:
+        asked = zip(self.each, self.questions, strict=True)
+        return [_row(one, question) for one, question in asked]
+
+    def _in_a_line(self) -> str:
+        names = "; ".join(one.name for one in self.each)
+        return f"{len(self.each)} questions about {self.budgets.n:,} people, {names}"
+
     def to_dict(self) -> PlansData:
         """As plain data."""
-        asked = zip(self.each, self.questions, strict=True)
         return {
             "kind": "plans",
             "n": self.budgets.n,
             "neighbours": self.neighbours,
             "protects": words.will_protect(self.neighbours),
-            "rows": [_row(one, question) for one, question in asked],
+            "rows": self._rows(),
             "spent": [
                 SpentRow(epsilon=row.epsilon, people=row.people, spent=row.spent, kept=row.kept)
                 for row in self.spent

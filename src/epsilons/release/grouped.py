@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
@@ -96,6 +96,18 @@ class Compared:
     def _numbers(self) -> tuple[float, float, float, float]:
         return self.value, self.low, self.high, self.confidence
 
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data; the value is None where it is 0 over 0."""
+        return {
+            "what": self.what,
+            "first": _plain(self.first),
+            "second": _plain(self.second),
+            "value": None if np.isnan(self.value) else self.value,
+            "low": self.low,
+            "high": self.high,
+            "nothing": self.nothing,
+        }
+
 
 @storable
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -109,8 +121,10 @@ class Groups(Estimate):
         by: the name of each column of groups; None for an array.
         public: whether it is no secret who is in which group.
         outside: whether people may be in none of the groups: they count in shares.
+        compared: the pairs of labels whose difference and ratio are shown with the means.
     """
 
+    LATER: ClassVar = ("compared",)
     kind: ClassVar = "groups"
     labels: tuple[Any, ...]
     bounds: Bounds
@@ -118,6 +132,11 @@ class Groups(Estimate):
     by: tuple[str | None, ...] = (None,)
     public: bool = False
     outside: bool = False
+    compared: tuple[tuple[Any, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        for first, second in self.compared:
+            self._places(first, second)
 
     @cached_property
     def value(self) -> Floats:
@@ -192,6 +211,26 @@ class Groups(Estimate):
         nothing = (low, high) == (least, most)
         return Compared("ratio", *labels, value, low, high, confidence, nothing=nothing)
 
+    def comparing(self, first: Any, second: Any) -> Groups:
+        """The same, with these two among the groups that are compared wherever it is shown.
+
+        Raises:
+            ArgumentError: they are not two labels of groups.
+        """
+        one, other = self._places(first, second)
+        pair = self.labels[one], self.labels[other]
+        return replace(self, compared=tuple(dict.fromkeys((*self.compared, pair))))
+
+    def _comparisons(self, assumption: Assumption, confidence: float) -> list[dict[str, Any]]:
+        """Every difference that is shown, and every ratio that there is, as plain data."""
+        lo, hi = self.bounds
+        ways = (self.difference,) if lo < 0.0 < hi else (self.difference, self.ratio)
+        return [
+            way(first, second, assumption, confidence).to_dict()
+            for first, second in self.compared
+            for way in ways
+        ]
+
     def _places(self, first: Any, second: Any) -> tuple[int, int]:
         """Where two groups are."""
         pair = [tuple(each) if isinstance(each, list) else each for each in (first, second)]
@@ -207,8 +246,9 @@ class Groups(Estimate):
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """As plain data."""
         share = self.shares(assumption, confidence)
+        compared = self._comparisons(assumption, confidence)
         return {
-            "groups": [list(each) if isinstance(each, tuple) else each for each in self.labels],
+            "groups": [_plain(each) for each in self.labels],
             "by": list(self.by),
             "groups_are": "public" if self.public else "private",
             "outside": self.outside,
@@ -218,6 +258,7 @@ class Groups(Estimate):
             "share": share.value.tolist(),
             "share_interval": [share.low.tolist(), share.high.tolist()],
             "bounds": list(self.bounds),
+            **({"compared": compared} if compared else {}),
         }
 
     def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
@@ -241,3 +282,8 @@ class Groups(Estimate):
             "share_low": share.low,
             "share_high": share.high,
         }
+
+
+def _plain(label: Any) -> Any:
+    """A label as JSON has it: two of them as a list."""
+    return list(label) if isinstance(label, tuple) else label

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
+import numpy as np
 import numpy.typing as npt
 
 from epsilons import frozen, parameters, report, words
@@ -30,7 +31,7 @@ from epsilons.types import Floats
 
 
 @frozen.storable
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Release(Tabled, Shown, Derived):
     """A published statistic. It holds no data: only what was drawn, and public facts.
 
@@ -92,7 +93,7 @@ class Release(Tabled, Shown, Derived):
     treats: str = ""
     missing: str = "error"
     private: bool
-    mechanism: Any = field(repr=False)
+    mechanism: Any
     title: str | None = None
     unit: str | None = None
     name: str | None = None
@@ -285,6 +286,16 @@ class Release(Tabled, Shown, Derived):
         few = report.few_at_each(self.related, [row.people for row in self.spent])
         return [*report.weak_budgets(row.epsilon for row in self.spent), *few]
 
+    def _in_a_line(self) -> str:
+        of = "" if self.name is None else f" of {self.name}"
+        several = isinstance(self.value, np.ndarray)
+        shown = f"{len(self.value):,} numbers" if several else report.number(self.value)
+        unit = "" if self.unit is None or several else f" {self.unit}"
+        about = "about " if self.n_is_noisy else ""
+        people = "" if self.n is None else f", {about}{self.n:,} people"
+        seeded = "" if self.private else ", NOT PRIVATE (seeded)"
+        return f"{self.statistic}{of} {shown}{unit}{people}, method {self.method}{seeded}"
+
     def to_dict(self) -> dict[str, Any]:
         """Everything that may be published, as plain data."""
         return {
@@ -310,7 +321,7 @@ class Release(Tabled, Shown, Derived):
             "risk_kind": self.risk_kind,
             "risk_of": self.estimate.margin.numbers,
             "sides": [side._asdict() for side in self.sides],
-            "adds_up": words.ADDS_UP if self.ledger is None else "",
+            "adds_up": self.spent.ADDS_UP if self.ledger is None else "",
             "spent": [row._asdict() for row in self.spent],
             "protects": self.protects,
             "assumes": self.assumes,

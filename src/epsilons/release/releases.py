@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Final, overload
 
@@ -26,7 +26,7 @@ _COLUMNS: Final = (
 
 
 @storable
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Releases(Shown, Sequence[Release]):
     """What was published together, in the order of the questions.
 
@@ -40,7 +40,7 @@ class Releases(Shown, Sequence[Release]):
     LATER: ClassVar = ("title",)
     each: tuple[Release, ...]
     spent: Spending
-    mechanism: Any = field(repr=False)
+    mechanism: Any
     title: str | None = None
 
     def for_each(self, epsilon: npt.ArrayLike) -> Floats:
@@ -98,6 +98,9 @@ class Releases(Shown, Sequence[Release]):
                 said = (name, one.statistic, of, "" if told.shares else told.unit or "")
                 rows.append((*said, float(value), *map(float, rest)))
         return tally.frame(dict(zip(_COLUMNS, map(list, zip(*rows, strict=True)), strict=True)))
+
+    def _in_a_line(self) -> str:
+        return f"{len(self.each)} releases, {'; '.join(self.names)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that may be published, as plain data."""

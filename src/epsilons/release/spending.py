@@ -7,11 +7,12 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, overload
+from typing import Any, ClassVar, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from epsilons import words
 from epsilons.budgets import budgets_of_people
 from epsilons.errors import BudgetError
 from epsilons.frozen import storable
@@ -63,7 +64,13 @@ def shown_levels(rungs: Floats) -> Floats:
 
 
 class Spending(Sequence[Spent]):
-    """What a person with a budget ε spends: call it with an ε, or look at its rows."""
+    """What a person with a budget ε spends: call it with an ε, or look at its rows.
+
+    Attributes:
+        ADDS_UP: that it adds up with what people spend elsewhere, in words.
+    """
+
+    ADDS_UP: ClassVar[str] = words.ADDS_UP
 
     @abstractmethod
     def for_each(self, epsilon: npt.ArrayLike) -> Floats:
@@ -163,6 +170,7 @@ class AllOfIt(Spending):
         people: how many people had each.
     """
 
+    ADDS_UP: ClassVar[str] = words.ADDS_UP_LOCALLY
     levels: Floats
     people: Integers
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from epsilons import parameters, tally
 from epsilons.errors import KindError
@@ -83,6 +83,23 @@ class Tabled:
         """
         groups, level = self._groups("ratio"), parameters.confidence(confidence)
         return groups.ratio(first, second, self.assumption, level)
+
+    def compare(self, first: Any, second: Any) -> Self:
+        """The same release, which also shows the difference and the ratio of two groups.
+
+        They stand in what is printed, in JSON and on the page, with intervals at `confidence`. The
+        ratio is left out where values may be of both signs. Nothing more is spent: everything is
+        computed from what was released.
+
+        Args:
+            first: the label of a group; a pair of labels for two columns.
+            second: that of another.
+
+        Raises:
+            ArgumentError: they are not two labels, or there are no groups.
+        """
+        estimate = self._groups("compare").comparing(first, second)
+        return replace(self, estimate=estimate)  # type: ignore[type-var]
 
     def to_frame(self, confidence: float | None = None) -> Any:
         """A Polars frame: a row for each number, with its interval.

@@ -22,7 +22,7 @@ from epsilons.report.phrases import (
     risk_words,
     unit_words,
 )
-from epsilons.report.screen import ending, first_lines, nothing_lines, table, treats_lines
+from epsilons.report.screen import ending, first_lines, indented, nothing_lines, table, treats_lines
 from epsilons.report.sections import cut_words, release_page, treats_parts
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def text(data: CellsData) -> str:
         "",
         f"  {people_words(data)} in {len(rows):,} categories, method {data['method']}",
         *treats_lines(data),
-        f"  {risk_words(data, points)}",
+        indented(risk_words(data, points)),
         f"  All categories at once: within {points(data['error_at_once'])} of the raw shares "
         f"with probability {confidence}",
         *nothing_lines(_tells_nothing(data)),
@@ -79,7 +79,7 @@ def plot(data: CellsData) -> altair.VConcatChart:
     """A bar with its interval for each category, and who spent what below."""
     cut = charts.cut_title(len(data["categories"]), "categories")
     title = plot_title(data, f"shares, {people_words(data)}{cut}")
-    return charts.above_spending(_drawn(data).properties(width=480), data["spent"], title)
+    return charts.above_spending(_drawn(data).properties(width=480), data, title)
 
 
 def page(data: CellsData) -> str:

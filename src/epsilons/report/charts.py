@@ -13,10 +13,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from epsilons.errors import MissingExtraError
-from epsilons.report.data import CellsData, GroupsData, QuantilesData, SpentRow, VectorData
+from epsilons.report.data import (
+    CellsData,
+    GroupsData,
+    QuantilesData,
+    ReleaseData,
+    ReleasesData,
+    SpentRow,
+    VectorData,
+)
 from epsilons.report.numbers import budget, distinct
 from epsilons.report.parts import legible
-from epsilons.report.spending import merged_rows
+from epsilons.report.plan_data import GroupsPlanData, PlansData
+from epsilons.report.spending import OFFERED, budget_head, merged_rows
 
 if TYPE_CHECKING:
     import altair
@@ -95,10 +104,13 @@ def svg(chart: altair.Chart | altair.LayerChart, *, columns: int = 1) -> str:
 
 
 def above_spending(
-    shown: Any, spent: Sequence[SpentRow], title: str | list[str]
+    shown: Any,
+    data: ReleaseData | ReleasesData | PlansData | GroupsPlanData,
+    title: str | list[str],
 ) -> altair.VConcatChart:
     """A chart, if there is one, and below it bars of what people of each level spent and kept."""
     alt = altair_module()
+    spent = data["spent"]
     finite = [row for row in merged_rows(spent, BARS) if math.isfinite(row["spent"])]
     names = distinct([row["epsilon"] for row in finite])
     bars = [
@@ -112,7 +124,7 @@ def above_spending(
         alt.Chart(alt.Data(values=bars))
         .mark_bar()
         .encode(
-            y=alt.Y("level:N", sort=names, title="budget ε"),
+            y=alt.Y("level:N", sort=names, title=budget_head(data)),
             x=alt.X("epsilon:Q", title=f"ε of each person{average}: spent and kept"),
             color=alt.Color(
                 "part:N",
@@ -125,12 +137,17 @@ def above_spending(
     return alt.vconcat(*([] if shown is None else [shown]), below).properties(title=title)
 
 
-def spending_svg(rows: Sequence[SpentRow]) -> str:
+def spending_svg(rows: Sequence[SpentRow], head: str) -> str:
     """What a person of each budget spends, and how much that leaves, on a scale of ratios.
 
     Budgets lie between hundredths and hundreds: bars from zero would show the largest alone.
+
+    Args:
+        rows: one for each level.
+        head: what the budgets are called.
     """
     alt = altair_module()
+    all_of_it = "is offered" if head == OFFERED else "has"
     merged = merged_rows(rows, BARS)
     names = distinct([row["epsilon"] for row in merged])
     levels = [
@@ -140,7 +157,7 @@ def spending_svg(rows: Sequence[SpentRow]) -> str:
     marks = [
         {"level": name, "what": what, "epsilon": at}
         for name, spends, has in levels
-        for what, at in (("spends", spends), ("has", has))
+        for what, at in (("spends", spends), (all_of_it, has))
         if 0.0 < at < math.inf
     ]
     ends = [
@@ -148,12 +165,12 @@ def spending_svg(rows: Sequence[SpentRow]) -> str:
         for name, spends, has in levels
         if spends > 0.0 and has < math.inf
     ]
-    y = alt.Y("level:N", sort=names, title="budget ε")
+    y = alt.Y("level:N", sort=names, title=head)
     scale = alt.Scale(type="log", nice=False, padding=10)
     x = alt.X("epsilon:Q", scale=scale, title="ε of each person (log scale)")
     rules = alt.Chart(alt.Data(values=ends)).mark_rule(color=PALE, strokeWidth=7)
     points = alt.Chart(alt.Data(values=marks)).mark_point(filled=True, size=75, opacity=1)
-    whats, colours = ["spends", "has"], [INK, PALE]
+    whats, colours = ["spends", all_of_it], [INK, PALE]
     return svg(
         alt.layer(
             rules.encode(y=y, x=x, x2="all:Q"),

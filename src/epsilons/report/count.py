@@ -11,7 +11,7 @@ from epsilons.report.numbers import number, percent
 from epsilons.report.one_number import OneNumber, figures, picture
 from epsilons.report.parts import FactList, Part, Words, unbroken_percent
 from epsilons.report.phrases import plot_title, risk_words, seeded
-from epsilons.report.screen import ending, first_lines
+from epsilons.report.screen import ending, first_lines, indented
 from epsilons.report.sections import release_page
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def text(data: CountData) -> str:
             *first_lines(data),
             headline(data),
             "",
-            f"  {risk_words(data, _people)}",
+            indented(risk_words(data, _people)),
             *ending(data, _people),
         ]
     )
@@ -43,7 +43,7 @@ def html(data: CountData) -> str:
 def plot(data: CountData) -> altair.VConcatChart:
     """The number with its interval, and who spent what below."""
     title = plot_title(data, f"about {data['value']:,} people")
-    return charts.above_spending(picture(_one(data)), data["spent"], title)
+    return charts.above_spending(picture(_one(data)), data, title)
 
 
 def page(data: CountData) -> str:

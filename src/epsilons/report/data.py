@@ -11,6 +11,7 @@
     PlanData       every method forecast                  kind "plan"
     RangePlanData  a mean on a range that is to be found  kind "range plan"
     LocalPlanData  every kind of local report forecast    kind "local plan"
+    GroupsPlanData means by group forecast                kind "groups plan"
     PlansData      several questions forecast             kind "plans"
 
 In JSON ∞ is written as "inf"; with such words turned back into numbers it is the same data.
@@ -53,7 +54,7 @@ class ReleaseData(TypedDict):
 
     Attributes:
         sides: the same if budgets are related to values in other ways.
-        adds_up: that no ledger adds up what is spent, or "".
+        adds_up: that what is spent adds up with other releases or reports; "" if a ledger does it.
         n: the number of people; None if nothing is said of it.
         n_is_noisy: whether noise was added to that number.
         neighbours_are: what counts as a change of one person, in words.
@@ -162,6 +163,26 @@ class CellsData(ReleaseData):
     error_at_once: float
 
 
+class ComparedData(TypedDict):
+    """Two groups compared.
+
+    Attributes:
+        what: "difference", or "ratio".
+        first, second: the labels of the groups.
+        value: of the means that were published; None where it is 0 over 0.
+        low, high: its interval.
+        nothing: whether the interval is all that there could be.
+    """
+
+    what: str
+    first: Label | list[Label]
+    second: Label | list[Label]
+    value: float | None
+    low: float
+    high: float
+    nothing: bool
+
+
 class GroupsData(ReleaseData):
     """A mean for each group, all lists in their order.
 
@@ -175,6 +196,7 @@ class GroupsData(ReleaseData):
         share: the share of each group among all people.
         share_interval: the low ends and the high ends of it.
         bounds: the range of the values: its two ends.
+        compared: pairs of groups, if that was asked for.
     """
 
     kind: Literal["groups"]
@@ -188,6 +210,7 @@ class GroupsData(ReleaseData):
     share: list[float]
     share_interval: list[list[float]]
     bounds: list[float]
+    compared: NotRequired[list[ComparedData]]
 
 
 class VectorData(ReleaseData):

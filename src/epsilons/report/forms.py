@@ -14,6 +14,7 @@ from epsilons.report import (
     cells,
     count,
     groups,
+    groups_plan,
     local_plan,
     pair,
     plan,
@@ -65,6 +66,9 @@ KINDS: Final[Mapping[str, Forms]] = MappingProxyType(
         "plan": Forms(plan.text, plan.html, plan.plot, plan.page),
         "range plan": Forms(range_plan.text, range_plan.html, range_plan.plot, range_plan.page),
         "local plan": Forms(local_plan.text, local_plan.html, local_plan.plot, local_plan.page),
+        "groups plan": Forms(
+            groups_plan.text, groups_plan.html, groups_plan.plot, groups_plan.page
+        ),
         "plans": Forms(plans.text, plans.html, plans.plot, plans.page),
     }
 )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import TYPE_CHECKING
 
 from epsilons.report import charts, notebook
-from epsilons.report.data import GroupsData
+from epsilons.report.data import ComparedData, GroupsData
 from epsilons.report.numbers import (
     aligned,
     aligned_share,
@@ -17,6 +18,8 @@ from epsilons.report.numbers import (
 )
 from epsilons.report.parts import FactList, Figure, PageTable, Part, Words, unbroken_percent
 from epsilons.report.phrases import (
+    compared,
+    compared_cells,
     people_words,
     plot_title,
     risk_words,
@@ -37,6 +40,8 @@ _PRINTED = 20
 _IN_NOTEBOOK = 50
 """Groups that a notebook shows."""
 
+_SAYS_NOTHING = "A comparison whose interval covers everything possible says nothing."
+
 _NEARLY = 0.8
 """An interval of this part of the range tells next to nothing."""
 
@@ -50,6 +55,7 @@ def text(data: GroupsData) -> str:
         *first_lines(data),
         table(_heads(data, confidence), [rows[at] for at in shown]),
         *_hidden(len(rows) - len(shown)),
+        *_compared_lines(data),
         "",
         indented(f"{_facts(data)}, method {data['method']}"),
         *treats_lines(data),
@@ -67,6 +73,7 @@ def html(data: GroupsData) -> str:
         " ".join([*seeded(data), headline(data)]),
         notebook.paragraphs(data["treats"], *_tells_nothing(data)),
         notebook.html_table(_heads(data, percent(data["confidence"])), shown),
+        *_compared_in_notebook(data),
         notebook.html_ending(data, functools.partial(_told, data)),
         title=data["title"],
     )
@@ -76,7 +83,7 @@ def plot(data: GroupsData) -> altair.VConcatChart:
     """A point with its interval for each group, in their order, and who spent what below."""
     cut = charts.cut_title(len(data["groups"]), "groups")
     title = plot_title(data, f"means by group, {people_words(data)}{cut}")
-    return charts.above_spending(_drawn(data).properties(width=480), data["spent"], title)
+    return charts.above_spending(_drawn(data).properties(width=480), data, title)
 
 
 def page(data: GroupsData) -> str:
@@ -102,6 +109,7 @@ def page(data: GroupsData) -> str:
             f"Dots show the published means, lines the interval of each by itself.{cut}",
         ),
         PageTable(_heads(data, confidence), rows[: charts.MOST], "Published means and shares."),
+        *_compared_parts(data, confidence),
     ]
     told = functools.partial(_told, data)
     return release_page(data, f"Means of {len(rows):,} groups", parts, told)
@@ -161,6 +169,66 @@ def _rows(data: GroupsData) -> list[tuple[str, ...]]:
         )
         for name, value, low, high, *shares in columns
     ]
+
+
+def _compared_lines(data: GroupsData) -> list[str]:
+    """The difference and the ratio of the groups that are compared, for the screen."""
+    lines = [
+        compared(
+            each["what"],
+            _names(each),
+            (*_numbers(each), data["confidence"]),
+            data["unit"] if each["what"] == "difference" else None,
+            nothing=each["nothing"],
+        )
+        for each in data.get("compared", [])
+    ]
+    return ["", *(indented(line) for each in lines for line in each.split("\n"))] if lines else []
+
+
+def _compared_in_notebook(data: GroupsData) -> list[str]:
+    """The same for a notebook."""
+    rows = _compared_rows(data)
+    heads = _compared_heads(percent(data["confidence"]))
+    return [notebook.html_table(heads, rows), notebook.paragraphs(_empty(data))] if rows else []
+
+
+def _compared_parts(data: GroupsData, confidence: str) -> list[Part]:
+    """The same for a page."""
+    rows = _compared_rows(data)
+    if not rows:
+        return []
+    empty = _empty(data)
+    words = [Words(empty)] if empty else []
+    return [PageTable(_compared_heads(confidence), rows, "Groups compared."), *words]
+
+
+def _empty(data: GroupsData) -> str:
+    """A word on comparisons that tell nothing, or ""."""
+    return _SAYS_NOTHING if any(each["nothing"] for each in data.get("compared", [])) else ""
+
+
+def _compared_heads(confidence: str) -> tuple[str, ...]:
+    return "compared", "value", f"from ({confidence})", "to"
+
+
+def _compared_rows(data: GroupsData) -> list[tuple[str, ...]]:
+    """What is compared, the value with its unit, and the ends of its interval."""
+    found = []
+    for each in data.get("compared", []):
+        of, value, *ends = compared_cells(each["what"], _names(each), _numbers(each))
+        told = with_unit(data, value) if each["what"] == "difference" else value
+        found.append((of, told, *ends))
+    return found
+
+
+def _names(compared_: ComparedData) -> tuple[str, str]:
+    return group_name(compared_["first"]), group_name(compared_["second"])
+
+
+def _numbers(compared_: ComparedData) -> tuple[float, float, float]:
+    value = compared_["value"]
+    return math.nan if value is None else value, compared_["low"], compared_["high"]
 
 
 def _largest(data: GroupsData, count: int) -> list[int]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from epsilons.report.data import ReleaseData
 from epsilons.report.phrases import made_words
 from epsilons.report.sides import bought, sides_table
-from epsilons.report.spending import spending_table
+from epsilons.report.spending import budget_head, spending_table
 
 
 def block(headline: str, *parts: str, title: str | None = None) -> str:
@@ -40,7 +40,7 @@ def html_ending(data: ReleaseData, told: Callable[[float], str]) -> str:
     if sides is not None:
         words += html_table(*sides) + paragraphs(bought(data))
     words += paragraphs(data["adds_up"], made_words(data))
-    return html_table(*spending_table(data["spent"])) + words
+    return html_table(*spending_table(data["spent"], budget_head(data))) + words
 
 
 def preformatted(text: str) -> str:

@@ -12,7 +12,7 @@ from epsilons.report.numbers import aligned, number, percent
 from epsilons.report.one_number import OneNumber, figures, picture
 from epsilons.report.parts import FactList, PageTable, Part, Words, unbroken_percent
 from epsilons.report.phrases import NOTHING, people_words, plot_title, risk_words, seeded
-from epsilons.report.screen import ending, first_lines, nothing_lines, table, treats_lines
+from epsilons.report.screen import ending, first_lines, indented, nothing_lines, table, treats_lines
 from epsilons.report.sections import release_page, treats_parts
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def text(data: PairData) -> str:
             "",
             f"  {people_words(data)}, values from {_ranges(data)}, method {data['method']}",
             *treats_lines(data),
-            f"  {risk_words(data, number)}",
+            indented(risk_words(data, number)),
             *nothing_lines(_tells_nothing(data)),
             *ending(data, number),
         ]
@@ -56,7 +56,7 @@ def plot(data: PairData) -> altair.VConcatChart:
     """The correlation with its interval, and who spent what below."""
     one = _one(data)
     title = plot_title(data, f"correlation {one.told(one.value)}: {people_words(data)}")
-    return charts.above_spending(picture(one), data["spent"], title)
+    return charts.above_spending(picture(one), data, title)
 
 
 def page(data: PairData) -> str:

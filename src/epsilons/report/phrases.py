@@ -133,18 +133,33 @@ def compared(
         unit: of the values; None if nobody said, or if there is none.
         nothing: whether the interval is all that there could be.
     """
-    value, low, high, confidence = numbers
+    confidence = numbers[3]
+    between, shown, low, high = compared_cells(what, names, numbers[:3])
+    shown = shown if unit is None else f"{shown} {unit}"
+    line = (
+        f"{what.capitalize()}, {between}: {shown}   "
+        f"({percent(confidence)} interval {low} to {high})"
+    )
+    return f"{line}\n{NOTHING}" if nothing else line
+
+
+def compared_cells(
+    what: str, names: tuple[str, str], numbers: tuple[float, float, float]
+) -> tuple[str, str, str, str]:
+    """Two groups compared, as cells of a table: what is compared, the value, its interval.
+
+    Args:
+        what: "difference" or "ratio".
+        names: of the groups.
+        numbers: the value and the ends of its interval.
+    """
+    value, low, high = numbers
     wide = high - low
     shown = aligned(value, wide) if math.isfinite(value) else number(value)
     if not any(each in shown for each in "123456789∞n"):
         shown = shown.removeprefix("-")  # of what is rounded to 0 the sign says nothing
-    shown = shown if unit is None else f"{shown} {unit}"
     sign = "minus" if what == "difference" else "over"
-    line = (
-        f"{what.capitalize()}, {names[0]} {sign} {names[1]}: {shown}   "
-        f"({percent(confidence)} interval {aligned(low, wide)} to {aligned(high, wide)})"
-    )
-    return f"{line}\n{NOTHING}" if nothing else line
+    return f"{names[0]} {sign} {names[1]}", shown, aligned(low, wide), aligned(high, wide)
 
 
 def weak_budgets(levels: Iterable[float]) -> list[str]:

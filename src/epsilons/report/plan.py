@@ -21,7 +21,7 @@ from epsilons.report.phrases import FORECAST, written_words
 from epsilons.report.plan_data import ForecastData, PlanData
 from epsilons.report.screen import table, warning_lines, wrapped
 from epsilons.report.sections import spending_parts, warning_parts
-from epsilons.report.sides import outcomes_table
+from epsilons.report.sides import outcome_words, outcomes_table
 from epsilons.report.spending import some_places
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def text(data: PlanData) -> str:
             wrapped(data["hint"]),
             "",
             table(*outcomes_table(data, lambda error: _told(data, error))),
-            wrapped("The row with * is what this plan assumes."),
+            wrapped(f"The row with * is what this plan assumes. {outcome_words(data)}".strip()),
             "",
             wrapped(
                 "Compared with the best single ε for everyone who accepts it, the typical error is "
@@ -142,7 +142,8 @@ def _assumed(data: PlanData) -> list[Part]:
         "What other assumptions would give.",
         marked,
     )
-    return [Words(data["assumption"]), table_]
+    why = outcome_words(data)
+    return [Words(data["assumption"]), table_, *([Words(why)] if why else [])]
 
 
 def headline(data: PlanData) -> str:
@@ -187,14 +188,14 @@ def _errors_are(data: PlanData) -> str:
         of = (
             f"for values with a standard deviation of {number(100 * data['spread'])} % of the range"
         )
-        return of if data["neighbours"] == "replace" else f"{of}, to leading order"
+        return of if data["neighbours"] == "replace" else f"approximate, {of}"
     of = ""
     if data["cells"]:
         what = "the largest error" if data["loss"] == "largest" else "the error of a category"
         of = f"; the typical error is the root mean square of {what}, the other one is of the worst"
     if data["neighbours"] == "replace":
         return f"worst cases before any data is read{of}"
-    return f"worst cases over values, to leading order, if as many people come{of}"
+    return f"approximate worst cases over values, if as many people come{of}"
 
 
 def _guess(data: PlanData) -> list[str]:

@@ -289,4 +289,47 @@ class PlansData(TypedDict):
     warnings: list[str]
 
 
-Data = AnyRelease | ReleasesData | PlanData | RangePlanData | LocalPlanData | PlansData
+class GroupForecastRow(TypedDict):
+    """What will be known of a group of some size.
+
+    Attributes:
+        share: of all people that are in it.
+        people: how many that is, about.
+        half_width: half of the width that its interval has at most, about, in data units.
+    """
+
+    share: float
+    people: int
+    half_width: float
+
+
+class GroupsPlanData(TypedDict):
+    """Means by group, forecast.
+
+    Attributes:
+        groups: how many there are.
+        groups_are: "private" or "public".
+        assumption: what is assumed, in words.
+        protects: what will be protected, in words.
+        forecasts: of a group of an even share of the people first, then of smaller ones.
+        spent: what people would spend; of public groups, those in one of an even share.
+    """
+
+    kind: Literal["groups plan"]
+    groups: int
+    groups_are: str
+    n: int
+    bounds: list[float]
+    confidence: float
+    about: str
+    related: bool | float
+    assumption: str
+    protects: str
+    warnings: list[str]
+    forecasts: list[GroupForecastRow]
+    spent: list[SpentRow]
+
+
+AnyPlan = PlanData | RangePlanData | LocalPlanData | GroupsPlanData | PlansData
+
+Data = AnyRelease | ReleasesData | AnyPlan

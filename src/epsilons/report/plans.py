@@ -66,7 +66,7 @@ def plot(data: PlansData) -> altair.VConcatChart:
         )
         .properties(width=480)
     )
-    return charts.above_spending(shown, data["spent"], headline(data))
+    return charts.above_spending(shown, data, headline(data))
 
 
 def page(data: PlansData) -> str:

@@ -19,7 +19,7 @@ from epsilons.report.phrases import (
     unit_words,
     with_unit,
 )
-from epsilons.report.screen import ending, first_lines, nothing_lines, table, treats_lines
+from epsilons.report.screen import ending, first_lines, indented, nothing_lines, table, treats_lines
 from epsilons.report.sections import release_page, treats_parts
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def text(data: QuantilesData) -> str:
             "",
             f"  {people_words(data)}, values {_range(data)}, method {data['method']}",
             *treats_lines(data),
-            f"  {risk_words(data, told)}",
+            indented(risk_words(data, told)),
             *nothing_lines(_tells_nothing(data)),
             *ending(data, told),
         ]
@@ -58,7 +58,7 @@ def plot(data: QuantilesData) -> altair.VConcatChart:
     """Each quantile with its interval, and who spent what below."""
     shown = _drawn(data).properties(width=480)
     title = plot_title(data, f"quantiles, {people_words(data)}")
-    return charts.above_spending(shown, data["spent"], title)
+    return charts.above_spending(shown, data, title)
 
 
 def page(data: QuantilesData) -> str:

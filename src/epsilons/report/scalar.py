@@ -40,7 +40,7 @@ def text(data: ScalarData) -> str:
         f"{with_unit(data, f'{number(lo)} to {number(hi)}')}, method {data['method']}",
         *[f"  {words}" for words in (*_share(data), *_spread(data))],
         *treats_lines(data),
-        f"  {risk_words(data, told)}",
+        indented(risk_words(data, told)),
         *nothing_lines(data["interval"] == data["bounds"]),
         *[indented(words) for words in _helps(data)],
         *ending(data, told),
@@ -64,7 +64,7 @@ def plot(data: ScalarData) -> altair.VConcatChart:
     value = with_unit(data, aligned(data["value"], high - low))
     title = plot_title(data, f"{data['statistic']} {value}: {people_words(data)}")
     shown = picture(_one(data)) if math.isfinite(high - low) else None
-    return charts.above_spending(shown, data["spent"], title)
+    return charts.above_spending(shown, data, title)
 
 
 def page(data: ScalarData) -> str:
@@ -136,6 +136,10 @@ def _spread(data: ScalarData) -> list[str]:
     found = data["spread"]
     low, high = found["low"], found["high"]
     shown = [aligned(each, high - low) for each in (found["value"], low, high)]
+    if low == 0.0 and shown[0] == shown[1]:
+        # Noise hid it: that it is 0 would be said of data that are not all alike.
+        most = with_unit(data, f"at most {shown[2]}")
+        return [f"Standard deviation {most} (with {percent(data['confidence'])} confidence)"]
     return [
         f"Standard deviation {with_unit(data, shown[0])} "
         f"({percent(data['confidence'])} interval {shown[1]} to {shown[2]})"

@@ -10,7 +10,7 @@ from epsilons.report.data import ReleaseData
 from epsilons.report.numbers import number
 from epsilons.report.phrases import NOTHING, made_words, seeded
 from epsilons.report.sides import bought, sides_table
-from epsilons.report.spending import spending_table
+from epsilons.report.spending import budget_head, spending_table
 
 _WIDTH = 96
 
@@ -70,7 +70,7 @@ def ending(data: ReleaseData, told: Callable[[float], str]) -> list[str]:
     sides = sides_table(data, told)
     return [
         "",
-        table(*spending_table(data["spent"])),
+        table(*spending_table(data["spent"], budget_head(data))),
         "",
         *warning_lines(data["warnings"]),
         wrapped("Protected: " + data["protects"]),

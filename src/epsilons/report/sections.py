@@ -19,7 +19,7 @@ from epsilons.report.parts import (
 )
 from epsilons.report.phrases import byline, seeded
 from epsilons.report.sides import bought, sides_table
-from epsilons.report.spending import spending_table
+from epsilons.report.spending import BUDGET, OFFERED, budget_head, spending_table
 
 
 def release_page(
@@ -47,7 +47,7 @@ def release_page(
             *warning_parts([*seeded(data), *data["warnings"]]),
             *first,
             *result,
-            Section("Who spent what", spending_parts(data["spent"])),
+            Section("Who spent what", spending_parts(data["spent"], budget_head(data))),
             Section("What is protected", [Words(data["protects"])]),
             Section("What is assumed", _assumed(data, told)),
             Section("How it was made", _made(data)),
@@ -80,16 +80,22 @@ def treats_parts(data: ReleaseData) -> list[Part]:
     return [Words(data["treats"])] if data["treats"] else []
 
 
-def spending_parts(rows: Sequence[SpentRow]) -> list[Part]:
-    """Who spends what: a drawing, if there is anything to draw, and a table."""
-    heads, cells = spending_table(rows)
+def spending_parts(rows: Sequence[SpentRow], head: str = BUDGET) -> list[Part]:
+    """Who spends what: a drawing, if there is anything to draw, and a table.
+
+    Args:
+        rows: one for each level.
+        head: what the budgets are called.
+    """
+    heads, cells = spending_table(rows, head)
     parts: list[Part] = []
     if any(0.0 < row["spent"] < math.inf for row in rows):
         label = "Spent of each budget: " + "; ".join(f"ε {row[0]}: {row[-2]}" for row in cells)
-        caption = "What each person spends of their own ε; the light bar is what they keep."
+        of = "the ε offered to this release" if head == OFFERED else "their own ε"
+        caption = f"What each person spends of {of}; the light bar is what they keep."
         if len(rows) > charts.BARS:
             caption += " Levels that share a line are shown by their averages."
-        parts.append(Figure(charts.spending_svg(rows), label, caption))
+        parts.append(Figure(charts.spending_svg(rows, head), label, caption))
     shown = f"{len(rows):,} levels, neighboring ones combined." if len(cells) < len(rows) else ""
     return [*parts, PageTable(heads, cells, shown)]
 

@@ -27,7 +27,7 @@ from epsilons.report.parts import (
 from epsilons.report.phrases import made_words, people_words, published_words, seeded
 from epsilons.report.screen import table, warning_lines, wrapped
 from epsilons.report.sections import spending_parts, warning_parts
-from epsilons.report.spending import spending_table
+from epsilons.report.spending import budget_head, spending_table
 
 if TYPE_CHECKING:
     import altair
@@ -108,7 +108,7 @@ def text(data: ReleasesData) -> str:
             *lines,
             wrapped(_at_once(data)),
             "",
-            table(*spending_table(data["spent"])),
+            table(*spending_table(data["spent"], budget_head(data))),
             "",
             *warning_lines(_each_once(data, "warnings")),
             *(wrapped("Protected: " + each) for each in _each_once(data, "protects")),
@@ -129,7 +129,7 @@ def html(data: ReleasesData) -> str:
         " ".join([*_seeded(data), _headline(data)]),
         *shown,
         notebook.paragraphs(_at_once(data)),
-        notebook.html_table(*spending_table(data["spent"])),
+        notebook.html_table(*spending_table(data["spent"], budget_head(data))),
         notebook.paragraphs(
             *_each_once(data, "warnings"),
             *_each_once(data, "protects"),
@@ -152,7 +152,7 @@ def plot(data: ReleasesData) -> altair.VConcatChart:
     title = " ".join([*_seeded(data), data["title"] or _headline(data)])
     # Axes are of their own: one release is in minutes, another in shares.
     shown = alt.vconcat(*each).resolve_scale(x="independent", y="independent")
-    return charts.above_spending(shown, data["spent"], title)
+    return charts.above_spending(shown, data, title)
 
 
 def page(data: ReleasesData) -> str:
@@ -178,7 +178,7 @@ def page(data: ReleasesData) -> str:
                 [PageTable(heads, rows, caption)],
                 "numbers",
             ),
-            Section("Who spent what", spending_parts(data["spent"])),
+            Section("Who spent what", spending_parts(data["spent"], budget_head(data))),
             Section("What is protected", [Words(each) for each in _each_once(data, "protects")]),
             Section(
                 "What is assumed",

@@ -5,14 +5,19 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from epsilons import report
+from epsilons.report.parts import legible
 
 if TYPE_CHECKING:
     import altair
 
 __all__ = ["Shown"]
+
+
+_LINE: Final = 97
+"""Characters of what stands in the brackets of a `repr`."""
 
 
 class Shown(ABC):
@@ -21,6 +26,10 @@ class Shown(ABC):
     @abstractmethod
     def to_dict(self) -> Any:
         """Everything, as plain data of a `kind`."""
+
+    @abstractmethod
+    def _in_a_line(self) -> str:
+        """What it is, in a few words, at little cost."""
 
     def to_json(self) -> str:
         """`to_dict` as JSON, in which ∞ is written as "inf"."""
@@ -65,6 +74,10 @@ class Shown(ABC):
         """
         picture: altair.TopLevelMixin = report.plot(self.to_dict())
         return picture
+
+    def __repr__(self) -> str:
+        words = " ".join(f"{type(self).__name__}: {legible(self._in_a_line())}".split())
+        return f"<{words if len(words) <= _LINE else words[: _LINE - 1] + '…'}>"
 
     def __str__(self) -> str:
         return report.text(self.to_dict())

@@ -11,6 +11,7 @@ from epsilons.report.plan_data import OutcomeRow, PlanData
 __all__ = [
     "bought",
     "narrower",
+    "outcome_words",
     "outcomes_table",
     "related_words",
     "sides_table",
@@ -31,6 +32,17 @@ _BOUGHT = (
     " The best cap is the most that anyone would have spent if that row had been assumed from the "
     "start."
 )
+
+
+_CHANCE = (
+    ' "Not at all" allows for differences by chance between people with different budgets, so it '
+    "can be worse than a row that allows no larger difference than it says."
+)
+_OTHER_CAP = " The best cap is for the {best}: the {other} may be smaller in a row above."
+_BOUNDS = " These are proven bounds, and not equally close in every row."
+
+_VISIBLY = 1.005
+"""Errors with a larger ratio are printed as different numbers, and one asks why."""
 
 
 def related_words(related: bool | float, *, cells: bool = False) -> str:
@@ -55,7 +67,7 @@ def sides_table(data: ReleaseData, told: Callable[[float], str]) -> Table | None
     one = sides[0]["low"] is not None
     known_as = f"{confidence} interval" if one else f"error at {confidence}"
     if "groups" in data:
-        known_as = f"half of a {confidence} interval, of a group in the middle"
+        known_as = f"half of a {confidence} interval, median over groups"
     heads: tuple[str, ...] = (_FIRST, known_as)
     capped = _capped(sides)
     rows: list[tuple[str, ...]] = []
@@ -85,8 +97,52 @@ def would_help(ways: Sequence[str]) -> str:
 
 
 def bought(data: ReleaseData) -> str:
-    """What the rows of `sides_table` mean."""
-    return _STAR + (_BOUGHT if _capped(data["sides"]) else "")
+    """What the rows of `sides_table` mean, and why a lower one may be worse."""
+    sides = data["sides"]
+    columns = [[_width(side) for side in sides]]
+    words = _STAR
+    if _capped(sides):
+        words += _BOUGHT
+        columns.append([side["typical"] or 0.0 for side in sides])
+    return words + _why([side["related"] for side in sides], columns, _BOUNDS)
+
+
+def outcome_words(data: PlanData) -> str:
+    """Why a lower row of `outcomes_table` is worse than one above it, if one is; or ""."""
+    sides = data["sides"]
+    errors = ["typical error", f"error at {percent(data['confidence'])}"]
+    best, other = errors[::-1] if data["loss"] == "pac" else errors
+    columns = [[side["rmse"] for side in sides], [side["pac"] for side in sides]]
+    why = _OTHER_CAP.format(best=best, other=other)
+    return _why([side["related"] for side in sides], columns, why).strip()
+
+
+def _why(
+    answers: Sequence[bool | float], columns: Sequence[Sequence[float]], otherwise: str
+) -> str:
+    """Why some row is visibly worse than one above it, which assumes less; "" if none is.
+
+    Args:
+        answers: of the rows; they assume more and more.
+        columns: the errors that are shown.
+        otherwise: what is said where it is not for chance.
+    """
+    worse = {
+        (answers[above], answers[below])
+        for errors in columns
+        for below in range(len(errors))
+        for above in range(below)
+        if errors[below] > _VISIBLY * errors[above]
+    }
+    chance = any(below is False and above is not True for above, below in worse)
+    others = any(below is not False or above is True for above, below in worse)
+    return (_CHANCE if chance else "") + (otherwise if others else "")
+
+
+def _width(side: SideRow) -> float:
+    """How much is left open: the width of an interval, or an error."""
+    low, high = side["low"], side["high"]
+    return side["error"] if low is None or high is None else high - low
 
 
 def _capped(sides: Sequence[SideRow]) -> bool:

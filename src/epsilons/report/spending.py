@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import TypedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypedDict
 
 from epsilons.report.data import SpentRow
 from epsilons.report.numbers import budget, kept_words
+
+BUDGET: Final = "budget ε"
+"""What the column of what people may spend is called."""
+
+OFFERED: Final = "offered ε"
+"""The same where a ledger offers a part of everyone's budget to a release."""
 
 _ROWS = 8
 """Levels beyond which neighbouring ones are printed as one row."""
@@ -24,15 +30,30 @@ class MergedRow(TypedDict):
     kept_words: str
 
 
+def budget_head(data: Mapping[str, Any]) -> str:
+    """What the column of what people may spend is called: in a ledger not their whole budget.
+
+    Args:
+        data: of a release, of several, or of a plan.
+    """
+    each = data.get("each", [data])
+    return OFFERED if any("ledger" in one for one in each) else BUDGET
+
+
 def spending_table(
-    spent: Sequence[SpentRow],
+    spent: Sequence[SpentRow], head: str = BUDGET
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """The heads and the rows of the table of who spent what; people are counted if public."""
+    """The heads and the rows of the table of who spent what; people are counted if public.
+
+    Args:
+        spent: a row for each level.
+        head: what the first column is called.
+    """
     rows = merged_rows(spent)
     if any(row["people"] is None for row in rows):
-        heads: tuple[str, ...] = ("budget ε (from)", "spends", "keeps")
+        heads: tuple[str, ...] = (f"{head} (from)", "spends", "keeps")
         return heads, [(row["epsilon"], row["spent_words"], row["kept_words"]) for row in rows]
-    return ("budget ε", "people", "spent", "kept"), [
+    return (head, "people", "spent", "kept"), [
         (row["epsilon"], f"{row['people']:,}", row["spent_words"], row["kept_words"])
         for row in rows
     ]

@@ -25,7 +25,7 @@ from epsilons.risk.margins import Bounds, Margin
 from epsilons.risk.weighing import Weighing
 from epsilons.types import Booleans, Floats
 
-GROUPS: Final = "leading term at the noisy shares of the groups"
+GROUPS: Final = "an approximation that takes the published shares of the groups as true"
 """What the risk of means by group is."""
 
 TELLING: Final = 0.8

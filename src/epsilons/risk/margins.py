@@ -20,7 +20,7 @@ from epsilons.risk.goals import Goal
 from epsilons.risk.weighing import Weighing
 from epsilons.types import Floats
 
-LEADING: Final = "leading term at the noisy number of people"
+LEADING: Final = "an approximation that takes the noisy number of people as true"
 """What the risk of a ratio is."""
 
 CUT: Final = "worst case over all data, clipped to the range that was found"

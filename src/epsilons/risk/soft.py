@@ -27,7 +27,7 @@ from epsilons.risk.margins import Behind, Margin
 from epsilons.risk.weighing import Weighing
 from epsilons.types import Floats
 
-AT_THE_MEANS: Final = "leading term at the means that were released"
+AT_THE_MEANS: Final = "an approximation that takes the published means as true"
 """What the risk of a product is."""
 
 _MEANS: Final = 0.02
