@@ -69,7 +69,7 @@ def test_an_engine_in_no_table_is_refused_what_needs_its_own_words() -> None:
     with pytest.raises(ColumnError, match="Stranger may compare text by a collation"):
         bytewise.written(frame, "w")
     with pytest.raises(ArgumentError, match="too many for a query on Stranger"):
-        lookup._beside(frame, {"v": [1]})
+        lookup.sent_along(frame, {"v": [1]})
 
 
 def test_dask_refuses_many_bins_of_people_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -171,4 +171,5 @@ def test_labels_of_128_bits_stay_where_they_are() -> None:
     )
     declared = tally.declare([large, large + 1], None, "others")
     found = tally.open("word", epsilon="epsilon", data=rows, categories=declared)
-    assert found.answer(tally.Ask("cells")).cells.tolist() == [[30, 30, 30]]
+    cells: Any = found.answer(tally.Ask("cells"))
+    assert cells.cells.tolist() == [[30, 30, 30]]

@@ -98,9 +98,9 @@ def budgets(table: Columns) -> tuple[Floats, Integers] | None:
     def run() -> nw.DataFrame[Any] | None:
         import narwhals as nw
 
-        rows = plain.frame.select(*budget_and_person(plain))
-        if not few_budgets(rows):
+        if not few_budgets(plain):
             return None
+        rows = plain.frame.select(*budget_and_person(plain))
         return collected(rows.group_by("e").agg(nw.len().alias("people")), table.passed)
 
     result = guarded(run, *table.failure)
