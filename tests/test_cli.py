@@ -77,7 +77,7 @@ def test_the_demo_shows_a_number_an_interval_and_who_spent_what() -> None:
     assert "by at most 5 % of the range" in done.stdout
     words = " ".join(done.stdout.split())
     assert re.search(r"In plain words: the mean commute of these people is between \d+ and", words)
-    assert "write related=0.05: the typical error is then 1.41 times smaller." in words
+    assert "the option --related 0.05: the typical error is then 1.41 times smaller." in words
     assert "If only a few people are strict, the default itself gains" in words
     assert "the typical error is 7.0 times smaller than with everyone at the strictest" in words
     *_, page, extra, heading, first, second = done.stdout.splitlines()
@@ -229,7 +229,7 @@ def test_files_with_another_separator(tmp_path: Path, separator: str, written: s
     words = [str(people), "--value", "x", "--epsilon", "e"]
     refused = run("mean", *words, "--bounds", "0", "1")
     assert refused.returncode == 2
-    assert f"give separator='{written}'" in refused.stderr
+    assert f"give --separator '{written}'" in refused.stderr
     for command in (
         ["mean", *words, "--bounds", "0", "1"],
         ["frequencies", *words, "--integers", "0", "1"],

@@ -136,7 +136,7 @@ def test_of_shares_a_part_is_one_of_people() -> None:
         assert "of all people" not in str(shown()[name])
 
 
-CHANCE = '"Not at all" allows for differences by chance'
+CHANCE = '"Not at all" still allows for differences by chance'
 OTHER = "The best cap is for the typical error: the error at 95 % may be smaller in a row above."
 
 

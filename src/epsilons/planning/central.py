@@ -19,6 +19,7 @@ from epsilons.planning.forecast import (
     Forecast,
     advice_on,
     as_plain,
+    aside_on,
     curve_of,
     forecast_of_allocation,
     gain_over,
@@ -61,7 +62,7 @@ class Plan(Asked):
     Attributes:
         forecasts: one for each method, the best first.
         best: the method that `auto` takes.
-        advice: what to do, and why not to take a method that looks better, if one does.
+        advice: one sentence on what to do.
         budgets: the people.
         bounds: the range of the values.
         goal: what is assumed about the data, and which error is minimized.
@@ -177,6 +178,11 @@ class Plan(Asked):
         )
 
     @property
+    def aside(self) -> str:
+        """Why a method whose error looks smaller is not advised, in a sentence; or ""."""
+        return aside_on(self.forecasts, self.goal)
+
+    @property
     def hint(self) -> str:
         """One sentence on what would help most."""
         return hint_of(self.options, error_words(self.loss, self.confidence))
@@ -252,6 +258,7 @@ class Plan(Asked):
             "confidence": self.confidence,
             "best": self.best,
             "advice": self.advice,
+            "aside": self.aside,
             "warnings": [
                 *report.weak_budgets(self.budgets.levels.tolist()),
                 *report.few_at_each(self.assumption.related, self.budgets.counts.tolist()),
@@ -320,7 +327,7 @@ def central_plan(
     return Plan(
         forecasts=tuple(forecasts),
         best=best,
-        advice=advice_on(forecasts, allocations[best]),
+        advice=advice_on(forecasts[0], allocations[best]),
         budgets=budgets,
         bounds=limits,
         goal=goal,

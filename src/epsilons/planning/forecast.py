@@ -135,20 +135,31 @@ def _error(forecast: Forecast, goal: Goal) -> float:
 
 
 _PULLS: Final = (
-    " The error of 'minimax' is smaller, but it is not advised: it pulls the answer toward the "
+    "The error of 'minimax' is smaller, but it is not advised: it pulls the answer toward the "
     "middle of the range, so it is biased for data far from the middle, and is used only if you "
     "choose it by name."
 )
 
 
-def advice_on(forecasts: Sequence[Forecast], allocation: Allocation) -> str:
-    """One sentence on what to do, and why not to do what looks better, if anything does.
+def aside_on(forecasts: Sequence[Forecast], goal: Goal) -> str:
+    """Why a method that looks better is not advised, in a sentence; "" if none does.
 
     Args:
         forecasts: of all methods, the best first.
-        allocation: of the best.
+        goal: which error is to be small.
     """
-    best, goal = forecasts[0], allocation.goal
+    error = _error(forecasts[0], goal)
+    pulled = any(
+        each.method == "minimax"
+        and _error(each, goal) < error
+        and number(_error(each, goal)) != number(error)
+        for each in forecasts
+    )
+    return _PULLS if pulled else ""
+
+
+def advice_on(best: Forecast, allocation: Allocation) -> str:
+    """One sentence on what to do."""
     cap = allocation.cap
     levels = allocation.levels
     if allocation.scale == 0.0:
@@ -158,14 +169,7 @@ def advice_on(forecasts: Sequence[Forecast], allocation: Allocation) -> str:
     else:
         most = float(allocation.spent.max()) if cap is None else cap
         what = f"let nobody spend more than ε = {number(most)}, and everyone keeps the rest"
-    error = _error(best, goal)
-    pulled = any(
-        each.method == "minimax"
-        and _error(each, goal) < error
-        and number(_error(each, goal)) != number(error)
-        for each in forecasts
-    )
-    return f"Use method {best.method!r}: {what}; {why(best)}.{_PULLS if pulled else ''}"
+    return f"Use method {best.method!r}: {what}; {why(best)}."
 
 
 def curve_of(

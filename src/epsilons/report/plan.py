@@ -63,6 +63,7 @@ def text(data: PlanData) -> str:
             ),
             *warning_lines(data["warnings"]),
             wrapped("Advice: " + data["advice"]),
+            *([wrapped(data["aside"])] if data["aside"] else []),
             *map(wrapped, _guess(data)),
             wrapped(data["hint"]),
             "",
@@ -87,7 +88,9 @@ def html(data: PlanData) -> str:
     return notebook.block(
         headline(data),
         notebook.html_table(heads, rows),
-        notebook.paragraphs(*data["warnings"], data["advice"], *_guess(data), data["hint"]),
+        notebook.paragraphs(
+            *data["warnings"], data["advice"], data["aside"], *_guess(data), data["hint"]
+        ),
     )
 
 
@@ -118,6 +121,7 @@ def page(data: PlanData) -> str:
         [
             *warning_parts(data["warnings"]),
             Words(data["advice"], "advice"),
+            *([Words(data["aside"])] if data["aside"] else []),
             *map(Words, _guess(data)),
             Words(data["hint"]),
             FactList(_worth(data, best)),

@@ -97,6 +97,7 @@ class PlanData(TypedDict):
         cells: the number of categories, and 0 for a mean.
         assumption: what is assumed, in words.
         protects: what will be protected, in words.
+        aside: why a method whose error looks smaller is not advised, or "".
         forecasts: the best method first.
         spread: a guess of the standard deviation in parts of the range; None if there is none.
         guess: what it buys and may cost.
@@ -119,6 +120,7 @@ class PlanData(TypedDict):
     confidence: float
     best: str
     advice: str
+    aside: str
     warnings: list[str]
     forecasts: list[ForecastData]
     levels: list[LevelRow]

@@ -35,8 +35,8 @@ _BOUGHT = (
 
 
 _CHANCE = (
-    ' "Not at all" allows for differences by chance between people with different budgets, so it '
-    "can be worse than a row that allows no larger difference than it says."
+    ' "Not at all" still allows for differences by chance, so it can be worse than a row that sets '
+    "a limit."
 )
 _OTHER_CAP = " The best cap is for the {best}: the {other} may be smaller in a row above."
 _BOUNDS = " These are proven bounds, and not equally close in every row."
