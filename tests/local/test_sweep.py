@@ -12,6 +12,7 @@ import pytest
 from epsilons import local
 from epsilons.local import scalar, sweep
 from epsilons.local.reports import Reports
+from epsilons.risk import weights as weights_
 from epsilons.risk.weights import LEAST, tangent
 
 BUDGETS = [*np.geomspace(2.0**-5, 700.0, 400).tolist(), *np.linspace(2.0**-5, 2.0**-4, 400)]
@@ -27,9 +28,10 @@ def exactly(epsilon: float) -> Decimal:
 
 @pytest.mark.parametrize("extent", [(2.0**-5, 700.0), (0.0, 700.0), (2.0**-5, 2.0**20)])
 def test_a_hyperbolic_tangent_is_right_but_for_its_last_digits(
-    extent: tuple[float, float],
+    monkeypatch: pytest.MonkeyPatch, extent: tuple[float, float]
 ) -> None:
     """Whether the exponential tells it, or budgets elsewhere forbid that."""
+    monkeypatch.setattr(weights_, "MANY", 1)
     found = np.empty(len(BUDGETS))
     tangent(np.array(BUDGETS), extent, found)
     for epsilon, mine in zip(BUDGETS, found.tolist(), strict=True):
@@ -37,7 +39,10 @@ def test_a_hyperbolic_tangent_is_right_but_for_its_last_digits(
         assert abs(Decimal(mine) - exact) <= Decimal(2.0**-45) * exact, epsilon
 
 
-def test_budgets_that_the_exponential_does_not_tell_go_the_other_way() -> None:
+def test_budgets_that_the_exponential_does_not_tell_go_the_other_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(weights_, "MANY", 1)
     few = np.array([0.0, LEAST / 2.0, LEAST, 1e-3, 1.0, 800.0, 2.0**20, math.inf])
     found = np.empty(len(few))
     with np.errstate(all="raise"):
@@ -58,6 +63,8 @@ def test_bits_are_added_up_in_parts(people: int, low: float, weights: str) -> No
         mock.patch.object(sweep.parts, "__defaults__", (7,)),
         mock.patch.object(scalar, "SIZE", 7),
         mock.patch.object(sweep, "ALONE", 3),
+        mock.patch.object(weights_, "MANY", 5),
+        mock.patch.object(sweep, "MANY", 5),
     ):
         reports = Reports("bit", b"", True, budgets, (bits,))
         state = local.Bit().state(reports, weights=weights)

@@ -22,7 +22,7 @@ from epsilons.local.people import GRID, array_of, gridded, numbers_of
 from epsilons.local.randomizer import Estimated, Randomizer, honesty
 from epsilons.local.reports import Reports
 from epsilons.local.state import State, Terms
-from epsilons.local.sweep import SIZE, dot, extent_of, parts, room
+from epsilons.local.sweep import SIZE, centred, dot, extent_of, parts, room
 from epsilons.local.words import tossed
 from epsilons.noise import Source
 from epsilons.release import Scalar
@@ -35,8 +35,6 @@ from epsilons.types import Floats, Integers
 from epsilons.words import clipped
 
 METHODS: Final = ("auto", "laplace", "bit")
-
-_ONE: Final = np.ones((), dtype=np.int8)
 
 _FAR: Final = 50.0
 """No number is taken that is further out than this many scales.
@@ -267,20 +265,16 @@ def _add_bits(
         return np.zeros(1), Sums()
     alike = weights == "uniform"
     size = len(epsilon[:SIZE])
-    arms, sides, signs = room(size), room(size), np.empty(size, dtype=np.int8)
+    arms, sides = room(size), room(size)
     heavy = square = value = longest = 0.0
     for part in parts(len(epsilon)):
-        said = bits[part].view(np.int8)
-        arm, side, sign = arms[: len(said)], sides[: len(said)], signs[: len(said)]
+        said = bits[part]
+        arm, side = arms[: len(said)], sides[: len(said)]
         weighing.tangent(epsilon[part], extent, arm)
         if alike:
-            heavy += np.count_nonzero(weighing.inverse(arm))
+            heavy += float(np.count_nonzero(weighing.inverse(arm)))
             longest = max(longest, float(arm.max()))
-        # 0 and 1 to −1 and 1 among bytes: an eighth of the memory that numbers take.
-        np.add(said, said, sign)
-        np.subtract(sign, _ONE, sign)
-        np.copyto(side, sign)
-        value += dot(arm, side)
+        value += centred(arm, said, side)
         square += dot(arm, arm)
         if not alike:
             np.multiply(arm, arm, arm)
@@ -292,7 +286,7 @@ def _add_bits(
     most = min(heavy, 1.0) if alike else longest * longest
     quarter = square / 4.0
     sums = Sums(total, heavy, quarter, quarter, most=most, reach=longest / 2.0)
-    return np.array([value / 2.0]), sums
+    return np.array([value]), sums
 
 
 def _add_numbers(epsilon: Floats, numbers: Integers, weights: str) -> tuple[Floats, Sums]:

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
-from epsilons.risk.weights import response
+from epsilons.risk.weights import MANY, response
 from epsilons.types import Floats
 
 ALONE = 9984
 """Of so many numbers no linear algebra library starts threads."""
 
+_HALF = np.full((), 0.5)
+
 _LINE = 64
 """Bytes of a line of the cache."""
 
-SIZE = 2 * ALONE
+SIZE = 3 * ALONE
 """How many people a part holds: few enough for a few arrays of them to stay in the cache."""
 
 
@@ -67,3 +70,18 @@ def dot(left: Floats, right: Floats) -> float:
     for start in range(0, len(left), ALONE):
         found += float(np.dot(left[start : start + ALONE], right[start : start + ALONE]))
     return found
+
+
+def centred(arm: Floats, bits: NDArray[np.bool_], side: Floats) -> float:
+    """Σ a·(bit − ½) of one part.
+
+    Args:
+        arm: the a of each person.
+        bits: what each of them says.
+        side: to be written over.
+    """
+    np.copyto(side, bits.view(np.int8))  # bytes become numbers sooner than booleans do
+    if len(arm) < MANY:  # in two sums, as it is on record to the last digit
+        return dot(arm, side) - 0.5 * dot(arm, np.ones(len(arm)))
+    np.subtract(side, _HALF, side)
+    return dot(arm, side)
