@@ -48,7 +48,7 @@ def merging(mechanism: Any, reports: Any, budgets: Any, name: str) -> Iterator[R
     mine, theirs = (min(pair[k] for pair in pairs) for k in (0, 1))
     figure, note = mine / theirs, f"{1e3 * mine:.4g} ms against {1e3 * theirs:.4g} ms"
     words = f"10⁶ local {name} reports to an estimate, against np.tanh of their budgets"
-    yield Result(words, figure, "×", 3, True, note)
+    yield Result(words, figure, "×", 2, True, note)
     states = [mechanism.state(reports) for _ in range(2)]
     mine = min(busy(lambda: [states[0] + states[1] for _ in range(50)]) for _ in range(5)) / 50
     yield Result(f"two states of 10⁶ {name} reports to one", 1e3 * mine, "ms", 0.2, True)

@@ -51,8 +51,12 @@ def from_arrays() -> Iterator[Result]:
         lambda: np.clip(values, LO, HI).mean(),
     )
     yield turns.result("mean, 10⁷ NumPy rows, against np.clip.mean", 5)
-    # np.clip writes 80 MB, into pages that it has or that the system clears for it first: its time
-    # varies tenfold, ours does not. Into an array that is there it is steady.
+    # np.clip writes 80 MB into pages that the system clears for it at each call, and that varies.
+    # Milliseconds of the processor of 25 calls, least, median and most: 15, 17 and 84 with huge
+    # pages (as many faults at each call, 100-600 by the process: the system takes 0-72 ms for
+    # them); 47, 51 and 150 without (NUMPY_MADVISE_HUGEPAGE=0; 19,532 faults); 8, 9 and 10 without
+    # any fault, where malloc keeps its memory (MALLOC_MMAP_THRESHOLD_ and MALLOC_TRIM_THRESHOLD_ of
+    # a gigabyte). So it is into an array that is there.
     room = np.empty_like(values)
     turns = alternate(
         lambda: ep.mean(values, epsilon=epsilon, bounds=(LO, HI)),

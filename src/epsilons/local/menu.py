@@ -55,17 +55,17 @@ def _level(level: Any) -> float:
     )
 
 
-def refusal(epsilon: Floats, levels: Menu) -> str | None:
+def refusal(epsilon: Floats, most: float, levels: Menu) -> str | None:
     """Why budgets are not taken: half a sentence; None if all are.
 
     Args:
         epsilon: budgets in [0, ∞].
+        most: the largest of them.
         levels: the menu.
     """
     if len(epsilon) == 0:
         return None
     if levels is None:
-        most = float(epsilon.max())
         if most <= MOST:
             return None
         if most < math.inf:

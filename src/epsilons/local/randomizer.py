@@ -20,6 +20,7 @@ from epsilons.local.menu import refusal
 from epsilons.local.people import budgets_of
 from epsilons.local.reports import Reports, foreign
 from epsilons.local.state import Levels, SpentByReports, State, Terms
+from epsilons.local.sweep import extent_of
 from epsilons.local.words import ASSUMED_LOCALLY, PROTECTED_LOCALLY, honest_reports
 from epsilons.noise import Source, resolve
 from epsilons.release import Cells, Release, Scalar, Vector
@@ -116,7 +117,7 @@ class Randomizer(ABC):
             ArgumentError: `weights` is not known.
         """
         parameters.choice("weights", weights, WEIGHTS)
-        why = refusal(budgets.levels, self.levels)
+        why = refusal(budgets.levels, extent_of(budgets.levels)[1], self.levels)
         if why is not None:
             raise BudgetError(f"epsilon: a budget {why}.")
         sums = Sums()
@@ -167,7 +168,7 @@ class Randomizer(ABC):
         same_labels(values=values, epsilons=epsilons)
         read, people = self._read(values)
         epsilon = budgets_of(epsilons, people)
-        why = refusal(epsilon, self.levels)
+        why = refusal(epsilon, extent_of(epsilon)[1], self.levels)
         if why is not None:
             raise BudgetError(
                 f"epsilons: somebody's budget {why}. Use the largest one offered that is not "
@@ -218,7 +219,7 @@ class Randomizer(ABC):
             raise foreign(self)
         if len(batch) == 0:
             raise DataError("This batch holds no report.")
-        why = refusal(batch.epsilon, self.levels)
+        why = refusal(batch.epsilon, batch.extent[1], self.levels)
         if why is not None:
             raise DataError(f"A report is refused: its budget {why}. It is not used at all.")
         total, sums = self._add(batch, weights)

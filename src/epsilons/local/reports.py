@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,8 @@ from epsilons.errors import DataError
 from epsilons.local import table, wire
 from epsilons.local.layout import Answers
 from epsilons.local.layouts import layout_of
-from epsilons.types import Floats
+from epsilons.local.sweep import extent_of
+from epsilons.types import Floats, freeze
 
 if TYPE_CHECKING:
     from epsilons.local.randomizer import Randomizer
@@ -29,6 +30,7 @@ class Reports:
         private: False if any was drawn from a seed.
         epsilon: the budget of each person.
         columns: the answers: docs/local-reports.md says what each kind has.
+        extent: the least and the largest budget, (0, 0) if nobody reports.
     """
 
     kind: str
@@ -36,11 +38,16 @@ class Reports:
     private: bool
     epsilon: Floats
     columns: Answers
+    extent: tuple[float, float] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        # NaN is the minimum wherever there is one.
-        if len(self.epsilon) and not self.epsilon.min() >= 0.0:
+        extent = extent_of(self.epsilon)
+        if not extent[0] >= 0.0:  # NaN is the minimum wherever there is one
             raise DataError("A report is malformed: its budget is negative or NaN.")
+        object.__setattr__(self, "extent", extent)
+        # They stay within it: a view, since the array may be one of the caller's.
+        object.__setattr__(self, "epsilon", self.epsilon.view())
+        freeze(self.epsilon)
 
     def __len__(self) -> int:
         return len(self.epsilon)

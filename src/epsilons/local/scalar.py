@@ -22,7 +22,7 @@ from epsilons.local.people import GRID, array_of, gridded, numbers_of
 from epsilons.local.randomizer import Estimated, Randomizer, honesty
 from epsilons.local.reports import Reports
 from epsilons.local.state import State, Terms
-from epsilons.local.sweep import SIZE, dot, parts, responses
+from epsilons.local.sweep import SIZE, centred, dot, extent_of, parts, room
 from epsilons.local.words import tossed
 from epsilons.noise import Source
 from epsilons.release import Scalar
@@ -114,10 +114,10 @@ class Bit(Randomizer):
 
     def _add(self, reports: Reports, weights: str) -> tuple[Floats, Sums]:
         (bits,) = reports.columns
-        return _add_bits(reports.epsilon, bits, weights)
+        return _add_bits(reports.epsilon, bits, reports.extent, weights)
 
     def _sums(self, epsilon: Floats, weights: str) -> Sums:
-        return _add_bits(epsilon, np.zeros(len(epsilon), dtype=np.bool_), weights)[1]
+        return _bits_alone(epsilon, weights)
 
     def _margin(self, sums: Sums, people: int) -> Reported:
         return Reported(sums, 0.0, people)
@@ -215,7 +215,9 @@ class Mean(Randomizer):
     def _add(self, reports: Reports, weights: str) -> tuple[Floats, Sums]:
         bits, numbers = reports.columns
         one = len(bits)
-        first, mine = _add_bits(reports.epsilon[:one], bits, weights)
+        epsilon = reports.epsilon[:one]
+        extent = extent_of(epsilon) if len(numbers) else reports.extent
+        first, mine = _add_bits(epsilon, bits, extent, weights)
         if not self.terms.numbers and (reports.epsilon[one:] < math.inf).any():
             raise DataError(
                 "A report is refused: it is a number with noise, and one bit is asked for. "
@@ -227,7 +229,7 @@ class Mean(Randomizer):
     def _sums(self, epsilon: Floats, weights: str) -> Sums:
         number = self._as_number(epsilon)
         bits, numbers = epsilon[~number], epsilon[number]
-        mine = _add_bits(bits, np.zeros(len(bits), dtype=np.bool_), weights)[1]
+        mine = _bits_alone(bits, weights)
         theirs = _add_numbers(numbers, np.zeros(len(numbers), dtype=np.int64), weights)[1]
         return mine.merged(theirs)
 
@@ -246,30 +248,52 @@ def _one_bit(values: Integers, epsilon: Floats, source: Source) -> NDArray[np.bo
     return np.asarray(up ^ flips(source, epsilon))
 
 
-def _add_bits(epsilon: Floats, bits: NDArray[np.bool_], weights: str) -> tuple[Floats, Sums]:
-    """Answers ½ ± c/2 on a unit range, c = 1/tanh(ε/2): each is centred on ½."""
-    total = heavy = square = value = most = reach = 0.0
-    ones, sides = np.ones(len(bits[:SIZE])), np.empty(len(bits[:SIZE]))
-    for part, weight, arm in responses(epsilon, weights):
-        side = sides[: len(arm)]
-        np.copyto(side, bits[part])
-        far = dot(arm, arm)
-        heavy += dot(weight, weight)
-        square += far
-        total += float(weight.sum()) if weights == "uniform" else far  # (w·c)² is w again
-        value += dot(arm, side) - 0.5 * dot(arm, ones[: len(arm)])
-        longest = float(arm.max())
-        # But for equal weights w = (w·c)², and squares have the order of what they are squares of.
-        heaviest = float(weight.max()) if weights == "uniform" else longest * longest
-        most, reach = max(most, heaviest), max(reach, 0.5 * longest)
-    return np.array([value]), Sums(total, heavy, square / 4.0, square / 4.0, most=most, reach=reach)
+def _bits_alone(epsilon: Floats, weights: str) -> Sums:
+    """What does not depend on what the bits are."""
+    bits = np.zeros(len(epsilon), dtype=np.bool_)
+    return _add_bits(epsilon, bits, extent_of(epsilon), weights)[1]
+
+
+def _add_bits(
+    epsilon: Floats, bits: NDArray[np.bool_], extent: tuple[float, float], weights: str
+) -> tuple[Floats, Sums]:
+    """Answers ½ ± c/2 on a unit range, c = 1/tanh(ε/2): each is centred on ½.
+
+    By variance, and in the paper, w = 1/c² = (w·c)²; alike, w = 1.
+    """
+    if len(epsilon) == 0:
+        return np.zeros(1), Sums()
+    alike = weights == "uniform"
+    size = len(epsilon[:SIZE])
+    arms, sides = room(size), room(size)
+    heavy = square = value = longest = 0.0
+    for part in parts(len(epsilon)):
+        said = bits[part]
+        arm, side = arms[: len(said)], sides[: len(said)]
+        weighing.tangent(epsilon[part], extent, arm)
+        if alike:
+            heavy += float(np.count_nonzero(weighing.inverse(arm)))
+            longest = max(longest, float(arm.max()))
+        value += centred(arm, said, side)
+        square += dot(arm, arm)
+        if not alike:
+            np.multiply(arm, arm, arm)
+            heavy += dot(arm, arm)
+    if not alike:
+        weighing.tangent(np.array(extent[1:]), extent, arms[:1])  # it grows with ε
+        longest = float(arms[0])
+    total = heavy if alike else square
+    most = min(heavy, 1.0) if alike else longest * longest
+    quarter = square / 4.0
+    sums = Sums(total, heavy, quarter, quarter, most=most, reach=longest / 2.0)
+    return np.array([value]), sums
 
 
 def _add_numbers(epsilon: Floats, numbers: Integers, weights: str) -> tuple[Floats, Sums]:
     """Numbers on the grid with Laplace noise, centred on ½ of a unit range."""
     total = weight = square = tail = largest = most = reach = 0.0
     size = len(numbers[:SIZE])
-    steps, ones = np.empty(size), np.ones(size)
+    steps, ones = room(size), np.ones(size)
     for part in parts(len(epsilon)):
         budgets = epsilon[part]
         many = len(budgets)

@@ -6,6 +6,7 @@ import math
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from epsilons.types import Floats
 
@@ -23,8 +24,52 @@ MOST: Final = 2.0**20
 """The largest finite budget: beyond ε = 45 the coin cannot tell budgets apart."""
 
 
+_TOLD: Final = (2.0**-5, 700.0)
+"""Between these budgets e^ε tells tanh(ε/2) but for its last digits, and is finite."""
+
+MANY: Final = 4096
+"""So many people together are worth a quicker way, whose last digits are others."""
+
+_ONE: Final = np.ones(())
+_TWO: Final = np.full((), 2.0)
+# Arrays: NumPy would make one of a number at each call.
+
 LARGEST_ARM: Final = math.sqrt(2.0) / 8.0
 """w/ε for w = 1/(1 + 8/ε²) is at most this, at ε = √8."""
+
+
+def tangent(epsilon: Floats, extent: tuple[float, float], arm: Floats) -> None:
+    """Write tanh(ε/2): 0 for a report that is pure noise, or nearly so.
+
+    Args:
+        epsilon: the budgets.
+        extent: the least and the largest of them, or of more.
+        arm: filled with it, within 2⁻⁴⁵ of it.
+    """
+    least, most = extent
+    if len(epsilon) >= MANY and least >= _TOLD[0] and most <= _TOLD[1]:
+        # 1 − q, q = 2/(1 + e^ε), takes half the time of a hyperbolic tangent. With u = 2⁻⁵³ and e^ε
+        # off by 2u, q is off by 4u, and 1 − q by (4·q/(1 − q) + 1)·u ≤ (8/ε + 1)·u, relatively.
+        np.exp(epsilon, arm)
+        np.add(arm, _ONE, arm)
+        np.divide(_TWO, arm, arm)
+        np.subtract(_ONE, arm, arm)
+        return
+    np.multiply(epsilon, 0.5, arm)
+    np.tanh(arm, arm)
+    if least < LEAST:
+        arm[epsilon < LEAST] = 0.0
+
+
+def inverse(arm: Floats) -> NDArray[np.bool_]:
+    """Write 1/tanh(ε/2) over tanh(ε/2), 0 where that is 0.
+
+    Returns:
+        Where it is not.
+    """
+    useful: NDArray[np.bool_] = arm > 0.0
+    np.divide(1.0, arm, out=arm, where=useful)
+    return useful
 
 
 def response(weights: str, epsilon: Floats, weight: Floats, arm: Floats) -> None:
@@ -39,14 +84,9 @@ def response(weights: str, epsilon: Floats, weight: Floats, arm: Floats) -> None
         weight: filled with w.
         arm: filled with w·c.
     """
-    np.multiply(epsilon, 0.5, out=arm)
-    np.tanh(arm, out=arm)
-    if epsilon.min() < LEAST:
-        arm[epsilon < LEAST] = 0.0
+    tangent(epsilon, (float(epsilon.min()), float(epsilon.max())), arm)
     if weights == "uniform":
-        useful = arm > 0.0
-        np.divide(1.0, arm, out=arm, where=useful)
-        weight[:] = useful
+        weight[:] = inverse(arm)
     else:
         np.multiply(arm, arm, out=weight)
 

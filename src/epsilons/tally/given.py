@@ -126,15 +126,20 @@ def _array(given: npt.NDArray[Any]) -> Column | None:
     if given.ndim == 0:
         return None
     held, dtype = declared(given)
-    if given.ndim == 1 and (given.dtype.kind in "OT" or isinstance(given, np.ma.MaskedArray)):
+    if given.ndim == 1 and (given.dtype.kind in "OT" or _is_masked(given)):
         # What is behind a mask is not a value: a list says None there.
         return Column(_listed(given), held, dtype)
     return Column(np.asarray(given), held, dtype)
 
 
+def _is_masked(given: npt.NDArray[Any]) -> bool:
+    """Whether an array has a mask. NumPy loads what it has of masks where somebody asks for it."""
+    return type(given) is not np.ndarray and isinstance(given, np.ma.MaskedArray)
+
+
 def _listed(given: npt.NDArray[Any]) -> list[Any]:
     """The entries of an array, as they are: `tolist` would make integers of some dates."""
-    if given.dtype.kind in "mMf" and isinstance(given, np.ma.MaskedArray):
+    if given.dtype.kind in "mMf" and _is_masked(given):
         gone = np.ma.getmaskarray(given)
         return [None if no else item for no, item in zip(gone, given.data, strict=True)]
     return list(given.tolist())

@@ -21,6 +21,8 @@ GRID: Final = 2**30
 HALF: Final = GRID // 2
 """The middle of the grid: what a missing value becomes under missing="midpoint"."""
 
+_SHIFT: Final = GRID.bit_length() - 1
+
 LARGEST: Final = sys.float_info.max
 """The largest finite float."""
 
@@ -42,9 +44,9 @@ def to_grid(
     """
     lo, hi = bounds
     valid = np.isfinite(values)
-    steps = np.where(valid, values, lo)
+    whole = bool(valid.all())
     with np.errstate(over="ignore"):
-        steps -= lo
+        steps = values - lo if whole else np.where(valid, values, lo) - lo
         steps *= (GRID if rule is None else 1.0) / (hi - lo)
     if rule is not None:
         steps = rule(np.clip(steps, 0.0, 1.0, out=steps)) * GRID
@@ -52,8 +54,9 @@ def to_grid(
     # The floor of any float from 0 to GRID + ½ is a whole number from 0 to GRID: no theory of
     # rounding is needed for privacy.
     np.clip(steps, 0.0, GRID + 0.5, out=steps)
-    grid = np.floor(steps, out=steps).astype(np.int64)
-    grid[~valid] = 0
+    grid = steps.astype(np.int64)  # which leaves out what is after the point
+    if not whole:
+        grid[~valid] = 0
     return grid, valid
 
 
@@ -64,7 +67,9 @@ def squares(grid: Integers) -> Integers:
     docs/proofs/moment.md. `sums_engine.py` writes the same without a quotient of integers.
     """
     off = grid - HALF
-    return off * off // GRID
+    off *= off
+    off >>= _SHIFT  # the floor of a quotient by a power of two
+    return off
 
 
 def of_squares(squares: Integers, sums: Integers, people: Integers) -> Integers:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         pairs_engine,
         shares_engine,
         sums_engine,
+        sums_threads,
     )
 else:
     cells_engine = later("epsilons.tally.cells_engine")
@@ -40,6 +41,7 @@ else:
     pairs_engine = later("epsilons.tally.pairs_engine")
     shares_engine = later("epsilons.tally.shares_engine")
     sums_engine = later("epsilons.tally.sums_engine")
+    sums_threads = later("epsilons.tally.sums_threads")
 
 __all__ = ["ONLY_SHARES", "Everyone", "Held", "Rows", "Rules", "WantedSignal"]
 
@@ -296,7 +298,8 @@ class Rows:
             case Arrays():
                 return sums_numpy.count(self._held, bounds, rule, moments).groups
             case Columns():
-                return sums_engine.count(self._held, bounds, rule, moments)
+                found = sums_threads.count(self._numbers, bounds, rule, moments)
+                return found or sums_engine.count(self._held, bounds, rule, moments)
             case CellArrays():
                 raise TypeError(NO_NUMBERS)
 
