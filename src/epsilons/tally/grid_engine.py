@@ -99,7 +99,7 @@ def _in_sql(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyFrame[
     """
     import narwhals as nw
 
-    shift, made = GRID.bit_length() - 1, ["*"]
+    made, shift = ["*"], GRID.bit_length() - 1
     for name, valid, new in squares:
         off = f"(CAST(`{name}` AS BIGINT) - {HALF}L)"
         square = f"shiftright({off} * {off}, {shift})"
