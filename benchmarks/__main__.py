@@ -27,6 +27,7 @@ ROOMS = (
     "frequencies",
     "million",
     "groups",
+    "people",
     "rungs",
     "local",
     "gaussian",
@@ -38,7 +39,7 @@ def rooms(*, quick: bool) -> Section:
     found = []
     for name in ROOMS:
         room = importlib.import_module(f"benchmarks.{name}")
-        apart = name in ("allocation", "mean")  # these have lines that take long
+        apart = name in ("allocation", "mean", "people")  # these have lines that take long
         lines = room.results(quick=quick) if apart else room.results()
         found += [timing.tell(result) for result in lines]
     text = "Each room of the library compared with the bare arithmetic that it needs."

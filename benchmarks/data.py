@@ -126,6 +126,30 @@ def rows_parquet() -> Path:
     return path
 
 
+def visits(rows: int) -> Path:
+    """So many rows of at most three million people, each with one of 50 budgets, which they keep.
+
+    Its columns are `person`, `value` (a float), `number` (one of 100 categories) and `epsilon`.
+    """
+    import polars as pl
+
+    path = FOLDER / f"visits-{rows}.parquet"
+    if not path.exists():
+        FOLDER.mkdir(exist_ok=True)
+        rng = np.random.default_rng(12)
+        budget_of = MENU[rng.integers(0, len(MENU), PEOPLE)]
+        person = rng.integers(0, PEOPLE, rows)
+        pl.DataFrame(
+            {
+                "person": person,
+                "value": rng.normal(50.0, 20.0, rows),
+                "number": rng.integers(0, len(WORDS), rows),
+                "epsilon": budget_of[person],
+            }
+        ).write_parquet(path)
+    return path
+
+
 def categories_parquet() -> Path:
     """Ten million people: one of 100 words (dictionary-encoded) and one of 50 budgets each."""
     import polars as pl

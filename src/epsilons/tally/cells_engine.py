@@ -20,12 +20,15 @@ from epsilons.tally.columns import Columns
 from epsilons.tally.expressions import (
     Total,
     added_up,
-    belongs_to_nobody,
     budget_and_person,
     few_budgets,
+    how_many,
+    long_counts,
+    of_somebody,
     put_on_rungs,
     rungs_put_off,
     with_key,
+    with_ones,
     with_totals,
 )
 from epsilons.tally.failures import guarded
@@ -73,10 +76,11 @@ def count(table: Columns, categories: Categories) -> CellGroups:
         few = not grouped or folded or later is not None
         few = few or few_budgets(own)
         found = []
-        for piece in [own] if few else own.pieces(PIECE):
+        pieces = [own] if few else own.pieces(PIECE)
+        for piece in own.by_people() if folded else pieces:
             rows = _rows(piece, categories, indexed=True)
             if folded:
-                parts = _of_people(rows, budgets=grouped)
+                parts = _of_people(with_ones(rows, own.size), budgets=grouped)
             else:
                 groups = _of_rows(rows, table, budgets=grouped, few=few)
                 parts = put_on_rungs(groups, later)
@@ -165,25 +169,29 @@ def _of_rows(
 
 
 def _of_people(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
-    """Give every row the smallest `e` of its person, how many `rows` they have, and flags.
+    """Group rows by the smallest `e` of their person, how many `rows` they have, and value.
 
-    A window over rows is twice as fast as groups by person and value, of which there are nearly as
-    many as rows; and unlike a join it reads the data once.
+    Only these two are put beside rows: what is asked of groups need not be kept for each row.
     """
     import narwhals as nw
 
-    totals: dict[str, Total] = {"rows": ("size", "sum")}
+    totals: dict[str, Total] = {"rows": ("who", "rows")}
+    by, added = ["v", "rows"], [how_many(rows).alias("size"), of_somebody(rows).alias("known")]
     if budgets:
-        totals |= {"e": ("e", "min"), "e_max": ("e", "max")}
-    parts = with_totals(rows.with_columns(nw.lit(1, dtype=nw.Int64).alias("size")), totals)
-    conflict = nw.col("e") != nw.col("e_max") if budgets else nw.col("rows") < 0
-    parts = parts.with_columns(
+        totals["least"] = ("e", "min")
+        by.append("least")
+        added.append(nw.col("e").max().alias("e_max"))
+    rows = with_totals(rows, totals)
+    groups = rows.group_by(*by).agg(*added)
+    groups = long_counts(groups, ("rows", "size", "known"))
+    conflict = nw.col("least") != nw.col("e_max") if budgets else nw.col("rows") < 0
+    return groups.select(
+        "v",
+        "rows",
+        *([nw.col("least").alias("e")] if budgets else []),
+        "size",
         conflict.cast(nw.Int64).alias("conflict"),
-        belongs_to_nobody(rows).cast(nw.Int64).alias("nobody"),
-    )
-    by = ["v", "rows", *(["e"] if budgets else [])]
-    return parts.group_by(*by).agg(
-        nw.col("size").sum(), nw.col("conflict").max(), nw.col("nobody").max()
+        (nw.col("known") < nw.col("size")).cast(nw.Int64).alias("nobody"),
     )
 
 

@@ -39,6 +39,7 @@ class Engine:
         slow_clip: the smaller of two numbers takes ten times as long as their product.
         truncates: a cast of a float to an integer leaves out what is after the point. Others round.
         counts_short: rows are counted in 32 bits, and such counts are added up in 32 bits, too.
+        divides: integers are divided as integers, which is three times as fast as with floats.
         floats: a float in a query arrives as it is. Ibis writes numbers as decimals: what a
             database makes of one with many digits may be the float beside it.
         compares_null: what is null is no number after a comparison, either, and fails in a cast.
@@ -63,6 +64,7 @@ class Engine:
     slow_clip: bool = False
     truncates: bool = False
     counts_short: bool = False
+    divides: bool = False
     floats: bool = True
     compares_null: bool = False
     windows: bool = True
@@ -84,6 +86,7 @@ ENGINES: Final[dict[str, Engine]] = {
         nullable=True,
         truncates=True,
         counts_short=True,
+        divides=True,
         peek="always",
         streams=True,
     ),

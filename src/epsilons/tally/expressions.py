@@ -25,10 +25,14 @@ __all__ = [
     "budget_and_person",
     "few_budgets",
     "floats",
+    "how_many",
+    "long_counts",
+    "of_somebody",
     "put_on_rungs",
     "rungs_put_off",
     "wanted",
     "with_key",
+    "with_ones",
     "with_quotient",
     "with_totals",
 ]
@@ -93,6 +97,15 @@ def budget_and_person(table: Columns) -> list[nw.Expr]:
 def belongs_to_nobody(rows: nw.LazyFrame[Any]) -> nw.Expr:
     """Return whether `who` is null or NaN."""
     return _is_nobody("who", rows.collect_schema()["who"])
+
+
+def of_somebody(rows: nw.LazyFrame[Any]) -> nw.Expr:
+    """Return how many rows of a group belong to somebody: fewer than it has, if some do not."""
+    import narwhals as nw
+
+    if rows.collect_schema()["who"].is_float():
+        return (~belongs_to_nobody(rows)).cast(nw.Int64).sum()
+    return nw.col("who").count()
 
 
 def _is_nobody(who: str, dtype: nw.dtypes.DType) -> nw.Expr:
@@ -180,16 +193,22 @@ def added_up(
         totals: what is wanted of each group, by its new name.
         passed: what counts the rows that are read, where somebody looks on.
     """
-    import narwhals as nw
-
     engine = engine_of(rows)
     if engine.kind == "duckdb":
         return _in_sql(rows, by, totals, passed)
     found = wanted(totals)
     groups = rows.group_by(*by).agg(*found) if by else rows.select(*found)
-    if not engine.counts_short:
+    return long_counts(
+        groups, [name for name, (_, how) in totals.items() if how in ("rows", "count")]
+    )
+
+
+def long_counts(groups: nw.LazyFrame[Any], counts: Sequence[str]) -> nw.LazyFrame[Any]:
+    """Make 64-bit integers of counts of rows, before those of several groups are added up."""
+    import narwhals as nw
+
+    if not engine_of(groups).counts_short:
         return groups
-    counts = [name for name, (_, how) in totals.items() if how in ("rows", "count")]
     return groups.with_columns(*(nw.col(name).cast(nw.Int64) for name in counts))
 
 
@@ -235,6 +254,8 @@ def with_quotient(rows: nw.LazyFrame[Any], name: str, above: str, below: str) ->
     import narwhals as nw
 
     high, low, near = nw.col(above), nw.col(below), nw.col(name)
+    if engine_of(rows).divides:
+        return rows.with_columns((high // low).alias(name))
     guess = (high.cast(nw.Float64) / low.cast(nw.Float64)).floor().cast(nw.Int64)
     less, more = near * low > high, (near + 1) * low <= high
     return rows.with_columns(guess.alias(name)).with_columns(
@@ -242,17 +263,39 @@ def with_quotient(rows: nw.LazyFrame[Any], name: str, above: str, below: str) ->
     )
 
 
+def with_ones(rows: nw.LazyFrame[Any], size: int | None) -> nw.LazyFrame[Any]:
+    """Add `one`, where `how_many` could not count the rows of one person in 64 bits otherwise.
+
+    Args:
+        rows: of any engine.
+        size: how many there are in all, if that is known.
+    """
+    import narwhals as nw
+
+    if not engine_of(rows).counts_short or (size is not None and size < 2**32):
+        return rows
+    # Polars adds small integers up in 64 bits.
+    return rows.with_columns(nw.lit(1, dtype=nw.Int8).alias("one"))
+
+
+def how_many(rows: nw.LazyFrame[Any]) -> nw.Expr:
+    """Return the number of rows of a group, exactly, of rows that `with_ones` has seen."""
+    import narwhals as nw
+
+    return nw.col("one").sum() if "one" in rows.collect_schema() else nw.len()
+
+
 def with_totals(parts: nw.LazyFrame[Any], totals: Mapping[str, Total]) -> nw.LazyFrame[Any]:
     """Give every row of a person, `who`, what all of their rows have together.
 
     Args:
-        parts: rows, or groups of rows, of people.
+        parts: rows, or groups of rows, of people, which `with_ones` has seen.
         totals: for each new column what it is; a name may be that of an old one.
     """
     import narwhals as nw
 
     def total(column: str, how: str) -> nw.Expr:
-        found: nw.Expr = getattr(nw.col(column), how)()
+        found: nw.Expr = how_many(parts) if how == "rows" else getattr(nw.col(column), how)()
         return found
 
     if engine_of(parts).windows:
@@ -262,13 +305,14 @@ def with_totals(parts: nw.LazyFrame[Any], totals: Mapping[str, Total]) -> nw.Laz
     people = parts.group_by("who").agg(
         *[total(*wanted).alias(f"{name} of all") for name, wanted in totals.items()]
     )
-    parts = parts.join(people, on="who", how="left")
+    joined = parts.join(people, on="who", how="left")
     # Nobody is joined to nobody: what such rows have has no meaning, and is refused or left out.
-    found = []
-    for name, (column, _) in totals.items():
+    found, types = [], joined.collect_schema()
+    for name, (column, how) in totals.items():
         of_all = nw.col(f"{name} of all")
-        whole = nw.when(of_all.is_null()).then(nw.col(column)).otherwise(of_all)
+        alone = nw.lit(1) if how == "rows" else nw.col(column)
+        whole = nw.when(of_all.is_null()).then(alone).otherwise(of_all)
         # In pandas and Dask integers with gaps have become floats.
-        dtype = parts.collect_schema()[column]
-        found.append((whole.cast(nw.Int64) if dtype.is_integer() else whole).alias(name))
-    return parts.with_columns(*found).drop(*[f"{name} of all" for name in totals])
+        whole_number = how == "rows" or types[column].is_integer()
+        found.append((whole.cast(nw.Int64) if whole_number else whole).alias(name))
+    return joined.with_columns(*found).drop(*[f"{name} of all" for name in totals])

@@ -22,13 +22,16 @@ from epsilons.tally.columns import Columns, Mark
 from epsilons.tally.expressions import (
     Total,
     added_up,
-    belongs_to_nobody,
     budget_and_person,
     few_budgets,
+    how_many,
+    long_counts,
+    of_somebody,
     put_on_rungs,
     rungs_put_off,
     wanted,
     with_key,
+    with_ones,
     with_quotient,
     with_totals,
 )
@@ -37,6 +40,7 @@ from epsilons.tally.grid import GRID, HALF, Rule
 from epsilons.tally.grouping import Grouping
 from epsilons.tally.labels_engine import (
     as_floats,
+    as_integers,
     cells_in,
     labels_of,
     outside,
@@ -142,7 +146,7 @@ def _queries(query: _Query) -> list[nw.LazyFrame[Any]]:
     """Return the queries: one, or one for each piece of a large table with very many budgets."""
     table = query.table
     if table.person is not None:
-        return [_of_people(query, _rows(query, table))]
+        return [_of_people(query, _rows(query, part)) for part in table.by_people()]
     table, later = rungs_put_off(table)
     few = not query.budgets or later is not None or few_budgets(table)
     pieces = [table] if few else table.pieces(PIECE)
@@ -242,36 +246,35 @@ def _of_people(query: _Query, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     totals = _added(rows)
     if query.budgets:
         totals |= {"e": ("e", "min"), "e_max": ("e", "max")}
-    nobody = belongs_to_nobody(rows).cast(nw.Int64)
     entries = rows.group_by("who", *names).agg(*wanted(totals))
     by, entries = _sorted(query, entries)
-    entries = _with_people(query, entries)
-    entries = _divided(query, entries)
-    conflict = nw.col("e") != nw.col("e_max") if query.budgets else nw.col("rows") < 0
-    entries = entries.with_columns(
-        conflict.cast(nw.Int64).alias("conflict"), nobody.alias("nobody")
-    )
+    entries = _divided(query, _with_people(query, entries))
+    conflict = nw.col("e_max") != nw.col("e") if query.budgets else nw.col("rows") < 0
+    entries = entries.with_columns(conflict.cast(nw.Int64).alias("conflict"))
     whole = ["size", "n", "inside", "points", "above"]
     if query.where is not None:
         whole += ["asked", "known"]
-    added = [nw.len().alias("entries"), *[nw.col(name).sum() for name in whole]]
-    flags = ["rows", "conflict", "nobody", *(["declared"] if query.apart else [])]
+    added = [how_many(entries).alias("entries"), *[nw.col(name).sum() for name in whole]]
+    added.append(of_somebody(entries).alias("of_somebody"))
+    flags = ["rows", "conflict", *(["declared"] if query.apart else [])]
     added += [nw.col(name).max() for name in flags]
     by.append("each")
     if query.budgets:
         entries = with_key(entries)
         by.append("key")
         added.append(nw.col("e").min().alias("e"))
-    parts = entries.group_by(*by).agg(*added)
-    return _selected(query, parts, ["entries", "each", *whole, *flags])
+    parts = long_counts(entries.group_by(*by).agg(*added), ("entries", "of_somebody"))
+    nobody = nw.col("of_somebody") < nw.col("entries")
+    parts = parts.with_columns(nobody.cast(nw.Int64).alias("nobody"))
+    return _selected(query, parts, ["entries", "each", *whole, *flags, "nobody"])
 
 
 def _with_people(query: _Query, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Put beside each entry what its person has over all of theirs.
 
-    `n`, `s` and `gaps`, rows that are asked without a value, are those of declared groups from now
-    on, and `r` and `r_gaps` the sums of `n` and `gaps`; `rows` are all rows, `each` is the number
-    of entries, and `declared` that of declared groups.
+    `own`, `sum` and `gaps`, rows that are asked without a value, are those of declared groups, and
+    `r` and `r_gaps` the sums of `own` and `gaps`; `rows` are all rows, `each` is the number of
+    entries, `declared` that of declared groups, and `e` the smallest budget from now on.
     """
     import narwhals as nw
 
@@ -279,31 +282,41 @@ def _with_people(query: _Query, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]
     for _, out in query.groups:
         inside = inside & (nw.col(out) == 0)
     asked = nw.col("asked") if query.where is not None else nw.col("size")
-    entries = entries.with_columns(
-        nw.when(inside).then(nw.col("n")).otherwise(0).cast(nw.Int64).alias("own"),
-        nw.when(inside).then(nw.col("s")).otherwise(0).cast(nw.Int64).alias("sum"),
-        nw.when(inside).then(asked - nw.col("n")).otherwise(0).cast(nw.Int64).alias("gaps"),
-        nw.when(inside).then(1).otherwise(0).cast(nw.Int64).alias("inside"),
-        nw.col("size").cast(nw.Int64),
-        nw.lit(1, dtype=nw.Int64).alias("one"),
-    )
+    own = {"own": nw.col("n"), "sum": nw.col("s")}
     totals: dict[str, Total] = {
         "r": ("own", "sum"),
         "rows": ("size", "sum"),
-        "each": ("one", "sum"),
+        "each": ("who", "rows"),
     }
     if query.counting.in_the_middle:
+        own["gaps"] = asked - nw.col("n")
         totals["r_gaps"] = ("gaps", "sum")
     if query.apart:
+        own["inside"] = nw.lit(1)
         totals["declared"] = ("inside", "sum")
     if query.budgets:
-        totals |= {"e": ("e", "min"), "e_max": ("e_max", "max")}
+        totals["e"] = ("e", "min")
+    entries = with_ones(entries, query.table.size).with_columns(
+        nw.col("size").cast(nw.Int64),
+        nw.col("n").cast(nw.Int64),
+        *[nw.col(out).cast(nw.Int8) for _, out in query.groups],
+    )
+    entries = entries.with_columns(
+        *[
+            nw.when(inside).then(number).otherwise(0).cast(nw.Int64).alias(name)
+            for name, number in own.items()
+        ]
+    )
     if query.groups:
         entries = with_totals(entries, totals)
     else:  # an entry is a person
         entries = entries.with_columns(
-            *[nw.col(column).alias(name) for name, (column, _) in totals.items()]
+            *[
+                (nw.lit(1) if how == "rows" else nw.col(column)).alias(name)
+                for name, (column, how) in totals.items()
+            ]
         )
+    # Cast after the aggregate: DuckDB adds 64-bit integers up in 128 bits.
     sums = [name for name, (_, how) in totals.items() if how == "sum"]
     return entries.with_columns(*[nw.col(name).cast(nw.Int64) for name in sums])
 
@@ -315,21 +328,21 @@ def _divided(query: _Query, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     own, total, r = nw.col("own"), nw.col("sum"), nw.col("r")
     if query.counting.in_the_middle:
         # Someone who has no value at all stands in the middle of each of their groups.
-        some = r > 0
-        gaps = nw.col("gaps")
-        entries = entries.with_columns(
-            nw.when(some).then(own).otherwise(gaps).alias("own"),
-            nw.when(some).then(total).otherwise(HALF * gaps).alias("sum"),
-            nw.when(some).then(r).otherwise(nw.col("r_gaps")).alias("r"),
-        )
+        some, gaps = r > 0, nw.col("gaps")
+        own = nw.when(some).then(own).otherwise(gaps)
+        total = nw.when(some).then(total).otherwise(HALF * gaps)
+        r = nw.when(some).then(r).otherwise(nw.col("r_gaps"))
     # Sums of very many rows do not fit: nothing of such a person counts, and it is no failure.
     usable = (r > 0) & (nw.col("rows") < MOST_ROWS)
     entries = entries.with_columns(
         usable.cast(nw.Int64).alias("inside"),
         nw.when(usable).then(r).otherwise(1).alias("r"),
-        nw.when(usable).then(GRID * own).otherwise(0).alias("high"),
-        nw.when(usable).then(2 * total + r).otherwise(0).alias("high_x"),
-        nw.when(usable).then(2 * r).otherwise(1).alias("low_x"),
+        nw.when(usable).then(own).otherwise(0).alias("own"),
+        nw.when(usable).then(total).otherwise(0).alias("sum"),
+    )
+    own, total, r = nw.col("own"), nw.col("sum"), nw.col("r")
+    entries = entries.with_columns(
+        (GRID * own).alias("high"), (2 * total + r).alias("high_x"), (2 * r).alias("low_x")
     )
     entries = with_quotient(entries, "points", "high", "r")
     entries = with_quotient(entries, "above", "high_x", "low_x")
@@ -345,7 +358,7 @@ def _parts(query: _Query, result: nw.DataFrame[Any]) -> ShareParts:
 
     def total(name: str) -> Integers:
         # In SQL the sum of nothing is null.
-        return np.array([number or 0 for number in result[name].to_list()], dtype=np.int64)
+        return as_integers(result[name].fill_null(0))
 
     group = np.zeros(lines, dtype=np.int64)
     for place, ((name, out), mark) in enumerate(zip(query.groups, query.marks, strict=True)):
