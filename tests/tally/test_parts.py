@@ -15,8 +15,9 @@ import pytest
 from epsilons import tally
 from epsilons.errors import ConflictingBudgetsError, DataError
 from epsilons.ladder import Ladder
-from epsilons.tally import CellTally, columns
+from epsilons.tally import CellTally, cells_engine, columns, parts, shares_engine
 from epsilons.tally.columns import Columns
+from epsilons.tally.parts import by_people
 
 WORDS = tally.declare(["a", "b", "c"], None, None)
 RUNGS = Ladder.declare(np.array([0.1, 1.0]))
@@ -67,7 +68,7 @@ def written(frame: pl.DataFrame, folder: Path) -> Path:
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables of very few rows are large."""
-    monkeypatch.setattr(columns, "PART", 10)
+    monkeypatch.setattr(parts, "PART", 10)
 
 
 IDS: dict[str, tuple[Callable[[int], Any], Any]] = {
@@ -92,14 +93,14 @@ def test_parts_add_up_to_the_same_integers(
     at_once = plain(ask(path, ladder=ladder))
     assert at_once == plain(ask(frame.lazy(), ladder=ladder))  # of unknown size
     seen: list[int] = []
-    real = Columns.by_people
 
-    def counted(self: Columns) -> list[Columns]:
-        seen.append(len(found := real(self)))
+    def counted(table: Columns) -> list[Columns]:
+        seen.append(len(found := by_people(table)))
         return found
 
-    monkeypatch.setattr(Columns, "by_people", counted)
-    monkeypatch.setattr(columns, "PART", 10)
+    for engine in (cells_engine, shares_engine):
+        monkeypatch.setattr(engine, "by_people", counted)
+    monkeypatch.setattr(parts, "PART", 10)
     assert plain(ask(path, ladder=ladder)) == at_once
     assert seen == [3]
 
@@ -110,10 +111,10 @@ def test_everyone_is_in_one_part_whatever_else_is_in_the_table(ids: str, tmp_pat
     part_of: dict[Any, int] = {}
     for seed in (1, 2):
         frame = table(*IDS[ids], seed=seed)
-        parts = [each.frame.collect().to_polars() for each in opened(frame).by_people()]
-        assert sum(part.height for part in parts) == frame.height
-        assert all(part.height for part in parts)
-        for place, part in enumerate(parts):
+        found = [each.frame.collect().to_polars() for each in by_people(opened(frame))]
+        assert sum(part.height for part in found) == frame.height
+        assert all(part.height for part in found)
+        for place, part in enumerate(found):
             assert all(part_of.setdefault(who, place) == place for who in part["who"])
     assert len(part_of) == 60
 
@@ -121,14 +122,14 @@ def test_everyone_is_in_one_part_whatever_else_is_in_the_table(ids: str, tmp_pat
 @pytest.mark.usefixtures("few")
 def test_what_is_not_hashed_by_its_value_is_read_at_once(tmp_path: Path) -> None:
     floats = table(float)
-    assert len(opened(floats).by_people()) == 1
-    assert len(opened(table(str, pl.Categorical)).by_people()) == 1
-    assert len(opened(table().lazy()).by_people()) == 1  # it would be computed again
-    assert len(opened(table()).by_people()) == 3
+    assert len(by_people(opened(floats))) == 1
+    assert len(by_people(opened(table(str, pl.Categorical)))) == 1
+    assert len(by_people(opened(table().lazy()))) == 1  # it would be computed again
+    assert len(by_people(opened(table()))) == 3
 
 
 def test_a_small_table_is_read_at_once(tmp_path: Path) -> None:
-    assert len(opened(written(table(), tmp_path)).by_people()) == 1
+    assert len(by_people(opened(written(table(), tmp_path)))) == 1
 
 
 @pytest.mark.usefixtures("few")

@@ -43,6 +43,7 @@ from epsilons.tally.labels_engine import (
     sorted_out,
     values,
 )
+from epsilons.tally.parts import by_people
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -77,7 +78,7 @@ def count(table: Columns, categories: Categories) -> CellGroups:
         few = few or few_budgets(own)
         found = []
         pieces = [own] if few else own.pieces(PIECE)
-        for piece in own.by_people() if folded else pieces:
+        for piece in by_people(own) if folded else pieces:
             rows = _rows(piece, categories, indexed=True)
             if folded:
                 parts = _of_people(with_ones(rows, own.size), budgets=grouped)

@@ -64,14 +64,6 @@ class Mark:
     spelling: Spelling = "text"
 
 
-PART = 2**22
-"""Rows of people that Polars holds at a time: it keeps all rows until it knows how many each person
-has. More rows are read again for each part of the people, which takes a sixth longer each time."""
-
-MOST_PARTS = 3
-"""Into which people are divided: each part reads all rows."""
-
-
 @dataclass(frozen=True, eq=False)
 class Columns:
     """A frame, the columns that count, and what to raise if its engine fails.
@@ -129,28 +121,6 @@ class Columns:
         return [
             replace(self, frame=nw.from_native(native.slice(start, rows)))
             for start in range(0, max(self.size, 1), rows)
-        ]
-
-    def by_people(self) -> list[Columns]:
-        """Parts of a large table in Polars, each with all rows of some of its people.
-
-        Everyone is in one part, whatever is read when: their id alone says in which.
-        """
-        import narwhals as nw
-        import polars as pl
-
-        if self.person is None or self.size is None or not engine_of(self.frame).streams:
-            return [self]
-        parts = min(MOST_PARTS, -(-self.size // PART))
-        native: pl.LazyFrame = self.frame.to_native()
-        # Of other types equal ids may have different hashes, or those of another time.
-        dtype = native.collect_schema()[self.person]
-        if parts < 2 or not (dtype.is_integer() or dtype in (pl.String, pl.Binary)):
-            return [self]
-        place = pl.col(self.person).hash() % parts
-        return [
-            replace(self, frame=nw.from_native(native.filter(place == part)))
-            for part in range(parts)
         ]
 
 

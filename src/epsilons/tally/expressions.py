@@ -100,12 +100,14 @@ def belongs_to_nobody(rows: nw.LazyFrame[Any]) -> nw.Expr:
 
 
 def of_somebody(rows: nw.LazyFrame[Any]) -> nw.Expr:
-    """Return how many rows of a group belong to somebody: fewer than it has, if some do not."""
+    """Return how many rows of a group belong to somebody, of rows that `with_ones` has seen.
+
+    They are fewer than all of its rows, if some belong to nobody.
+    """
     import narwhals as nw
 
-    if rows.collect_schema()["who"].is_float():
-        return (~belongs_to_nobody(rows)).cast(nw.Int64).sum()
-    return nw.col("who").count()
+    own = nw.col("somebody")
+    return own.sum() if "somebody" in rows.collect_schema() else nw.col("who").count()
 
 
 def _is_nobody(who: str, dtype: nw.dtypes.DType) -> nw.Expr:
@@ -264,7 +266,10 @@ def with_quotient(rows: nw.LazyFrame[Any], name: str, above: str, below: str) ->
 
 
 def with_ones(rows: nw.LazyFrame[Any], size: int | None) -> nw.LazyFrame[Any]:
-    """Add `one`, where `how_many` could not count the rows of one person in 64 bits otherwise.
+    """Add what `how_many` and `of_somebody` could not count by themselves.
+
+    `one` is for more rows of one person than 32 bits hold, `somebody` for ids that may be NaN: not
+    every engine asks such a thing of each row of a group.
 
     Args:
         rows: of any engine.
@@ -272,6 +277,9 @@ def with_ones(rows: nw.LazyFrame[Any], size: int | None) -> nw.LazyFrame[Any]:
     """
     import narwhals as nw
 
+    if rows.collect_schema()["who"].is_float():
+        somebody = ~belongs_to_nobody(rows)
+        rows = rows.with_columns(somebody.cast(nw.Int64).alias("somebody"))
     if not engine_of(rows).counts_short or (size is not None and size < 2**32):
         return rows
     # Polars adds small integers up in 64 bits.

@@ -49,6 +49,7 @@ from epsilons.tally.labels_engine import (
     values,
 )
 from epsilons.tally.levels import MOST_ROWS
+from epsilons.tally.parts import by_people
 from epsilons.tally.shares import (
     Counting,
     ShareGroups,
@@ -146,7 +147,7 @@ def _queries(query: _Query) -> list[nw.LazyFrame[Any]]:
     """Return the queries: one, or one for each piece of a large table with very many budgets."""
     table = query.table
     if table.person is not None:
-        return [_of_people(query, _rows(query, part)) for part in table.by_people()]
+        return [_of_people(query, _rows(query, part)) for part in by_people(table)]
     table, later = rungs_put_off(table)
     few = not query.budgets or later is not None or few_budgets(table)
     pieces = [table] if few else table.pieces(PIECE)
