@@ -14,6 +14,7 @@ import pytest
 from epsilons import tally
 from epsilons.ladder import Ladder
 from epsilons.tally import (
+    adding,
     bundles_engine,
     cells_engine,
     expressions,
@@ -157,7 +158,7 @@ def test_groups_need_not_fit_into_memory(
 
     expected = found("polars")
     for sums in (len(budgets), len(every)):
-        monkeypatch.setattr(expressions, "MOST_AT_HAND", sums + spare)
+        monkeypatch.setattr(adding, "MOST_AT_HAND", sums + spare)
         for engine in (cells_engine, shares_engine, sums_engine, bundles_engine):
             monkeypatch.setattr(engine, "few_budgets", lambda _: few)
         same(expected, found("duckdb"))

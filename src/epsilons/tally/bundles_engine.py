@@ -14,6 +14,7 @@ import numpy as np
 
 from epsilons.ladder import Ladder
 from epsilons.tally import cells, columns
+from epsilons.tally.adding import added_up
 from epsilons.tally.asks import Ask
 from epsilons.tally.categories import Categories, Kind
 from epsilons.tally.cells import CellGroups, Parts, levels_of
@@ -22,7 +23,6 @@ from epsilons.tally.collect import collected
 from epsilons.tally.columns import Columns, Mark
 from epsilons.tally.expressions import (
     Total,
-    added_up,
     budget_and_person,
     few_budgets,
     put_on_rungs,

@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from epsilons.tally.adding import added_up, long_counts
 from epsilons.tally.categories import Categories
 from epsilons.tally.cells import CellGroups, Parts, add_up
 from epsilons.tally.collect import collected
 from epsilons.tally.columns import Columns
 from epsilons.tally.expressions import (
     Total,
-    added_up,
     budget_and_person,
     few_budgets,
     how_many,
-    long_counts,
     of_somebody,
     put_on_rungs,
     rungs_put_off,

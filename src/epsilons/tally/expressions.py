@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from epsilons.ladder import HUGE, Ladder
+from epsilons.ladder import HUGE, SPLITTER, Ladder
 from epsilons.tally.budget_columns import rung
-from epsilons.tally.collect import collected, glanced
+from epsilons.tally.collect import glanced
 from epsilons.tally.columns import Columns
 from epsilons.tally.engines import engine_of
-from epsilons.tally.ieee import a_number, rounded, stirred
+from epsilons.tally.ieee import STIR, a_number, rounded, stirred
 from epsilons.tally.levels import BAD_BUDGET
-from epsilons.tally.progress import Passed
 
 if TYPE_CHECKING:
     import narwhals as nw
 
 __all__ = [
+    "How",
     "Total",
-    "added_up",
     "belongs_to_nobody",
     "budget_and_person",
     "few_budgets",
     "floats",
     "how_many",
-    "long_counts",
     "of_somebody",
     "put_on_rungs",
     "rungs_put_off",
-    "wanted",
     "with_key",
     "with_ones",
     "with_quotient",
@@ -41,21 +38,8 @@ How: TypeAlias = Literal["rows", "count", "sum", "min", "max"]
 Total: TypeAlias = tuple[str, How]
 """A column, and what is wanted of all entries in it; of "rows" the column does not matter."""
 
-SQL: Final[dict[How, str]] = {
-    "rows": "count(*)",
-    "count": 'count("{}")',
-    # DuckDB adds 64-bit integers up in 128 bits, and the sum of nothing is null.
-    "sum": 'CAST(coalesce(sum("{}"), 0) AS BIGINT)',
-    "min": 'min("{}")',
-    "max": 'max("{}")',
-}
-"""The same in SQL."""
-
 PEEK = 4096
 """Rows that are looked at to choose between two ways to the same integers."""
-
-MOST_AT_HAND: Final = 2**18
-"""Groups that are brought into memory, and one more."""
 
 COSTLY: Final = ("JOIN", "CROSS", "ORDER", "SORT", "GROUP", "AGGREGATE", "WINDOW")
 """Words of a plan in which there is much to do before there is a first row."""
@@ -131,6 +115,15 @@ def with_key(rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Add the `key` of the budget `e`, in which there is one zero from now on."""
     import narwhals as nw
 
+    if engine_of(rows).kind == "spark":
+        # PySpark asks Java for each word of an expression, half a dozen times.
+        own, budget = [f"`{name}`" for name in rows.collect_schema() if name != "e"], "(`e` + 0D)"
+        product = f"{budget} * {SPLITTER!r}D"
+        key = f"({product} - ({product} - {budget})) * {STIR!r}D"
+        key = f"CASE WHEN {budget} <= {HUGE!r}D THEN {key} ELSE {budget} END AS `key`"
+        native: Any = rows.to_native()
+        found: nw.LazyFrame[Any] = nw.from_native(native.selectExpr(*own, f"{budget} AS `e`", key))
+        return found
     # PyArrow keeps 0.0 and -0.0 apart. Added before this, 0.0 would cost DuckDB a tenth.
     rows = rows.with_columns(nw.col("e") + 0.0)
     return rows.with_columns(_key(nw.col("e")).alias("key"))
@@ -175,70 +168,6 @@ def put_on_rungs(groups: nw.LazyFrame[Any], ladder: Ladder | None) -> nw.LazyFra
     if ladder is None:
         return groups
     return groups.with_columns(rung(ladder, nw.col("e"), groups).alias("e"))
-
-
-def added_up(
-    rows: nw.LazyFrame[Any],
-    by: Sequence[str],
-    totals: Mapping[str, Total],
-    passed: Passed | None,
-) -> nw.LazyFrame[Any]:
-    """Add rows up by some columns, ready to be sorted out and added up again.
-
-    Counts are 64-bit integers: those that wrap at 2³² would move by all of that for one person
-    more. Where an engine takes long to read a query, few groups are in memory from now on; what
-    follows is the same query, of the same integers.
-
-    Args:
-        rows: of any engine.
-        by: what rows of one group have in common.
-        totals: what is wanted of each group, by its new name.
-        passed: what counts the rows that are read, where somebody looks on.
-    """
-    engine = engine_of(rows)
-    if engine.kind == "duckdb":
-        return _in_sql(rows, by, totals, passed)
-    found = wanted(totals)
-    groups = rows.group_by(*by).agg(*found) if by else rows.select(*found)
-    return long_counts(
-        groups, [name for name, (_, how) in totals.items() if how in ("rows", "count")]
-    )
-
-
-def long_counts(groups: nw.LazyFrame[Any], counts: Sequence[str]) -> nw.LazyFrame[Any]:
-    """Make 64-bit integers of counts of rows, before those of several groups are added up."""
-    import narwhals as nw
-
-    if not engine_of(groups).counts_short:
-        return groups
-    return groups.with_columns(*(nw.col(name).cast(nw.Int64) for name in counts))
-
-
-def wanted(totals: Mapping[str, Total]) -> list[nw.Expr]:
-    """Write totals in Narwhals."""
-    import narwhals as nw
-
-    made = []
-    for name, (column, how) in totals.items():
-        total = nw.len() if how == "rows" else getattr(nw.col(column), how)()
-        made.append(total.alias(name))
-    return made
-
-
-def _in_sql(
-    rows: nw.LazyFrame[Any], by: Sequence[str], totals: Mapping[str, Total], passed: Passed | None
-) -> nw.LazyFrame[Any]:
-    """Add rows up in DuckDB, which takes a millisecond to read each step before it runs any."""
-    import narwhals as nw
-
-    keys = [f'"{name}"' for name in by]
-    made = [f'{SQL[how].format(column)} AS "{name}"' for name, (column, how) in totals.items()]
-    groups = rows.to_native().aggregate(", ".join([*keys, *made]), ", ".join(keys))
-    every: nw.LazyFrame[Any] = nw.from_native(groups)
-    if any(dtype in (nw.Int128, nw.UInt128) for dtype in every.collect_schema().values()):
-        return every  # Arrow, by which groups come, has no such integers
-    few = collected(nw.from_native(groups.limit(MOST_AT_HAND)), passed)
-    return nw.from_native(few.to_polars().lazy()) if len(few) < MOST_AT_HAND else every
 
 
 def with_quotient(rows: nw.LazyFrame[Any], name: str, above: str, below: str) -> nw.LazyFrame[Any]:

@@ -15,21 +15,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from epsilons.ladder import Ladder
+from epsilons.tally.adding import added_up, long_counts, wanted
 from epsilons.tally.categories import Categories
 from epsilons.tally.cells_engine import PIECE
 from epsilons.tally.collect import collected
 from epsilons.tally.columns import Columns, Mark
 from epsilons.tally.expressions import (
     Total,
-    added_up,
     budget_and_person,
     few_budgets,
     how_many,
-    long_counts,
     of_somebody,
     put_on_rungs,
     rungs_put_off,
-    wanted,
     with_key,
     with_ones,
     with_quotient,

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from epsilons.tally.adding import added_up
 from epsilons.tally.collect import collected
 from epsilons.tally.columns import Columns
 from epsilons.tally.engines import engine_of
 from epsilons.tally.expressions import (
     Total,
-    added_up,
     belongs_to_nobody,
     budget_and_person,
     few_budgets,
@@ -106,7 +106,7 @@ def gathered(
         if few:
             groups = added_up(each, ["e"], _totals(each, also), table.passed)
             each = put_on_rungs(groups, later)
-        query = _by_level(each, also, grouped=grouped, folded=folded)
+        query = _by_level(each, table, also, grouped=grouped, folded=folded)
         return collected(query, table.passed)
 
     result = guarded(run, *table.failure)
@@ -210,13 +210,6 @@ def _clipped(table: Columns, number: nw.Expr, most: float) -> nw.Expr:
     return nw.max_horizontal(nw.min_horizontal(number, nw.lit(most)), nw.lit(0.0))
 
 
-def _valid(rows: nw.LazyFrame[Any]) -> nw.Expr:
-    """Count the rows whose value is there."""
-    import narwhals as nw
-
-    return nw.col("valid").sum() if "valid" in rows.collect_schema() else nw.col("x").count()
-
-
 def with_squares(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyFrame[Any]:
     """Add `grid.squares` of columns, of each person; of a value that is missing null, or 0."""
     own = SQUARES.get(engine_of(rows).kind)
@@ -261,10 +254,14 @@ def _over(number: nw.Expr, power: int) -> nw.Expr:
     return (number / nw.lit(power).cast(nw.Float64)).floor()
 
 
+def _valid(rows: nw.LazyFrame[Any]) -> Total:
+    """How many rows have a value."""
+    return ("valid", "sum") if "valid" in rows.collect_schema() else ("x", "count")
+
+
 def _totals(rows: nw.LazyFrame[Any], also: Sequence[str]) -> dict[str, Total]:
     """What is wanted of rows: their `size`, the sum of `x`, those that are `valid`, and more."""
-    valid: Total = ("valid", "sum") if "valid" in rows.collect_schema() else ("x", "count")
-    totals: dict[str, Total] = {"size": ("", "rows"), "x": ("x", "sum"), "valid": valid}
+    totals: dict[str, Total] = {"size": ("", "rows"), "x": ("x", "sum"), "valid": _valid(rows)}
     return totals | {name: (name, "sum") for name in also}
 
 
@@ -312,29 +309,28 @@ def fold(
 
 
 def _by_level(
-    people: nw.LazyFrame[Any], also: Sequence[str], *, grouped: bool, folded: bool
+    people: nw.LazyFrame[Any], table: Columns, also: Sequence[str], *, grouped: bool, folded: bool
 ) -> nw.LazyFrame[Any]:
     """Add people up by level: a few rows, whatever the size of the data."""
     import narwhals as nw
 
-    columns = people.collect_schema()
-    size = nw.col("size").sum() if "size" in columns else nw.len()
-    totals = {"people": size, "sums": nw.col("x").sum(), "valid": _valid(people)}
-    totals |= {name: nw.col(name).sum() for name in also}
+    sized = "size" in people.collect_schema()
+    totals: dict[str, Total] = {
+        "people": ("size", "sum") if sized else ("", "rows"),
+        "sums": ("x", "sum"),
+        "valid": _valid(people),
+        **{name: (name, "sum") for name in also},
+    }
     if folded:
-        totals["rows"] = nw.col("rows").sum()
-        totals["most"] = nw.col("rows").max()
-        totals["conflicts"] = nw.col("conflict").sum()
-        totals["nobody"] = nw.col("nobody").sum()
-    named = [total.alias(name) for name, total in totals.items()]
-    if grouped:
-        budget = nw.col("e")
-        levels = with_key(people).group_by("key").agg(*named, budget.min().alias("level"))
-    else:
-        levels = people.select(*named)
+        totals["rows"] = ("rows", "sum")
+        totals["most"] = ("rows", "max")
+        totals["conflicts"] = ("conflict", "sum")
+        totals["nobody"] = ("nobody", "sum")
     wholes = [nw.col(name).cast(nw.Int64) for name in totals]
     if not folded:
         wholes.append(nw.col("people").cast(nw.Int64).alias("rows"))
-    if grouped:
-        wholes.append(nw.col("level").fill_null(BAD_BUDGET))
-    return levels.select(*wholes)
+    if not grouped:
+        return added_up(people, [], totals, table.passed).select(*wholes)
+    totals["level"] = ("e", "min")
+    levels = added_up(with_key(people), ["key"], totals, table.passed)
+    return levels.select(*wholes, nw.col("level").fill_null(BAD_BUDGET))
