@@ -66,7 +66,7 @@ def long_counts(groups: nw.LazyFrame[Any], counts: Sequence[str]) -> nw.LazyFram
     """Make 64-bit integers of counts of rows, before those of several groups are added up."""
     import narwhals as nw
 
-    if not engine_of(groups).counts_short:
+    if not (counts and engine_of(groups).counts_short):
         return groups
     return groups.with_columns(*(nw.col(name).cast(nw.Int64) for name in counts))
 
