@@ -21,7 +21,7 @@ from epsilons.errors import (
     DataError,
     MissingValueError,
 )
-from epsilons.tally import cells_engine, columns, labels_engine, line_engine, sums_engine
+from epsilons.tally import adding, cells_engine, columns, labels_engine, line_engine, sums_engine
 from tests.local import test_tables
 from tests.tally import questions, test_cells, test_collations, test_curator, test_ladder
 from tests.tally.asking import cells_of, sums_of
@@ -246,13 +246,19 @@ def test_every_engine_answers_with_the_same_integers(
 
 
 def queries_of(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Every query that is run from now on, and how many rows came back."""
-    found: list[tuple[Any, int]] = []
-    for room in (sums_engine, cells_engine, line_engine):
+    """Every query of rows that is run from now on, and how many rows came back.
 
-        def collected(query: Any, *given: Any, run: Any = room.collected) -> Any:
+    What sorts groups out that were brought into memory reads none.
+    """
+    found: list[tuple[Any, int]] = []
+    brought: list[bool] = []
+    for room in (adding, sums_engine, cells_engine, line_engine):
+
+        def collected(query: Any, *given: Any, room: Any = room, run: Any = room.collected) -> Any:
             result = run(query, *given)
-            found.append((query, len(result)))
+            if not brought:
+                found.append((query, len(result)))
+            brought[:] = [True] if room is adding else []
             return result
 
         monkeypatch.setattr(room, "collected", collected)
@@ -290,7 +296,9 @@ def test_only_the_tally_comes_back(
         assert bins.cells.sum(axis=0).tolist() == [10 * bins.unit] * 249 + [510 * bins.unit]
     levels = len(bins.levels)
     assert levels == 2
-    most = [levels, 3 * levels, 4 * levels, 251 * levels] * 2
+    # Where a query takes long to be read, few groups come as they are: here one for each word.
+    words = n if "duckdb" in name or name == SPARK else 4 * levels
+    most = [levels, words, words, 251 * levels, levels, 3 * levels, 4 * levels, 251 * levels]
     assert len(queries) in (4, 8)
     assert all(rows <= cells for (_, rows), cells in zip(queries, most, strict=False))
 
