@@ -2,9 +2,10 @@
 
 Rows are grouped by budget and value as they are, so that text is compared once for each group and
 a dictionary of text is never written out. What is in no category is then made one group, so that
-no more comes back than levels × categories (or `adding.MOST_AT_HAND` groups). With people of many rows, groups are also kept apart
-by how many rows their people have: who shares, and how much, is then arithmetic of integers that
-no engine does. That is at most levels × categories × different numbers of rows.
+no more comes back than levels × categories, or the groups that `adding.py` brings. With people of
+many rows, groups are also kept apart by how many rows their people have: who shares, and how much,
+is then arithmetic of integers that no engine does. That is at most levels × categories × different
+numbers of rows.
 """
 
 from __future__ import annotations
