@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import epsilons
 from benchmarks.timing import Result
 
 __all__ = ["Section", "failing", "machine", "render", "save_plots", "versions"]
@@ -152,7 +153,9 @@ def versions(names: Iterable[str] = PACKAGES) -> str:
     found = [f"Python {platform.python_version()}"]
     for name in names:
         try:
-            found.append(f"{name} {importlib.metadata.version(name)}")
+            # Of an installation in a folder that is worked on the metadata may be of yesterday.
+            own = epsilons.__version__ if name == "epsilons" else importlib.metadata.version(name)
+            found.append(f"{name} {own}")
         except importlib.metadata.PackageNotFoundError:
             found.append(f"{name} not installed")
     return ", ".join(found)

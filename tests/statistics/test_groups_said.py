@@ -236,7 +236,7 @@ def test_the_command_asks_the_same(tmp_path: Path) -> None:
     assert alone["kind"] == "scalar"
     assert 0.0 <= alone["share"]["value"] <= 1.0
     for wrong, told in (
-        (["--by", "place"], "by needs groups"),
+        (["--by", "place"], "--by needs --group"),
         (["--by", "a", "--by", "b", "--by", "c"], "one column of groups, or two"),
         (["--by", "place", "--group", "north", "--group2", "1"], "--group2 is for the second"),
     ):

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         pairs_engine,
         shares_engine,
         sums_engine,
-        sums_threads,
     )
 else:
     cells_engine = later("epsilons.tally.cells_engine")
@@ -41,7 +40,6 @@ else:
     pairs_engine = later("epsilons.tally.pairs_engine")
     shares_engine = later("epsilons.tally.shares_engine")
     sums_engine = later("epsilons.tally.sums_engine")
-    sums_threads = later("epsilons.tally.sums_threads")
 
 __all__ = ["ONLY_SHARES", "Everyone", "Held", "Rows", "Rules", "WantedSignal"]
 
@@ -298,8 +296,7 @@ class Rows:
             case Arrays():
                 return sums_numpy.count(self._held, bounds, rule, moments).groups
             case Columns():
-                found = sums_threads.count(self._numbers, bounds, rule, moments)
-                return found or sums_engine.count(self._held, bounds, rule, moments)
+                return sums_engine.count(self._held, bounds, rule, moments)
             case CellArrays():
                 raise TypeError(NO_NUMBERS)
 

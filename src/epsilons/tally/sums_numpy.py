@@ -13,7 +13,7 @@ from epsilons.tally.levels import BAD_BUDGET, SumGroups
 from epsilons.tally.pairs import cut
 from epsilons.types import Booleans, Floats, Integers
 
-__all__ = ["OnGrid", "count", "count_pairs", "of_budgets"]
+__all__ = ["OnGrid", "count", "count_pairs"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,30 +132,6 @@ def count_pairs(
     h, more = people.on_grid(arrays.beside, beside)
     parts = {name: people.added(part) for name, part in cut(g, h).items()}
     return people.groups(g, gaps + more), parts
-
-
-def of_budgets(epsilon: Floats, numbers: Integers) -> SumGroups:
-    """The groups of rows, or of sums of rows, that are people.
-
-    Args:
-        epsilon: the budget of each.
-        numbers: four rows, the last where squares are asked for: how many people each is, the sum
-            of their integers, how many of their values are missing, and the sum of their squares.
-    """
-    budgets = np.where(epsilon >= 0.0, epsilon, BAD_BUDGET) + 0.0
-    found, group_of = np.unique(keys(budgets), return_inverse=True)
-    people, sums, missing, *more = (_sum(group_of, row, found.size) for row in numbers)
-    nothing = np.zeros(found.size, dtype=np.int64)
-    return SumGroups(
-        levels=_extremes(group_of, budgets, found.size)[0],
-        people=people,
-        sums=sums,
-        missing=missing,
-        conflicts=nothing,
-        nobody=nothing,
-        most=np.ones(1, dtype=np.int64),
-        squares=more[0] if more else None,
-    )
 
 
 def _sum(index: Integers, numbers: Integers, size: int) -> Integers:
