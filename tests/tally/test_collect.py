@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -91,6 +92,15 @@ def test_another_thread_than_the_main_one_works_itself() -> None:
     assert seen == [True]
 
 
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """Ctrl-C is heard: who runs tests in the background may have it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts")
 def test_work_that_had_not_begun_is_stopped_once_more() -> None:
     """The first word may come too early, and is lost."""
     told: list[int] = []
@@ -111,6 +121,7 @@ def test_work_that_had_not_begun_is_stopped_once_more() -> None:
     assert end.is_set()
 
 
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_at_the_very_end_ends_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever waits has acquired the lock of the worker: it must not be waited for again."""
 
