@@ -45,7 +45,7 @@ from epsilons.tally.labels_engine import (
 )
 from epsilons.tally.levels import SumGroups
 from epsilons.tally.shares import Counting, ShareGroups, add_up_shares, joined, parts_of_rows
-from epsilons.tally.sums_engine import on_grid, with_squares
+from epsilons.tally.sums_engine import on_grid, valid_rows, with_squares
 from epsilons.types import Integers
 
 if TYPE_CHECKING:
@@ -246,12 +246,10 @@ def _query(
     """Add rows up by level and all labels; `later` is the ladder that groups are put on."""
     import narwhals as nw
 
-    there = rows.collect_schema()
     totals: dict[str, Total] = {"size": ("", "rows")}
     for name, each in plan.numbers.values():
-        valid = f"{name} is valid"
         if name == plan.first(each):
-            totals[f"{name} n"] = (valid, "sum") if valid in there else (name, "count")
+            totals[f"{name} n"] = valid_rows(rows, name, f"{name} is valid")
         totals[f"{name} s"] = (name, "sum")
         if name in plan.squared:
             totals[f"{name} q"] = (f"{name} squared", "sum")

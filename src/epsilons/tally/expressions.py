@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
@@ -10,7 +10,7 @@ from epsilons.ladder import HUGE, SPLITTER, Ladder
 from epsilons.tally.budget_columns import rung
 from epsilons.tally.collect import glanced
 from epsilons.tally.columns import Columns
-from epsilons.tally.engines import engine_of
+from epsilons.tally.engines import Kind, engine_of
 from epsilons.tally.ieee import STIR, a_number, rounded, stirred
 from epsilons.tally.levels import BAD_BUDGET
 
@@ -115,18 +115,31 @@ def with_key(rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Add the `key` of the budget `e`, in which there is one zero from now on."""
     import narwhals as nw
 
-    if engine_of(rows).kind == "spark":
-        # PySpark asks Java for each word of an expression, half a dozen times.
-        own, budget = [f"`{name}`" for name in rows.collect_schema() if name != "e"], "(`e` + 0D)"
-        product = f"{budget} * {SPLITTER!r}D"
-        key = f"({product} - ({product} - {budget})) * {STIR!r}D"
-        key = f"CASE WHEN {budget} <= {HUGE!r}D THEN {key} ELSE {budget} END AS `key`"
-        native: Any = rows.to_native()
-        found: nw.LazyFrame[Any] = nw.from_native(native.selectExpr(*own, f"{budget} AS `e`", key))
-        return found
+    own = KEYED.get(engine_of(rows).kind)
+    if own is not None:
+        return own(rows)
     # PyArrow keeps 0.0 and -0.0 apart. Added before this, 0.0 would cost DuckDB a tenth.
     rows = rows.with_columns(nw.col("e") + 0.0)
     return rows.with_columns(_key(nw.col("e")).alias("key"))
+
+
+def _keyed_on_spark(rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """The same in one text: PySpark asks Java for each word of an expression, many times."""
+    import narwhals as nw
+
+    others, budget = [f"`{name}`" for name in rows.collect_schema() if name != "e"], "(`e` + 0D)"
+    product = f"{budget} * {SPLITTER!r}D"
+    key = f"({product} - ({product} - {budget})) * {STIR!r}D"
+    key = f"CASE WHEN {budget} <= {HUGE!r}D THEN {key} ELSE {budget} END AS `key`"
+    native: Any = rows.to_native()
+    found: nw.LazyFrame[Any] = nw.from_native(native.selectExpr(*others, f"{budget} AS `e`", key))
+    return found
+
+
+KEYED: Final[dict[Kind, Callable[[nw.LazyFrame[Any]], nw.LazyFrame[Any]]]] = {
+    "spark": _keyed_on_spark
+}
+"""Own ways to keys, by `Engine.kind`."""
 
 
 def few_budgets(table: Columns) -> bool:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from epsilons.ladder import HUGE
+from epsilons.tally.adding import added_up
 from epsilons.tally.collect import collected
 from epsilons.tally.columns import Columns
 from epsilons.tally.engines import engine_of
 from epsilons.tally.expressions import (
+    Total,
     belongs_to_nobody,
     budget_and_person,
     few_budgets,
@@ -96,12 +98,11 @@ def budgets(table: Columns) -> tuple[Floats, Integers] | None:
     plain = replace(table, ladder=None)
 
     def run() -> nw.DataFrame[Any] | None:
-        import narwhals as nw
-
         if not few_budgets(plain):
             return None
         rows = plain.frame.select(*budget_and_person(plain))
-        return collected(rows.group_by("e").agg(nw.len().alias("people")), table.passed)
+        people: dict[str, Total] = {"people": ("", "rows")}
+        return collected(added_up(rows, ["e"], people, table.passed), table.passed)
 
     result = guarded(run, *table.failure)
     if result is None or len(result) > MOST:
@@ -132,17 +133,13 @@ def weigh(
     columns = {f"w{k}": each for k, each in enumerate(weights)}
 
     def run() -> nw.DataFrame[Any]:
-        import narwhals as nw
-
         value = floats(plain, plain.values)
         # What is not finite is NaN after it was rounded, and null stays null: missing, both of it.
         cell = _bucket(value) if window is None else _cell(value, finite(value), window)
         rows = plain.frame.select(cell.alias("cell"), *budget_and_person(plain))
         rows = _with_weights(rows, own, columns)
-        groups = rows.group_by("cell").agg(*(nw.col(name).sum() for name in columns))
-        # A sum of nothing is null in SQL, and one of 64-bit integers has 128 bits in DuckDB.
-        sums = [nw.col(name).fill_null(0).cast(nw.Int64) for name in columns]
-        return collected(groups.select("cell", *sums), table.passed)
+        totals: dict[str, Total] = {name: (name, "sum") for name in columns}
+        return collected(added_up(rows, ["cell"], totals, table.passed), table.passed)
 
     result = guarded(run, *table.failure)
     sums = [_whole(result, name) for name in columns]

@@ -56,7 +56,7 @@ from epsilons.tally.shares import (
     joined,
     parts_of_rows,
 )
-from epsilons.tally.sums_engine import on_grid
+from epsilons.tally.sums_engine import on_grid, valid_rows
 from epsilons.types import Integers
 
 if TYPE_CHECKING:
@@ -180,10 +180,8 @@ def _added(rows: nw.LazyFrame[Any]) -> dict[str, Total]:
     It is how many there are, how many have a value, what these are on the grid, how many are asked,
     and of how many it is known whether they are.
     """
-    columns = rows.collect_schema()
-    own: Total = ("valid", "sum") if "valid" in columns else ("x", "count")
-    found: dict[str, Total] = {"size": ("", "rows"), "n": own, "s": ("x", "sum")}
-    if "asked" in columns:
+    found: dict[str, Total] = {"size": ("", "rows"), "n": valid_rows(rows), "s": ("x", "sum")}
+    if "asked" in rows.collect_schema():
         found |= {"asked": ("asked", "sum"), "known": ("known", "sum")}
     return found
 

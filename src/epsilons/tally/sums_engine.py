@@ -44,7 +44,16 @@ from epsilons.types import Integers
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["count", "fold", "gathered", "on_grid", "over_grid", "steps_of", "with_squares"]
+__all__ = [
+    "count",
+    "fold",
+    "gathered",
+    "on_grid",
+    "over_grid",
+    "steps_of",
+    "valid_rows",
+    "with_squares",
+]
 
 _SPLIT: Final = 2**15
 """The square root of GRID."""
@@ -254,14 +263,14 @@ def _over(number: nw.Expr, power: int) -> nw.Expr:
     return (number / nw.lit(power).cast(nw.Float64)).floor()
 
 
-def _valid(rows: nw.LazyFrame[Any]) -> Total:
-    """How many rows have a value."""
-    return ("valid", "sum") if "valid" in rows.collect_schema() else ("x", "count")
+def valid_rows(rows: nw.LazyFrame[Any], name: str = "x", valid: str = "valid") -> Total:
+    """How many rows have a value, as `on_grid` says it of a number."""
+    return (valid, "sum") if valid in rows.collect_schema() else (name, "count")
 
 
 def _totals(rows: nw.LazyFrame[Any], also: Sequence[str]) -> dict[str, Total]:
     """What is wanted of rows: their `size`, the sum of `x`, those that are `valid`, and more."""
-    totals: dict[str, Total] = {"size": ("", "rows"), "x": ("x", "sum"), "valid": _valid(rows)}
+    totals: dict[str, Total] = {"size": ("", "rows"), "x": ("x", "sum"), "valid": valid_rows(rows)}
     return totals | {name: (name, "sum") for name in also}
 
 
@@ -318,7 +327,7 @@ def _by_level(
     totals: dict[str, Total] = {
         "people": ("size", "sum") if sized else ("", "rows"),
         "sums": ("x", "sum"),
-        "valid": _valid(people),
+        "valid": valid_rows(people),
         **{name: (name, "sum") for name in also},
     }
     if folded:
