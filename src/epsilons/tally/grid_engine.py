@@ -76,22 +76,17 @@ def _in_integers(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyF
     return rows.with_columns(*made)
 
 
-def _shifted(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyFrame[Any]:
+def _on_duckdb(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyFrame[Any]:
     """`grid.squares` in DuckDB, whose integers are shifted: Narwhals has no word for that."""
     import narwhals as nw
 
-    shift, made = GRID.bit_length() - 1, ["*"]
-    for name, valid, new in squares:
-        square = f'((("{name}" - {HALF}) * ("{name}" - {HALF})) >> {shift})'
-        if valid is not None:
-            square = f'CASE WHEN "{valid}" > 0 THEN {square} ELSE 0 END'
-        made.append(f'CAST({square} AS BIGINT) AS "{new}"')
+    made = _texts(squares, '"', "(({0} - {1}) * ({0} - {1})) >> {2}")
     native: Any = rows.to_native()
     found: nw.LazyFrame[Any] = nw.from_native(native.project(", ".join(made)))
     return found
 
 
-def _in_sql(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyFrame[Any]:
+def _on_spark(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyFrame[Any]:
     """Products of integers that are shifted, in one text.
 
     PySpark asks Java for each word of an expression, half a dozen times: the words in floats took
@@ -99,21 +94,33 @@ def _in_sql(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyFrame[
     """
     import narwhals as nw
 
-    made, shift = ["*"], GRID.bit_length() - 1
-    for name, valid, new in squares:
-        off = f"(CAST(`{name}` AS BIGINT) - {HALF}L)"
-        square = f"shiftright({off} * {off}, {shift})"
-        if valid is not None:
-            square = f"CASE WHEN `{valid}` > 0 THEN {square} ELSE 0L END"
-        made.append(f"{square} AS `{new}`")
+    off = "(CAST({0} AS BIGINT) - {1}L)"
+    made = _texts(squares, "`", f"shiftright({off} * {off}, {{2}})")
     native: Any = rows.to_native()
     found: nw.LazyFrame[Any] = nw.from_native(native.selectExpr(*made))
     return found
 
 
+def _texts(squares: Sequence[Square], mark: str, square: str) -> list[str]:
+    """All columns, and squares, in SQL.
+
+    Args:
+        squares: of which columns.
+        mark: what names stand between.
+        square: of a column {0}, less {1}, shifted by {2}.
+    """
+    made = ["*"]
+    for name, valid, new in squares:
+        text = square.format(f"{mark}{name}{mark}", HALF, GRID.bit_length() - 1)
+        if valid is not None:
+            text = f"CASE WHEN {mark}{valid}{mark} > 0 THEN {text} ELSE 0 END"
+        made.append(f"CAST({text} AS BIGINT) AS {mark}{new}{mark}")
+    return made
+
+
 SQUARES: Final[dict[Kind, Callable[[nw.LazyFrame[Any], Sequence[Square]], nw.LazyFrame[Any]]]] = {
     "polars": _in_integers,
-    "duckdb": _shifted,
-    "spark": _in_sql,
+    "duckdb": _on_duckdb,
+    "spark": _on_spark,
 }
 """Ways to squares in integers, by `Engine.kind`."""
