@@ -12,20 +12,26 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import fields, replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from epsilons import made, tally
 from epsilons.accounts import Account, Charge, Settled, sum_of
 from epsilons.errors import PrivacyError
+from epsilons.loading import later
 from epsilons.mechanisms import Composed, added_up, together
 from epsilons.noise import Source, resolve
 from epsilons.release import ByLevel, Release, Releases
-from epsilons.statistics import Mean, Question, several
+from epsilons.statistics import Mean, Question
 from epsilons.statistics.call import Call
 from epsilons.statistics.division import Division, evenly
 from epsilons.statistics.steps import Answer, Draw, Steps, Toss
+
+if TYPE_CHECKING:
+    from epsilons.statistics import several
+else:
+    several = later("epsilons.statistics.several")
 
 __all__ = ["through"]
 
@@ -75,7 +81,7 @@ def through(
 
 def _ways(questions: Sequence[Question], calls: Sequence[Call], source: Source) -> list[_Way]:
     """A way for each question, and one for means that are better drawn together."""
-    gathered = several.gathered(questions, calls)
+    gathered = several.gathered(questions, calls) if len(questions) > 1 else [(0,)]
     several_of = {place for places in gathered if len(places) > 1 for place in places}
     opened = _opened(questions, calls, several_of)
     ways: list[_Way] = []

@@ -308,3 +308,22 @@ def test_people_of_frames_in_memory(data: Any) -> None:
     assert tally.counts.tolist() == [1, 1, 1]
     assert level.tolist() == [0, 1, 2]
     assert grid.tolist() == [2**28, 2**29, 3 * 2**28]
+
+
+@pytest.mark.parametrize("name", ["*", "^v.*$", "^(?i)budget$", "^$"])
+@pytest.mark.parametrize("parameter", ["values", "epsilon", "person"])
+def test_a_name_that_is_a_pattern_counts_no_other_column(name: str, parameter: str) -> None:
+    asked = {"values": "v", "epsilon": "b", "person": "p", parameter: name}
+    columns = {"v": [1.0, 2.0], "b": [0.5, 0.5], "p": [1.0, 2.0], "very": [9.0, 9.0]}
+    frame = pl.DataFrame(columns | {name: [3.0, 4.0]})
+    for data in (frame, frame.lazy(), frame.to_pandas(), frame.to_arrow()):
+        with pytest.raises(ColumnError, match="read as a pattern of names"):
+            sums_of(**asked, bounds=(0, 10), data=data)
+
+
+def test_other_names_with_signs_of_patterns_are_names() -> None:
+    for name in ("^v", "v$", "v.*", "**", "a*", "$^"):
+        frame = pl.DataFrame({name: [1.0, 2.0], "b": [0.5, 0.5], "v": [9.0, 9.0]})
+        told = sums_of([1.0, 2.0], epsilon=[0.5, 0.5], bounds=(0, 10))
+        found = sums_of(name, epsilon="b", bounds=(0, 10), data=frame)
+        assert found.sums.tolist() == told.sums.tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -76,6 +77,26 @@ def test_what_is_found_or_raised_arrives() -> None:
     assert workers[-1] is threading.main_thread()
     with pytest.raises(ZeroDivisionError):
         interruptible(lambda: 1 // 0, lambda: None)
+
+
+IN_A_CHILD = """
+import os, signal
+from epsilons.tally.collect import interruptible
+
+asked = [interruptible(lambda: 3, lambda: None)]
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    asked.append(interruptible(lambda: 4, lambda: None))
+    os._exit(asked[-1])
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks on this system")
+def test_the_child_of_a_process_has_a_worker_of_its_own() -> None:
+    done = subprocess.run([sys.executable, "-c", IN_A_CHILD], capture_output=True, timeout=60)
+    assert done.stdout.split() == [b"4"], done.stderr
 
 
 def test_another_thread_than_the_main_one_works_itself() -> None:

@@ -10,15 +10,18 @@ import numpy as np
 
 from epsilons import parameters
 from epsilons.errors import KindError
+from epsilons.loading import later
 from epsilons.release.estimate import Cells, Scalar
 from epsilons.risk import ratio
 from epsilons.risk.estimated import Estimated
 from epsilons.risk.margins import Ratio, RatioCells
-from epsilons.risk.quantiles import QuantilesMargin, quantile_of_cells
 from epsilons.types import Floats
 
 if TYPE_CHECKING:
     from epsilons.release.release import Release
+    from epsilons.risk import quantiles
+else:
+    quantiles = later("epsilons.risk.quantiles")
 
 __all__ = ["Amount", "Counts", "Derived"]
 
@@ -77,7 +80,9 @@ class Derived:
         """
         release = cast("Release", self)
         level, estimate = parameters.confidence(confidence), release.estimate
-        means = isinstance(estimate, Scalar) and not isinstance(estimate.margin, QuantilesMargin)
+        means = isinstance(estimate, Scalar) and not isinstance(
+            estimate.margin, quantiles.QuantilesMargin
+        )
         if not means or release.about != "people":
             _refuse("total", "the mean of exactly these people", release)
         scalar = cast(Scalar, estimate)
@@ -151,7 +156,7 @@ class Derived:
             _refuse("quantile", "frequencies of bins, published with edges=", release)
         cells = estimate
         edges = _edges(cells.categories)
-        value, (low, high) = quantile_of_cells(
+        value, (low, high) = quantiles.quantile_of_cells(
             cells.margin, cells.raw, share, edges, release.assumption, level
         )
         return Amount(value, low, high)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from epsilons.frozen import storable
+from epsilons.loading import later
 from epsilons.release.every import Reportable
-from epsilons.release.grouped import Shares
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.located import Located, LocatedRatio
 from epsilons.risk.margins import CellsMargin, ScalarMargin
 from epsilons.risk.reported import VectorMargin
 from epsilons.risk.spread import Spread, WeighedSpread
 from epsilons.types import Floats, freeze
+
+if TYPE_CHECKING:
+    from epsilons.release import grouped
+else:
+    grouped = later("epsilons.release.grouped")
 
 _ENDS: Final = ("from", "to")
 """What the ends of a bin are called in a table."""
@@ -83,10 +88,10 @@ class Scalar(Reportable):
         named = zip(("share", "share_low", "share_high"), share, strict=True)
         return {**columns, **{name: [each] for name, each in named}}
 
-    def share(self, assumption: Assumption, confidence: float) -> Shares | None:
+    def share(self, assumption: Assumption, confidence: float) -> grouped.Shares | None:
         """The share of those whose mean it is among all people; None if it is of everybody."""
         found = getattr(self.margin, "share", None)
-        return None if found is None else Shares(*found(assumption, confidence))
+        return None if found is None else grouped.Shares(*found(assumption, confidence))
 
     def spread(self, assumption: Assumption, confidence: float) -> Spread | None:
         """The standard deviation of the data, if it was released."""

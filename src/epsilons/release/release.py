@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,14 +12,11 @@ import numpy.typing as npt
 from epsilons import frozen, parameters, report, words
 from epsilons.budgets import Budgets
 from epsilons.errors import KindError
+from epsilons.loading import later
 from epsilons.release import stored
 from epsilons.release.derived import Derived
 from epsilons.release.entry import Entry
 from epsilons.release.estimate import Cells, Scalar, Vector
-from epsilons.release.grouped import Groups
-from epsilons.release.kinds import AnyEstimate
-from epsilons.release.moments import Pair
-from epsilons.release.quantiles import Quantiles
 from epsilons.release.sides import Side, side_by_side
 from epsilons.release.spending import ByLevel, Expected, Spending
 from epsilons.release.tabled import Tabled
@@ -28,6 +25,14 @@ from epsilons.risk.assumptions import Assumption
 from epsilons.risk.estimated import Estimated
 from epsilons.risk.spread import Spread
 from epsilons.types import Floats
+
+if TYPE_CHECKING:
+    from epsilons.release import grouped, moments, quantiles
+    from epsilons.release.kinds import AnyEstimate
+else:
+    grouped = later("epsilons.release.grouped")
+    moments = later("epsilons.release.moments")
+    quantiles = later("epsilons.release.quantiles")
 
 
 @frozen.storable
@@ -155,7 +160,9 @@ class Release(Tabled, Shown, Derived):
             most 1 − confidence.
         """
         told = self.estimate
-        told = told if isinstance(told, (Groups, Quantiles)) else self._cells("band")
+        told = (
+            told if isinstance(told, (grouped.Groups, quantiles.Quantiles)) else self._cells("band")
+        )
         return told.band(self.assumption, parameters.confidence(confidence))
 
     def radius(self, confidence: float = 0.95) -> float:
@@ -237,7 +244,7 @@ class Release(Tabled, Shown, Derived):
     @property
     def bounds(self) -> tuple[float, float]:
         """The range of the values, known or found; values outside it were clipped."""
-        if isinstance(self.estimate, Groups):
+        if isinstance(self.estimate, grouped.Groups):
             return self.estimate.bounds
         return self._scalar("bounds").bounds
 
@@ -377,8 +384,8 @@ class Release(Tabled, Shown, Derived):
             return self.estimate
         raise KindError(f"{name} is for frequencies: this release is of a {self.statistic}.")
 
-    def _pair(self, name: str) -> Pair:
-        if isinstance(self.estimate, Pair):
+    def _pair(self, name: str) -> moments.Pair:
+        if isinstance(self.estimate, moments.Pair):
             return self.estimate
         raise KindError(f"{name} is for two columns: this release is of {self.statistic}.")
 

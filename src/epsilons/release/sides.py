@@ -7,7 +7,7 @@ people could have had if that had been assumed from the start: what an assumptio
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -15,13 +15,18 @@ from epsilons.allocation import best_cap
 from epsilons.allocation.caps import capped
 from epsilons.allocation.rule import Effective, weighing_of
 from epsilons.budgets import Budgets
+from epsilons.loading import later
 from epsilons.release.estimate import Cells, Scalar
-from epsilons.release.kinds import AnyEstimate
-from epsilons.release.moments import Pair
 from epsilons.risk import OPEN, SumNoise
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import Goal, Words, goal_of
 from epsilons.risk.several import WeighedTogether
+
+if TYPE_CHECKING:
+    from epsilons.release import moments
+    from epsilons.release.kinds import AnyEstimate
+else:
+    moments = later("epsilons.release.moments")
 
 __all__ = ["SHOWN", "Side", "Stakes", "answers", "side_by_side", "stakes"]
 
@@ -81,7 +86,7 @@ def side_by_side(
     sides = []
     for each in filter(estimate.margin.allows, answers(assumption)):
         low = high = cap = typical = None
-        if isinstance(estimate, (Scalar, Pair)):
+        if isinstance(estimate, (Scalar, moments.Pair)):
             low, high = estimate.interval(each, confidence)
         if budgets is not None and estimate.margin.staked:
             asked = (each, loss, confidence)

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from epsilons import parameters, tally
 from epsilons.errors import KindError
-from epsilons.release.grouped import Compared, Groups, Shares
+from epsilons.loading import later
 from epsilons.risk.assumptions import Assumption
+
+if TYPE_CHECKING:
+    from epsilons.release import grouped
+    from epsilons.release.grouped import Compared, Groups, Shares
+else:
+    grouped = later("epsilons.release.grouped")
 
 __all__ = ["Tabled"]
 
@@ -120,6 +126,6 @@ class Tabled:
         return tally.frame(self.estimate.table(self.assumption, level))
 
     def _groups(self, name: str) -> Groups:
-        if isinstance(self.estimate, Groups):
+        if isinstance(self.estimate, grouped.Groups):
             return self.estimate
         raise KindError(f"{name} is for means by group: this release is of {self.statistic}.")

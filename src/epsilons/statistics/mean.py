@@ -46,7 +46,7 @@ class _NotGiven:
         return "<to be given>"
 
 
-NOT_GIVEN: Final = _NotGiven()
+NOT_GIVEN: Final[_NotGiven] = _NotGiven()
 
 
 @dataclass(frozen=True, eq=False)

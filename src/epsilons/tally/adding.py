@@ -6,13 +6,14 @@ makes are brought into memory: what follows is the same query, of the same integ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from epsilons.tally.collect import collected
-from epsilons.tally.engines import Kind, engine_of
+from epsilons.tally.engines import engine_of
 from epsilons.tally.expressions import How, Total
 from epsilons.tally.progress import Passed
+from epsilons.tally.sql import dialect_of
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -38,6 +39,8 @@ def added_up(
     by: Sequence[str],
     totals: Mapping[str, Total],
     passed: Passed | None,
+    *,
+    bounded: bool = False,
 ) -> nw.LazyFrame[Any]:
     """Add rows up by some columns, ready to be sorted out and added up again.
 
@@ -49,12 +52,16 @@ def added_up(
         by: what rows of one group have in common.
         totals: what is wanted of each group, by its new name.
         passed: what counts the rows that are read, where somebody looks on.
+        bounded: whether memory holds the groups of any data: those of keys of budgets are at most
+            2²¹.
     """
-    import narwhals as nw
-
-    in_sql = IN_SQL.get(engine_of(rows).kind)
-    if in_sql is not None:
-        return _at_hand(nw.from_native(in_sql(rows.to_native(), by, totals)), passed)
+    sql = dialect_of(rows)
+    if sql is not None:
+        texts = [
+            f"{SQL[how].format(sql.name(column))} AS {sql.name(name)}"
+            for name, (column, how) in totals.items()
+        ]
+        return _at_hand(sql.added_up(rows, by, texts), passed, bounded=bounded)
     found = wanted(totals)
     groups = rows.group_by(*by).agg(*found) if by else rows.select(*found)
     return long_counts(
@@ -82,40 +89,15 @@ def wanted(totals: Mapping[str, Total]) -> list[nw.Expr]:
     return made
 
 
-def _at_hand(groups: nw.LazyFrame[Any], passed: Passed | None) -> nw.LazyFrame[Any]:
+def _at_hand(
+    groups: nw.LazyFrame[Any], passed: Passed | None, *, bounded: bool
+) -> nw.LazyFrame[Any]:
     """Bring groups into memory, if they are few."""
     import narwhals as nw
 
     if any(dtype in (nw.Int128, nw.UInt128) for dtype in groups.collect_schema().values()):
         return groups  # Arrow, by which groups come, has no such integers
-    few = collected(groups.head(MOST_AT_HAND), passed)
-    return nw.from_native(few.to_polars().lazy()) if len(few) < MOST_AT_HAND else groups
-
-
-def _on_duckdb(native: Any, by: Sequence[str], totals: Mapping[str, Total]) -> Any:
-    """Add up in DuckDB, which takes a millisecond to read each step of a query."""
-    keys, made = [f'"{name}"' for name in by], _texts(totals, '"')
-    return native.aggregate(", ".join([*keys, *made]), ", ".join(keys))
-
-
-def _on_spark(native: Any, by: Sequence[str], totals: Mapping[str, Total]) -> Any:
-    """Add up in Spark, whose Python asks Java for each word of an expression, many times."""
-    from pyspark.sql import functions
-
-    keys, made = [f"`{name}`" for name in by], _texts(totals, "`")
-    return native.groupBy(*keys).agg(*map(functions.expr, made))
-
-
-def _texts(totals: Mapping[str, Total], mark: str) -> list[str]:
-    """Write totals in SQL, names between marks."""
-    return [
-        f"{SQL[how].format(f'{mark}{column}{mark}')} AS {mark}{name}{mark}"
-        for name, (column, how) in totals.items()
-    ]
-
-
-IN_SQL: Final[dict[Kind, Callable[[Any, Sequence[str], Mapping[str, Total]], Any]]] = {
-    "duckdb": _on_duckdb,
-    "spark": _on_spark,
-}
-"""Ways to add up in one text, by `Engine.kind`."""
+    # In Spark the first of them are found by a stage of their own.
+    few = collected(groups if bounded else groups.head(MOST_AT_HAND), passed)
+    is_all = bounded or len(few) < MOST_AT_HAND
+    return nw.from_native(few.to_polars().lazy()) if is_all else groups

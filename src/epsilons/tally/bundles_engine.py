@@ -17,7 +17,7 @@ from epsilons.tally import cells, columns
 from epsilons.tally.adding import added_up
 from epsilons.tally.asks import Ask
 from epsilons.tally.categories import Categories, Kind
-from epsilons.tally.cells import CellGroups, Parts, levels_of
+from epsilons.tally.cells import CellGroups, Parts
 from epsilons.tally.cells_engine import PIECE
 from epsilons.tally.collect import collected
 from epsilons.tally.columns import Columns, Mark
@@ -43,7 +43,7 @@ from epsilons.tally.labels_engine import (
     sorted_out,
     values,
 )
-from epsilons.tally.levels import SumGroups
+from epsilons.tally.levels import SumGroups, levels_of
 from epsilons.tally.shares import Counting, ShareGroups, add_up_shares, joined, parts_of_rows
 from epsilons.tally.sums_engine import on_grid, valid_rows, with_squares
 from epsilons.types import Integers

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from epsilons.errors import ColumnError
 from epsilons.tally.engines import Kind, engine_of
+from epsilons.tally.sql import DIALECTS
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -154,19 +155,10 @@ def _on_spark(frame: nw.LazyFrame[Any], column: str) -> Written:
 
 def _on_duckdb(frame: nw.LazyFrame[Any], column: str) -> Written:
     """Write a column of a relation as bytes, which is no copy."""
-    import duckdb
-    import narwhals as nw
-
-    native: Any = frame.to_native()
-
-    def plain(name: str) -> Any:
-        found = duckdb.ColumnExpression(name)
-        if name != column:
-            return found
-        # A cast to BLOB would read escapes in the text, and an ENUM has no bytes of its own.
-        return duckdb.FunctionExpression("encode", found.cast("VARCHAR")).alias(name)
-
-    return nw.from_native(native.select(*map(plain, native.columns))), "bytes"
+    sql = DIALECTS["duckdb"]
+    name = sql.name(column)
+    # A cast to BLOB would read escapes in the text, and an ENUM has no bytes of its own.
+    return sql.selected(frame, [f"* REPLACE (encode(CAST({name} AS VARCHAR)) AS {name})"]), "bytes"
 
 
 def _on_ibis(frame: nw.LazyFrame[Any], column: str) -> Written:

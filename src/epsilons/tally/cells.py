@@ -9,9 +9,8 @@ from typing import Any, Final
 import numpy as np
 
 from epsilons.errors import ArgumentError, DataError, MissingValueError
-from epsilons.ladder import keys
 from epsilons.tally.categories import MISSING, UNDECLARED, Categories
-from epsilons.tally.levels import BAD_BUDGET, Names, check_people, check_size, standing
+from epsilons.tally.levels import Names, check_people, check_size, levels_of, standing
 from epsilons.types import Floats, Integers
 
 __all__ = [
@@ -23,7 +22,6 @@ __all__ = [
     "add_up",
     "cells_on_rungs",
     "checked_cells",
-    "levels_of",
     "people_of",
 ]
 
@@ -188,22 +186,6 @@ def add_up(parts: Parts, categories: Categories) -> CellGroups:
         level_of=level_of,
         cell_of=cell,
     )
-
-
-def levels_of(epsilon: Floats | float, size: int) -> tuple[Floats, Integers]:
-    """Return the smallest budget of each level, and the level of each of so many parts.
-
-    Args:
-        epsilon: the budget of each part (anything that is not >= 0 is a bad one), or of all.
-        size: how many parts there are.
-    """
-    if isinstance(epsilon, float):
-        return np.array([epsilon]), np.zeros(size, dtype=np.int64)
-    epsilon = np.where(epsilon >= 0.0, epsilon, BAD_BUDGET)
-    found, level_of = np.unique(keys(epsilon), return_inverse=True)
-    levels = np.full(found.size, np.inf)
-    np.minimum.at(levels, level_of, epsilon)
-    return levels, level_of
 
 
 def people_of(

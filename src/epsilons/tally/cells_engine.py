@@ -19,6 +19,7 @@ from epsilons.tally.categories import Categories
 from epsilons.tally.cells import CellGroups, Parts, add_up
 from epsilons.tally.collect import collected
 from epsilons.tally.columns import Columns
+from epsilons.tally.engines import engine_of
 from epsilons.tally.expressions import (
     Total,
     budget_and_person,
@@ -86,8 +87,10 @@ def count(table: Columns, categories: Categories) -> CellGroups:
                 groups = _of_rows(rows, table, budgets=grouped, few=few)
                 parts = put_on_rungs(groups, later)
             parts = sorted_out(parts, labels, categories)
-            query = _parts(parts, budgets=grouped, folded=folded)
-            found.append(collected(query, table.passed))
+            # What was brought from elsewhere is few: NumPy adds it up.
+            if engine_of(parts) == engine_of(rows):
+                parts = _parts(parts, budgets=grouped, folded=folded)
+            found.append(collected(parts, table.passed))
         return found[0] if len(found) == 1 else nw.concat(found)
 
     result = guarded(run, *table.failure)

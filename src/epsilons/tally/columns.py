@@ -319,6 +319,11 @@ def _typed(table: Columns, kind: Kind | None) -> Columns:
     for parameter, column in table.named.items():
         if column not in schema:
             raise ColumnError(unknown_column(parameter, column, list(schema)))
+        if column == "*" or (column[:1] == "^" and column[-1:] == "$"):
+            raise ColumnError(
+                f"{parameter}={column!r} would be read as a pattern of names, and another column "
+                "might be counted: it is *, or it begins with ^ and ends with $. Rename the column."
+            )
         dtype = schema[column]
         number = dtype.is_numeric()
         if parameter == "epsilon" and not number:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
@@ -10,9 +10,10 @@ from epsilons.ladder import HUGE, SPLITTER, Ladder
 from epsilons.tally.budget_columns import rung
 from epsilons.tally.collect import glanced
 from epsilons.tally.columns import Columns
-from epsilons.tally.engines import Kind, engine_of
+from epsilons.tally.engines import engine_of
 from epsilons.tally.ieee import STIR, a_number, rounded, stirred
 from epsilons.tally.levels import BAD_BUDGET
+from epsilons.tally.sql import Dialect, dialect_of
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -22,10 +23,12 @@ __all__ = [
     "Total",
     "belongs_to_nobody",
     "budget_and_person",
+    "double",
     "few_budgets",
     "floats",
     "how_many",
     "of_somebody",
+    "plain_budget",
     "put_on_rungs",
     "rungs_put_off",
     "with_key",
@@ -115,31 +118,31 @@ def with_key(rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Add the `key` of the budget `e`, in which there is one zero from now on."""
     import narwhals as nw
 
-    own = KEYED.get(engine_of(rows).kind)
-    if own is not None:
-        return own(rows)
-    # PyArrow keeps 0.0 and -0.0 apart. Added before this, 0.0 would cost DuckDB a tenth.
+    sql = dialect_of(rows)
+    if sql is not None:
+        return _keyed_in_text(rows, sql)
+    # PyArrow keeps 0.0 and -0.0 apart.
     rows = rows.with_columns(nw.col("e") + 0.0)
     return rows.with_columns(_key(nw.col("e")).alias("key"))
 
 
-def _keyed_on_spark(rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """The same in one text: PySpark asks Java for each word of an expression, many times."""
-    import narwhals as nw
-
-    others, budget = [f"`{name}`" for name in rows.collect_schema() if name != "e"], "(`e` + 0D)"
-    product = f"{budget} * {SPLITTER!r}D"
-    key = f"({product} - ({product} - {budget})) * {STIR!r}D"
-    key = f"CASE WHEN {budget} <= {HUGE!r}D THEN {key} ELSE {budget} END AS `key`"
-    native: Any = rows.to_native()
-    found: nw.LazyFrame[Any] = nw.from_native(native.selectExpr(*others, f"{budget} AS `e`", key))
-    return found
+def _keyed_in_text(rows: nw.LazyFrame[Any], sql: Dialect) -> nw.LazyFrame[Any]:
+    """The same as a text, if a text has not made it before."""
+    names = list(rows.collect_schema())
+    if "key" in names:
+        return rows
+    others = [sql.name(name) for name in names if name != "e"]
+    return sql.selected(rows, [*others, *_budget_and_key(sql.name("e"), sql)])
 
 
-KEYED: Final[dict[Kind, Callable[[nw.LazyFrame[Any]], nw.LazyFrame[Any]]]] = {
-    "spark": _keyed_on_spark
-}
-"""Own ways to keys, by `Engine.kind`."""
+def _budget_and_key(budget: str, sql: Dialect) -> list[str]:
+    """A budget, in which there is one zero, and its key, in SQL."""
+    number = sql.number
+    budget = f"({budget} + {number(0.0)})"
+    product = f"{budget} * {number(SPLITTER)}"
+    key = f"({product} - ({product} - {budget})) * {number(STIR)}"
+    key = f"CASE WHEN {budget} <= {number(HUGE)} THEN {key} ELSE {budget} END"
+    return [f"{budget} AS e", f"{key} AS {sql.name('key')}"]
 
 
 def few_budgets(table: Columns) -> bool:
@@ -157,8 +160,33 @@ def few_budgets(table: Columns) -> bool:
             return False
     elif peek == "never":
         return False
-    budgets = table.frame.select(*budget_and_person(replace(table, person=None)))
-    return len(set(glanced(budgets.head(PEEK))["e"].to_list())) <= PEEK // 8
+    sql = dialect_of(table.frame)
+    if sql is not None and table.ladder is None:
+        budgets = sql.selected(table.frame, plain_budget(table, sql))
+    else:
+        budgets = table.frame.select(*budget_and_person(replace(table, person=None)))
+    return glanced(budgets.head(PEEK))["e"].n_unique() <= PEEK // 8
+
+
+def plain_budget(table: Columns, sql: Dialect) -> list[str]:
+    """`budget_and_person` in SQL, where a row is a person and budgets stand on no ladder.
+
+    Where nobody looks whether budgets are few, their keys are next.
+    """
+    if not isinstance(table.epsilon, str):
+        return []
+    budget = double(table, table.epsilon, sql)
+    if engine_of(table.frame).peek == "never":
+        return _budget_and_key(budget, sql)
+    return [f"{budget} AS e"]
+
+
+def double(table: Columns, column: str, sql: Dialect) -> str:
+    """`floats` in SQL."""
+    import narwhals as nw
+
+    name = sql.name(column)
+    return name if table.types[column] == nw.Float64 else f"CAST({name} AS DOUBLE)"
 
 
 def rungs_put_off(table: Columns) -> tuple[Columns, Ladder | None]:

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from epsilons.tally.engines import Kind
+from epsilons.tally.engines import Kind, engine_of
 from epsilons.tally.grid import GRID, HALF
+from epsilons.tally.sql import Dialect, dialect_of
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["SQUARES", "Square", "is_moderate", "steps_by_sizes", "within_reach"]
+__all__ = ["SQUARES", "Square", "in_sql", "is_moderate", "steps_by_sizes", "within_reach"]
 
 FAR: Final = 2.0**500
 """What is farther from zero is cut to it: beyond all moderate bounds, and nothing overflows."""
@@ -76,51 +77,71 @@ def _in_integers(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyF
     return rows.with_columns(*made)
 
 
-def _on_duckdb(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyFrame[Any]:
-    """`grid.squares` in DuckDB, whose integers are shifted: Narwhals has no word for that."""
-    import narwhals as nw
-
-    made = _texts(squares, '"', "(({0} - {1}) * ({0} - {1})) >> {2}")
-    native: Any = rows.to_native()
-    found: nw.LazyFrame[Any] = nw.from_native(native.project(", ".join(made)))
-    return found
-
-
-def _on_spark(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyFrame[Any]:
-    """Products of integers that are shifted, in one text.
-
-    PySpark asks Java for each word of an expression, half a dozen times: the words in floats took
-    1,500 questions, which is a tenth of a second and more before a row is read.
-    """
-    import narwhals as nw
-
-    off = "(CAST({0} AS BIGINT) - {1}L)"
-    made = _texts(squares, "`", f"shiftright({off} * {off}, {{2}})")
-    native: Any = rows.to_native()
-    found: nw.LazyFrame[Any] = nw.from_native(native.selectExpr(*made))
-    return found
-
-
-def _texts(squares: Sequence[Square], mark: str, square: str) -> list[str]:
-    """All columns, and squares, in SQL.
+def in_sql(
+    rows: nw.LazyFrame[Any], value: str, bounds: tuple[float, float], others: Sequence[str]
+) -> nw.LazyFrame[Any] | None:
+    """The step to the grid as one text, where an engine is asked in SQL: `x`, null if missing.
 
     Args:
-        squares: of which columns.
-        mark: what names stand between.
-        square: of a column {0}, less {1}, shifted by {2}.
+        rows: of any engine.
+        value: a column of numbers in double precision, or what makes them so, in SQL.
+        bounds: the lower and the upper end of the grid.
+        others: what else is kept, in SQL.
     """
+    sql, steps = dialect_of(rows), STEPS.get(engine_of(rows).kind)
+    if sql is None or steps is None or not is_moderate(bounds):
+        return None
+    return sql.selected(rows, [f"CAST({steps(sql, value, bounds)} AS BIGINT) AS x", *others])
+
+
+def _by_sizes(sql: Dialect, value: str, bounds: tuple[float, float]) -> str:
+    """`steps_by_sizes` of `within_reach` in SQL."""
+    (lo, hi), number = bounds, sql.number
+    far = f"CASE WHEN {value} > 0 THEN {number(FAR)} ELSE {number(-FAR)} END"
+    near = f"CASE WHEN abs({value}) <= {number(FAR)} THEN {value} ELSE {far} END"
+    near = f"(CASE WHEN isfinite({value}) THEN {near} END)"
+    above = f"({near} - {number(lo)})" if lo else near
+    steps = f"({above} + abs({above})) * {number(0.5 * (GRID / (hi - lo)))} + {number(0.5)}"
+    d = f"(floor({steps}) - {number(float(GRID))})"
+    return f"({d} - abs({d})) * {number(0.5)} + {number(float(GRID))}"
+
+
+def _clipped(sql: Dialect, value: str, bounds: tuple[float, float]) -> str:
+    """Steps of the grid that are clipped before their floor, which Spark takes of 64 bits alone."""
+    (lo, hi), number = bounds, sql.number
+    steps = f"({value} - {number(lo)}) * {number(GRID / (hi - lo))} + {number(0.5)}"
+    cut = f"greatest(least({steps}, {number(GRID + 0.5)}), {number(0.0)})"
+    return f"CASE WHEN {value} - {value} = {number(0.0)} THEN floor({cut}) END"
+
+
+STEPS: Final[dict[Kind, Callable[[Dialect, str, tuple[float, float]], str]]] = {
+    "duckdb": _by_sizes,
+    "spark": _clipped,
+}
+"""Numbers on the grid in SQL, by `Engine.kind`."""
+
+
+def _in_text(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyFrame[Any]:
+    """`grid.squares` in SQL, whose integers are shifted: Narwhals has no word for that."""
+    sql = dialect_of(rows)
+    if sql is None:
+        raise TypeError(f"{engine_of(rows).name} is not asked in SQL")
     made = ["*"]
     for name, valid, new in squares:
-        text = square.format(f"{mark}{name}{mark}", HALF, GRID.bit_length() - 1)
+        off = f"(CAST({sql.name(name)} AS BIGINT) - {HALF})"
+        text = SHIFTED[engine_of(rows).kind].format(f"{off} * {off}", GRID.bit_length() - 1)
         if valid is not None:
-            text = f"CASE WHEN {mark}{valid}{mark} > 0 THEN {text} ELSE 0 END"
-        made.append(f"CAST({text} AS BIGINT) AS {mark}{new}{mark}")
-    return made
+            text = f"CASE WHEN {sql.name(valid)} > 0 THEN {text} ELSE 0 END"
+        made.append(f"CAST({text} AS BIGINT) AS {sql.name(new)}")
+    return sql.selected(rows, made)
 
+
+SHIFTED: Final[dict[Kind, str]] = {"duckdb": "({}) >> {}", "spark": "shiftright({}, {})"}
+"""An integer over a power of two, rounded down, by `Engine.kind`."""
 
 SQUARES: Final[dict[Kind, Callable[[nw.LazyFrame[Any], Sequence[Square]], nw.LazyFrame[Any]]]] = {
     "polars": _in_integers,
-    "duckdb": _on_duckdb,
-    "spark": _on_spark,
+    "duckdb": _in_text,
+    "spark": _in_text,
 }
 """Ways to squares in integers, by `Engine.kind`."""

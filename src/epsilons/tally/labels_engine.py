@@ -22,6 +22,7 @@ from epsilons.types import Floats, Integers
 
 if TYPE_CHECKING:
     import narwhals as nw
+    import polars as pl
 
 __all__ = [
     "Labels",
@@ -196,10 +197,22 @@ def cells_in(
         found = result[name].to_native()
         if not isinstance(found, pl.Series):
             found = pl.Series("v", result[name].to_list(), dtype=dtype)
-        places = pl.DataFrame({"v": pl.Series(labels, dtype=dtype), "cell": range(len(labels))})
-        met = found.alias("v").to_frame().join(places, on="v", how="left", maintain_order="left")
-        cell = met["cell"].cast(pl.Int64).fill_null(UNDECLARED).to_numpy()
+        cell = _places(found, pl.Series(labels, dtype=dtype))
     return np.where(is_out == 0, cell, np.where(is_out == 1, UNDECLARED, MISSING))
+
+
+def _places(found: pl.Series, labels: pl.Series) -> Integers:
+    """The place of each value among labels, or `UNDECLARED`."""
+    import polars as pl
+
+    if len(found) <= MOST_LISTED:  # a join of a few takes longer
+        places = {label: place for place, label in enumerate(labels.to_list())}
+        return np.array(
+            [places.get(value, UNDECLARED) for value in found.to_list()], dtype=np.int64
+        )
+    table = pl.DataFrame({"v": labels, "cell": range(len(labels))})
+    met = found.alias("v").to_frame().join(table, on="v", how="left", maintain_order="left")
+    return met["cell"].cast(pl.Int64).fill_null(UNDECLARED).to_numpy()
 
 
 def as_floats(series: nw.Series[Any]) -> Floats:

@@ -10,6 +10,7 @@ import numpy as np
 
 from epsilons.budgets import is_number
 from epsilons.errors import BudgetError, ConflictingBudgetsError, DataError, MissingValueError
+from epsilons.ladder import keys
 from epsilons.tally.grid import GRID
 from epsilons.types import Floats, Integers
 
@@ -22,6 +23,7 @@ __all__ = [
     "check_people",
     "check_size",
     "checked",
+    "levels_of",
     "on_rungs",
     "standing",
     "usable",
@@ -218,6 +220,22 @@ def standing(groups: Groups, rungs: Floats) -> Integers:
             "Give the rows on another engine, such as Polars, PyArrow or DuckDB."
         )
     return order
+
+
+def levels_of(epsilon: Floats | float, size: int) -> tuple[Floats, Integers]:
+    """Return the smallest budget of each level, and the level of each of so many parts.
+
+    Args:
+        epsilon: the budget of each part (anything that is not >= 0 is a bad one), or of all.
+        size: how many parts there are.
+    """
+    if isinstance(epsilon, float):
+        return np.array([epsilon]), np.zeros(size, dtype=np.int64)
+    epsilon = np.where(epsilon >= 0.0, epsilon, BAD_BUDGET)
+    found, level_of = np.unique(keys(epsilon), return_inverse=True)
+    levels = np.full(found.size, np.inf)
+    np.minimum.at(levels, level_of, epsilon)
+    return levels, level_of
 
 
 def check_people(groups: Groups, names: Names, unit: int) -> None:

@@ -15,9 +15,9 @@ from typing import Any, Final
 import numpy as np
 
 from epsilons.errors import ArgumentError, DataError, MissingValueError
-from epsilons.tally.cells import LARGEST_TABLE, CellTally, levels_of, people_of
+from epsilons.tally.cells import LARGEST_TABLE, CellTally, people_of
 from epsilons.tally.grid import GRID, HALF
-from epsilons.tally.levels import Names, check_people, check_size, standing
+from epsilons.tally.levels import Names, check_people, check_size, levels_of, standing
 from epsilons.types import Floats, Integers
 
 __all__ = [

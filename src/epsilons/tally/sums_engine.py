@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from epsilons.ladder import Ladder
 from epsilons.tally.adding import added_up
 from epsilons.tally.collect import collected
 from epsilons.tally.columns import Columns
@@ -21,8 +22,10 @@ from epsilons.tally.expressions import (
     Total,
     belongs_to_nobody,
     budget_and_person,
+    double,
     few_budgets,
     floats,
+    plain_budget,
     put_on_rungs,
     rungs_put_off,
     with_key,
@@ -33,12 +36,15 @@ from epsilons.tally.grid import GRID, HALF, Rule
 from epsilons.tally.grid_engine import (
     SQUARES,
     Square,
+    in_sql,
     is_moderate,
     steps_by_sizes,
     within_reach,
 )
 from epsilons.tally.ieee import finite, less_itself_is_0
-from epsilons.tally.levels import BAD_BUDGET, MOST_ROWS, SumGroups
+from epsilons.tally.labels_engine import as_floats
+from epsilons.tally.levels import MOST_ROWS, SumGroups, levels_of
+from epsilons.tally.sql import dialect_of
 from epsilons.types import Integers
 
 if TYPE_CHECKING:
@@ -108,35 +114,38 @@ def gathered(
     """
     grouped, folded = isinstance(table.epsilon, str), table.person is not None
 
-    def run() -> nw.DataFrame[Any]:
+    def run() -> tuple[nw.DataFrame[Any], Ladder | None]:
         own, later = rungs_put_off(table)
         few = later is not None or (grouped and not folded and few_budgets(own))
         each = people(own)
         if few:
             groups = added_up(each, ["e"], _totals(each, also), table.passed)
+            if engine_of(groups).streams:
+                return collected(groups, table.passed), later
             each = put_on_rungs(groups, later)
         query = _by_level(each, table, also, grouped=grouped, folded=folded)
-        return collected(query, table.passed)
+        return collected(query, table.passed), None
 
-    result = guarded(run, *table.failure)
-    nothing: Integers = np.zeros(len(result), dtype=np.int64)
+    result, later = guarded(run, *table.failure)
+    epsilon = as_floats(result["e"]) if grouped else float(table.epsilon)
+    if later is not None and not isinstance(epsilon, float):
+        epsilon = later.of(epsilon)
+    levels, level_of = levels_of(epsilon, len(result))
 
     def total(name: str) -> Integers:
-        if name not in result.columns:
-            return nothing
-        # In SQL the sum of nothing is null.
-        return np.array([number or 0 for number in result[name].to_list()], dtype=np.int64)
+        found = np.zeros(levels.size, dtype=np.int64)
+        if name in result.columns:
+            # In SQL the sum of nothing is null.
+            numbers = [number or 0 for number in result[name].to_list()]
+            np.add.at(found, level_of, np.array(numbers, dtype=np.int64))
+        return found
 
-    if isinstance(table.epsilon, str):
-        levels = np.array(result["level"].to_list(), dtype=np.float64)
-    else:
-        levels = np.array([table.epsilon])
     groups = SumGroups(
         levels=levels,
-        people=total("people"),
-        sums=total("sums"),
-        missing=total("rows") - total("valid"),
-        conflicts=total("conflicts"),
+        people=total("size"),
+        sums=total("x"),
+        missing=total("rows" if folded else "size") - total("valid"),
+        conflicts=total("conflict"),
         nobody=total("nobody"),
         most=total("most"),
     )
@@ -145,6 +154,12 @@ def gathered(
 
 def _rows(table: Columns, bounds: tuple[float, float], rule: Rule | None) -> nw.LazyFrame[Any]:
     """Put every row on the grid: `x`, `valid`, `e`, and `who`: see `on_grid`."""
+    sql = dialect_of(table.frame)
+    if sql is not None and rule is None and table.ladder is None and table.person is None:
+        value, others = double(table, table.values, sql), plain_budget(table, sql)
+        found = in_sql(table.frame, value, bounds, others)
+        if found is not None:
+            return found
     return table.frame.select(*on_grid(table, bounds, rule), *budget_and_person(table))
 
 
@@ -323,23 +338,16 @@ def _by_level(
     """Add people up by level: a few rows, whatever the size of the data."""
     import narwhals as nw
 
-    sized = "size" in people.collect_schema()
-    totals: dict[str, Total] = {
-        "people": ("size", "sum") if sized else ("", "rows"),
-        "sums": ("x", "sum"),
-        "valid": valid_rows(people),
-        **{name: (name, "sum") for name in also},
-    }
+    totals = _totals(people, also)
+    if "size" in people.collect_schema():
+        totals["size"] = ("size", "sum")
     if folded:
         totals["rows"] = ("rows", "sum")
         totals["most"] = ("rows", "max")
-        totals["conflicts"] = ("conflict", "sum")
-        totals["nobody"] = ("nobody", "sum")
+        totals |= {name: (name, "sum") for name in ("conflict", "nobody")}
     wholes = [nw.col(name).cast(nw.Int64) for name in totals]
-    if not folded:
-        wholes.append(nw.col("people").cast(nw.Int64).alias("rows"))
     if not grouped:
-        return added_up(people, [], totals, table.passed).select(*wholes)
-    totals["level"] = ("e", "min")
-    levels = added_up(with_key(people), ["key"], totals, table.passed)
-    return levels.select(*wholes, nw.col("level").fill_null(BAD_BUDGET))
+        return added_up(people, [], totals, table.passed, bounded=True).select(*wholes)
+    totals["e"] = ("e", "min")
+    levels = added_up(with_key(people), ["key"], totals, table.passed, bounded=True)
+    return levels.select(*wholes, "e")
