@@ -74,7 +74,7 @@ def _added_up_by_spark(native: Any, keys: Sequence[str], texts: Sequence[str]) -
 DIALECTS: Final[dict[Kind, Dialect]] = {
     "duckdb": Dialect(
         '"',
-        # Read as a decimal, a number would be rounded twice.
+        # Read as text: a decimal of many digits might be rounded twice.
         "'{}'::DOUBLE",
         lambda native, texts: native.project(", ".join(texts)),
         lambda native, keys, texts: native.aggregate(", ".join([*keys, *texts]), ", ".join(keys)),
