@@ -28,6 +28,10 @@ LABELS: Final = (str, int, float, tuple, datetime.date, np.generic)
 """What the columns of a frame of pandas are called."""
 
 
+DOTS: Final = {".": "·", "`": "ˋ"}
+"""What a name may not have in it where Narwhals asks Spark for a column, and what stands for it."""
+
+
 @dataclass(frozen=True, eq=False)
 class Asked:
     """What the user gave, without what only frames of pandas have.
@@ -83,8 +87,35 @@ def asked(
     if kind == "dask":
         _refuse_objects(given)
     if kind in ("duckdb", "spark"):
-        _wanted(given, guarded(lambda: list(data.columns), DataError, UNUSABLE))
+        columns = guarded(lambda: list(data.columns), DataError, UNUSABLE)
+        wanted = _wanted(given, columns)
+        if kind == "spark" and wanted:
+            return _without_dots(given, columns, wanted)
     return given
+
+
+def _without_dots(given: Asked, columns: list[str], wanted: list[str]) -> Asked:
+    """Rename columns of Spark that it would take for parts of others: a.b for the b of a."""
+    new: dict[str, str] = {}
+    for column in wanted:
+        if any(sign in column for sign in DOTS):
+            new[column] = "".join(DOTS.get(sign, sign) for sign in column)
+            while new[column] in (*columns, *list(new.values())[:-1]):
+                new[column] += "'"
+    if not new:
+        return given
+
+    def called(column: Any) -> Any:
+        return new.get(column, column) if isinstance(column, str) else column
+
+    return replace(
+        given,
+        values=called(given.values),
+        epsilon=called(given.epsilon),
+        person=called(given.person),
+        marks={parameter: called(column) for parameter, column in given.marks.items()},
+        data=given.data.toDF(*map(called, columns)),
+    )
 
 
 def _of_rows(epsilon: Any, person: Any) -> Any:
