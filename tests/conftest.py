@@ -145,7 +145,7 @@ def day() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A local Spark session. Tests that ask for it are in one file, hence in one worker."""
+    """A local Spark session, one for each worker: files stay together."""
     java = shutil.which("java") or os.environ.get("JAVA_HOME")
     if not (java and importlib.util.find_spec("pyspark")):
         needs.lacking("PySpark needs Java 17 and the package pyspark, and one of them is not here")
