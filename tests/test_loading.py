@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 import json
 import subprocess
 import sys
+import typing
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -178,3 +180,11 @@ def test_a_class_is_looked_for_in_no_other_room() -> None:
         "try: frozen.from_plain({'is': 'cli.Thing'})\n"
         "except errors.ArgumentError: pass"
     )
+
+
+def test_types_of_releases_can_be_asked_for() -> None:
+    """What is loaded later has a name in the module all the same."""
+    assert "estimate" in typing.get_type_hints(ep.Release)
+    for name, method in inspect.getmembers(ep.Release, inspect.isfunction):
+        if name != "plot":  # its type is that of a library which need not be there
+            assert typing.get_type_hints(method) is not None

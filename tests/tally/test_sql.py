@@ -41,10 +41,11 @@ NAMES = [
     "{0}",
     "ε",
 ]
+CASES = ["A.B", "a·b", "other"]
 OUR_OWN = ["x", "e", "key", "v", "size", "valid", "of"]
 
 
-@pytest.mark.parametrize("names", [NAMES, OUR_OWN], ids=["odd", "ours"])
+@pytest.mark.parametrize("names", [NAMES, CASES, OUR_OWN], ids=["odd", "cases", "ours"])
 def test_names_are_names(put: Put, names: list[str]) -> None:
     rng = np.random.default_rng(3)
     given = {

@@ -27,10 +27,10 @@ from epsilons.risk.spread import Spread
 from epsilons.types import Floats
 
 if TYPE_CHECKING:
-    from epsilons.release import grouped, moments, quantiles
-    from epsilons.release.kinds import AnyEstimate
+    from epsilons.release import grouped, kinds, moments, quantiles
 else:
     grouped = later("epsilons.release.grouped")
+    kinds = later("epsilons.release.kinds")
     moments = later("epsilons.release.moments")
     quantiles = later("epsilons.release.quantiles")
 
@@ -80,7 +80,7 @@ class Release(Tabled, Shown, Derived):
 
     LATER: ClassVar = ("ledger",)
     statistic: str
-    estimate: AnyEstimate
+    estimate: kinds.AnyEstimate
     n: int | None
     n_is_noisy: bool = False
     method: str

@@ -23,9 +23,9 @@ from epsilons.risk.goals import Goal, Words, goal_of
 from epsilons.risk.several import WeighedTogether
 
 if TYPE_CHECKING:
-    from epsilons.release import moments
-    from epsilons.release.kinds import AnyEstimate
+    from epsilons.release import kinds, moments
 else:
+    kinds = later("epsilons.release.kinds")
     moments = later("epsilons.release.moments")
 
 __all__ = ["SHOWN", "Side", "Stakes", "answers", "side_by_side", "stakes"]
@@ -68,7 +68,7 @@ class Side(NamedTuple):
 
 
 def side_by_side(
-    estimate: AnyEstimate, words: Words, budgets: Budgets | None, neighbours: str
+    estimate: kinds.AnyEstimate, words: Words, budgets: Budgets | None, neighbours: str
 ) -> tuple[Side, ...]:
     """What a release says with each answer.
 

@@ -12,7 +12,6 @@ from epsilons.risk.assumptions import Assumption
 
 if TYPE_CHECKING:
     from epsilons.release import grouped
-    from epsilons.release.grouped import Compared, Groups, Shares
 else:
     grouped = later("epsilons.release.grouped")
 
@@ -38,12 +37,12 @@ class Tabled:
         return self._groups("groups").labels
 
     @property
-    def shares(self) -> Shares:
+    def shares(self) -> grouped.Shares:
         """The share of each group among all people, with its interval at `confidence`."""
         return self._groups("shares").shares(self.assumption, self.confidence)
 
     @property
-    def share(self) -> Shares | None:
+    def share(self) -> grouped.Shares | None:
         """The share of those who answered, or who are in the subset, with its interval.
 
         None if the mean is that of everybody.
@@ -51,10 +50,10 @@ class Tabled:
         found = getattr(self.estimate, "share", None)
         if found is None:
             raise KindError(f"share is for one number: this release is of {self.statistic}.")
-        share: Shares | None = found(self.assumption, self.confidence)
+        share: grouped.Shares | None = found(self.assumption, self.confidence)
         return share
 
-    def difference(self, first: Any, second: Any, confidence: float = 0.95) -> Compared:
+    def difference(self, first: Any, second: Any, confidence: float = 0.95) -> grouped.Compared:
         """The mean of one group minus that of another, with an interval for the difference.
 
         Args:
@@ -73,7 +72,7 @@ class Tabled:
         groups, level = self._groups("difference"), parameters.confidence(confidence)
         return replace(groups.difference(first, second, self.assumption, level), unit=self.unit)
 
-    def ratio(self, first: Any, second: Any, confidence: float = 0.95) -> Compared:
+    def ratio(self, first: Any, second: Any, confidence: float = 0.95) -> grouped.Compared:
         """The mean of one group divided by that of another, with an interval for the ratio.
 
         Args:
@@ -125,7 +124,7 @@ class Tabled:
         level = self.confidence if confidence is None else parameters.confidence(confidence)
         return tally.frame(self.estimate.table(self.assumption, level))
 
-    def _groups(self, name: str) -> Groups:
+    def _groups(self, name: str) -> grouped.Groups:
         if isinstance(self.estimate, grouped.Groups):
             return self.estimate
         raise KindError(f"{name} is for means by group: this release is of {self.statistic}.")

@@ -52,8 +52,8 @@ def added_up(
         by: what rows of one group have in common.
         totals: what is wanted of each group, by its new name.
         passed: what counts the rows that are read, where somebody looks on.
-        bounded: whether memory holds the groups of any data: those of keys of budgets are at most
-            2²¹.
+        bounded: whether they are few for any data: keys of budgets are, but for budgets above
+            2⁹⁰⁰, each of which is its own.
     """
     sql = dialect_of(rows)
     if sql is not None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-import os
 import threading
 from collections.abc import Callable
-from concurrent import futures
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from epsilons.tally.engines import engine_of
@@ -96,34 +93,21 @@ def interruptible(work: Callable[[], T], stop: Callable[[], object] | None) -> T
             ended.append(True)
             working.release()
 
-    # Python waits for the worker at its end, also if there are two interrupts.
-    begun: object = None
+    # No daemon: Python waits for it at its end, also if there are two interrupts. And a lock of its
+    # own: a thread whose `join` is interrupted is taken for ended, though it works on.
+    worker = threading.Thread(target=run, name="epsilons query")
     try:
-        begun = _worker().submit(run)
+        worker.start()
         while not ended:
             working.acquire(timeout=AGAIN)  # a wait without end hears of no signal on some systems
     except BaseException:
         given_up.set()
         # What has ended is written down: an interrupt may come when the lock was just acquired, and
         # nobody would release it again.
-        while begun is not None and not ended:
+        while worker.ident is not None and not ended:
             stop()
             working.acquire(timeout=AGAIN)
         raise
     if failed:
         raise failed[0]
     return found[0]
-
-
-@functools.cache
-def _worker() -> futures.Executor:
-    """One thread, for all queries: a new one for each takes a millisecond, which many a query does.
-
-    Whoever is not the main thread works alone, so that two queries at once are none of its concern.
-    """
-    return futures.ThreadPoolExecutor(1, thread_name_prefix="epsilons query")
-
-
-if hasattr(os, "register_at_fork"):
-    # The child of a process has none of its threads.
-    os.register_at_fork(after_in_child=_worker.cache_clear)

@@ -105,7 +105,7 @@ def _is_nobody(who: str, dtype: nw.dtypes.DType) -> nw.Expr:
 
 
 def _key(budget: nw.Expr) -> nw.Expr:
-    """Return what budgets of one level have in common, to group by: `grid.keys`, stirred.
+    """Return what budgets of one level have in common, to group by: `ladder.keys`, stirred.
 
     Stirred keys are negative, and so are none of the others, unless a budget is.
     """

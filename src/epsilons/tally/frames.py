@@ -97,11 +97,14 @@ def asked(
 def _without_dots(given: Asked, columns: list[str], wanted: list[str]) -> Asked:
     """Rename columns of Spark that it would take for parts of others: a.b for the b of a."""
     new: dict[str, str] = {}
+    taken = {column.casefold() for column in columns}  # Spark takes small letters for large ones
     for column in wanted:
         if any(sign in column for sign in DOTS):
-            new[column] = "".join(DOTS.get(sign, sign) for sign in column)
-            while new[column] in (*columns, *list(new.values())[:-1]):
-                new[column] += "'"
+            plain = "".join(DOTS.get(sign, sign) for sign in column)
+            while plain.casefold() in taken:
+                plain += "'"
+            taken.add(plain.casefold())
+            new[column] = plain
     if not new:
         return given
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from epsilons.tally.engines import Kind, engine_of
 from epsilons.tally.grid import GRID, HALF
-from epsilons.tally.sql import Dialect, dialect_of
+from epsilons.tally.sql import DIALECTS, Dialect, dialect_of
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -88,9 +88,10 @@ def in_sql(
         bounds: the lower and the upper end of the grid.
         others: what else is kept, in SQL.
     """
-    sql, steps = dialect_of(rows), STEPS.get(engine_of(rows).kind)
-    if sql is None or steps is None or not is_moderate(bounds):
+    sql = dialect_of(rows)
+    if sql is None or not is_moderate(bounds):
         return None
+    steps = STEPS[engine_of(rows).kind]
     return sql.selected(rows, [f"CAST({steps(sql, value, bounds)} AS BIGINT) AS x", *others])
 
 
@@ -123,13 +124,11 @@ STEPS: Final[dict[Kind, Callable[[Dialect, str, tuple[float, float]], str]]] = {
 
 def _in_text(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyFrame[Any]:
     """`grid.squares` in SQL, whose integers are shifted: Narwhals has no word for that."""
-    sql = dialect_of(rows)
-    if sql is None:
-        raise TypeError(f"{engine_of(rows).name} is not asked in SQL")
-    made = ["*"]
+    kind = engine_of(rows).kind
+    sql, made = DIALECTS[kind], ["*"]
     for name, valid, new in squares:
         off = f"(CAST({sql.name(name)} AS BIGINT) - {HALF})"
-        text = SHIFTED[engine_of(rows).kind].format(f"{off} * {off}", GRID.bit_length() - 1)
+        text = SHIFTED[kind].format(f"{off} * {off}", GRID.bit_length() - 1)
         if valid is not None:
             text = f"CASE WHEN {sql.name(valid)} > 0 THEN {text} ELSE 0 END"
         made.append(f"CAST({text} AS BIGINT) AS {sql.name(new)}")

@@ -87,7 +87,7 @@ def stirred(number: nw.Expr) -> nw.Expr:
 
 
 def rounded(budget: nw.Expr) -> nw.Expr:
-    """A budget of at most 2⁹⁰⁰ to 9 significant bits: `grid.keys` as an expression."""
+    """A budget of at most 2⁹⁰⁰ to 9 significant bits: `ladder.keys` as an expression."""
     product = budget * SPLITTER
     return product - (product - budget)
 
