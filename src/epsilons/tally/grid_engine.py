@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from epsilons.tally.engines import Kind, engine_of
 from epsilons.tally.grid import GRID, HALF
-from epsilons.tally.sql import DIALECTS, Dialect, dialect_of
+from epsilons.tally.sql import DIALECTS, Dialect
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -79,19 +79,17 @@ def _in_integers(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyF
 
 def in_sql(
     rows: nw.LazyFrame[Any], value: str, bounds: tuple[float, float], others: Sequence[str]
-) -> nw.LazyFrame[Any] | None:
-    """The step to the grid as one text, where an engine is asked in SQL: `x`, null if missing.
+) -> nw.LazyFrame[Any]:
+    """The step to the grid as one text, between moderate bounds: `x`, null if missing.
 
     Args:
-        rows: of any engine.
+        rows: of an engine that is asked in SQL.
         value: a column of numbers in double precision, or what makes them so, in SQL.
         bounds: the lower and the upper end of the grid.
         others: what else is kept, in SQL.
     """
-    sql = dialect_of(rows)
-    if sql is None or not is_moderate(bounds):
-        return None
-    steps = STEPS[engine_of(rows).kind]
+    kind = engine_of(rows).kind
+    sql, steps = DIALECTS[kind], STEPS[kind]
     return sql.selected(rows, [f"CAST({steps(sql, value, bounds)} AS BIGINT) AS x", *others])
 
 

@@ -155,11 +155,10 @@ def gathered(
 def _rows(table: Columns, bounds: tuple[float, float], rule: Rule | None) -> nw.LazyFrame[Any]:
     """Put every row on the grid: `x`, `valid`, `e`, and `who`: see `on_grid`."""
     sql = dialect_of(table.frame)
-    if sql is not None and rule is None and table.ladder is None and table.person is None:
+    plain = rule is None and table.ladder is None and table.person is None
+    if sql is not None and plain and is_moderate(bounds):
         value, others = double(table, table.values, sql), plain_budget(table, sql)
-        found = in_sql(table.frame, value, bounds, others)
-        if found is not None:
-            return found
+        return in_sql(table.frame, value, bounds, others)
     return table.frame.select(*on_grid(table, bounds, rule), *budget_and_person(table))
 
 

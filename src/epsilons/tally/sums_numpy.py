@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from epsilons.ladder import keys
 from epsilons.tally.arrays import Arrays
 from epsilons.tally.grid import HALF, Rule, squares, to_grid
-from epsilons.tally.levels import BAD_BUDGET, SumGroups
+from epsilons.tally.levels import BAD_BUDGET, SumGroups, levels_of
 from epsilons.tally.pairs import cut
 from epsilons.types import Booleans, Floats, Integers
 
@@ -108,11 +107,7 @@ def fold(arrays: Arrays) -> People:
         if not isinstance(epsilon, float):
             epsilon, largest = _extremes(who, epsilon, rows.size)
             conflicts = epsilon != largest
-    if isinstance(epsilon, float):
-        return People(who, rows, np.array([epsilon]), np.zeros(rows.size, np.int64), conflicts)
-    found, group_of = np.unique(keys(epsilon), return_inverse=True)
-    levels = _extremes(group_of, epsilon, found.size)[0]
-    return People(who, rows, levels, group_of, conflicts)
+    return People(who, rows, *levels_of(epsilon, rows.size), conflicts)
 
 
 def count_pairs(
