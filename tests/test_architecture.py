@@ -22,7 +22,7 @@ DRAWS = {"draw", "thin", "bytes", "bits", "permutation", "resolve", "below", "be
 SAMPLERS = {"exp_minus", "below", "below_many", "permutation", "resolve", "System", "Seeded"}
 """What `epsilons.noise` has beside laws and the type of a source."""
 
-LONGEST = 400
+LONGEST = 800
 
 KINDS_OF_LAWS = {
     name
