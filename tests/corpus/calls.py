@@ -46,43 +46,70 @@ SOFT: Final = ("optimal", "threshold", "uniform", "proportional")
 
 def mean(**more: Any) -> Call:
     return {
-        **{"ask": "mean", "values": "minutes", "bounds": RANGE, "person": "person"},
-        **{"epsilon": "epsilon", **more},
+        "ask": "mean",
+        "values": "minutes",
+        "bounds": RANGE,
+        "person": "person",
+        "epsilon": "epsilon",
+        **more,
     }
 
 
 def shares(**more: Any) -> Call:
     return {
-        **{"ask": "frequencies", "values": "mode", "categories": MODES, "person": "person"},
-        **{"epsilon": "epsilon", **more},
+        "ask": "frequencies",
+        "values": "mode",
+        "categories": MODES,
+        "person": "person",
+        "epsilon": "epsilon",
+        **more,
     }
 
 
 def bins(**more: Any) -> Call:
     return {
-        **{"ask": "frequencies", "values": "minutes", "edges": [0, 30, 60, math.inf]},
-        **{"person": "person", "epsilon": "epsilon", **more},
+        "ask": "frequencies",
+        "values": "minutes",
+        "edges": [0, 30, 60, math.inf],
+        "person": "person",
+        "epsilon": "epsilon",
+        **more,
     }
 
 
 def quantile(**more: Any) -> Call:
     return {
-        **{"ask": "quantile", "values": "minutes", "q": 0.5, "bounds": RANGE, "person": "person"},
-        **{"epsilon": "epsilon", **more},
+        "ask": "quantile",
+        "values": "minutes",
+        "q": 0.5,
+        "bounds": RANGE,
+        "person": "person",
+        "epsilon": "epsilon",
+        **more,
     }
 
 
 def variance(**more: Any) -> Call:
     return {
-        **{"ask": "variance", "values": "minutes", "bounds": RANGE, "person": "person"},
-        **{"epsilon": "epsilon", **more},
+        "ask": "variance",
+        "values": "minutes",
+        "bounds": RANGE,
+        "person": "person",
+        "epsilon": "epsilon",
+        **more,
     }
 
 
 def covariance(**more: Any) -> Call:
     return {
-        **{"ask": "covariance", "values": "minutes", "beside": "hours", "person": "person"},
-        **{"bounds": RANGE, "beside_bounds": [0, 10], "epsilon": "epsilon", **more},
+        "ask": "covariance",
+        "values": "minutes",
+        "beside": "hours",
+        "person": "person",
+        "bounds": RANGE,
+        "beside_bounds": [0, 10],
+        "epsilon": "epsilon",
+        **more,
     }
 
 
@@ -92,7 +119,10 @@ def count(**more: Any) -> Call:
 
 def publish(questions: list[Call], **more: Any) -> Call:
     return {
-        **{"ask": "publish", "questions": questions, "person": "person", "epsilon": "epsilon"},
+        "ask": "publish",
+        "questions": questions,
+        "person": "person",
+        "epsilon": "epsilon",
         **more,
     }
 
@@ -106,13 +136,19 @@ def several(*names: str) -> list[Call]:
         "quantile": {"ask": "Quantile", "values": "minutes", "q": 0.5, "bounds": RANGE},
         "variance": {"ask": "Variance", "values": "hours", "bounds": [0, 10]},
         "covariance": {
-            **{"ask": "Covariance", "values": "minutes", "beside": "hours", "bounds": RANGE},
+            "ask": "Covariance",
+            "values": "minutes",
+            "beside": "hours",
+            "bounds": RANGE,
             "beside_bounds": [0, 10],
         },
         "count": {"ask": "Count", "values": "minutes"},
         "found": {"ask": "Mean", "values": "minutes", "bounds": None},
         "groups": {
-            **{"ask": "Mean", "values": "minutes", "bounds": RANGE, "by": "place"},
+            "ask": "Mean",
+            "values": "minutes",
+            "bounds": RANGE,
+            "by": "place",
             "groups": PLACES,
         },
     }
@@ -234,7 +270,9 @@ PLANS: Final[dict[str, Call]] = {
     "mean, pac": {"loss": "pac", **SAMPLE},
     "frequencies": {"statistic": "frequencies", "categories": 4},
     "frequencies, add-remove": {
-        **{"statistic": "frequencies", "categories": 4, "neighbours": "add-remove"}
+        "statistic": "frequencies",
+        "categories": 4,
+        "neighbours": "add-remove",
     },
     "range": {"bounds": None},
     "range, add-remove": {"bounds": None, "neighbours": "add-remove"},
@@ -242,9 +280,7 @@ PLANS: Final[dict[str, Call]] = {
     "groups": {"groups": 4},
     "public groups": {"groups": 4, "groups_are": "public"},
     "local": {"model": "local", "bounds": RANGE, **SAMPLE},
-    "local frequencies": {
-        **{"model": "local", "statistic": "frequencies", "categories": 4, **SAMPLE}
-    },
+    "local frequencies": {"model": "local", "statistic": "frequencies", "categories": 4, **SAMPLE},
     "local vectors": {"model": "local", "dimension": 5, **SAMPLE},
     "several": {"questions": several("mean", "shares", "second")},
 }

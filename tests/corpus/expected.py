@@ -39,13 +39,12 @@ def facts(thing: ep.Release | ep.Releases) -> dict[str, Any]:
     """What a release says: numbers, intervals, what people spent, and what the checker says."""
     shown = [plain(tuple(row)) for row in thing.spent]
     if isinstance(thing, ep.Releases):
+        bands = {str(level): thing.band(level).each for level in CONFIDENCES}
         return {
             "each": [facts(one) for one in thing.each],
-            "bands": {
-                str(level): plain([tuple(each) for each in thing.band(level)])
-                for level in CONFIDENCES
-            },
-            **{"spent": shown, "verdict": _verdict(thing.mechanism)},
+            "bands": {level: plain(each) for level, each in bands.items()},
+            "spent": shown,
+            "verdict": _verdict(thing.mechanism),
         }
     found: dict[str, Any] = {
         "value": plain(thing.value),
@@ -87,8 +86,11 @@ def ledger_facts(ledger: ep.Ledger, people: list[Any]) -> dict[str, Any]:
         numbers = [told[name] for name in ("budget", "spent", "left")]
         accounts.append([person, *numbers, lines])
     return {
-        **{"head": ledger.head, "status": plain(status), "accounts": accounts},
-        **{"holds": found.holds, "events": found.events},
+        "head": ledger.head,
+        "status": plain(status),
+        "accounts": accounts,
+        "holds": found.holds,
+        "events": found.events,
     }
 
 

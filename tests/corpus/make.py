@@ -225,11 +225,16 @@ def make_surveys(folder: Path) -> None:
     kinds: dict[str, dict[str, Any]] = {
         "lunch": {**lunch, "invitations": 12, "closes": usual["closes"]},
         "sleep": {
-            **{**usual, "question": "How long did you sleep?", "kind": "number", "unit": "hours"},
+            **usual,
+            "question": "How long did you sleep?",
+            "kind": "number",
+            "unit": "hours",
             "bounds": [0.0, 12.0],
         },
         "way": {
-            **{**usual, "question": "How did you come here?", "kind": "one-of"},
+            **usual,
+            "question": "How did you come here?",
+            "kind": "one-of",
             "options": ["on foot", "by bus", "by car", "otherwise"],
         },
     }
@@ -282,15 +287,15 @@ def interrupted(moment: str, error: type[Exception]) -> Iterator[None]:
 
     try:
         if moment == "sheet":
-            Claim.sheet = sheet  # type: ignore[method-assign]
+            Claim.sheet = sheet  # type: ignore[method-assign, assignment]
         else:
-            Store.watch = staticmethod(watch)  # type: ignore[method-assign]
+            Store.watch = staticmethod(watch)
         yield
     except error:
         return
     finally:
         Claim.sheet = before[0]  # type: ignore[method-assign]
-        Store.watch = staticmethod(before[1])  # type: ignore[method-assign]
+        Store.watch = staticmethod(before[1])
     raise AssertionError("nothing failed")
 
 
@@ -322,7 +327,7 @@ def fill(ledger: ep.Ledger, table: Path) -> dict[str, Any]:
         held[name] = {"call": asked, "claim": claim, "state": state}
         answer = ask(asked, table, ledger=ledger.claim(name, **claim))
         held[name] |= {"stored": stored(answer), "facts": facts(answer)}
-        entry = (answer.each[0] if isinstance(answer, ep.Releases) else answer).ledger
+        entry: Any = (answer.each[0] if isinstance(answer, ep.Releases) else answer).ledger
         heads.append(entry.head)
 
     def stop(name: str, state: str, moment: str, error: type[Exception], call: Call) -> None:
