@@ -69,6 +69,12 @@ class Covariance(soft_cells.SoftQuestion):
         """Look at the rows of the first column."""
         return tally.look(self.values, **call.given, bounds=self.bounds, lowest=call.lowest)
 
+    def looks_beside(self, call: Call) -> dict[str, tally.Look]:
+        """Look at the second column."""
+        bounds = self.beside_bounds
+        found = tally.look(self.beside, **call.given, bounds=bounds, lowest=call.lowest)
+        return {"beside": found}
+
     @property
     def columns(self) -> dict[str, Any]:
         """Both columns."""
