@@ -288,14 +288,13 @@ def _refusals(found: tally.Look, refuses: str) -> tuple[str, ...]:
         found: what they hold.
         refuses: the values that the question refuses, in words; "" if it takes them all.
     """
-    gone = found.missing + (found.infinite or 0) + (found.undeclared or 0)
     reasons = {
         "fewer than two people": found.people < 2,
         "budgets that are negative, NaN or missing": found.unusable > 0,
         "a budget of 0 for everyone": found.people == found.zero > 0,
         "rows without a person": found.nobody > 0,
         "people with two budgets": found.conflicts > 0,
-        refuses: gone > 0 and refuses != "",
+        refuses: _unknown(found) > 0 and refuses != "",
     }
     return tuple(f"Would be refused: {reason}." for reason, holds in reasons.items() if holds)
 
