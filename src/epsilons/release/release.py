@@ -35,7 +35,7 @@ else:
     quantiles = later("epsilons.release.quantiles")
 
 
-@frozen.storable
+@frozen.storable("release.Release")
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Release(Tabled, Shown, Derived):
     """A published statistic. It holds no data: only what was drawn, and public facts.

@@ -25,7 +25,7 @@ _COLUMNS: Final = (
 )
 
 
-@storable
+@storable("release.Releases")
 @dataclass(frozen=True, eq=False, repr=False)
 class Releases(Shown, Sequence[Release]):
     """What was published together, in the order of the questions.
