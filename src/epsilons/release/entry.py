@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from epsilons.frozen import storable
 
 
-@storable
+@storable("release.Entry")
 @dataclass(frozen=True)
 class Entry:
     """The place of a release in a ledger.

@@ -35,9 +35,9 @@ else:
     quantiles = later("epsilons.release.quantiles")
 
 
-@frozen.storable
+@frozen.storable("release.Release")
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Release(Tabled, Shown, Derived):
+class Release(Tabled, Shown, Derived, stored.Stated):
     """A published statistic. It holds no data: only what was drawn, and public facts.
 
     Attributes:
@@ -305,6 +305,11 @@ class Release(Tabled, Shown, Derived):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that may be published, as plain data."""
+        return {**self.stated, "sides": [side._asdict() for side in self.sides]}
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """The same without `sides`, which take longer than all else: they are empty."""
         return {
             "kind": self.estimate.kind,
             **self.estimate.to_dict(self.assumption, self.confidence),
@@ -327,7 +332,7 @@ class Release(Tabled, Shown, Derived):
             "risk_is_exact": self.exact,
             "risk_kind": self.risk_kind,
             "risk_of": self.estimate.margin.numbers,
-            "sides": [side._asdict() for side in self.sides],
+            "sides": [],
             "adds_up": self.spent.ADDS_UP if self.ledger is None else "",
             "spent": [row._asdict() for row in self.spent],
             "protects": self.protects,
@@ -355,7 +360,9 @@ class Release(Tabled, Shown, Derived):
             reads its mechanism. It is as trustworthy as the text.
 
         Raises:
-            ArgumentError: the text is not the JSON of a release, or of another version.
+            ArgumentError: the text is not the JSON of a release, or of another version; or it
+                shows a number or a sentence that the release in it does not say. Words that
+                belong to a version, such as warnings, are left to `epsilons.verify.published`.
         """
         return stored.read(text, "release", cls)
 

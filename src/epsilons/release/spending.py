@@ -39,7 +39,7 @@ class Spent(NamedTuple):
     kept: float
 
 
-@storable
+@storable("release.Expected")
 @dataclass(frozen=True, eq=False)
 class Expected:
     """How many people are expected at which budgets, where who is there is private.
@@ -111,7 +111,7 @@ class Spending(Sequence[Spent]):
         return self.rows[index]
 
 
-@storable
+@storable("release.ByLevel")
 @dataclass(frozen=True, eq=False, repr=False)
 class ByLevel(Spending):
     """What a person spends is that of the highest level that is not above their ε.
@@ -160,7 +160,7 @@ class ByLevel(Spending):
         return repr(self.rows)
 
 
-@storable
+@storable("release.AllOfIt")
 @dataclass(frozen=True, eq=False, repr=False)
 class AllOfIt(Spending):
     """Everyone spent all that they offered: so it is in the local model.

@@ -88,7 +88,7 @@ def even(bounds: Bounds, cells: int) -> Floats:
     return np.append(lo + (hi - lo) * (np.arange(cells) / cells), hi)
 
 
-@storable
+@storable("risk.TableQuantiles")
 @dataclass(frozen=True, eq=False)
 class TableQuantiles(QuantilesMargin):
     """The margin of quantiles that were read from a table of bins, of people who are public.
@@ -144,7 +144,7 @@ def _closed(
     return inverted(shares, q, edges, refutes, refutes)
 
 
-@storable
+@storable("risk.OpenQuantiles")
 @dataclass(frozen=True, eq=False)
 class OpenQuantiles(QuantilesMargin):
     """The margin of quantiles that were read from a table of bins, of an unknown number of people.
@@ -211,7 +211,7 @@ def _open(
     )
 
 
-@storable
+@storable("risk.SelectedQuantiles")
 @dataclass(frozen=True, eq=False)
 class SelectedQuantiles(QuantilesMargin):
     """The margin of quantiles that were selected, each between two that are farther out.

@@ -241,7 +241,7 @@ class SoftMoments(Margin, ABC):
         return min(self.leading(self._around(i, j), assumption), most)
 
 
-@storable
+@storable("risk.WeighedMoments")
 @dataclass(frozen=True, eq=False)
 class WeighedMoments(SoftMoments):
     """The margin of moments of people whose budgets are public.
@@ -293,7 +293,7 @@ class WeighedMoments(SoftMoments):
         return float(unit) * reach * reach
 
 
-@storable
+@storable("risk.RatioMoments")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioMoments(Behind, SoftMoments):
     """The margin of moments of an unknown number of people.
