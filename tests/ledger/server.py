@@ -53,7 +53,7 @@ def running() -> Iterator[str]:
     data = folder / "data"
     make = _as_other(str(where / "initdb"), "-D", str(data), "-A", "trust", "-U", "epsilons")
     subprocess.run([*make, "-E", "UTF8", "--no-sync"], check=True, capture_output=True, cwd=folder)
-    start = _as_other(str(where / "postgres"), "-D", str(data), "-k", str(folder), "-F")
+    start = _as_other(str(where / "postgres"), "-D", str(data), "-k", str(folder))
     quiet = ["-c", "listen_addresses=", "-c", "max_connections=60", "-c", "log_min_messages=fatal"]
     server = subprocess.Popen(
         [*start, *quiet], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
 import epsilons as ep
 from epsilons import corridor
-from epsilons.errors import EpsilonsError
+from epsilons.errors import ClaimError, EpsilonsError, LedgerError
 from epsilons.ledger.store import Store
 
 N = 80
@@ -138,3 +140,110 @@ def run_crowd(where: str, processes: int, rounds: int) -> list[list[str]]:
     for worker in workers:
         worker.join()
     return results
+
+
+def busy(ledger: ep.Ledger, number: int, rounds: int) -> dict[str, str]:
+    """Release, be refused, look, enrol, withdraw and erase in turn; the answers by their names."""
+    answers: dict[str, str] = {}
+
+    def asked(name: str, person: list[str], bounds: Any) -> None:
+        claim = ledger.claim(name, at_most=0.02)
+        release = ep.mean(X, bounds=bounds, person=person, ledger=claim)
+        answers[name] = release.to_json()
+
+    def refused(error: type[Exception], call: Callable[[], object]) -> None:
+        try:
+            call()
+        except error:
+            return
+        raise AssertionError("it was not refused")
+
+    for turn in range(rounds):
+        name = f"{number} of {turn}"
+        asked(name, WHO, None if turn % 5 == 4 else (0, 1))
+        guest = f"guest {number} of {turn}"
+        refused(ClaimError, lambda: asked(name, WHO, (0, 2)))  # noqa: B023
+        refused(LedgerError, lambda: asked(f"{name} again", [*WHO[1:], guest], (0, 1)))  # noqa: B023
+        ledger.enrol(person=[guest], epsilon=1.0)
+        ledger.status()
+        refused(LedgerError, lambda: ledger.enrol(person=[guest], epsilon=2.0))  # noqa: B023
+        refused(LedgerError, lambda: ledger.erase(guest))  # noqa: B023
+        ledger.withdraw(guest)
+        ledger.erase(guest)
+    return answers
+
+
+def in_threads(ledger: ep.Ledger, threads: int, rounds: int) -> list[dict[str, str]]:
+    """What each of several threads released on one ledger."""
+    answers: list[dict[str, str]] = []
+    failures: list[BaseException] = []
+
+    def run(number: int) -> None:
+        try:
+            answers.append(busy(ledger, number, rounds))
+        except BaseException as failure:
+            failures.append(failure)
+
+    workers = [threading.Thread(target=run, args=(number,)) for number in range(threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    for failure in failures:
+        raise failure
+    return answers
+
+
+def forking(where: str, children: int, rounds: int, told: Connection) -> None:
+    """Use a ledger, fork while another thread is using it, and use it in all processes.
+
+    The engine of tables, which is not made to be forked, is first used afterwards.
+    """
+    ledger = ep.Ledger(where)
+    ended = threading.Event()
+
+    def look() -> None:
+        while not ended.is_set():
+            ledger.status()
+            with ledger._book.store.write():
+                pass
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    pipes = []
+    for number in range(children):
+        here, there = os.pipe()
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                with ledger, os.fdopen(there, "w") as out:
+                    json.dump(busy(ledger, number, rounds), out)
+                code = 0
+            finally:
+                os._exit(code)
+        os.close(there)
+        pipes.append((child, here))
+    mine = busy(ledger, children, rounds)
+    answers = [mine]
+    codes = []
+    for child, here in pipes:
+        with os.fdopen(here) as told_here:
+            text = told_here.read()
+        codes.append(os.waitpid(child, 0)[1])
+        answers.append(json.loads(text or "{}"))
+    ended.set()
+    looking.join()
+    ledger.check().require()
+    told.send((codes, answers))
+
+
+def run_forking(where: str, children: int, rounds: int) -> tuple[list[int], list[dict[str, str]]]:
+    """How forked processes ended, and what each of them and the one that forked released."""
+    here, there = PROCESSES.Pipe(duplex=False)
+    process = PROCESSES.Process(target=forking, args=(where, children, rounds, there))
+    process.start()
+    there.close()
+    found: tuple[list[int], list[dict[str, str]]] = here.recv()
+    process.join()
+    return found
