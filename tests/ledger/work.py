@@ -147,7 +147,7 @@ def busy(ledger: ep.Ledger, number: int, rounds: int) -> dict[str, str]:
     answers: dict[str, str] = {}
 
     def asked(name: str, person: list[str], bounds: Any) -> None:
-        claim = ledger.claim(name, at_most=0.02)
+        claim = ledger.claim(name, at_most=30)
         release = ep.mean(X, bounds=bounds, person=person, ledger=claim)
         answers[name] = release.to_json()
 
