@@ -6,7 +6,7 @@ import difflib
 import functools
 import math
 import unicodedata
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import pairwise
 from typing import Any, Final, ParamSpec, TypeVar
 
@@ -60,6 +60,10 @@ _TURNS: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u206
 """Characters that turn the direction of what follows, beyond their own line."""
 
 
+_CLOSE: Final = 0.65
+"""How similar a word must be to be suggested. At 0.6, "epsilon" is taken for "region"."""
+
+
 def choice(name: str, value: object, allowed: Collection[str] | None = None) -> str:
     """Return `value` if parameter `name` takes it.
 
@@ -74,11 +78,33 @@ def choice(name: str, value: object, allowed: Collection[str] | None = None) -> 
     words = CHOICES[name] if allowed is None else tuple(allowed)
     if isinstance(value, str) and value in words:
         return value
-    close = difflib.get_close_matches(value, words, n=1) if isinstance(value, str) else []
-    hint = f" Did you mean {close[0]!r}?" if close else ""
     raise ArgumentError(
-        f"{name}={value!r} is not known. It can be {', '.join(map(repr, words))}.{hint}"
+        f"{name}={value!r} is not known. It can be {', '.join(map(repr, words))}."
+        f"{did_you_mean(value, words)}"
     )
+
+
+def did_you_mean(given: object, known: Iterable[str]) -> str:
+    """The known word that is meant by another one, as a question; "" if none is close.
+
+    Case does not count, and an abbreviation is closer than a word of similar letters: "epsilon"
+    means "eps" rather than "region".
+    """
+    if not isinstance(given, str):
+        return ""
+    folded: dict[str, str] = {}
+    for word in known:
+        folded.setdefault(word.casefold(), word)
+    mine = given.casefold()
+    short = [word for word in folded if len(word) > 1 and mine.startswith(word)]
+    long = [word for word in folded if len(mine) > 1 and word.startswith(mine)]
+    close = [
+        *([mine] if mine in folded else []),
+        *sorted(short, key=len, reverse=True),
+        *sorted(long, key=len),
+        *difflib.get_close_matches(mine, folded, n=1, cutoff=_CLOSE),
+    ]
+    return f" Did you mean {folded[close[0]]!r}?" if close else ""
 
 
 def loss_of_a_mean(value: str) -> str:

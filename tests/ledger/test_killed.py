@@ -44,9 +44,14 @@ def killed(where: str, kind: str, **when: int) -> None:
             # Prepaid what was offered, and no way to draw again.
             offered = [budget / 2 for budget in EPSILON]
             assert before == pytest.approx(offered, abs=1e-8)
-            with pytest.raises(ClaimError, match="Choose another name"):
+            with pytest.raises(ClaimError, match="its process ended while it was"):
                 WORK[kind](ledger)
             assert balances(ledger) == before
+            # It can be closed: what was offered stays paid, and nothing is left half done.
+            ledger.abandon("a")
+            assert balances(ledger) == before
+            assert [each.state for each in ledger.history()] == ["failed"]
+            ledger.check().require()
             return
         assert state in ("none", "open", "settled")
         assert (max(before) > 0) == (state == "settled")

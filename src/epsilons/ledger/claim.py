@@ -72,7 +72,7 @@ class Claim:
         self._name = checked_name(name)
         self._rule = rule
         self._live = threading.Lock()
-        self._question = ""
+        self._question: tuple[str, ...] = ("",)
         self._number = 0
         self._mine = False
         self._held: tuple[str, ...] = ()
@@ -88,11 +88,12 @@ class Claim:
         """What is private in this ledger."""
         return self._book.neighbours
 
-    def open(self, question: str) -> Releases | None:
+    def open(self, question: str, *former: str) -> Releases | None:
         """Begin the release, or return what was settled under its name.
 
         Args:
             question: a hash of all arguments, and of no data.
+            former: hashes that earlier versions made of the same arguments.
 
         Raises:
             ClaimError: the name stands for another question, or can be used no more; or another
@@ -104,7 +105,7 @@ class Claim:
                 f"name={self._name!r}: another thread is using this claim. Make one for each with "
                 "ledger.claim(…)."
             )
-        self._question, self._mine = question, False
+        self._question, self._mine = (question, *former), False
         try:
             before = self._begun()
         except BaseException:
@@ -138,7 +139,8 @@ class Claim:
         self._store.run(
             "INSERT INTO releases (number, name, question, state, at_most, part, whole, opened) "
             "VALUES (?, ?, ?, 'open', ?, ?, ?, ?)",
-            *(number, self._name.strip(), self._question, rule.at_most, rule.part, rule.whole, at),
+            *(number, self._name.strip(), self._question[0], rule.at_most, rule.part, rule.whole),
+            at,
         )
         self._book.seal("opened", number, at)
         return number
@@ -155,7 +157,7 @@ class Claim:
         """
         again = f"name={self._name!r} stands in the ledger for"
         abandon = f"ledger.abandon({found.name!r})"
-        if found.question != self._question:
+        if found.question not in self._question:
             advice = "Ask the same one to have its answer again, or choose another name."
             if found.state == "open":
                 advice = (

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from epsilons.report.phrases import compared, few_at_each, held_back, weak_budgets
     from epsilons.report.plain import to_json
     from epsilons.report.plan_data import Data, ForecastData, PlanData
-    from epsilons.report.screen import table
+    from epsilons.report.screen import table, wrapped
     from epsilons.report.several import names_of
 else:
     __getattr__, __dir__ = names(
@@ -51,7 +51,7 @@ else:
             "phrases": ("compared", "few_at_each", "held_back", "weak_budgets"),
             "plain": ("to_json",),
             "plan_data": ("Data", "ForecastData", "PlanData"),
-            "screen": ("table",),
+            "screen": ("table", "wrapped"),
             "several": ("names_of",),
         },
     )
@@ -87,6 +87,7 @@ __all__ = [
     "text",
     "to_json",
     "weak_budgets",
+    "wrapped",
     "write_page",
     "write_picture",
 ]

@@ -36,6 +36,7 @@ class Covariance(soft_cells.SoftQuestion):
     """
 
     statistic: ClassVar[str] = "covariance"
+    KIND: ClassVar[str] = "Covariance"
     describes: ClassVar[str] = "how two columns of {file} are related"
     unplanned: ClassVar[str] = (
         'statistic="covariance" has no plan of its own: its weights are those of nine categories. '
@@ -67,6 +68,12 @@ class Covariance(soft_cells.SoftQuestion):
     def look(self, call: Call) -> tally.Look:
         """Look at the rows of the first column."""
         return tally.look(self.values, **call.given, bounds=self.bounds, lowest=call.lowest)
+
+    def looks_beside(self, call: Call) -> dict[str, tally.Look]:
+        """Look at the second column."""
+        bounds = self.beside_bounds
+        found = tally.look(self.beside, **call.given, bounds=bounds, lowest=call.lowest)
+        return {"beside": found}
 
     @property
     def columns(self) -> dict[str, Any]:

@@ -6,7 +6,6 @@ they are handed over as arrays, some at a time, read once, and never all at once
 
 from __future__ import annotations
 
-import difflib
 import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,6 +13,7 @@ from functools import partial, reduce
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from epsilons import parameters
 from epsilons.errors import ArgumentError, ColumnError, DataError, EpsilonsError, FileError
 from epsilons.tally.chunks import (
     FEW,
@@ -145,11 +145,9 @@ def _check(frame: Any, columns: Mapping[str, Content], failure: Failure) -> None
 
 def _unknown(name: str, columns: list[str]) -> str:
     """Say that a column is not there, and which are."""
-    close = difflib.get_close_matches(name, columns, n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
     more = ", …" if len(columns) > 20 else ""
     return (
-        f"{name!r} is not a column of data.{hint} "
+        f"{name!r} is not a column of data.{parameters.did_you_mean(name, columns)} "
         f"The columns are {', '.join(map(repr, columns[:20])) or 'none'}{more}."
     )
 
