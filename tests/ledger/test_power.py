@@ -85,6 +85,8 @@ def test_every_connection_syncs_folders_and_overwrites_what_is_deleted(
 
     def connected(*given: object, **named: object) -> sqlite3.Connection:
         made.append(connect(*given, **named))  # type: ignore[call-overload]
+        for default in ("secure_delete = OFF", "synchronous = OFF"):
+            made[-1].execute(f"PRAGMA {default}")  # as a library may have been compiled
         return made[-1]
 
     monkeypatch.setattr(sqlite3, "connect", connected)

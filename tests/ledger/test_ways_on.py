@@ -229,7 +229,9 @@ def test_people_who_were_erased_are_not_to_be_enrolled(ledger: ep.Ledger) -> Non
     ledger.erase("p0")
     with pytest.raises(LedgerError, match=r"1 of them withdrew and were erased. Leave their rows"):
         mean(ledger)
-    with pytest.raises(LedgerError, match=r"1 people of the data have no account in the ledger. En"):
+    with pytest.raises(
+        LedgerError, match=r"1 people of the data have no account in the ledger. En"
+    ):
         ep.mean(X, bounds=(0, 1), person=["x", *WHO[1:]], ledger=ledger.claim("a", at_most=1))
     assert ledger.history() == ()
 

@@ -247,3 +247,38 @@ def run_forking(where: str, children: int, rounds: int) -> tuple[list[int], list
     found: tuple[list[int], list[dict[str, str]]] = here.recv()
     process.join()
     return found
+
+
+def making(where: str, step: int, told: Connection) -> None:
+    """Make a ledger, and be killed at a step; tell what came of it."""
+    steps: list[str] = []
+
+    def watch(name: str) -> None:
+        steps.append(name)
+        if len(steps) == step:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    Store.watch = staticmethod(watch)
+    try:
+        ep.Ledger.create(where).close()
+        told.send((len(steps), "made"))
+    except EpsilonsError as error:
+        told.send((len(steps), f"{type(error).__name__}: {error}"))
+
+
+def run_making(where: str, step: int = 0, processes: int = 1) -> list[tuple[int, str] | None]:
+    """What processes that make the same ledger at once tell; None of those that were killed."""
+    pipes = [PROCESSES.Pipe(duplex=False) for _ in range(processes)]
+    workers = [PROCESSES.Process(target=making, args=(where, step, pipe[1])) for pipe in pipes]
+    for worker in workers:
+        worker.start()
+    found: list[tuple[int, str] | None] = []
+    for here, there in pipes:
+        there.close()
+        try:
+            found.append(here.recv())
+        except EOFError:
+            found.append(None)
+    for worker in workers:
+        worker.join()
+    return found

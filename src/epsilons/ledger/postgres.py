@@ -73,7 +73,9 @@ class PostgreSQL(Store):
 
     def has_tables(self) -> bool:
         """Whether the schema of this connection holds a ledger."""
-        return self.rows("SELECT to_regclass('ledger')")[0][0] is not None
+        # A look at the rows of the catalog: names that were not there a moment ago are cached.
+        sql = "SELECT count(*) FROM pg_class WHERE relname = 'ledger' AND pg_table_is_visible(oid)"
+        return bool(self.rows(sql)[0][0])
 
     def _begin(self, *, write: bool) -> None:
         connection = self._connection
