@@ -281,7 +281,8 @@ class Claim:
         Raises:
             ClaimError: somebody else used the name meanwhile.
             PrivacyError: an account would be overdrawn: nothing was drawn.
-            StorageError: the database failed: nothing was released.
+            StorageError: the database failed: nothing was released, and where everyone has paid,
+                the message says so.
         """
         settled = self._staged(released) if charge is None else self._at_once(charge, released)
         if self._live.locked():
