@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 import sqlite3
@@ -102,6 +103,24 @@ def test_every_connection_syncs_folders_and_overwrites_what_is_deleted(
             (connection,) = ledger._book.store._idle
             assert connection.execute(f"PRAGMA {pragma}").fetchone() == (value,)
     assert len(made) == 3  # to make it, to open it, and after the second was gone
+
+
+def test_a_new_file_is_synced_in_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    fsync = os.fsync
+
+    def noted(file: int) -> None:
+        synced.append(os.fstat(file).st_ino)
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    (tmp_path / "empty.db").touch()
+    for name in ("ledger.db", "empty.db"):
+        synced.clear()
+        ep.Ledger.create(tmp_path / name).close()
+        assert synced == [tmp_path.stat().st_ino]
 
 
 def test_a_server_that_does_not_write_to_its_disk_is_refused() -> None:
