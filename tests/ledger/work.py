@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import multiprocessing
 import os
@@ -50,6 +51,44 @@ def enrol(ledger: ep.Ledger) -> str:
     return str(ledger.enrol(person=[*WHO, "new"], epsilon=[*more, 1.0], consent="yes"))
 
 
+def refused(ledger: ep.Ledger) -> str:
+    """Be refused before anything is drawn, and let the claim go."""
+    try:
+        mean_of_strangers(ledger)
+    except LedgerError as error:
+        return str(error)
+    raise AssertionError("it was not refused")
+
+
+def mean_of_strangers(ledger: ep.Ledger) -> None:
+    claim = ledger.claim("strangers", share=1 / 4)
+    ep.mean(X, bounds=(0, 1), person=["stranger", *WHO[1:]], ledger=claim)
+
+
+def leave(ledger: ep.Ledger) -> str:
+    """Withdraw, be erased, and come back with what one had."""
+    with contextlib.suppress(LedgerError):  # if it was interrupted after an erasure
+        ledger.withdraw("p0")
+        ledger.erase("p0")
+    ledger.enrol(person=["p0"], epsilon=EPSILON[:1], consent="came back")
+    return str(ledger.account("p0").budget)
+
+
+def close(ledger: ep.Ledger) -> str:
+    """Give up releases that were left open, and while they were drawn."""
+    for each in ledger.history():
+        if each.state in ("open", "drawing"):
+            ledger.abandon(each.name)
+    return str([each.state for each in ledger.history()])
+
+
+OTHER: dict[str, Callable[[ep.Ledger], str]] = {
+    "refused": refused,
+    "leave": leave,
+    "close": close,
+}
+"""What else is done to a ledger that processes are killed at."""
+
 WORK: dict[str, Callable[[ep.Ledger], str]] = {
     "mean": mean,
     "shares": shares,
@@ -91,7 +130,7 @@ def doomed(where: str, kind: str, step: int, between: int, told: Connection) -> 
     Store.watch = staticmethod(watch)
     way: Any = corridor._Way
     way._next = counted
-    result = WORK[kind](ledger)
+    result = {**WORK, **OTHER}[kind](ledger)
     told.send((steps, result))
 
 

@@ -257,14 +257,16 @@ class Claim:
             tidy(self._store)
 
     def _carry_out(self, write: Callable[[], T]) -> T:
-        """Write down what became of a release. Where the database fails, it is due from then on."""
+        """Write down what became of a release.
+
+        Where the database fails, or somebody interrupts it, that is due from then on: it is done
+        when the release is asked for again.
+        """
         due = self._book.due
+        due[self._number] = write
         try:
             done = write()
-        except StorageError:
-            due[self._number] = write
-            raise
-        except BaseException:
+        except ClaimError:  # it is not ours any more
             due.pop(self._number, None)
             raise
         due.pop(self._number, None)
