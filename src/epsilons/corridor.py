@@ -60,23 +60,36 @@ def through(
     """
     entropy = resolve(source)
     division = evenly(len(questions)) if division is None else division
-    if account is not None:
-        before = account.open(*_hashes(questions, call, division.told))
-        if before is not None:
-            return _called(before, questions)
+    if account is None:
+        ways = _led(questions, call, entropy, division)
+        return _together(ways, [way.release() for way in ways])
+    before = account.open(*_hashes(questions, call, division.told))
+    if before is not None:
+        return _called(before, questions)
+    try:
         sheet = account.sheet(call.data, call.person)
         call = replace(call, data=sheet.data, epsilon=sheet.epsilon)
-    shares = division.among(questions, call, lambda: questions[0].people(call))
-    ways = _ways(questions, [replace(call, share=share) for share in shares], entropy)
+        return _settled(_led(questions, call, entropy, division), account)
+    except BaseException:
+        account.let_go()
+        raise
 
-    def released() -> Releases:
-        return _together(ways, [way.release() for way in ways])
+
+def _led(
+    questions: Sequence[Question], call: Call, source: Source, division: Division
+) -> list[_Way]:
+    """Questions at their first step: nothing is drawn yet."""
+    shares = division.among(questions, call, lambda: questions[0].people(call))
+    return _ways(questions, [replace(call, share=share) for share in shares], source)
+
+
+def _settled(ways: list[_Way], account: Account) -> Releases:
+    """Charge, draw and keep what was drawn."""
 
     def draw() -> Settled:
-        return Settled(released(), sum_of(way.charge for way in ways))
+        releases = _together(ways, [way.release() for way in ways])
+        return Settled(releases, sum_of(way.charge for way in ways))
 
-    if account is None:
-        return released()
     known = [way.known_charge for way in ways]
     exact = [charge for charge in known if charge is not None]
     return account.settle(sum_of(exact) if len(exact) == len(known) else None, draw).releases

@@ -16,6 +16,7 @@ import epsilons as ep
 from epsilons import collector, frozen
 from epsilons.cli import study
 from epsilons.errors import ClaimError, LedgerError
+from epsilons.ledger import chain
 from epsilons.local import Reports
 from tests.corpus import calls
 from tests.corpus.asked import ask
@@ -182,12 +183,31 @@ def test_surveys_say_what_they_said(version: str, tmp_path: Path) -> None:
             assert outcome.status == (410 if name.endswith("-closed") else 201), name
 
 
+def end_of(ledger: ep.Ledger) -> str:
+    """The end of the chain as 0.2.0 showed it, under add/remove too."""
+    with ledger._book.store.read():
+        return chain.head_of(*chain.last_of(ledger._book.store))
+
+
+def without_heads(facts: dict[str, Any]) -> dict[str, Any]:
+    """What a ledger says, without heads and without how many events there are."""
+    releases = [{**each, "head": None} for each in facts["status"]["releases"]]
+    status = {**facts["status"], "head": None, "releases": releases}
+    return {**facts, "head": None, "events": None, "status": status}
+
+
 def check_ledger(where: str, expected: dict[str, Any], table: Path, *, says: bool) -> None:
     """A ledger opens and checks, and everything can be asked again as it was."""
+    last = expected["head"]
     with ep.Ledger(where) as ledger:
         found = ledger_facts(ledger, expected["people"])
+        if ledger.neighbours == "add-remove":
+            # Nothing that is shown counts events since then, and heads are other hashes.
+            assert found["events"] is None
+            found, expected = without_heads(found), without_heads(expected)
         assert not [part for part, each in found.items() if not same(each, expected[part])]
         assert found["holds"]
+        assert end_of(ledger) == last
         for head in expected["heads"][::5]:
             assert ledger.check(head=head).holds
         names = expected["names"]
@@ -198,13 +218,13 @@ def check_ledger(where: str, expected: dict[str, Any], table: Path, *, says: boo
                 assert stored(again) == held_["stored"], name
                 assert not says or same(facts(again), held_["facts"]), name
             elif held_["state"] != "open":
-                with pytest.raises(ClaimError, match="Choose another name"):
+                with pytest.raises(ClaimError, match="another name"):
                     ask(held_["call"], table, ledger=claim)
-        assert ledger.head == expected["head"]  # asking again charges nobody
+        assert end_of(ledger) == last  # asking again charges nobody
         opened = names["open"]
         drawn = ask(opened["call"], table, ledger=ledger.claim("open", **opened["claim"]))
         assert ledger.check(head=drawn.ledger.head).holds
-        assert ledger.check(head=expected["head"]).holds
+        assert ledger.check(head=last).holds
 
 
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)

@@ -288,10 +288,12 @@ class Release(Tabled, Shown, Derived, stored.Stated):
     def warnings(self) -> list[str]:
         """What a reader must not overlook, from public facts alone.
 
-        Budgets that are very large, and an assumption that is rarely true of budgets like these.
+        Budgets that are very large, an assumption that is rarely true of budgets like these, and
+        claims on a ledger that held back what others offered.
         """
         few = report.few_at_each(self.related, [row.people for row in self.spent])
-        return [*report.weak_budgets(row.epsilon for row in self.spent), *few]
+        held = report.held_back(() if self.ledger is None else self.ledger.held)
+        return [*report.weak_budgets(row.epsilon for row in self.spent), *few, *held]
 
     def _in_a_line(self) -> str:
         of = "" if self.name is None else f" of {self.name}"

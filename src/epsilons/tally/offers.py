@@ -52,7 +52,7 @@ def tag(person: object) -> bytes:
         try:
             return b"s:" + person.encode()
         except UnicodeEncodeError:
-            pass  # half of a character: no text in UTF-8
+            raise ColumnError("person is not valid text: it holds half of a character.") from None
     raise ColumnError(f"person is of type {type(person).__name__}. {IDS}")
 
 
