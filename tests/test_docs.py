@@ -12,6 +12,7 @@ import importlib
 import importlib.util
 import inspect
 import io
+import math
 import os
 import pkgutil
 import re
@@ -19,8 +20,9 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
+from fractions import Fraction
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, NamedTuple
@@ -30,6 +32,7 @@ import pytest
 from click.testing import CliRunner
 
 import epsilons
+from epsilons import Releases, corridor
 from epsilons.__main__ import cli
 from epsilons.allocation import FREQUENCY_RULES, RULES
 from epsilons.mechanisms import additive, histogram
@@ -87,6 +90,64 @@ def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 LONG = {"docs/tutorials/spark.md"}
 """Pages that take minutes."""
 
+ALTERNATIVES = {"README.md", "docs/guide.md", "docs/reports.md", "docs/quantiles.md"}
+"""Pages that show several ways to ask the same people, and say what that would cost."""
+
+ADDS_UP = "Each example stands alone: if you run several on the same people, their spending adds up"
+"""What such pages say."""
+
+SPENT: dict[str, Fraction] = {}
+"""The largest part of anyone's budget that each page has spent so far, in Python and commands."""
+
+
+@contextlib.contextmanager
+def accounted(page: str) -> Iterator[None]:
+    """Add up what a page spends of each person, as if all of its examples had the same people.
+
+    Releases that are drawn from a seed are simulations, and a ledger keeps accounts by itself.
+
+    Raises:
+        AssertionError: somebody on the page spends more than their budget.
+    """
+    through = corridor.through
+
+    def added(*arguments: Any, **named: Any) -> Releases:
+        releases = through(*arguments, **named)
+        bound = inspect.signature(through).bind(*arguments, **named).arguments
+        if releases[0].private and bound.get("account") is None:
+            levels = [each for each in releases.mechanism.levels.tolist() if 0 < each < math.inf]
+            parts = [Fraction(releases.spent(level)) / Fraction(level) for level in levels]
+            SPENT[page] = SPENT.get(page, Fraction(0)) + max(parts, default=Fraction(0))
+        return releases
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(corridor, "through", added)
+        yield
+    spent = SPENT.get(page, Fraction(0))
+    assert page in ALTERNATIVES or spent <= 1, f"{page} spends {float(spent)} of somebody's budget"
+
+
+@pytest.mark.parametrize("page", sorted(ALTERNATIVES))
+def test_pages_with_alternatives_say_that_spending_adds_up(page: str) -> None:
+    assert "tutorials" not in page
+    assert ADDS_UP in (ROOT / page).read_text("utf-8")
+
+
+def test_a_page_that_spends_more_than_budgets_is_noticed() -> None:
+    """Two questions, each of which may spend everything."""
+    asked = epsilons.Mean([0.5, 0.25], bounds=(0, 1))
+    with accounted("one"):
+        epsilons.publish([asked, asked], epsilon=[0.01, 0.01])
+    with accounted("two"):
+        epsilons.publish([asked], epsilon=[0.01, 0.01])
+    with pytest.raises(AssertionError, match=r"spends 2\.0 of"), accounted("two"):
+        epsilons.publish([asked], epsilon=[0.01, 0.01])
+    with accounted("simulated"):
+        for seed in range(2):
+            source = epsilons.Seeded(seed)
+            epsilons.mean([0.5, 0.25], epsilon=[0.01, 0.01], bounds=(0, 1), source=source)
+    assert SPENT.keys() & {"one", "simulated"} == {"one"}
+
 
 @pytest.mark.parametrize(
     "page",
@@ -119,7 +180,7 @@ def run_python(page: str) -> None:
             continue
         printed = io.StringIO()
         padded = "\n" * block.line + block.text  # so that a traceback shows the line of the page
-        with contextlib.redirect_stdout(printed):
+        with contextlib.redirect_stdout(printed), accounted(page):
             exec(compile(padded, str(ROOT / page), "exec"), namespace)
         if after and after.kind == "text":
             between = text[block.end : after.end].split("```", maxsplit=1)[0]
@@ -140,7 +201,8 @@ def test_commands_run(page: str) -> None:
             if program != "epsilons":
                 assert program in ("make", "pip", "git", "python", "cd"), command
                 continue
-            result = CliRunner().invoke(cli, arguments)
+            with accounted(page):
+                result = CliRunner().invoke(cli, arguments)
             assert result.exit_code == 0, result.output
             if shown.strip():
                 compare(page, shown, result.output)

@@ -90,11 +90,12 @@ class Account(Protocol):
     def neighbours(self) -> str:
         """What counts as a change of one person, in all releases of the ledger."""
 
-    def open(self, question: str) -> Releases | None:
+    def open(self, question: str, *former: str) -> Releases | None:
         """Begin a release.
 
         Args:
             question: a hash of all arguments, and of no data.
+            former: hashes that earlier versions made of the same arguments.
 
         Returns:
             What was released before, if the same question was settled under this name.

@@ -8,17 +8,20 @@ what the mechanism of a release declares.
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import json
 from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import fields, replace
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from epsilons import made, tally
 from epsilons.accounts import Account, Charge, Settled, sum_of
-from epsilons.errors import PrivacyError
+from epsilons.errors import ArgumentError, PrivacyError
 from epsilons.loading import later
 from epsilons.mechanisms import Composed, added_up, together
 from epsilons.noise import Source, resolve
@@ -58,7 +61,7 @@ def through(
     entropy = resolve(source)
     division = evenly(len(questions)) if division is None else division
     if account is not None:
-        before = account.open(_hash(questions, call, division.told))
+        before = account.open(*_hashes(questions, call, division.told))
         if before is not None:
             return _called(before, questions)
         sheet = account.sheet(call.data, call.person)
@@ -277,28 +280,79 @@ def _together(ways: list[_Way], made: list[dict[int, Release]]) -> Releases:
     return Releases(releases, ByLevel(levels, np.minimum(spent, levels), people), whole)
 
 
-def _hash(questions: Sequence[Question], call: Call, divided: Any = None) -> str:
-    """A hash of all arguments, and of no data: a column counts by its name, an array not at all.
+def _hashes(questions: Sequence[Question], call: Call, divided: Any = None) -> tuple[str, ...]:
+    """Hash all that is asked, and no data: a column counts by its name, an array not at all.
 
-    Titles and units say how numbers are called, and not which: they do not count. An even split is
+    Titles and units name the numbers and do not decide them: they do not count. An even split is
     not named.
-    """
 
-    def column(given: Any) -> Any:
-        return given if given is None or isinstance(given, str) else "data"
+    Returns:
+        The hash, and where 0.2.0 made another one of the same arguments, that one: it took labels
+        that are not text for data, and arrays of labels by what Python prints of them.
+    """
+    current = _digest(questions, call, divided, _column, _plain)
+    former = _digest(questions, call, divided, _text_or_data, repr)
+    return (current,) if former == current else (current, former)
+
+
+def _digest(
+    questions: Sequence[Question],
+    call: Call,
+    divided: Any,
+    column: Callable[[Any], Any],
+    plain: Callable[[Any], Any],
+) -> str:
+    """A hash of arguments, with columns and what JSON does not know written by two functions."""
 
     def arguments(question: Question) -> dict[str, Any]:
         columns = {name: column(given) for name, given in question.columns.items()}
-        return {**{name: getattr(question, name) for name in _asked_for(question)}, **columns}
+        asked = {name: getattr(question, name) for name in _asked_for(question)} | columns
+        return {question.RENAMED.get(name, name): given for name, given in asked.items()}
 
-    asked = [[type(question).__name__, arguments(question)] for question in questions]
+    asked = [[question.KIND, arguments(question)] for question in questions]
     terms = call.declared
     guess = None if terms is None or terms.guess is None else terms.guess.tolist()
     declared = terms and [terms.ladder.levels.tolist(), terms.cap, guess]
     everything = [asked, call.neighbours, column(call.person), declared]
     everything += [] if divided is None else [divided]
-    text = json.dumps(everything, sort_keys=True, default=repr)  # a label may be any constant
+    text = json.dumps(everything, sort_keys=True, default=plain)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _text_or_data(given: Any) -> Any:
+    """A column as 0.2.0 hashed it."""
+    return given if given is None or isinstance(given, str) else "data"
+
+
+def _column(given: Any) -> Any:
+    """A column by its label, with the label's type: 1, 1.0 and "1" are three columns.
+
+    A column called "data" is not an array.
+    """
+    if (isinstance(given, str) and given != "data") or not isinstance(given, tally.LABELS):
+        return _text_or_data(given)
+    if isinstance(given, tuple):
+        return {"labels": [_column(each) for each in given]}
+    label = _plain(given) if isinstance(given, np.generic) else given
+    return {"label": [type(label).__name__, str(label)]}
+
+
+def _plain(given: Any) -> Any:
+    """An argument that JSON does not know, written completely and without anything of Python's.
+
+    Raises:
+        ArgumentError: it has no such form, so no retry could be recognized by it.
+    """
+    if isinstance(given, np.generic):
+        return given.item()
+    if isinstance(given, (np.ndarray, range)):
+        return list(given)
+    if isinstance(given, (Fraction, Decimal, datetime.date, datetime.time)):
+        return repr(given)
+    raise ArgumentError(
+        f"An argument of type {type(given).__name__} cannot be written in a ledger: give text, "
+        "numbers, dates, or lists of them."
+    )
 
 
 def _asked_for(question: Question) -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import epsilons as ep
 from epsilons import corridor
 from epsilons.accounts import Charge, sum_of
 from epsilons.allocation.declared import declared_of
-from epsilons.errors import BudgetError, MissingValueError, PrivacyError
+from epsilons.errors import ArgumentError, BudgetError, MissingValueError, PrivacyError
 from epsilons.noise import Source
 from epsilons.statistics import Question
 from epsilons.statistics.call import Call
@@ -134,6 +135,84 @@ def test_the_hash_of_a_question_covers_arguments_and_no_data() -> None:
     assert hashed(MEAN, call(neighbours="add-remove")) != same
     assert hashed(ep.Mean(VALUES, bounds=(0, 1), confidence=0.9), call()) != same
     assert hashed(ep.Mean(VALUES, bounds=(0, 1), title="Shares", unit="parts"), call()) == same
+
+
+LABELLED: dict[str, tuple[Any, ...]] = {
+    "labels of columns": (0, 1, 1.0, "1", np.int64(2), ("a", 1), ("a", "1"), dt.date(2026, 1, 1)),
+    "groups": (
+        np.arange(3000),
+        np.where(np.arange(3000) == 1500, 5000, np.arange(3000)),
+        range(2999),
+        ["a", "b"],
+    ),
+}
+"""Arguments that are not text: all of each row are different questions."""
+
+
+def hashes_of(question: Question, person: Any = "who", epsilon: float = 1.0) -> tuple[str, ...]:
+    return corridor._hashes([question], Call(epsilon, object(), person, "replace"))
+
+
+def test_questions_about_different_columns_have_different_hashes_whatever_their_labels_are() -> (
+    None
+):
+    labels = LABELLED["labels of columns"]
+    for asked in (
+        [hashes_of(ep.Mean(label, bounds=(0, 1))) for label in labels],
+        [hashes_of(ep.Mean("x", bounds=(0, 1)), person=label) for label in labels],
+        [hashes_of(ep.Mean("x", bounds=(0, 1), where=label)) for label in labels],
+        [
+            hashes_of(ep.Covariance("x", label, bounds=(0, 1), beside_bounds=(0, 1)))
+            for label in labels
+        ],
+        [
+            hashes_of(ep.Mean("x", bounds=(0, 1), by="g", groups=groups))
+            for groups in LABELLED["groups"]
+        ],
+    ):
+        assert len({each[0] for each in asked}) == len(asked)
+    assert hashes_of(ep.Mean(np.int64(2), bounds=(0, 1))) == hashes_of(ep.Mean(2, bounds=(0, 1)))
+    array, column = ep.Mean(VALUES, bounds=(0, 1)), ep.Mean("data", bounds=(0, 1))
+    assert hashes_of(array)[0] != hashes_of(column)[0]
+    as_list = ep.Mean("x", bounds=(0, 1), by="g", groups=list(range(2999)))
+    as_range = ep.Mean("x", bounds=(0, 1), by="g", groups=range(2999))
+    assert hashes_of(as_list)[0] == hashes_of(as_range)[0]
+
+
+def test_what_0_2_0_settled_is_found_under_the_hash_that_it_had() -> None:
+    """The second hash is that of 0.2.0; text needs none, since its hash is the same."""
+    text = hashes_of(ep.Mean("wage", bounds=(0, 50)), person="id")
+    assert text == ("c2f74864e0461dbc52d91c3b7defcfb7022d963dbeab352e889c3d7cdaf4a917",)
+    assert (
+        hashes_of(ep.Mean(0, bounds=(0, 50)), person=1)[1]
+        == "a3309660791552f21a939a43ef0e4a4ff4ae9ed875ca0bf1843fc56aded895ba"
+    )
+    account = Recording(EPSILON)
+    first = corridor.through([MEAN], call(), ep.Seeded(1), account)
+    account._kept = {"former": first}
+    assert account.open("current", "former") is first
+
+
+def test_a_renamed_question_with_a_renamed_field_keeps_its_hash() -> None:
+    class Average(ep.Mean):
+        """A mean under another name, whose shape is called its form."""
+
+        RENAMED: ClassVar[dict[str, str]] = {"form": "shape"}
+        form = "any"
+
+    average = Average("wage", bounds=(0, 50))
+    fields = [each for each in corridor._asked_for(average) if each != "shape"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(corridor, "_asked_for", lambda _: [*fields, "form"])
+        asked = hashes_of(average)
+    assert asked == hashes_of(ep.Mean("wage", bounds=(0, 50)))
+
+
+def test_an_argument_that_cannot_be_recognized_again_is_refused_before_anything_is_opened() -> None:
+    question = ep.Mean("x", bounds=(0, 1))
+    object.__setattr__(question, "method", object())
+    with pytest.raises(ArgumentError, match="cannot be written in a ledger"):
+        hashes_of(question)
 
 
 def test_whoever_mends_a_title_does_not_pay_again() -> None:

@@ -20,7 +20,7 @@ from epsilons.risk.counted import LevelCount
 from epsilons.risk.group_pairs import Pair, Side
 from epsilons.risk.group_reach import ROWS, Reach, binned, grown
 from epsilons.risk.grouped import GroupedMeans
-from epsilons.risk.heights import Heights, inverted
+from epsilons.risk.heights import Heights, inverted, least_refuted
 from epsilons.risk.open_groups import OpenGroupedMeans
 from epsilons.risk.weighing import Weighing
 
@@ -392,3 +392,49 @@ def test_a_sample_is_within_heights_on_either_side() -> None:
     part = int(np.searchsorted(EDGES, 0.3, side="right")) - 1
     missed = (off > heights.up[index, part]) | (off < -heights.down[index, part])
     assert missed.sum() <= binom.isf(1e-9, len(off), beta)
+
+
+# The published mean lies in its own interval.
+
+
+def test_the_least_refuted_mean_is_that_of_a_fine_grid() -> None:
+    """By brute force: no mean on a fine grid is refuted less."""
+    rng = np.random.default_rng(11)
+    parts = len(EDGES) - 1
+    first = np.concatenate([-rng.uniform(0.01, 1.0, 20), 1.0 + rng.uniform(0.01, 1.0, 20)])
+    total = rng.uniform(0.05, 1.0, 40)
+    heights = Heights(rng.uniform(0.1, 1.0, (40, parts)), rng.uniform(0.1, 1.0, (40, parts)))
+    found = least_refuted(first, total, heights)
+    grid = np.linspace(0.0, 1.0, 1001)
+
+    def refuted(group: int, m: float) -> float:
+        off = first[group] - m * total[group]
+        # At an edge both parts apply: the test accepts what either accepts.
+        at = {
+            min(int(np.searchsorted(EDGES, m, side=side)) - 1, parts - 1)
+            for side in ("left", "right")
+        }
+        height = heights.up if off > 0.0 else heights.down
+        return min(abs(off) / height[group, part] for part in at if part >= 0)
+
+    for group in range(40):
+        least = min(refuted(group, m) for m in grid)
+        assert refuted(group, float(found[group])) <= least + 1e-12
+
+
+def test_a_mean_within_its_interval_replaces_one_that_was_clipped_out_of_it() -> None:
+    """Cells as noise may leave them, and the clipped quotient is outside of some intervals."""
+    rng = np.random.default_rng(3)
+    outside = 0
+    for assumption, n in product(ANSWERS, (9, 30, 300)):
+        margin = groups(*[0.0] * 40, n=n)
+        noise = rng.laplace(0.0, 2.0 * margin.weighing.scale, len(margin.drawn))
+        drawn = replace(margin, drawn=margin.drawn + noise - noise.mean())
+        low, high = drawn.intervals((0.0, 100.0), assumption, 0.95)
+        clipped = drawn.means((0.0, 100.0))
+        within = drawn.within((0.0, 100.0), assumption, 0.95)
+        assert ((low <= within) & (within <= high)).all()
+        held = (low <= clipped) & (clipped <= high)
+        np.testing.assert_array_equal(within[held], clipped[held])
+        outside += int((~held).sum())
+    assert outside > 0

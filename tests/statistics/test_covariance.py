@@ -225,6 +225,6 @@ def test_a_claim_knows_arrays_of_neither_column() -> None:
     """What is asked again is known by its arguments, and by nothing of the data."""
     call = Call.of(epsilon=1.0)
     asked = [ep.Covariance(X, second, **RANGES) for second in (Y, X)]
-    assert corridor._hash([asked[0]], call) == corridor._hash([asked[1]], call)
+    assert corridor._hashes([asked[0]], call) == corridor._hashes([asked[1]], call)
     named = [ep.Covariance("x", second, **RANGES) for second in ("y", "z")]
-    assert corridor._hash([named[0]], call) != corridor._hash([named[1]], call)
+    assert corridor._hashes([named[0]], call) != corridor._hashes([named[1]], call)

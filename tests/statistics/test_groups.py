@@ -15,7 +15,7 @@ import pytest
 import epsilons as ep
 from epsilons.errors import DataError
 from epsilons.mechanisms import Additive, ClosedHistogram, Parallel, SumAndSquares
-from epsilons.release import Release, Scalar
+from epsilons.release import Groups, Release, Scalar
 from epsilons.risk.parallel import PublicGroups
 from epsilons.statistics.steps import Draw
 from tests.statistics.grouped import (
@@ -336,3 +336,45 @@ def test_a_hundred_thousand_groups_take_less_than_three_seconds() -> None:
     assert time.process_time() - start < 3.0
     exact = [sum(int(k) * int(x) for k, x in zip(mechanism.weights, table[:, 7], strict=True))]
     assert [int(mechanism.total(table)[7])] == exact
+
+
+SMALL = {
+    "replace": (True, 30, [0.1, 0.5, 1.0]),
+    "replace, unrelated": (False, 9, [1.0, 5.0, 10.0]),
+    "add-remove": (True, 30, [0.1, 0.5, 1.0]),
+    "add-remove, unrelated": (False, 30, [1.0, 5.0, 10.0]),
+}
+"""Whether budgets are related to values, how many people there are, and their menu."""
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_the_mean_of_a_small_group_lies_in_its_own_interval(name: str) -> None:
+    """Of nine people with the value 0 one mean was published far outside its own interval."""
+    related, n, menu = SMALL[name]
+    private = {"neighbours": "add-remove", "levels": menu} if "add" in name else {}
+    seldom = 0
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        labels, budgets = rng.choice(["a", "b"], n), rng.choice(menu, n)
+        said: dict[str, Any] = {
+            "epsilon": budgets,
+            "bounds": (0, 100),
+            "related": related,
+            "source": ep.Seeded(seed),
+            **private,
+        }
+        by_group = ep.mean(np.zeros(n), by=labels, groups=["a", "b"], **said)
+        answered = ep.mean(np.zeros(n), missing="exclude", **said)
+        for release in (by_group, answered):
+            low, high = release.interval()
+            assert np.all(low <= release.value)
+            assert np.all(release.value <= high)
+        estimate = by_group.estimate
+        assert isinstance(estimate, Groups)
+        if estimate.published is not None:
+            seldom += 1
+            again = ep.Release.from_json(by_group.to_json())
+            np.testing.assert_array_equal(again.value, by_group.value)
+            as_before = dataclasses.replace(estimate, published=None)
+            np.testing.assert_array_equal(as_before.value, estimate.margin.means((0.0, 100.0)))
+    assert seldom > 0

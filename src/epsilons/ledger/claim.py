@@ -59,7 +59,7 @@ class Claim:
         self._store = book.store
         self._name = checked_name(name)
         self._rule = rule
-        self._question = ""
+        self._question: tuple[str, ...] = ("",)
         self._number = 0
         self._accounts: Integers = np.empty(0, dtype=np.int64)
         self._offered: Integers = np.empty(0, dtype=np.int64)
@@ -73,17 +73,18 @@ class Claim:
         """What is private in this ledger."""
         return self._book.neighbours
 
-    def open(self, question: str) -> Releases | None:
+    def open(self, question: str, *former: str) -> Releases | None:
         """Begin the release, or return what was settled under its name.
 
         Args:
             question: a hash of all arguments, and of no data.
+            former: hashes that earlier versions made of the same arguments.
 
         Raises:
             ClaimError: the name stands for another question, or can be used no more.
             StorageError: the database failed.
         """
-        self._question = question
+        self._question = (question, *former)
         with self._store.write():
             found = self._book.release(self._name)
             if found is None:
@@ -101,7 +102,7 @@ class Claim:
         self._store.run(
             "INSERT INTO releases (number, name, question, state, at_most, part, whole, opened) "
             "VALUES (?, ?, ?, 'open', ?, ?, ?, ?)",
-            *(number, self._name, self._question, rule.at_most, rule.part, rule.whole, at),
+            *(number, self._name, self._question[0], rule.at_most, rule.part, rule.whole, at),
         )
         self._book.seal("opened", number, at)
         return number
@@ -114,7 +115,7 @@ class Claim:
         """
         number, question, state, *rule, _ = found
         again = f"name={self._name!r} stands in the ledger for"
-        if question != self._question:
+        if question not in self._question:
             advice = "Ask the same one to have its answer again, or choose another name."
             if state == "open":
                 advice = (

@@ -38,6 +38,9 @@ class GroupsMargin(AnyMargin, Protocol):
     def means(self, bounds: Bounds) -> Floats:
         """The mean of each group, within the bounds."""
 
+    def within(self, bounds: Bounds, assumption: Assumption, confidence: float) -> Floats:
+        """The mean of each group, inside its own interval."""
+
     def intervals(
         self, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> tuple[Floats, Floats]:
@@ -122,9 +125,11 @@ class Groups(Estimate):
         public: whether it is no secret who is in which group.
         outside: whether people may be in none of the groups: they count in shares.
         compared: the pairs of labels whose difference and ratio are shown with the means.
+        published: the means as they were published, on the range of the values; None where they
+            are those of `margin.means`, as in all releases of 0.2.0.
     """
 
-    LATER: ClassVar = ("compared",)
+    LATER: ClassVar = ("compared", "published")
     kind: ClassVar = "groups"
     labels: tuple[Any, ...]
     bounds: Bounds
@@ -133,6 +138,7 @@ class Groups(Estimate):
     public: bool = False
     outside: bool = False
     compared: tuple[tuple[Any, Any], ...] = ()
+    published: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         for first, second in self.compared:
@@ -142,6 +148,8 @@ class Groups(Estimate):
     def value(self) -> Floats:
         """The mean of each group, within the bounds: the middle where nothing is known."""
         means = self.margin.means(self.bounds)
+        if self.published is not None:
+            means = np.array(self.published, dtype=np.float64)
         means.flags.writeable = False
         return means
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Final
@@ -20,7 +21,7 @@ from epsilons.risk.assumptions import Assumption
 from epsilons.risk.combined import Combined, of_a_sum, of_means
 from epsilons.risk.group_pairs import ABOUT, OWN, Pair, Side
 from epsilons.risk.group_reach import ROWS, Reach, binned
-from epsilons.risk.heights import Heights, inverted
+from epsilons.risk.heights import Heights, inverted, least_refuted
 from epsilons.risk.margins import Bounds, Margin
 from epsilons.risk.weighing import Weighing
 from epsilons.types import Booleans, Floats
@@ -96,6 +97,28 @@ class Groups(Margin, ABC):
         lo, hi = bounds
         return lo + (hi - lo) * self._estimates
 
+    def within(self, bounds: Bounds, assumption: Assumption, confidence: float) -> Floats:
+        """The mean of each group, inside its own interval.
+
+        A quotient outside the range is clipped to an end, which the test of the interval may
+        reject. Then the mean that the test accepts most takes its place.
+        """
+        lo, hi = bounds
+        found = self._estimates
+        if not ((self._firsts < 0.0) | (self._firsts > self.weights)).any():
+            return lo + (hi - lo) * found
+        for some, heights in self._tests(assumption, confidence):
+            low, high = inverted(self._firsts[some], self.weights[some], heights)
+            estimates = found[some]
+            outside = np.flatnonzero((estimates < low) | (estimates > high))
+            if len(outside):
+                estimates[outside] = least_refuted(
+                    self._firsts[some][outside],
+                    self.weights[some][outside],
+                    Heights(heights.up[outside], heights.down[outside]),
+                )
+        return lo + (hi - lo) * found
+
     def intervals(
         self, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> tuple[Floats, Floats]:
@@ -169,17 +192,21 @@ class Groups(Margin, ABC):
 
     def unit(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """For each group, a range of the unit range that holds its mean."""
+        ends = np.empty((2, self.numbers))
+        for some, heights in self._tests(assumption, confidence):
+            ends[:, some] = inverted(self._firsts[some], self.weights[some], heights)
+        return ends[0], ends[1]
+
+    def _tests(self, assumption: Assumption, confidence: float) -> Iterator[tuple[slice, Heights]]:
+        """How far the test of each group may be off, for some groups after the other."""
         reach, beta = self.reach(assumption, self.error_of(confidence))
         part = beta * reach.spent
         shares, index = binned(self._most(part))
         found = reach.heights(shares, beta - part)
         up, down = found.up + self.integers, found.down + self.integers
-        ends = np.empty((2, self.numbers))
         for start in range(0, self.numbers, _TOGETHER):
             some = slice(start, start + _TOGETHER)
-            heights = Heights(up[index[some]], down[index[some]])
-            ends[:, some] = inverted(self._firsts[some], self.weights[some], heights)
-        return ends[0], ends[1]
+            yield some, Heights(up[index[some]], down[index[some]])
 
     def _pair(
         self, first: int, second: int, assumption: Assumption, confidence: float

@@ -12,7 +12,7 @@ import numpy as np
 from epsilons.risk.combined import EDGES
 from epsilons.types import Floats
 
-__all__ = ["Heights", "inverted"]
+__all__ = ["Heights", "inverted", "least_refuted"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,3 +54,23 @@ def inverted(first: Floats, total: Floats, heights: Heights) -> tuple[Floats, Fl
     high = np.where(left, high, -np.inf).max(axis=1)
     some = left.any(axis=1)
     return np.where(some, low, 0.0), np.where(some, high, 1.0)
+
+
+def least_refuted(first: Floats, total: Floats, heights: Heights) -> Floats:
+    """The mean that the test accepts most: where |first − m·total| is least of the heights.
+
+    Heights are constant within a part of means, and first − m·total is monotone, so that the least
+    ratio is at an edge of a part wherever the test is nowhere 0.
+
+    Args:
+        first: what T is at m = 0, for each group.
+        total: what it falls by from there to m = 1, not 0.
+        heights: for each group, and each part of means.
+    """
+    edges = np.stack([EDGES[:-1], EDGES[1:]])[:, None, :]
+    off = first[:, None] - edges * total[:, None]
+    allowed = np.where(off > 0.0, heights.up, heights.down)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(off == 0.0, 0.0, np.abs(off) / allowed)
+    best = np.argmin(ratio.swapaxes(0, 1).reshape(len(first), -1), axis=1)
+    return np.asarray(edges.reshape(-1)[best])

@@ -64,6 +64,15 @@ class PublicGroups(Margin):
         middle = np.where(np.isnan(self.drawn), (lo + hi) / 2.0, self.drawn)
         return np.asarray(np.clip(middle, lo, hi))
 
+    def within(
+        self,
+        bounds: Bounds,
+        assumption: Assumption,  # noqa: ARG002
+        confidence: float,  # noqa: ARG002
+    ) -> Floats:
+        """The mean of each group, inside its own interval: one that is around it holds it."""
+        return self.means(bounds)
+
     def intervals(
         self, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> tuple[Floats, Floats]:

@@ -39,6 +39,7 @@ class Count(Question):
     """
 
     statistic: ClassVar[str] = "count"
+    KIND: ClassVar[str] = "Count"
     describes: ClassVar[str] = "how many people {file} has, if their presence is private"
     every_method: ClassVar[tuple[str, ...]] = (_METHOD,)
     unplanned: ClassVar[str] = (

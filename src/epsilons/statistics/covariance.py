@@ -36,6 +36,7 @@ class Covariance(soft_cells.SoftQuestion):
     """
 
     statistic: ClassVar[str] = "covariance"
+    KIND: ClassVar[str] = "Covariance"
     describes: ClassVar[str] = "how two columns of {file} are related"
     unplanned: ClassVar[str] = (
         'statistic="covariance" has no plan of its own: its weights are those of nine categories. '

@@ -46,6 +46,7 @@ class Frequencies(Question):
     """
 
     statistic: ClassVar[str] = "frequencies"
+    KIND: ClassVar[str] = "Frequencies"
     describes: ClassVar[str] = "the share of the people in {file} that is in each category"
     every_method: ClassVar[tuple[str, ...]] = (*FREQUENCY_RULES, *CELL_METHODS)
 

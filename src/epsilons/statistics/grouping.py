@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+import numpy as np
+
 from epsilons import parameters, tally, words
 from epsilons.errors import ArgumentError
 from epsilons.release import Groups, Scalar
@@ -186,10 +188,12 @@ def estimate_of(
     counted: tally.CellTally, call: Call, question: Any, margin: Any
 ) -> Groups | Scalar:
     """A mean for each group; one number if there is but those who answered, or are in a subset."""
+    means = margin.within(question.bounds, question.assumption, question.confidence)
     if question.grouping is None:
         one = OneGroup(margin)
-        value = float(margin.means(question.bounds)[0])
+        value = float(means[0])
         return Scalar(value=value, raw=value, bounds=question.bounds, margin=one)
+    clipped = np.array_equal(means, margin.means(question.bounds))
     return Groups(
         labels=counted.categories,
         bounds=question.bounds,
@@ -197,6 +201,7 @@ def estimate_of(
         by=tuple(call.name_of(each) for each in question.grouping.by),
         public=question.groups_are == "public",
         outside=counted.cells.shape[1] % 2 == 1,
+        published=None if clipped else tuple(means.tolist()),
     )
 
 

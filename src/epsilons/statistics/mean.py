@@ -68,6 +68,7 @@ class Mean(Question):
     """
 
     statistic: ClassVar[str] = "mean"
+    KIND: ClassVar[str] = "Mean"
     describes: ClassVar[str] = "the mean of a column of {file}"
     every_method: ClassVar[tuple[str, ...]] = (
         *RULES,

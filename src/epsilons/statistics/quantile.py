@@ -40,6 +40,7 @@ class Quantile(Question):
     """
 
     statistic: ClassVar[str] = "quantile"
+    KIND: ClassVar[str] = "Quantile"
     describes: ClassVar[str] = "values of {file} that given shares of people are at or below"
     every_method: ClassVar[tuple[str, ...]] = METHODS
     unplanned: ClassVar[str] = (

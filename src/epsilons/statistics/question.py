@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -44,6 +44,8 @@ class Question(ABC):
         every_method: all names that `method` can have beside "auto", whatever else is asked.
         range_may_be_found: whether bounds may be None.
         unplanned: what to do in place of a plan, in words, where there is none.
+        KIND: what ledgers call this question in hashes. It stays when the class is renamed.
+        RENAMED: fields that ledgers know by another name, with that name.
         LATER: fields that former versions did not have.
         values: an array, or the name of a column of the data.
         about: "people" or "population": whose truth is wanted.
@@ -65,6 +67,8 @@ class Question(ABC):
     every_method: ClassVar[tuple[str, ...]]
     range_may_be_found: ClassVar[bool] = False
     unplanned: ClassVar[str]
+    KIND: ClassVar[str]
+    RENAMED: ClassVar[Mapping[str, str]] = {}
     LATER: ClassVar[tuple[str, ...]] = ()
 
     values: Any = field(repr=False)  # it may be an array of what people said

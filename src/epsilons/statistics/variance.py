@@ -36,6 +36,7 @@ class Variance(soft_cells.SoftQuestion):
     """
 
     statistic: ClassVar[str] = "variance"
+    KIND: ClassVar[str] = "Variance"
     describes: ClassVar[str] = "the variance of a column of {file}"
     unplanned: ClassVar[str] = (
         'statistic="variance" has no plan of its own: it spends what a mean does, and comes with '

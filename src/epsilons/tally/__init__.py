@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from epsilons.tally.cells import SHARES, CellTally
     from epsilons.tally.curator import Look, look
     from epsilons.tally.files import source
+    from epsilons.tally.frames import LABELS
     from epsilons.tally.grid import GRID, Rule
     from epsilons.tally.grouping import Grouping
     from epsilons.tally.levels import Tally
@@ -31,6 +32,7 @@ else:
             "cells": ("SHARES", "CellTally"),
             "curator": ("Look", "look"),
             "files": ("source",),
+            "frames": ("LABELS",),
             "grid": ("GRID", "Rule"),
             "grouping": ("Grouping",),
             "levels": ("Tally",),
@@ -44,6 +46,7 @@ else:
 
 __all__ = [
     "GRID",
+    "LABELS",
     "SHARES",
     "Ask",
     "Categories",

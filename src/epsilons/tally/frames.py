@@ -22,7 +22,7 @@ from epsilons.tally.failures import UNUSABLE, guarded
 from epsilons.tally.levels import Names
 from epsilons.tally.offers import Offers
 
-__all__ = ["Asked", "asked"]
+__all__ = ["LABELS", "Asked", "asked"]
 
 LABELS: Final = (str, int, float, tuple, datetime.date, np.generic)
 """What the columns of a frame of pandas are called."""

@@ -1,0 +1,112 @@
+"""What a corpus expects of a release, a ledger and a survey, as plain data."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import epsilons as ep
+from epsilons import collector, frozen
+from epsilons.verify import exact_channel
+
+__all__ = ["LATER", "facts", "ledger_facts", "plain", "stored", "survey_facts"]
+
+CONFIDENCES = (0.5, 0.95, 0.999)
+
+LATER = datetime.datetime(2100, 1, 1, tzinfo=datetime.UTC)
+"""When every survey of a corpus is closed."""
+
+
+def plain(thing: Any) -> Any:
+    """Numbers, arrays and tuples of them as JSON holds them."""
+    if isinstance(thing, (np.ndarray, np.generic)):
+        return thing.tolist()
+    if isinstance(thing, (list, tuple)):
+        return [plain(each) for each in thing]
+    return thing
+
+
+def stored(thing: Any) -> str:
+    """All that is stored of a release, as a ledger writes it."""
+    return json.dumps(frozen.to_plain(thing), ensure_ascii=True)
+
+
+def facts(thing: ep.Release | ep.Releases) -> dict[str, Any]:
+    """What a release says: numbers, intervals, what people spent, and what the checker says."""
+    shown = [plain(tuple(row)) for row in thing.spent]
+    if isinstance(thing, ep.Releases):
+        bands = {str(level): thing.band(level).each for level in CONFIDENCES}
+        return {
+            "each": [facts(one) for one in thing.each],
+            "bands": {level: plain(each) for level, each in bands.items()},
+            "spent": shown,
+            "verdict": _verdict(thing.mechanism),
+        }
+    found: dict[str, Any] = {
+        "value": plain(thing.value),
+        "raw": plain(thing.raw),
+        "intervals": {str(level): plain(thing.interval(level)) for level in CONFIDENCES},
+        "spent": shown,
+        "verdict": _verdict(thing.mechanism),
+    }
+    for name in ("band", "radius", "total", "counts"):
+        try:
+            asked = getattr(thing, name)
+            found[name] = {str(level): plain(asked(level)) for level in CONFIDENCES}
+        except ep.errors.EpsilonsError:
+            continue
+    return found
+
+
+def _verdict(mechanism: Any) -> dict[str, Any]:
+    if hasattr(mechanism, "channel"):
+        levels = mechanism.levels or (0.5, 1.0)
+        channels = {str(level): mechanism.channel(level) for level in levels}
+        tables = {name: each for name, each in channels.items() if hasattr(each, "chances")}
+        return {name: _said(exact_channel(each)) for name, each in tables.items()}
+    return _said(ep.verify.exact(mechanism))
+
+
+def _said(verdict: ep.verify.Verdict) -> dict[str, Any]:
+    losses = [str(each) for each in verdict.losses]
+    return {**verdict.to_dict(), "losses": losses}
+
+
+def ledger_facts(ledger: ep.Ledger, people: list[Any]) -> dict[str, Any]:
+    """What a ledger says about itself and about people."""
+    status, found = ledger.status().to_dict(), ledger.check()
+    accounts = []
+    for person in people:
+        told = ledger.account(person).to_dict()
+        lines = [[line["at"], line["spent"], line["budget"]] for line in told["lines"]]
+        numbers = [told[name] for name in ("budget", "spent", "left")]
+        accounts.append([person, *numbers, lines])
+    return {
+        "head": ledger.head,
+        "status": plain(status),
+        "accounts": accounts,
+        "holds": found.holds,
+        "events": found.events,
+    }
+
+
+def survey_facts(path: Path) -> dict[str, Any]:
+    """What the file of a collector says about its surveys."""
+    found: dict[str, Any] = {}
+    with collector.Service(path) as service:
+        for name in sorted(service.surveys):
+            reports = service.reports(name)
+            found[name] = {
+                "question": service.question(name),
+                "estimate": service.estimate(name),
+                "reports": len(reports),
+                "bytes": reports.to_bytes().hex(),
+            }
+    with collector.Service(path, now=lambda: LATER) as service:
+        for name in found:
+            found[name]["later"] = service.status(name)
+    return found

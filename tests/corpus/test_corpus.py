@@ -1,0 +1,222 @@
+"""What earlier versions wrote is read: it opens and checks, and says what it said, to the digit."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import epsilons as ep
+from epsilons import collector, frozen
+from epsilons.cli import study
+from epsilons.errors import ClaimError, LedgerError
+from epsilons.local import Reports
+from tests.corpus import calls
+from tests.corpus.asked import ask
+from tests.corpus.expected import facts, ledger_facts, plain, stored, survey_facts
+
+HERE = Path(__file__).resolve().parent
+VERSIONS = sorted(path.name for path in HERE.iterdir() if (path / "people.csv").is_file())
+NEIGHBOURS = ("replace", "add-remove")
+
+WORDS = ("neighbours_are", "risk_kind", "risk_of", "adds_up", "warnings")
+"""What a version puts in its own words: all else is as it was written."""
+
+
+def held(version: str, name: str) -> Any:
+    """What a file of a corpus holds."""
+    path = HERE / version / name
+    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    return json.loads(data)
+
+
+def same(found: Any, expected: Any) -> bool:
+    """Whether two things are the same as JSON writes them, to the last digit."""
+    return json.dumps(plain(found)) == json.dumps(expected)
+
+
+def without_words(shown: Any) -> Any:
+    """What a release shows, without the words of a version."""
+    if isinstance(shown, dict):
+        return {key: without_words(each) for key, each in shown.items() if key not in WORDS}
+    return [without_words(each) for each in shown] if isinstance(shown, list) else shown
+
+
+def test_the_first_corpus_is_there() -> None:
+    assert "0.2.0" in VERSIONS
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_releases_are_read_byte_for_byte_and_say_what_they_said(version: str) -> None:
+    texts = held(version, "releases.json.gz")
+    expected = held(version, "releases.expected.json.gz")
+    assert texts.keys() == expected.keys()
+    assert len(texts) > 100
+    differ = []
+    for name, text in texts.items():
+        shown = json.loads(text)
+        key = "releases" if "releases" in shown else "release"
+        release: Any = (ep.Releases if key == "releases" else ep.Release).from_json(text)
+        if stored(release) != json.dumps(shown[key]):
+            differ.append((name, "stored"))
+        if not same(without_words(json.loads(release.to_json())), without_words(shown)):
+            differ.append((name, "shown"))
+        said = facts(release)
+        differ += [(name, part) for part in said if not same(said[part], expected[name][part])]
+    assert not differ
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_laws_say_what_they_said(version: str) -> None:
+    for name, expected in held(version, "laws.json").items():
+        law = frozen.from_plain(json.loads(expected["stored"]))
+        assert stored(law) == expected["stored"], name
+        assert (law.variance, law.log_pmf(0)) == (expected["variance"], expected["log_pmf"])
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_local_reports_give_what_they_gave(version: str) -> None:
+    for name, expected in held(version, "local.json.gz").items():
+        data = bytes.fromhex(expected["reports"])
+        reports = Reports.from_bytes(data)
+        assert reports.to_bytes() == data, name
+        release = ep.Release.from_json(expected["release"])
+        assert same(facts(release), expected["expected"]), name
+        assert same(facts(release.mechanism.estimate(reports)), expected["expected"]), name
+        assert stored(release) == json.dumps(json.loads(expected["release"])["release"]), name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", VERSIONS)
+def test_plans_have_every_key_that_they_had(version: str) -> None:
+    def keys(shown: Any) -> Any:
+        if isinstance(shown, dict):
+            return {key: keys(each) for key, each in shown.items()}
+        return [keys(each) for each in shown[:1]] if isinstance(shown, list) else None
+
+    def lost(before: Any, now: Any, where: str) -> list[str]:
+        if isinstance(before, dict) and isinstance(now, dict):
+            both = [key for key in before if key in now]
+            gone = [f"{where}.{key}" for key in before if key not in now]
+            return gone + [e for key in both for e in lost(before[key], now[key], f"{where}.{key}")]
+        if isinstance(before, list) and isinstance(now, list) and before and now:
+            return lost(before[0], now[0], f"{where}[]")
+        return []
+
+    for name, text in held(version, "plans.json.gz").items():
+        if name not in calls.PLANS:
+            continue
+        call = dict(calls.PLANS[name])
+        if "questions" in call:
+            asked = [dict(each) for each in call.pop("questions")]
+            plan: Any = ep.plan(
+                [getattr(ep, each.pop("ask"))(**each) for each in asked], epsilon=calls.OFTEN
+            )
+        else:
+            plan = ep.plan(calls.OFTEN, **call)
+        before, now = json.loads(text), json.loads(plan.to_json())
+        assert now["kind"] == before["kind"], name
+        assert not lost(keys(before), keys(now), name)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_studies_are_read(version: str, tmp_path: Path) -> None:
+    shutil.copyfile(HERE / version / "people.csv", tmp_path / "people.csv")
+    for name in ("study.toml", "study-add-remove.toml"):
+        shutil.copyfile(HERE / version / name, tmp_path / name)
+        found = study.read(tmp_path / name).publish()
+        assert found.title == "Commuters"
+        assert [one.statistic for one in found] == ["mean", "frequencies", "quantile", "mean"]
+        assert ep.verify.exact(found.mechanism).holds
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_surveys_say_what_they_said(version: str, tmp_path: Path) -> None:
+    path = tmp_path / "surveys.db"
+    path.write_bytes(gzip.decompress((HERE / version / "surveys.db.gz").read_bytes()))
+    expected = held(version, "surveys.expected.json")
+    assert json.loads(json.dumps(survey_facts(path))) == expected["said"]
+    assert collector.Survey.read(HERE / version / "survey.toml").kind == "yes-no"
+    with collector.Service(path) as service:
+        for name, kept in expected["kept"].items():
+            assert service.is_organiser(name, kept["organiser"])
+            for report_id, token, data in kept["sent"]:
+                assert service.submit(name, report_id, token, bytes.fromhex(data)).result(30) == (
+                    collector.store.AGAIN
+                )
+            new = bytes.fromhex(kept["sent"][0][2])
+            outcome = service.submit(name, "f" * 32, kept["unused"][0], new).result(30)
+            assert outcome.status == (410 if name.endswith("-closed") else 201), name
+
+
+def check_ledger(where: str, expected: dict[str, Any], table: Path, *, says: bool) -> None:
+    """A ledger opens and checks, and everything can be asked again as it was."""
+    with ep.Ledger(where) as ledger:
+        found = ledger_facts(ledger, expected["people"])
+        assert not [part for part, each in found.items() if not same(each, expected[part])]
+        assert found["holds"]
+        for head in expected["heads"][::5]:
+            assert ledger.check(head=head).holds
+        names = expected["names"]
+        for name, held_ in names.items():
+            claim = ledger.claim(name, **held_["claim"])
+            if held_["state"] == "settled":
+                again = ask(held_["call"], table, ledger=claim)
+                assert stored(again) == held_["stored"], name
+                assert not says or same(facts(again), held_["facts"]), name
+            elif held_["state"] != "open":
+                with pytest.raises(ClaimError, match="Choose another name"):
+                    ask(held_["call"], table, ledger=claim)
+        assert ledger.head == expected["head"]  # asking again charges nobody
+        opened = names["open"]
+        drawn = ask(opened["call"], table, ledger=ledger.claim("open", **opened["claim"]))
+        assert ledger.check(head=drawn.ledger.head).holds
+        assert ledger.check(head=expected["head"]).holds
+
+
+@pytest.mark.parametrize("neighbours", NEIGHBOURS)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_ledgers_in_files_say_what_they_said(version: str, neighbours: str, tmp_path: Path) -> None:
+    path = tmp_path / f"{neighbours}.db"
+    path.write_bytes(gzip.decompress((HERE / version / f"{neighbours}.db.gz").read_bytes()))
+    for name in ("people.csv", "study-ledger.toml"):
+        shutil.copyfile(HERE / version / name, tmp_path / name)
+    expected = held(version, f"{neighbours}.expected.json.gz")
+    if neighbours == "replace":
+        again = study.read(tmp_path / "study-ledger.toml").publish()
+        assert stored(again) == expected["study"]
+    check_ledger(str(path), expected, tmp_path / "people.csv", says=True)
+
+
+@pytest.mark.parametrize("neighbours", NEIGHBOURS)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_ledgers_on_a_server_say_what_they_said(
+    version: str, neighbours: str, postgres: str
+) -> None:
+    import psycopg
+
+    schema = f"corpus_{neighbours.replace('-', '_')}"
+    dump: Any = gzip.decompress((HERE / version / f"{neighbours}.sql.gz").read_bytes())
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(f"DROP SCHEMA IF EXISTS {schema} CASCADE")
+        connection.execute(dump)
+    expected = held(version, f"{neighbours}-sql.expected.json.gz")
+    where = f"{postgres}&options=-csearch_path%3D{schema}"
+    check_ledger(where, expected, HERE / version / "people.csv", says=False)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_ledger_that_was_changed_is_found(version: str, tmp_path: Path) -> None:
+    """The check of a corpus can fail."""
+    import sqlite3
+
+    path = tmp_path / "replace.db"
+    path.write_bytes(gzip.decompress((HERE / version / "replace.db.gz").read_bytes()))
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE accounts SET spent = spent - 1 WHERE spent > 0")
+    with ep.Ledger(path) as ledger, pytest.raises(LedgerError):
+        ledger.check().require()
