@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import json
 import secrets
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -21,7 +24,7 @@ from epsilons.collector import writer
 from epsilons.collector.door import Door
 from epsilons.collector.service import FAILURES
 from epsilons.collector.store import Reservation, Store, Submission, digest
-from epsilons.errors import ArgumentError, DataError, FileError
+from epsilons.errors import ArgumentError, BudgetError, DataError, FileError
 from tests.collector.served import (
     CLOSES,
     SURVEYS,
@@ -391,3 +394,91 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     collector.create(tmp_path / "a.db", survey)
     with pytest.raises(ArgumentError, match="taken"):
         collector.create(tmp_path / "a.db", survey)
+
+
+@pytest.mark.parametrize("epsilon", [5.3, 8.0, 16.0])
+def test_levels_that_hide_nothing_are_refused_for_new_surveys(
+    tmp_path: Path, epsilon: float
+) -> None:
+    """A person would read that 100 of 100 send the truth, and that nobody can know."""
+    levels = [{"name": "a", "epsilon": 1.0}, {"name": "none", "epsilon": epsilon}]
+    survey = collector.Survey.from_dict({**RIGHT, "levels": levels})
+    with pytest.raises(BudgetError, match=r"'none'.*at most 5\.29"):
+        collector.create(tmp_path / "a.db", survey)
+    assert not (tmp_path / "a.db").exists()
+    levels[1]["epsilon"] = 5.29
+    survey = collector.Survey.from_dict({**RIGHT, "levels": levels})
+    assert [level.truly for level in survey.levels] == [73, 99]
+    assert collector.create(tmp_path / "a.db", survey).key
+
+
+OLD = """
+CREATE TABLE surveys (
+    id TEXT PRIMARY KEY, question TEXT NOT NULL, parameters BLOB NOT NULL, levels TEXT NOT NULL,
+    opens TEXT NOT NULL, closes TEXT NOT NULL, organiser BLOB NOT NULL,
+    closed_early INTEGER NOT NULL
+) WITHOUT ROWID, STRICT;
+CREATE TABLE invitations (
+    survey TEXT NOT NULL REFERENCES surveys, token BLOB NOT NULL, used INTEGER NOT NULL,
+    PRIMARY KEY (survey, token)
+) WITHOUT ROWID, STRICT;
+CREATE TABLE reports (
+    survey TEXT NOT NULL REFERENCES surveys, id BLOB NOT NULL, bytes BLOB NOT NULL,
+    PRIMARY KEY (survey, id)
+) WITHOUT ROWID, STRICT;
+"""
+"""The tables of epsilons 0.2.0."""
+
+
+def as_of_old(path: Path, levels: list[dict[str, Any]]) -> collector.Survey:
+    """A file as 0.2.0 wrote it: 25 people have answered, and one has not."""
+    survey = collector.Survey.from_dict({**RIGHT, "levels": levels})
+    look = sqlite3.connect(path)
+    look.executescript(OLD)
+    row = (survey.id, json.dumps(survey.to_dict()), b"", "[]", "", "", digest("f" * 32))
+    look.execute("INSERT INTO surveys VALUES (?, ?, ?, ?, ?, ?, ?, 0)", row)
+    for k in range(25):
+        look.execute("INSERT INTO invitations VALUES ('a', ?, 1)", (digest(f"{k:032x}"),))
+        data = survey.mechanism.randomize(True, levels[k % 2]["epsilon"]).to_bytes()
+        look.execute("INSERT INTO reports VALUES ('a', ?, ?)", (bytes([k]) * 16, data))
+    look.execute("INSERT INTO invitations VALUES ('a', ?, 0)", (digest("e" * 32),))
+    look.commit()
+    look.close()
+    return survey
+
+
+HIDING_NOTHING = [{"name": "a", "epsilon": 1.0}, {"name": "b", "epsilon": 16.0}]
+
+
+@pytest.mark.parametrize("after", range(6))
+def test_a_file_of_old_is_renewed_entirely_or_not_at_all(tmp_path: Path, after: int) -> None:
+    """Killed in the middle, it is as it was, and nothing is lost."""
+    path = tmp_path / "survey.db"
+    as_of_old(path, HIDING_NOTHING)
+    before = held(path, "a")
+    code = f"""
+import os
+from epsilons.collector import store
+class Killed(store.Store):
+    def _version(self):
+        if self._connection.in_transaction:
+            for statement in store.RENEW[:{after}]:
+                self._connection.execute(statement)
+            os.kill(os.getpid(), 9)
+        return 0
+Killed(store.Path({str(path)!r}))
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
+    assert held(path, "a") == before
+    with collector.Service(path) as service:
+        assert service.is_organiser("a", "f" * 32)
+        assert service.estimate("a")["reports"] == 10, "ten are held back, of whatever is there"
+        assert sent(service, "a", "e" * 32, made(SURVEYS[0])) == 201
+        assert sent(service, "a", "0" * 32, made(SURVEYS[0])) == 409
+        assert service.shut("a") == "closed early"
+        assert service.export("a", tmp_path / "reports.parquet") == 26
+    with sqlite3.connect(path) as look:
+        look.execute("PRAGMA user_version = 2")
+    look.close()
+    with pytest.raises(FileError, match="later version"):
+        collector.Service(path)

@@ -10,7 +10,6 @@ import dataclasses
 import secrets
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from epsilons.collector.door import Door
 from epsilons.collector.question import Survey
-from epsilons.local import Reports, State
+from epsilons.local import Reports
 from epsilons.local.words import related_locally
 from epsilons.release import Release
 
@@ -101,16 +100,14 @@ class Live:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._survey = survey
-        self._door = Door(survey)
         self._forms = forms
         self._shown = shown
         self._clock = clock
         self._looking = threading.Lock()
         self._due = clock()
         self._closed = False
-        self._mine: Counter[bytes] = Counter()
-        self._states: dict[str, State] = {}
-        self._told = told(survey, self._states, self._mine, self._door)
+        self._seen: dict[bytes, int] = {}
+        self._told = told(survey, self._seen)
 
     def estimate(self, closed: bool) -> dict[str, Any]:
         """What the organiser's page shows.
@@ -124,7 +121,7 @@ class Live:
     def seen(self, closed: bool) -> Mapping[bytes, int]:
         """The reports that the estimate is made of, by form."""
         self.look(closed)
-        return dict(self._mine)
+        return dict(self._seen)
 
     def look(self, closed: bool) -> None:
         """See what the file holds now, unless that was done a moment ago."""
@@ -132,7 +129,9 @@ class Live:
             began = self._clock()
             if self._closed or (began < self._due and not closed):
                 return
-            self._merge(Counter(self._forms() if closed else self._batches()))
+            seen = dict(self._forms() if closed else self._batches())
+            if seen != self._seen:
+                self._seen, self._told = seen, told(self._survey, seen)
             self._closed = closed
             self._due = began + max(TICK, REST * (self._clock() - began))
 
@@ -147,30 +146,10 @@ class Live:
         self._shown(choose)
         return found
 
-    def _merge(self, seen: Counter[bytes]) -> None:
-        new = seen - self._mine
-        if not new:
-            return
-        reports = joined(new)
-        for weights in WEIGHTS:
-            state = self._survey.mechanism.state(reports, weights=weights)
-            held = self._states.get(weights)
-            self._states[weights] = state if held is None else held + state
-        self._mine = seen
-        self._told = told(self._survey, self._states, seen, self._door)
 
-
-def told(
-    survey: Survey, states: Mapping[str, State], seen: Mapping[bytes, int], door: Door
-) -> dict[str, Any]:
-    """An estimate as plain data.
-
-    Args:
-        survey: what was asked.
-        states: of the reports, for each kind of `WEIGHTS`; empty if there are none.
-        seen: the reports, by form.
-        door: knows their levels.
-    """
+def told(survey: Survey, seen: Mapping[bytes, int]) -> dict[str, Any]:
+    """An estimate as plain data: a function of what was asked and of these reports, by form."""
+    door = Door(survey)
     counts = dict.fromkeys((each.name for each in survey.levels), 0)
     for data, many in seen.items():
         counts[door.level(data)] += many
@@ -179,9 +158,10 @@ def told(
         for each in survey.levels
     ]
     found: dict[str, Any] = {"reports": sum(counts.values()), "levels": levels, "results": []}
-    if not states:
+    if not seen:
         return found
-    alike, weighed = (released(survey, states[weights]) for weights in WEIGHTS)
+    reports = joined(seen)
+    alike, weighed = (released(survey, reports, weights) for weights in WEIGHTS)
     lies = max(found["reports"] // 100, 1)
     moved = float(alike.influence(lies))
     lo, hi = survey.bounds or (0.0, 1.0)
@@ -192,19 +172,19 @@ def told(
     return found
 
 
-def released(survey: Survey, reports: Reports | State) -> Release:
+def released(survey: Survey, reports: Reports, weights: str = WEIGHTS[0]) -> Release:
     """The release of reports: if all count alike, with the interval for whatever people chose.
 
     Args:
         survey: what was asked.
-        reports: all of them; or a state, with weights of its own.
+        reports: all of them.
+        weights: one of `WEIGHTS`.
 
     Guarantee:
         With weights "uniform" the interval holds with probability 95 % at least in a population
         whose choice of a level may depend on the answer in any way; with "variance", if it says
         nothing about the answer. docs/proofs/collector.md.
     """
-    weights = reports.weights if isinstance(reports, State) else WEIGHTS[0]
     found: Release = survey.mechanism.estimate(reports, weights=weights)
     if weights != WEIGHTS[0]:
         return found

@@ -40,7 +40,7 @@ class Patient(H11Protocol):
         before = self.conn.their_state
         # In pieces, so that a head is never whole before it is seen to be too long.
         while data and not self.transport.is_closing():
-            room = LONGEST_HEAD + 1 - len(self.conn.trailing_data[0])
+            room = LONGEST_HEAD - len(self.conn.trailing_data[0])
             size = room if room > 0 else LONGEST_HEAD
             piece, data = data[:size], data[size:]
             super().data_received(piece)

@@ -80,7 +80,7 @@ def serve(service: Service, port: int = 8470, proxy: str | None = None) -> None:
             log_level="error",
             server_header=False,
             limit_concurrency=AT_ONCE,
-            h11_max_incomplete_event_size=LONGEST_HEAD,
+            h11_max_incomplete_event_size=LONGEST_HEAD - 1,
             timeout_keep_alive=5,
             http=Patient,
             ws="none",

@@ -372,7 +372,7 @@ class Store:
         invited = self._invited(survey, {given.token for given, _ in batch})
         sent = {given.report_id for given, _ in batch if isinstance(given, Submission)}
         held = self._held(survey, sent)
-        changed: set[bytes] = set()
+        bound: list[Reservation] = []
         new: list[Submission] = []
         found = []
         for given, over in batch:
@@ -384,29 +384,40 @@ class Store:
                 outcome = _reserved(given, row, bool(closed))
                 if outcome is RESERVED:
                     invited[given.token] = _Invited(0, given.lock)
-                    changed.add(given.token)
+                    bound.append(given)
             else:
                 place = held.get(given.report_id)
                 outcome = _outcome(given, row, place, (bool(closed), bool(keyless)))
                 if outcome is NEW and row is not None:
                     invited[given.token] = row._replace(used=1)
                     held[given.report_id] = given.data
-                    changed.add(given.token)
                     new.append(given)
             found.append(outcome)
-        if changed:
-            rows = [(*invited[token], survey, token) for token in changed]
-            update = "UPDATE invitations SET used = ?, lock = ? WHERE survey = ? AND token = ?"
-            self._connection.executemany(update, rows)
-            insert = "INSERT INTO reports VALUES (?, ?, ?)"
-            reports = [(survey, each.report_id, each.data) for each in new]
-            self._connection.executemany(insert, reports)
+        self._bind(survey, bound)
+        self._keep(survey, new)
         return found
+
+    def _bind(self, survey: str, bound: Sequence[Reservation]) -> None:
+        """Write reservations, in their order."""
+        sql = "UPDATE invitations SET lock = ? WHERE survey = ? AND token = ?"
+        self._connection.executemany(sql, [(each.lock, survey, each.token) for each in bound])
+
+    def _keep(self, survey: str, new: Sequence[Submission]) -> None:
+        """Mark invitations as used, and write reports."""
+        if not new:
+            return
+        spent = [each.token for each in new]
+        # Only marks for values are put together: no value stands in a statement.
+        update = f"UPDATE invitations SET used = 1 WHERE survey = ? AND token IN {_marks(spent)}"  # noqa: S608
+        insert = f"INSERT INTO reports VALUES {', '.join(['(?, ?, ?)'] * len(new))}"  # noqa: S608
+        self._connection.execute(update, (survey, *spent))
+        rows = [part for each in new for part in (survey, each.report_id, each.data)]
+        self._connection.execute(insert, rows)
 
     def _invited(self, survey: str, tokens: Collection[bytes]) -> dict[bytes, _Invited]:
         """Of the invitations that are known: whether they were used, and with what reserved."""
-        # Only marks for values are put together: no value stands in a statement.
-        sql = f"SELECT token, used, lock FROM invitations WHERE survey = ? AND token IN {_marks(tokens)}"  # noqa: S608, E501
+        marks = _marks(tokens)
+        sql = f"SELECT token, used, lock FROM invitations WHERE survey = ? AND token IN {marks}"  # noqa: S608
         rows = self._connection.execute(sql, (survey, *tokens)).fetchall()
         return {token: _Invited(used, lock) for token, used, lock in rows}
 
