@@ -215,8 +215,8 @@ async function deliver(question, invitation, where) {
 // A new report: it is kept before it is shown, so that it is never made again.
 async function fresh(question, where) {
   const held = kept(where);
-  if (held?.report) return held;  // of another window, or of a second click
-  if (!held?.key || held.handed) throw new Error("this place does not answer");
+  if (held?.report || held?.handed) return held;  // by another window, or by a second click
+  if (!held?.key) throw new Error("nothing is kept here");
   const made = hex(await report(question, answer(question), level(question).epsilon, system));
   return keep(where, {...held, id: drawnByChance(), report: made});
 }
@@ -251,6 +251,7 @@ function listen(question, invitation, where) {
     try {
       const held = await alone(where, () => fresh(question, where));
       find("form").reset();
+      if (held.handed) return handed(question, invitation, held);
       present(question, held, invitation);
       find("title-made").focus();
     } catch {
@@ -282,5 +283,7 @@ export async function begin(question, invitation) {
     present(question, found.held, invitation);
   } else if (found.held?.handed) handed(question, invitation, found.held);
   else if (here && found.status !== 208) only("form");
-  if (!here) say("outcome", found.reason);
+  if (here) return;
+  say("outcome", found.reason);
+  if ([403, 409, 410].includes(found.status)) show("send", false);  // it would be sent in vain
 }
