@@ -244,8 +244,9 @@ def test_a_way_back_before_chance_decides(served: Served, phone: Opened) -> None
 
 
 def test_all_of_what_is_sent_is_shown(served: Served, phone: Opened) -> None:
-    page, link, requests = phone.page, served.link("sleep"), []
-    page.on("request", lambda each: each.method == "PUT" and requests.append(each))
+    page, link = phone.page, served.link("sleep")
+    requests: list[Any] = []
+    page.on("request", requests.append)
     page.goto(link)
     page.wait_for_selector("#form:not([hidden])")
     answer(page, "sleep")
@@ -375,9 +376,11 @@ def test_the_key_is_kept_before_it_is_bound_and_is_none_of_the_coins(
     assert page.locator("#form").is_hidden()
     assert page.evaluate("window.drawn") == [16], "the key"
     page.unroute("**/r/lunch")
-    page.on("request", lambda each: each.url.endswith("/r/lunch") and locks.append(each.post_data))
+    requests: list[Any] = []
+    page.on("request", requests.append)
     page.reload()
     page.wait_for_selector("#form:not([hidden])")
+    locks += [each.post_data for each in requests if each.url.endswith("/r/lunch")]
     assert page.evaluate("window.drawn") == []
     answer(page, "lunch")
     page.wait_for_selector("#made:not([hidden])")

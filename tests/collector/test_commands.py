@@ -96,10 +96,10 @@ def test_from_a_question_to_a_table(folder: Path) -> None:
     assert "closed early" in run("close", "sleep")
     assert "7 reports" in run("export", "sleep", "reports.parquet")
     assert survey.mechanism.estimate(data="reports.parquet").n == 7
-    said = run("estimate", "sleep")
-    assert "7 reports; the survey is closed early." in said
-    assert "2 invitations were replaced" in said
-    assert "in any way *" in said
+    printed = run("estimate", "sleep")
+    assert "7 reports; the survey is closed early." in printed
+    assert "2 invitations were replaced" in printed
+    assert "in any way *" in printed
     told = json.loads(run("estimate", "sleep", "--json"))
     assert (told["used"], told["invited"], told["replaced"]) == (7, 10, 2)
 

@@ -190,7 +190,7 @@ def test_many_in_one_commit_are_decided_in_their_order(opened: Any) -> None:
     (one, two), far = (digest(tokens["lunch"].pop()) for _ in "ab"), digest(tokens["way"].pop())
     a, b, c = (secrets.token_bytes(16) for _ in "abc")
     mine, other = digest("my key"), digest("another key")
-    batch = [
+    batch: list[tuple[Reservation | Submission, bool]] = [
         (Submission("lunch", a, one, lunch, mine), False),  # it is not reserved yet
         (Reservation("lunch", one, mine), False),
         (Reservation("lunch", one, mine), False),
