@@ -13,7 +13,7 @@ import pytest
 from epsilons import collector
 from tests import needs
 from tests.collector.load import Sending, cores_of_our_own
-from tests.collector.served import CLOSES, Served, held, reserve_all
+from tests.collector.served import CLOSES, Served, held, key_of, lock, reserve_all
 
 
 def survey(people: int) -> collector.Survey:
@@ -74,6 +74,20 @@ def test_killed_in_the_middle_and_sent_again(
         assert served.ask("POST", "/o/many/close", None, key).status == 200
         told = served.ask("GET", "/o/many/estimate", None, key).held
         assert (told["reports"], told["used"]) == (people, people)
+
+
+def test_a_reservation_survives_a_kill(tmp_path: Path) -> None:
+    """Otherwise a second place could answer, and two reports would leave one person."""
+    needs.module("uvicorn")
+    with Served(tmp_path, [survey(20)]) as served:
+        tokens = served.made["many"].tokens
+        for token in tokens:
+            assert served.reserve("many", token, lock(key_of(token))).status == 201
+        served.stop(signal.SIGKILL)
+        served.start()
+        for token in tokens:
+            assert served.reserve("many", token, lock("0" * 32)).status == 409
+            assert served.reserve("many", token, lock(key_of(token))).status == 200
 
 
 @pytest.mark.slow

@@ -111,7 +111,9 @@ class Service:
     ) -> None:
         self._now = now or _now
         self._store = Store(Path(path))
+        self._eyes = Store(Path(path))
         self._reading = threading.Lock()
+        self._looking = threading.Lock()
         held = self._store.surveys()
         self._surveys = {name: survey for name, (survey, _) in held.items()}
         self._keys = {name: key for name, (_, key) in held.items()}
@@ -121,13 +123,14 @@ class Service:
         self._writer = Writer(Path(path), self._over, self._counted, self._watch)
 
     def _looked_at(self, survey: Survey) -> Live:
+        # On a connection of its own: adding up a large survey keeps nobody waiting.
         def forms() -> dict[bytes, int]:
-            with self._reading:
-                return self._store.forms(survey.id)
+            with self._looking:
+                return self._eyes.forms(survey.id)
 
         def shown(choose: Callable[[dict[bytes, int]], None]) -> None:
-            with self._reading:
-                self._store.shown(survey.id, choose)
+            with self._looking:
+                self._eyes.shown(survey.id, choose)
 
         return Live(survey, forms, shown)
 
@@ -151,6 +154,7 @@ class Service:
     def close(self) -> None:
         """Write what is waiting, and release the file."""
         self._writer.close()
+        self._eyes.close()
         self._store.close()
 
     @property

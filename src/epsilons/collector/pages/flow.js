@@ -283,7 +283,7 @@ export async function begin(question, invitation) {
     present(question, found.held, invitation);
   } else if (found.held?.handed) handed(question, invitation, found.held);
   else if (here && found.status !== 208) only("form");
-  if (here) return;
+  if (here && (found.status !== 208 || found.held?.report)) return;
   say("outcome", found.reason);
   if ([403, 409, 410].includes(found.status)) show("send", false);  // it would be sent in vain
 }
