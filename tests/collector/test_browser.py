@@ -72,6 +72,17 @@ def answer(page: Any, name: str, level: str = "light") -> None:
     page.get_by_role("button", name="Show me what will be sent").click()
 
 
+def noted(page: Any) -> list[Any]:
+    """Every request from now on."""
+    found: list[Any] = []
+
+    def note(request: Any) -> None:
+        found.append(request)
+
+    page.on("request", note)
+    return found
+
+
 def shown_bytes(page: Any) -> str:
     return str(page.locator("#bytes").inner_text().replace(" ", ""))
 
@@ -245,8 +256,7 @@ def test_a_way_back_before_chance_decides(served: Served, phone: Opened) -> None
 
 def test_all_of_what_is_sent_is_shown(served: Served, phone: Opened) -> None:
     page, link = phone.page, served.link("sleep")
-    requests: list[Any] = []
-    page.on("request", requests.append)
+    requests = noted(page)
     page.goto(link)
     page.wait_for_selector("#form:not([hidden])")
     answer(page, "sleep")
@@ -376,8 +386,7 @@ def test_the_key_is_kept_before_it_is_bound_and_is_none_of_the_coins(
     assert page.locator("#form").is_hidden()
     assert page.evaluate("window.drawn") == [16], "the key"
     page.unroute("**/r/lunch")
-    requests: list[Any] = []
-    page.on("request", requests.append)
+    requests = noted(page)
     page.reload()
     page.wait_for_selector("#form:not([hidden])")
     locks += [each.post_data for each in requests if each.url.endswith("/r/lunch")]
@@ -410,7 +419,7 @@ def test_with_the_keyboard_alone_in_both_schemes(
     page.goto(served.link("lunch"))
     page.wait_for_selector("#form:not([hidden])")
     accessible(page)
-    for key in ("Tab", "Space", "Tab", "Space", "Tab", "Enter"):
+    for key in ("Tab", "Tab", "Space", "Tab", "Space", "Tab", "Enter"):
         page.keyboard.press(key)
     page.wait_for_selector("#review:not([hidden])")
     assert page.evaluate("document.activeElement.id") == "title-review"

@@ -39,7 +39,7 @@ def in_batches(seen: Sequence[dict[str, Any]], sent: int) -> None:
     assert all(later - earlier >= BATCH for earlier, later in itertools.pairwise(counts))
     assert all(count == 0 or count <= sent - BATCH for count in counts)
     for told in seen:
-        assert set(told) <= EVERYTHING, "whatever else is shown must come in batches, too"
+        assert set(told) <= EVERYTHING, "anything else that is shown must come in batches as well"
         assert told["used"] == told["reports"] == sum(row["reports"] for row in told["levels"])
 
 
@@ -52,7 +52,7 @@ def distinct(seen: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def test_after_each_report_nothing_or_a_batch_is_new(
     tmp_path: Path, survey: collector.Survey
 ) -> None:
-    """For whoever asks: the server, another server on the same file, one that is started again."""
+    """From the server, from another one on the same file, and from one that is started again."""
     path, name = tmp_path / "survey.db", survey.id
     tokens = collector.create(path, survey).tokens[:57]
     reserve_all(path, name, tokens)

@@ -450,7 +450,7 @@ def as_of_old(path: Path, levels: list[dict[str, Any]]) -> collector.Survey:
 HIDING_NOTHING = [{"name": "a", "epsilon": 1.0}, {"name": "b", "epsilon": 16.0}]
 
 
-@pytest.mark.parametrize("after", range(6))
+@pytest.mark.parametrize("after", [0, 3, 6])
 def test_a_file_of_old_is_renewed_entirely_or_not_at_all(tmp_path: Path, after: int) -> None:
     """Killed in the middle, it is as it was, and nothing is lost."""
     path = tmp_path / "survey.db"

@@ -94,7 +94,7 @@ def serve(service: Service, port: int = 8470, proxy: str | None = None) -> None:
 
 @contextmanager
 def _in_order() -> Iterator[None]:
-    """Whoever is told to end (SIGTERM) closes what is open first, as with Ctrl-C."""
+    """A process that is asked to end (SIGTERM) closes what is open first, as with Ctrl-C."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
