@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.collector.served import key_of
+
 
 @contextmanager
 def cores_of_our_own() -> Iterator[None]:
@@ -79,6 +81,7 @@ class Sending:
         token, data = self.reports[place]
         head = (
             f"PUT /r/{self.name}/{self.places[place]} HTTP/1.1\r\nHost: localhost\r\n"
-            f"Authorization: Bearer {token}\r\nContent-Length: {len(data)}\r\n\r\n"
+            f"Authorization: Bearer {token}\r\nReservation: {key_of(token)}\r\n"
+            f"Content-Length: {len(data)}\r\n\r\n"
         )
         return head.encode() + data

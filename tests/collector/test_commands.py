@@ -20,9 +20,9 @@ from click.testing import CliRunner
 from epsilons import collector
 from epsilons.__main__ import cli
 from epsilons.collector.demo import Crowd, demo_survey
-from epsilons.errors import ArgumentError, FileError, MissingExtraError
+from epsilons.errors import ArgumentError, DataError, FileError, MissingExtraError
 from tests import needs
-from tests.collector.served import SURVEYS, Served, free_port, made
+from tests.collector.served import SURVEYS, Served, free_port, key_of, lock, made
 
 QUESTION = """
 id = "sleep"
@@ -73,20 +73,35 @@ def test_from_a_question_to_a_table(folder: Path) -> None:
             assert link.startswith("https://ask.example.org/s/sleep#")
             report = survey.mechanism.randomize(8.0, 2.0).to_bytes()
             place, token = secrets.token_hex(16), link.split("#")[1]
-            assert service.submit("sleep", place, token, report).result().status == 201
-    assert "7 reports" in run("estimate", "sleep")
-    assert json.loads(run("estimate", "sleep", "--json"))["used"] == 7
-    assert "7 reports" in run("export", "sleep", "reports.parquet")
-    assert survey.mechanism.estimate(data="reports.parquet").n == 7
+            service.reserve("sleep", token, lock(key_of(token)))
+            submitted = service.submit("sleep", place, token, report, key_of(token))
+            assert submitted.result().status == 201
+    assert "0 reports are shown; the survey is open" in run("estimate", "sleep")
+    assert json.loads(run("estimate", "sleep", "--json"))["used"] == 0
+    with pytest.raises(DataError, match="is open"):
+        run("export", "sleep", "reports.parquet")
     listed = run("list")
-    assert "sleep: open, 7 reports of 7 invited, closes 2099-12-01T17:00:00Z." in listed
+    assert "sleep: open, 0 reports of 7 invited, closes 2099-12-01T17:00:00Z." in listed
     assert json.loads(run("list", "--json"))["sleep"]["kind"] == "number"
     assert "3 invitations" in run("invitations", "sleep", "--many", "3", "--save", "more.txt")
-    assert len(Path("more.txt").read_text("utf-8").split()) == 3
+    more = Path("more.txt").read_text("utf-8").split()
+    assert len(more) == 3
+    Path("old.txt").write_text("\n".join([links[0], more[0]]), "utf-8")
+    assert "2 invitations were replaced" in run("replace", "sleep", "old.txt", "--save", "new.txt")
+    new = Path("new.txt").read_text("utf-8").split()
+    assert len(set(new) - set(links) - set(more)) == 2
+    assert Path("new.txt").stat().st_mode & 0o077 == 0
     said = run("offline", "sleep", "page.html").split()
     assert said == [hashlib.sha256(Path("page.html").read_bytes()).hexdigest(), "page.html"]
     assert "closed early" in run("close", "sleep")
-    assert "closed early" in run("estimate", "sleep")
+    assert "7 reports" in run("export", "sleep", "reports.parquet")
+    assert survey.mechanism.estimate(data="reports.parquet").n == 7
+    printed = run("estimate", "sleep")
+    assert "7 reports; the survey is closed early." in printed
+    assert "2 invitations were replaced" in printed
+    assert "in any way *" in printed
+    told = json.loads(run("estimate", "sleep", "--json"))
+    assert (told["used"], told["invited"], told["replaced"]) == (7, 10, 2)
 
 
 def test_invitations_are_never_overwritten(folder: Path) -> None:
@@ -151,7 +166,7 @@ def test_invented_people_answer(tmp_path: Path) -> None:
         crowd.start()
         crowd.join()
         found: dict[str, Any] = service.estimate("demo")
-        assert found["reports"] == 200
+        assert found["reports"] == 190
         (result,) = found["results"]
         assert result["low"] < 0.3 < result["high"]  # nine times as wide as it needs to be to fail
 

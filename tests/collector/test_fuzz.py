@@ -12,7 +12,7 @@ import pytest
 from epsilons import collector
 from tests import needs
 from tests.collector.fuzz import Fuzz, OnConnections, in_process, raw, right, sent_all
-from tests.collector.served import SURVEYS, Served
+from tests.collector.served import SURVEYS, Served, reserve_all
 
 SENDERS = 32
 
@@ -46,6 +46,8 @@ def test_mutated_requests_to_the_application(tmp_path: Path, many: int) -> None:
 
     path, asked = tmp_path / "survey.db", surveys(max(many // 8, 320))
     made = {survey.id: collector.create(path, survey) for survey in asked}
+    for name, each in made.items():
+        reserve_all(path, name, each.tokens)
     work = senders(asked, made)
     with collector.Service(path) as service:
         app = application(service)
@@ -79,6 +81,8 @@ def test_mutated_requests_on_connections(tmp_path: Path, many: int) -> None:
     needs.module("uvicorn")
     asked = surveys(max(many // 8, 320))
     with Served(tmp_path, asked) as served:
+        for name, each in served.made.items():
+            reserve_all(served.path, name, each.tokens)
         work = senders(asked, served.made)
         asyncio.run(sent_all(work, 3 * many // 4, lambda: OnConnections(served.port)))
         assert asyncio.run(heads(served, work, many // 4)) > many / 8

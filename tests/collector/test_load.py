@@ -13,7 +13,7 @@ import pytest
 from epsilons import collector
 from tests import needs
 from tests.collector.load import Sending, cores_of_our_own
-from tests.collector.served import CLOSES, Served
+from tests.collector.served import CLOSES, Served, held, key_of, lock, reserve_all
 
 
 def survey(people: int) -> collector.Survey:
@@ -31,16 +31,10 @@ def sending(served: Served, people: int) -> Sending:
     asked = served.surveys["many"]
     both = [asked.mechanism.randomize(value, 1.0).to_bytes() for value in (True, False)]
     tokens = served.made["many"].tokens
+    reserve_all(served.path, "many", tokens[:people])
     return Sending(
         served.port, "many", [(token, both[k % 2]) for k, token in enumerate(tokens[:people])]
     )
-
-
-def held(served: Served) -> dict[str, bytes]:
-    """What is in the file, by the ids of reports."""
-    with collector.Service(served.path) as service:
-        sql = "SELECT id, bytes FROM reports"
-        return {row[0].hex(): row[1] for row in service._store._connection.execute(sql)}
 
 
 @pytest.mark.parametrize(
@@ -63,7 +57,7 @@ def test_killed_in_the_middle_and_sent_again(
         killer.start()
         work.run(rate)
         killer.join()
-        before = held(served)
+        before = held(served.path, "many")
         answered = [
             place for place, status in zip(work.places, work.statuses, strict=True) if status
         ]
@@ -75,11 +69,25 @@ def test_killed_in_the_middle_and_sent_again(
         assert set(work.statuses) == {200, 201}
         assert work.statuses.count(200) == len(before)
         expected = {place: data for place, (_, data) in zip(work.places, work.reports, strict=True)}
-        assert held(served) == expected
+        assert held(served.path, "many") == expected
         key = {"Authorization": f"Bearer {served.made['many'].key}"}
-        time.sleep(1.1)
+        assert served.ask("POST", "/o/many/close", None, key).status == 200
         told = served.ask("GET", "/o/many/estimate", None, key).held
         assert (told["reports"], told["used"]) == (people, people)
+
+
+def test_a_reservation_survives_a_kill(tmp_path: Path) -> None:
+    """Otherwise a second place could answer, and two reports would leave one person."""
+    needs.module("uvicorn")
+    with Served(tmp_path, [survey(20)]) as served:
+        tokens = served.made["many"].tokens
+        for token in tokens:
+            assert served.reserve("many", token, lock(key_of(token))).status == 201
+        served.stop(signal.SIGKILL)
+        served.start()
+        for token in tokens:
+            assert served.reserve("many", token, lock("0" * 32)).status == 409
+            assert served.reserve("many", token, lock(key_of(token))).status == 200
 
 
 @pytest.mark.slow
@@ -93,7 +101,7 @@ def test_a_thousand_a_second_for_a_minute(tmp_path: Path) -> None:
         assert time.perf_counter() - began < 63.0
         assert set(work.statuses) == {201}
         expected = {place: data for place, (_, data) in zip(work.places, work.reports, strict=True)}
-        assert held(served) == expected
+        assert held(served.path, "many") == expected
         late = float(np.quantile(work.seconds, 0.99))
         print(f"\np50 {1000 * float(np.median(work.seconds)):.0f} ms, p99 {1000 * late:.0f} ms")
         assert late < 0.3

@@ -129,6 +129,27 @@ def test_odds_are_those_of_python(tmp_path: Path) -> None:
     assert node(tmp_path, cases) == [Level("a", each).truly for each in budgets]
 
 
+@pytest.mark.parametrize("kind", MECHANISMS)
+def test_no_odds_read_as_certainty(tmp_path: Path, kind: str) -> None:
+    """Surveys of 0.2.0 could offer 16, where 100 of 100 would be rounded."""
+    budgets = [0.01, 1.0, 5.29, 5.3, 8.0, 16.0]
+    levels = [{"name": str(each), "epsilon": each} for each in budgets]
+    question = {"kind": kind, "options": ["a", "b"], "bounds": [0, 1], "levels": levels}
+    value = {"yes-no": True, "one-of": 0, "number": 0.5}[kind]
+    cases = [
+        {"question": question, "value": value, "epsilon": each, "random": "ff" * 32}
+        for each in budgets
+    ]
+    for each, (*_, said) in zip(budgets, node(tmp_path, cases), strict=True):
+        many, right, wrong = (
+            int(number.replace(",", "")) for number in re.findall(r"[\d,]*\d", said)
+        )
+        assert many == right + wrong
+        assert min(right, wrong) > 0
+        assert wrong == round(many * threshold(each) / 2**64)
+    assert "10,000" in node(tmp_path, cases)[4][-1], "3 of 10,000 at 8"
+
+
 def test_what_a_report_says_is_read_from_its_bytes(tmp_path: Path) -> None:
     levels = [{"name": "strong", "epsilon": 1.0}]
     options = ["a", "b", "c"]

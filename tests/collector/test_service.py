@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
+import json
 import secrets
 import sqlite3
+import subprocess
+import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +23,18 @@ from epsilons import collector
 from epsilons.collector import writer
 from epsilons.collector.door import Door
 from epsilons.collector.service import FAILURES
-from epsilons.collector.store import Store, Submission, digest
-from epsilons.errors import ArgumentError, DataError, FileError
-from tests.collector.served import CLOSES, SURVEYS, VALUES, made
+from epsilons.collector.store import Reservation, Store, Submission, digest
+from epsilons.errors import ArgumentError, BudgetError, DataError, FileError
+from tests.collector.served import (
+    CLOSES,
+    SURVEYS,
+    VALUES,
+    held,
+    key_of,
+    lock,
+    made,
+    reserve_all,
+)
 from tests.local.engines import ENGINES, frame
 
 NAMES = [survey.id for survey in SURVEYS]
@@ -28,7 +42,16 @@ UTC = datetime.UTC
 
 
 def sent(service: collector.Service, name: str, token: str, data: bytes, place: str = "") -> int:
-    return service.submit(name, place or secrets.token_hex(16), token, data).result(20).status
+    """The status of a report, from the device that reserved the invitation."""
+    key = key_of(token)
+    service.reserve(name, token, lock(key))
+    return service.submit(name, place or secrets.token_hex(16), token, data, key).result(20).status
+
+
+def now_due(service: collector.Service, name: str) -> dict[str, Any]:
+    """The estimate, as if nobody had looked for a while."""
+    service._live[name]._due = 0.0
+    return service.estimate(name)
 
 
 @pytest.fixture
@@ -46,45 +69,54 @@ def test_the_live_estimate_is_that_of_the_reports(opened: Any, survey: collector
     assert service.estimate(name)["results"] == []
     for each in data:
         assert sent(service, name, tokens[name].pop(), each) == 201
-    for _ in range(2):  # what was merged is not merged again
-        service._live[name].merge()
+        now_due(service, name)  # what was added up is not added again
+    assert service.shut(name) == "closed early"
     told = service.estimate(name)
-    expected = survey.mechanism.estimate(data)
     assert told["reports"] == told["used"] == 24
     assert [level["reports"] for level in told["levels"]] == [8, 8, 8]
-    assert [each["value"] for each in told["results"]] == pytest.approx(
-        np.atleast_1d(expected.value)
-    )
-    alike = np.atleast_1d(survey.mechanism.estimate(data, weights="uniform").value)
-    assert [each["value"] for each in told["alike"]] == pytest.approx(alike)
-    low, high = expected.interval() if survey.options is None else expected.band()
-    assert [each["low"] for each in told["results"]] == pytest.approx(np.atleast_1d(low))
-    assert [each["high"] for each in told["results"]] == pytest.approx(np.atleast_1d(high))
+    alike = dataclasses.replace(survey.mechanism.estimate(data, weights="uniform"), related=True)
+    for key, expected in (("results", alike), ("unrelated", survey.mechanism.estimate(data))):
+        low, high = expected.interval() if survey.options is None else expected.band()
+        for field, value in (("value", expected.value), ("low", low), ("high", high)):
+            found = [each[field] for each in told[key]]
+            assert found == pytest.approx(np.atleast_1d(value)), (key, field)
+    assert "may be related" in service.release(name).assumes
 
 
-def test_merging_waits_for_a_tick(opened: Any) -> None:
+def test_looking_waits_for_a_tick(opened: Any) -> None:
     service, tokens, _ = opened
     now = [0.0]
     live = service._live["lunch"]
     live._clock = lambda: now[0]
-    live._last = 0.0
-    live.merge()
-    assert sent(service, "lunch", tokens["lunch"].pop(), made(SURVEYS[0])) == 201
+    live._due = 0.0
+    assert service.estimate("lunch")["reports"] == 0
+    for _ in range(20):
+        assert sent(service, "lunch", tokens["lunch"].pop(), made(SURVEYS[0])) == 201
     assert service.estimate("lunch")["reports"] == 0
     now[0] = 1.0
-    assert service.estimate("lunch")["reports"] == 1
+    assert service.estimate("lunch")["reports"] == 10
 
 
 @pytest.mark.parametrize("survey", SURVEYS, ids=NAMES)
 def test_what_is_exported_flows_on(opened: Any, survey: collector.Survey, tmp_path: Path) -> None:
     service, tokens, path = opened
-    with pytest.raises(DataError, match="no report"):
-        service.export(survey.id, tmp_path / "none.parquet")
     data = [made(survey, epsilon=level) for level in (0.5, 1.0, 2.0) * 5]
     for each in data:
         sent(service, survey.id, tokens[survey.id].pop(), each)
+    for other in SURVEYS:
+        if other.id != survey.id:
+            service.shut(other.id)
+            with pytest.raises(DataError, match="no report"):
+                service.export(other.id, tmp_path / "none.parquet")
+    service.replace(survey.id, [tokens[survey.id].pop() for _ in range(3)])
     file = tmp_path / "reports.parquet"
+    with pytest.raises(DataError, match="is open"):
+        service.export(survey.id, file)
+    assert not file.exists()
+    service.shut(survey.id)
     assert service.export(survey.id, file) == 15
+    facts = pl.read_parquet_metadata(file)
+    assert (facts["status"], facts["invited"], facts["replaced"]) == ("closed early", "100", "3")
     expected = survey.mechanism.estimate(data)
     for engine in ENGINES:
         table = frame(engine, pl.read_parquet(file), tmp_path)
@@ -110,6 +142,36 @@ def test_a_closed_survey_takes_nothing_new_and_says_so_of_what_it_has(tmp_path: 
         assert sent(service, "lunch", token, data, place) == 200
         assert service.shut("lunch") == "closed", "its time was over: that is not early"
         assert service.estimate("lunch")["used"] == 2
+        now[0] = datetime.datetime(2026, 1, 1, tzinfo=UTC)
+        assert service.status("lunch") == "closed", "closed is closed, whatever the clock says"
+        assert sent(service, "lunch", tokens.pop(), data) == 410
+    with collector.Service(path, now=lambda: now[0]) as service:
+        assert service.status("lunch") == "closed"
+        assert service.reserve("lunch", tokens.pop(), "0" * 64).result(20).status == 410
+
+
+@pytest.mark.parametrize("seen", ["shut", "take", "nobody"])
+def test_a_clock_that_is_set_back_opens_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seen: str
+) -> None:
+    """A command, a report, or nobody but the writer notices first that the time is over."""
+    monkeypatch.setattr(writer, "PAUSE", 0.05)
+    path, survey = tmp_path / "survey.db", SURVEYS[0]
+    tokens = list(collector.create(path, survey).tokens)
+    now = [survey.closes]
+    with collector.Service(path, now=lambda: now[0]) as service:
+        if seen == "shut":
+            assert service.shut("lunch") == "closed"
+        elif seen == "take":
+            assert sent(service, "lunch", tokens.pop(), made(survey)) == 410
+        else:
+            for _ in range(200):
+                if service._store.closed("lunch")[0]:
+                    break
+                time.sleep(0.05)
+        now[0] -= datetime.timedelta(days=1000)
+        assert sent(service, "lunch", tokens.pop(), made(survey)) == 410
+        assert service.status("lunch") == "closed"
 
 
 def test_who_closes_before_the_time_is_written_down(opened: Any) -> None:
@@ -127,35 +189,48 @@ def test_many_in_one_commit_are_decided_in_their_order(opened: Any) -> None:
     lunch, way = made(SURVEYS[0]), made(SURVEYS[2])
     (one, two), far = (digest(tokens["lunch"].pop()) for _ in "ab"), digest(tokens["way"].pop())
     a, b, c = (secrets.token_bytes(16) for _ in "abc")
-    batch = [
+    mine, other = digest("my key"), digest("another key")
+    batch: list[tuple[Reservation | Submission, bool]] = [
+        (Submission("lunch", a, one, lunch, mine), False),  # it is not reserved yet
+        (Reservation("lunch", one, mine), False),
+        (Reservation("lunch", one, mine), False),
+        (Reservation("lunch", one, other), False),
+        (Reservation("lunch", two, other), False),
+        (Reservation("way", far, mine), False),
+        (Submission("lunch", a, one, lunch, other), False),
         (Submission("lunch", a, one, lunch), False),
-        (Submission("way", a, far, way), False),  # ids of another survey are other ids
-        (Submission("lunch", a, one, lunch), False),
-        (Submission("lunch", b, one, lunch), False),
-        (Submission("lunch", a, two, lunch), False),
-        (Submission("lunch", b, digest("0"), lunch), False),
-        (Submission("lunch", b, two, lunch), True),
-        (Submission("lunch", b, two, lunch), False),
-        (Submission("lunch", b, two, lunch), True),
-        (Submission("way", c, far, way), False),
+        (Submission("lunch", a, one, lunch, mine), False),
+        (Submission("way", a, far, way, mine), False),  # ids of another survey are other ids
+        (Submission("lunch", a, one, lunch, mine), False),
+        (Reservation("lunch", one, mine), False),
+        (Submission("lunch", b, one, lunch, mine), False),
+        (Submission("lunch", a, two, lunch, other), False),
+        (Submission("lunch", b, digest("0"), lunch, mine), False),
+        (Submission("lunch", b, two, lunch, other), False),
+        (Submission("way", c, far, way, mine), False),
+        (Submission("lunch", c, two, lunch, other), True),
+        (Reservation("lunch", two, mine), False),
+        (Submission("lunch", b, two, lunch, other), False),
+        (Reservation("lunch", two, other), False),
     ]
+    expected = [409, 201, 200, 409, 201, 201, 409, 409, 201, 201, 200, 208, 409, 409, 403, 201]
+    expected += [409, 410, 410, 200, 208]
     store = Store(path)
     statuses = [outcome.status for outcome in store.take(batch)]
-    assert statuses == [201, 201, 200, 409, 409, 403, 410, 201, 200, 409]
+    assert statuses == expected
     assert sum(store.forms("lunch").values()) == 2
-    assert store.invited("lunch")[1] == 2
     assert store.take([]) == []
     store.close()
 
 
 def test_what_cannot_be_written_is_sent_again(opened: Any, caplog: Any) -> None:
     """Nothing of a commit that fails is kept; whoever sent it is told, and the next one works."""
-    service, tokens, _ = opened
+    service, tokens, path = opened
     token, place, data = tokens["lunch"].pop(), "0" * 32, made(SURVEYS[0])
     store = service._writer._store
     store._connection.execute("PRAGMA query_only = ON")
     assert sent(service, "lunch", token, data, place) == 503
-    assert service.estimate("lunch")["used"] == 0
+    assert held(path, "lunch") == {}
     assert "could not be kept" in caplog.text
     assert token not in caplog.text
     store._connection.execute("PRAGMA query_only = OFF")
@@ -167,6 +242,7 @@ def test_too_many_at_once_are_sent_away(tmp_path: Path, monkeypatch: pytest.Monk
     path, survey = tmp_path / "survey.db", SURVEYS[0]
     begun, go = threading.Event(), threading.Event()
     tokens = list(collector.create(path, survey).tokens)
+    reserve_all(path, "lunch", tokens)
     with collector.Service(path) as service:
         take = service._writer._store.take
 
@@ -178,7 +254,8 @@ def test_too_many_at_once_are_sent_away(tmp_path: Path, monkeypatch: pytest.Monk
         monkeypatch.setattr(service._writer._store, "take", waiting)
 
         def submitted() -> Any:
-            return service.submit("lunch", secrets.token_hex(16), tokens.pop(), made(survey))
+            token, place = tokens.pop(), secrets.token_hex(16)
+            return service.submit("lunch", place, token, made(survey), key_of(token))
 
         found = [submitted()]
         assert begun.wait(20)  # from now on nobody takes what waits
@@ -187,13 +264,14 @@ def test_too_many_at_once_are_sent_away(tmp_path: Path, monkeypatch: pytest.Monk
         go.set()
         statuses = [each.result(20).status for each in found]
         assert statuses == [201] * 4 + [503] * 16
-        assert service.estimate("lunch")["used"] == statuses.count(201)
+        assert len(held(path, "lunch")) == statuses.count(201)
 
 
 def test_failed_tokens_are_limited_and_good_ones_are_not(opened: Any) -> None:
     service, tokens, _ = opened
     data = made(SURVEYS[0])
-    found = [sent(service, "lunch", "0" * 32, data) for _ in range(FAILURES + 20)]
+    given = ("lunch", "1" * 32, "0" * 32, data)
+    found = [service.submit(*given).result(20).status for _ in range(FAILURES + 20)]
     assert found == [403] * FAILURES + [429] * 20
     assert sent(service, "lunch", tokens["lunch"].pop(), data) == 201
 
@@ -215,14 +293,16 @@ def test_the_file_holds_no_time_no_token_and_no_link(opened: Any) -> None:
             look.execute("SELECT rowid FROM reports")
     look.close()
     assert columns == {
-        "invitations": ["survey", "token", "used"],
+        "invitations": ["survey", "token", "used", "lock"],
         "reports": ["survey", "id", "bytes"],
     }
     assert rows == sorted(places), "in the order of random ids, not of arrival"
     assert kept == sorted(kept)
     service.close()
     content = path.read_bytes()
-    assert not any(token.encode() in content or bytes.fromhex(token) in content for token in used)
+    for each in (*used, *map(key_of, used)):
+        assert each.encode() not in content
+        assert bytes.fromhex(each) not in content
     assert path.stat().st_mode & 0o077 == 0
     log = path.with_name("survey.db-wal")
     assert not log.exists() or log.stat().st_size == 0
@@ -314,3 +394,91 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     collector.create(tmp_path / "a.db", survey)
     with pytest.raises(ArgumentError, match="taken"):
         collector.create(tmp_path / "a.db", survey)
+
+
+@pytest.mark.parametrize("epsilon", [5.3, 8.0, 16.0])
+def test_levels_that_hide_nothing_are_refused_for_new_surveys(
+    tmp_path: Path, epsilon: float
+) -> None:
+    """A person would read that 100 of 100 send the truth, and that nobody can know."""
+    levels = [{"name": "a", "epsilon": 1.0}, {"name": "none", "epsilon": epsilon}]
+    survey = collector.Survey.from_dict({**RIGHT, "levels": levels})
+    with pytest.raises(BudgetError, match=r"'none'.*at most 5\.29"):
+        collector.create(tmp_path / "a.db", survey)
+    assert not (tmp_path / "a.db").exists()
+    levels[1]["epsilon"] = 5.29
+    survey = collector.Survey.from_dict({**RIGHT, "levels": levels})
+    assert [level.truly for level in survey.levels] == [73, 99]
+    assert collector.create(tmp_path / "a.db", survey).key
+
+
+OLD = """
+CREATE TABLE surveys (
+    id TEXT PRIMARY KEY, question TEXT NOT NULL, parameters BLOB NOT NULL, levels TEXT NOT NULL,
+    opens TEXT NOT NULL, closes TEXT NOT NULL, organiser BLOB NOT NULL,
+    closed_early INTEGER NOT NULL
+) WITHOUT ROWID, STRICT;
+CREATE TABLE invitations (
+    survey TEXT NOT NULL REFERENCES surveys, token BLOB NOT NULL, used INTEGER NOT NULL,
+    PRIMARY KEY (survey, token)
+) WITHOUT ROWID, STRICT;
+CREATE TABLE reports (
+    survey TEXT NOT NULL REFERENCES surveys, id BLOB NOT NULL, bytes BLOB NOT NULL,
+    PRIMARY KEY (survey, id)
+) WITHOUT ROWID, STRICT;
+"""
+"""The tables of epsilons 0.2.0."""
+
+
+def as_of_old(path: Path, levels: list[dict[str, Any]]) -> collector.Survey:
+    """A file as 0.2.0 wrote it: 25 people have answered, and one has not."""
+    survey = collector.Survey.from_dict({**RIGHT, "levels": levels})
+    look = sqlite3.connect(path)
+    look.executescript(OLD)
+    row = (survey.id, json.dumps(survey.to_dict()), b"", "[]", "", "", digest("f" * 32))
+    look.execute("INSERT INTO surveys VALUES (?, ?, ?, ?, ?, ?, ?, 0)", row)
+    for k in range(25):
+        look.execute("INSERT INTO invitations VALUES ('a', ?, 1)", (digest(f"{k:032x}"),))
+        data = survey.mechanism.randomize(True, levels[k % 2]["epsilon"]).to_bytes()
+        look.execute("INSERT INTO reports VALUES ('a', ?, ?)", (bytes([k]) * 16, data))
+    look.execute("INSERT INTO invitations VALUES ('a', ?, 0)", (digest("e" * 32),))
+    look.commit()
+    look.close()
+    return survey
+
+
+HIDING_NOTHING = [{"name": "a", "epsilon": 1.0}, {"name": "b", "epsilon": 16.0}]
+
+
+@pytest.mark.parametrize("after", [0, 3, 6])
+def test_a_file_of_old_is_renewed_entirely_or_not_at_all(tmp_path: Path, after: int) -> None:
+    """Killed in the middle, it is as it was, and nothing is lost."""
+    path = tmp_path / "survey.db"
+    as_of_old(path, HIDING_NOTHING)
+    before = held(path, "a")
+    code = f"""
+import os
+from epsilons.collector import store
+class Killed(store.Store):
+    def _version(self):
+        if self._connection.in_transaction:
+            for statement in store.RENEW[:{after}]:
+                self._connection.execute(statement)
+            os.kill(os.getpid(), 9)
+        return 0
+Killed(store.Path({str(path)!r}))
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
+    assert held(path, "a") == before
+    with collector.Service(path) as service:
+        assert service.is_organiser("a", "f" * 32)
+        assert service.estimate("a")["reports"] == 10, "ten are held back, of whatever is there"
+        assert sent(service, "a", "e" * 32, made(SURVEYS[0])) == 201
+        assert sent(service, "a", "0" * 32, made(SURVEYS[0])) == 409
+        assert service.shut("a") == "closed early"
+        assert service.export("a", tmp_path / "reports.parquet") == 26
+    with sqlite3.connect(path) as look:
+        look.execute("PRAGMA user_version = 2")
+    look.close()
+    with pytest.raises(FileError, match="later version"):
+        collector.Service(path)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import json
+import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import numpy as np
 
 import epsilons as ep
 from epsilons import collector, frozen
+from epsilons.collector.live import _results
 from epsilons.verify import exact_channel
 
 __all__ = ["LATER", "facts", "ledger_facts", "plain", "stored", "survey_facts"]
@@ -95,18 +98,35 @@ def ledger_facts(ledger: ep.Ledger, people: list[Any]) -> dict[str, Any]:
 
 
 def survey_facts(path: Path) -> dict[str, Any]:
-    """What the file of a collector says about its surveys."""
+    """What the file of a collector says about its surveys, under the names that 0.2.0 had.
+
+    An open survey shows single reports no more. So estimates are read from a copy that is closed.
+    """
     found: dict[str, Any] = {}
     with collector.Service(path) as service:
         for name in sorted(service.surveys):
-            reports = service.reports(name)
-            found[name] = {
-                "question": service.question(name),
-                "estimate": service.estimate(name),
-                "reports": len(reports),
-                "bytes": reports.to_bytes().hex(),
-            }
-    with collector.Service(path, now=lambda: LATER) as service:
-        for name in found:
-            found[name]["later"] = service.status(name)
+            found[name] = {"question": service.question(name)}
+            assert service.estimate(name)["reports"] in (0, 9)
+    with tempfile.TemporaryDirectory() as folder:
+        copy = shutil.copyfile(path, Path(folder) / "later.db")
+        with collector.Service(copy, now=lambda: LATER) as service:
+            for name, each in found.items():
+                told, reports = service.estimate(name), service.reports(name)
+                survey = service.survey(name)
+                lies = told["influence"]["reports"]
+                moved = float(survey.mechanism.estimate(reports).influence(lies))
+                alike = survey.mechanism.estimate(reports, weights="uniform")
+                values = [one["value"] for one in told["results"]]
+                assert values == [one["value"] for one in _results(survey, alike)]
+                lo, hi = survey.bounds or (0.0, 1.0)
+                each["estimate"] = {
+                    **{key: told[key] for key in ("reports", "levels", "invited", "used")},
+                    "results": told["unrelated"],
+                    "alike": _results(survey, alike),
+                    "influence": {"reports": lies, "moved": moved if moved < hi - lo else None},
+                    "status": each["question"]["status"],
+                }
+                each["reports"] = len(reports)
+                each["bytes"] = reports.to_bytes().hex()
+                each["later"] = service.status(name)
     return found

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import json
 import os
 import shutil
@@ -258,7 +259,8 @@ def make_surveys(folder: Path) -> None:
                     level = [0.5, 1.0, 2.0][turn % 3]
                     data = randomizer.randomize(answers[name][turn % 2], level).to_bytes()
                     report_id = f"{number:016x}{turn:016x}"
-                    outcome = service.submit(id_, report_id, token, data).result(30)
+                    service.reserve(id_, token, hashlib.sha256(report_id.encode()).hexdigest())
+                    outcome = service.submit(id_, report_id, token, data, report_id).result(30)
                     assert outcome.status == 201, outcome
                     reports.append([report_id, token, data.hex()])
                 sent[id_] = {

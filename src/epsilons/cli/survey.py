@@ -120,6 +120,36 @@ def invitations(
     click.echo(f"{many:,} invitations: {save}")
 
 
+@SURVEY.command("replace")
+@NAME
+@click.argument("old", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--save", required=True, type=click.Path(dir_okay=False, path_type=Path), help="A new file."
+)
+@FILE
+@PORT
+@PROXY
+def replace_(name: str, old: Path, save: Path, where: Path, port: int, proxy: str | None) -> None:
+    """Make new invitations in place of the links in the file OLD, and count them.
+
+    For people whose own link is in use elsewhere and cannot be used there. The old ones can be used
+    no more.
+    """
+    address = address_of(port, proxy)
+    if save.exists():
+        raise FileError(f"{str(save)!r} already exists: invitations are never overwritten.")
+    try:
+        links = old.read_text("utf-8").split()
+    except (OSError, UnicodeDecodeError):
+        raise FileError(f"{str(old)!r} cannot be read.") from None
+    if not links:
+        raise FileError(f"{str(old)!r} holds no link.")
+    tokens = [link.rpartition("#")[2] for link in links]
+    with Service(where) as service, _links(save) as write:
+        write(address, name, service.replace(name, tokens))
+    click.echo(f"{len(tokens):,} invitations were replaced: {save}")
+
+
 @SURVEY.command("list")
 @FILE
 @options.JSON
@@ -157,16 +187,21 @@ def close(name: str, where: Path) -> None:
 @FILE
 @options.JSON
 def estimate(name: str, where: Path, as_json: bool) -> None:
-    """Print the estimate of the survey NAME."""
+    """Print the estimate of the survey NAME; while it is open, in batches of ten or more."""
     with Service(where) as service:
         told = service.estimate(name)
         if as_json:
             click.echo(report.to_json(told))
             return
         if told["reports"]:
-            survey = service.survey(name)
-            click.echo(str(survey.mechanism.estimate(service.reports(name))))
-        click.echo(f"{told['reports']:,} reports; the survey is {told['status']}.")
+            click.echo(str(service.release(name)))
+        shown = "reports are shown" if told["status"] == "open" else "reports"
+        click.echo(f"{told['reports']:,} {shown}; the survey is {told['status']}.")
+        if told["replaced"]:
+            click.echo(
+                f"{told['replaced']:,} invitations were replaced: so many people may have answered "
+                "twice."
+            )
 
 
 @SURVEY.command()
@@ -174,7 +209,7 @@ def estimate(name: str, where: Path, as_json: bool) -> None:
 @click.argument("parquet", type=click.Path(dir_okay=False, path_type=Path))
 @FILE
 def export(name: str, parquet: Path, where: Path) -> None:
-    """Write all reports of the survey NAME to the file PARQUET."""
+    """Write all reports of the survey NAME, once it is closed, to the file PARQUET."""
     with Service(where) as service:
         many = service.export(name, parquet)
     click.echo(f"{many:,} reports: {parquet}")

@@ -10,6 +10,7 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable, Collection
+from concurrent.futures import Future
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -24,6 +25,7 @@ from epsilons.collector.door import LARGEST
 from epsilons.collector.offline import offline_page, page
 from epsilons.collector.patience import SLOW, Bell
 from epsilons.collector.service import ABSENT, Service
+from epsilons.collector.store import Outcome
 from epsilons.errors import DataError
 
 __all__ = ["LOCAL", "application"]
@@ -56,12 +58,15 @@ PLAIN: Final = {
 ANYWHERE: Final = {"Access-Control-Allow-Origin": "*"}
 """On answers to reports: the page that is a file has no origin. There are no cookies to abuse."""
 
+KEY: Final = "reservation"
+"""The header with the key that opens a reservation."""
+
 ASKED: Final = {
     **ANYWHERE,
     "Access-Control-Allow-Methods": "PUT",
-    "Access-Control-Allow-Headers": "authorization, content-type",
+    "Access-Control-Allow-Headers": f"authorization, content-type, {KEY}",
 }
-"""What a browser is told that asks before it sends a report."""
+"""What a browser is told that asks before it reserves, or sends a report."""
 
 TYPES: Final = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 STATIC: Final = (
@@ -88,6 +93,8 @@ def application(service: Service, hosts: Collection[str] = LOCAL) -> Starlette:
             Route("/s/{survey}", at(pages.participant)),
             Route("/s/{survey}/question.json", at(pages.question)),
             Route("/s/{survey}/offline.html", at(pages.offline)),
+            Route("/r/{survey}", at(pages.reserve), methods=["PUT"]),
+            Route("/r/{survey}", at(pages.preflight), methods=["OPTIONS"]),
             Route("/r/{survey}/{report}", at(pages.report), methods=["PUT"]),
             Route("/r/{survey}/{report}", at(pages.preflight), methods=["OPTIONS"]),
             Route("/o/{survey}", at(pages.organiser)),
@@ -153,6 +160,21 @@ async def _body(request: Request) -> bytes | None:
     return memoryview(found).tobytes()
 
 
+async def _read(request: Request) -> bytes | Response:
+    """The body; or the answer, if it is too long, too slow or cut short."""
+    try:
+        async with asyncio.timeout(SLOW):
+            found = await _body(request)
+    except TimeoutError:
+        return _reason(408, "The report came too slowly.", {**ANYWHERE, "Connection": "close"})
+    except ClientDisconnect:
+        return _reason(400, "The report was cut short.", ANYWHERE)
+    if found is not None:
+        return found
+    reason = f"A report has at most {LARGEST} bytes."
+    return _reason(413, reason, {**ANYWHERE, "Connection": "close"})
+
+
 class _Pages:
     """All endpoints."""
 
@@ -200,22 +222,27 @@ class _Pages:
         """Browsers ask before a page that is a file may send."""
         return Response(b"", 204, {**PLAIN, **ASKED})
 
+    async def reserve(self, request: Request) -> Response:
+        """Reserve an invitation."""
+        lock = await _read(request)
+        if isinstance(lock, Response):
+            return lock
+        name, text = request.path_params["survey"], lock.decode("latin-1")
+        key = request.headers.get(KEY, "")
+        return await self._outcome(self._service.reserve(name, _bearer(request), text, key))
+
     async def report(self, request: Request) -> Response:
         """Take in a report."""
-        try:
-            async with asyncio.timeout(SLOW):
-                data = await _body(request)
-        except TimeoutError:
-            return _reason(408, "The report came too slowly.", {**ANYWHERE, "Connection": "close"})
-        except ClientDisconnect:
-            return _reason(400, "The report was cut short.", ANYWHERE)
-        if data is None:
-            reason = f"A report has at most {LARGEST} bytes."
-            return _reason(413, reason, {**ANYWHERE, "Connection": "close"})
-        place = request.path_params
-        waiting = self._service.submit(place["survey"], place["report"], _bearer(request), data)
-        outcome = await self._bell.outcome(waiting)
-        return _reason(outcome.status, outcome.reason, ANYWHERE)
+        data = await _read(request)
+        if isinstance(data, Response):
+            return data
+        place, key = request.path_params, request.headers.get(KEY, "")
+        return await self._outcome(
+            self._service.submit(place["survey"], place["report"], _bearer(request), data, key)
+        )
+
+    async def _outcome(self, waiting: Future[Outcome]) -> Response:
+        return _reason(*await self._bell.outcome(waiting), ANYWHERE)
 
     async def organiser(self, _: Request) -> Response:
         """The organiser's page, which has nothing in it before the key is shown."""

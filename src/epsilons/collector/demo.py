@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import secrets
 import threading
 from collections.abc import Sequence
@@ -83,4 +84,7 @@ class Crowd:
                 return
             yes, epsilon = bool(invented.random() < SHARE), float(invented.choice(levels, p=CHOOSE))
             report = self._survey.mechanism.randomize(yes, epsilon).to_bytes()
-            self._service.submit(self._survey.id, secrets.token_hex(16), token, report).result()
+            key, place = secrets.token_hex(16), secrets.token_hex(16)
+            lock = hashlib.sha256(key.encode()).hexdigest()
+            self._service.reserve(self._survey.id, token, lock)
+            self._service.submit(self._survey.id, place, token, report, key).result()

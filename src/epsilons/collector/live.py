@@ -1,10 +1,15 @@
-"""The live estimate of a survey: reports wait, and are merged once a tick."""
+"""The estimate of a survey: live in batches that hide single reports, and of all when it is closed.
+
+Anyone who sees two estimates sees what came between them. So an open survey shows ten further reports
+at least, and always holds ten back: also the last step, when it closes, is ten reports or more.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import secrets
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -13,16 +18,23 @@ from numpy.typing import NDArray
 
 from epsilons.collector.door import Door
 from epsilons.collector.question import Survey
-from epsilons.local import Reports, State
+from epsilons.local import Reports
+from epsilons.local.words import related_locally
 from epsilons.release import Release
 
-__all__ = ["Live", "joined"]
+__all__ = ["BATCH", "Live", "joined", "released"]
 
-WEIGHTS: Final = ("variance", "uniform")
-"""By their level; and all alike, which holds also if people's choice goes with their answer."""
+BATCH: Final = 10
+"""Reports that an open survey shows together at least, and as many are held back at least."""
+
+WEIGHTS: Final = ("uniform", "variance")
+"""All alike, which holds whatever people chose; and by their level, if that tells nothing."""
 
 TICK: Final = 1.0
-"""Seconds between two merges at least."""
+"""Seconds between two looks at the file at least."""
+
+REST: Final = 20.0
+"""A look that takes long is followed by a pause that is so many times as long."""
 
 
 def joined(forms: Mapping[bytes, int]) -> Reports:
@@ -50,92 +62,133 @@ def _repeated(arrays: Sequence[NDArray[Any]], times: Sequence[int]) -> NDArray[A
     return np.concatenate([np.repeat(array, many, axis=0) for array, many in both])
 
 
+def further(held: dict[bytes, int], every: Mapping[bytes, int]) -> None:
+    """Choose by chance which further reports are shown, in whole batches.
+
+    Args:
+        held: reports that were shown up to now, by form; what is chosen is added.
+        every: all reports that there are. If another process has shown later ones, nothing is
+            chosen.
+    """
+    forms = sorted(every)
+    waiting = np.array([every[form] - held.get(form, 0) for form in forms], dtype=np.int64)
+    many = BATCH * ((int(waiting.sum()) - BATCH) // BATCH)
+    if many < BATCH or (waiting < 0).any() or not held.keys() <= every.keys():
+        return
+    chance = np.random.default_rng(secrets.randbits(128))
+    chosen = chance.multivariate_hypergeometric(waiting, many, method="marginals")
+    for form, more in zip(forms, chosen.tolist(), strict=True):
+        if more:
+            held[form] = held.get(form, 0) + more
+
+
 class Live:
-    """Adds up the reports of one survey as they come.
+    """What may be seen of the reports of one survey.
 
     Args:
         survey: whose.
-        forms: what it has already: bytes of reports, and how many people sent them.
+        forms: reads all reports: their bytes, and how many people sent them.
+        shown: keeps which reports were shown, as `Store.shown` does.
         clock: seconds that only grow.
     """
 
     def __init__(
         self,
         survey: Survey,
-        forms: Mapping[bytes, int],
+        forms: Callable[[], Mapping[bytes, int]],
+        shown: Callable[[Callable[[dict[bytes, int]], None]], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._survey = survey
-        self._door = Door(survey)
+        self._forms = forms
+        self._shown = shown
         self._clock = clock
-        self._waiting: Counter[bytes] = Counter(forms)
-        self._adding = threading.Lock()
-        self._merging = threading.Lock()
-        self._states: dict[str, State] = {}
-        self._told: dict[str, Any] | None = None
-        self._counts = dict.fromkeys((each.name for each in survey.levels), 0)
-        self._last = -TICK
+        self._looking = threading.Lock()
+        self._due = clock()
+        self._closed = False
+        self._seen: dict[bytes, int] = {}
+        self._told = told(survey, self._seen)
 
-    def add(self, data: bytes) -> None:
-        """A report that is kept."""
-        with self._adding:
-            self._waiting[data] += 1
+    def estimate(self, closed: bool) -> dict[str, Any]:
+        """What the organiser's page shows.
 
-    def merge(self) -> dict[str, Any]:
-        """Merge whatever waits, now; what the organiser's page shows then."""
-        with self._merging:
-            with self._adding:
-                taken, self._waiting = self._waiting, Counter()
-            if taken:
-                for data, many in taken.items():
-                    self._counts[self._door.level(data)] += many
-                reports = joined(taken)
-                for weights in WEIGHTS:
-                    state = self._survey.mechanism.state(reports, weights=weights)
-                    held = self._states.get(weights)
-                    self._states[weights] = state if held is None else held + state
-            self._last = self._clock()
-            if taken or self._told is None:
-                self._told = told(self._survey, self._states, self._counts)
-            return self._told
+        Args:
+            closed: whether the survey is, as the file has it: then it is of all reports.
+        """
+        self.look(closed)
+        return dict(self._told)
 
-    def estimate(self) -> dict[str, Any]:
-        """What the organiser's page shows: of the last tick, or of now if that is long ago."""
-        known = self._told
-        if known is None or self._clock() - self._last >= TICK:
-            known = self.merge()
-        return dict(known)
+    def seen(self, closed: bool) -> Mapping[bytes, int]:
+        """The reports that the estimate is made of, by form."""
+        self.look(closed)
+        return dict(self._seen)
+
+    def look(self, closed: bool) -> None:
+        """See what the file holds now, unless that was done a moment ago."""
+        with self._looking:
+            began = self._clock()
+            if self._closed or (began < self._due and not closed):
+                return
+            seen = dict(self._forms() if closed else self._batches())
+            if seen != self._seen:
+                self._seen, self._told = seen, told(self._survey, seen)
+            self._closed = closed
+            self._due = began + max(TICK, REST * (self._clock() - began))
+
+    def _batches(self) -> Mapping[bytes, int]:
+        """The reports that may be shown while the survey is open."""
+        every, found = self._forms(), {}
+
+        def choose(held: dict[bytes, int]) -> None:
+            further(held, every)
+            found.update(held)
+
+        self._shown(choose)
+        return found
 
 
-def told(survey: Survey, states: Mapping[str, State], counts: Mapping[str, int]) -> dict[str, Any]:
-    """An estimate as plain data.
-
-    Args:
-        survey: what was asked.
-        states: of all reports, for each kind of `WEIGHTS`; empty if there are none.
-        counts: how many reports there are at each level, by name.
-    """
+def told(survey: Survey, seen: Mapping[bytes, int]) -> dict[str, Any]:
+    """An estimate as plain data: a function of what was asked and of these reports, by form."""
+    door = Door(survey)
+    counts = dict.fromkeys((each.name for each in survey.levels), 0)
+    for data, many in seen.items():
+        counts[door.level(data)] += many
     levels = [
         {"name": each.name, "epsilon": each.epsilon, "reports": counts[each.name]}
         for each in survey.levels
     ]
     found: dict[str, Any] = {"reports": sum(counts.values()), "levels": levels, "results": []}
-    if not states:
+    if not seen:
         return found
-    release, alike = (_release(survey, states[weights]) for weights in WEIGHTS)
+    reports = joined(seen)
+    alike, weighed = (released(survey, reports, weights) for weights in WEIGHTS)
     lies = max(found["reports"] // 100, 1)
-    moved = float(release.influence(lies))
+    moved = float(alike.influence(lies))
     lo, hi = survey.bounds or (0.0, 1.0)
     # As far as the whole range, it is anywhere: plain data have no word for infinity.
     found["influence"] = {"reports": lies, "moved": moved if moved < hi - lo else None}
-    found["results"] = _results(survey, release)
-    found["alike"] = _results(survey, alike)
+    found["results"] = _results(survey, alike)
+    found["unrelated"] = _results(survey, weighed)
     return found
 
 
-def _release(survey: Survey, state: State) -> Release:
-    found: Release = survey.mechanism.estimate(state, weights=state.weights)
-    return found
+def released(survey: Survey, reports: Reports, weights: str = WEIGHTS[0]) -> Release:
+    """The release of reports: if all count alike, with the interval for whatever people chose.
+
+    Args:
+        survey: what was asked.
+        reports: all of them.
+        weights: one of `WEIGHTS`.
+
+    Guarantee:
+        With weights "uniform" the interval holds with probability 95 % at least in a population
+        whose choice of a level may depend on the answer in any way; with "variance", if it says
+        nothing about the answer. docs/proofs/collector.md.
+    """
+    found: Release = survey.mechanism.estimate(reports, weights=weights)
+    if weights != WEIGHTS[0]:
+        return found
+    return dataclasses.replace(found, related=True, assumes=related_locally(found.assumes))
 
 
 def _results(survey: Survey, release: Release) -> list[dict[str, Any]]:

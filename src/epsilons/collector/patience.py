@@ -13,10 +13,13 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from epsilons.collector.store import Outcome
 
-__all__ = ["SLOW", "Bell", "Patient"]
+__all__ = ["LONGEST_HEAD", "SLOW", "Bell", "Patient"]
 
 SLOW: Final = 10.0
 """Seconds in which the head of a request must have come, and then its body."""
+
+LONGEST_HEAD: Final = 16_384
+"""Bytes that the head of a request may have."""
 
 LONGEST: Final = 120.0
 """Seconds in which an answer must have been made, and taken."""
@@ -35,7 +38,12 @@ class Patient(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """What comes next has its own time, which begins when what was before it is whole."""
         before = self.conn.their_state
-        super().data_received(data)
+        # In pieces, so that a head is never whole before it is seen to be too long.
+        while data and not self.transport.is_closing():
+            room = LONGEST_HEAD - len(self.conn.trailing_data[0])
+            size = room if room > 0 else LONGEST_HEAD
+            piece, data = data[:size], data[size:]
+            super().data_received(piece)
         if self.conn.their_state is not before:
             self._wait()
 

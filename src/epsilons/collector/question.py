@@ -27,7 +27,9 @@ MOST_LEVELS: Final = 5
 MOST_INVITATIONS: Final = 1_000_000
 LEAST_EPSILON: Final = 0.01
 MOST_EPSILON: Final = 16.0
-"""Budgets of a level: less tells nothing, more hides nothing that odds of a hundred could show."""
+"""Budgets of a level: less tells nothing. A new survey must also hide what odds can show."""
+CERTAIN: Final = 100
+"""Odds are of so many people. Where they round to all of them, nothing is hidden."""
 
 _ID: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 
@@ -38,7 +40,8 @@ class Level:
 
     Args:
         name: what people read, such as "strong".
-        epsilon: the budget, from 0.01 to 16.
+        epsilon: the budget, from 0.01 to 16. New surveys take none beyond 5.29, where 100 of 100
+            people would send their true answer.
 
     Raises:
         ArgumentError: the name is not a line of text (also BudgetError: epsilon is out of range).
@@ -64,7 +67,7 @@ class Level:
     @property
     def truly(self) -> int:
         """How many of 100 people send the truth on average, rounded; the others flip it."""
-        return 100 - (200 * threshold(self.epsilon) + WORD) // (2 * WORD)
+        return CERTAIN - (2 * CERTAIN * threshold(self.epsilon) + WORD) // (2 * WORD)
 
 
 USUAL_LEVELS: Final = (Level("strong", 0.5), Level("medium", 1.0), Level("light", 2.0))

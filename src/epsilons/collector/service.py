@@ -1,4 +1,4 @@
-"""What a collector does, whatever carries its requests: submit, estimate, close, export."""
+"""What a collector does, whatever carries its requests: from reserving to exporting."""
 
 from __future__ import annotations
 
@@ -8,24 +8,34 @@ import re
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, NamedTuple
 
 from epsilons.collector.door import LARGEST, Door
-from epsilons.collector.live import Live, joined
-from epsilons.collector.question import MOST_INVITATIONS, Survey
-from epsilons.collector.store import NEW, UNKNOWN, Outcome, Store, Submission, digest, secret
+from epsilons.collector.live import Live, joined, released
+from epsilons.collector.question import CERTAIN, MOST_INVITATIONS, Survey
+from epsilons.collector.store import (
+    UNKNOWN,
+    Outcome,
+    Reservation,
+    Store,
+    Submission,
+    digest,
+    secret,
+)
 from epsilons.collector.writer import Writer
-from epsilons.errors import ArgumentError, DataError
+from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.local import Reports
+from epsilons.release import Release
 from epsilons.tally.parquet import write_frame
 
 __all__ = ["Made", "Service", "create"]
 
 _SECRET: Final = re.compile(r"[0-9a-f]{32}")
+_LOCK: Final = re.compile(r"[0-9a-f]{64}")
 
 FAILURES: Final = 200
 """Failed tokens that are answered with the reason, within a minute; more are answered with 429."""
@@ -56,12 +66,20 @@ def create(path: str | Path, survey: Survey) -> Made:
         survey: what is asked.
 
     Raises:
-        ArgumentError: the survey has closed already, or its id is taken.
+        ArgumentError: the survey has closed already, or its id is taken (also BudgetError: a level
+            hides so little that its odds are certainty when they are rounded).
         FileError: the file cannot be made or used.
     """
     now = _now()
     if survey.closed_at(now):
         raise ArgumentError("closes is in the past: give a moment in the future.")
+    for level in survey.levels:
+        if level.truly == CERTAIN:
+            raise BudgetError(
+                f"level {level.name!r}: at epsilon={level.epsilon:g}, {CERTAIN} of {CERTAIN} "
+                "people would send their true answer, and nothing would be hidden. Give at most "
+                "5.29."
+            )
     Store.make(Path(path))
     store = Store(Path(path))
     try:
@@ -78,7 +96,7 @@ def _now() -> datetime.datetime:
 
 
 class Service:
-    """A collector at work on one file. One process serves a file; others may close and export.
+    """A collector at work on one file. Several processes may serve one file, close and export.
 
     Args:
         path: of the file.
@@ -93,20 +111,37 @@ class Service:
     ) -> None:
         self._now = now or _now
         self._store = Store(Path(path))
+        self._eyes = Store(Path(path))
         self._reading = threading.Lock()
+        self._looking = threading.Lock()
         held = self._store.surveys()
         self._surveys = {name: survey for name, (survey, _) in held.items()}
         self._keys = {name: key for name, (_, key) in held.items()}
         self._doors = {name: Door(survey) for name, survey in self._surveys.items()}
-        self._live = {
-            name: Live(survey, self._store.forms(name)) for name, survey in self._surveys.items()
-        }
+        self._live = {name: self._looked_at(survey) for name, survey in self._surveys.items()}
         self._failures: deque[float] = deque(maxlen=FAILURES)
-        self._writer = Writer(
-            Path(path),
-            lambda name: self._surveys[name].closed_at(self._now()),
-            self._decided,
-        )
+        self._writer = Writer(Path(path), self._over, self._counted, self._watch)
+
+    def _looked_at(self, survey: Survey) -> Live:
+        # On a connection of its own: adding up a large survey keeps nobody waiting.
+        def forms() -> dict[bytes, int]:
+            with self._looking:
+                return self._eyes.forms(survey.id)
+
+        def shown(choose: Callable[[dict[bytes, int]], None]) -> None:
+            with self._looking:
+                self._eyes.shown(survey.id, choose)
+
+        return Live(survey, forms, shown)
+
+    def _over(self, name: str) -> bool:
+        return self._surveys[name].closed_at(self._now())
+
+    def _watch(self, store: Store) -> None:
+        """Close what has reached its time, also if nobody asks: the clock may be set back later."""
+        for name in self._surveys:
+            if self._over(name) and not store.closed(name)[0]:
+                store.shut(name, early=False)
 
     def __enter__(self) -> Service:
         return self
@@ -119,6 +154,7 @@ class Service:
     def close(self) -> None:
         """Write what is waiting, and release the file."""
         self._writer.close()
+        self._eyes.close()
         self._store.close()
 
     @property
@@ -136,7 +172,34 @@ class Service:
             raise ArgumentError(f"survey={name!r} is not in this file.")
         return self._surveys[name]
 
-    def submit(self, name: str, report_id: str, token: str, data: bytes) -> Future[Outcome]:
+    def reserve(self, name: str, token: str, lock: str, key: str = "") -> Future[Outcome]:
+        """Reserve an invitation for the device that drew a key, before anything is asked there.
+
+        Args:
+            name: the id of the survey.
+            token: of the invitation.
+            lock: the SHA-256 of the key, in hexadecimal. The key is 32 hexadecimal digits, drawn
+                on the device, and has nothing to do with the report.
+            key: one that was handed on to this device, in whose place the new one is put.
+
+        Returns:
+            201 if it is reserved now, 200 if it was reserved with this lock earlier, 208 if a
+            report was sent with it; 409 if it is in use elsewhere, whether a report was sent from
+            there or not; 410 if the survey is closed; 403 if the invitation is not known; 404, 422,
+            429, 503.
+        """
+        if name not in self._surveys:
+            return _done(ABSENT)
+        if not _SECRET.fullmatch(token):
+            return _done(self._counted(UNKNOWN))
+        if not _LOCK.fullmatch(lock):
+            return _done(Outcome(422, "A reservation is the SHA-256 of a key, in hexadecimal."))
+        opens = digest(key) if key else None
+        return self._writer.submit(Reservation(name, digest(token), bytes.fromhex(lock), opens))
+
+    def submit(
+        self, name: str, report_id: str, token: str, data: bytes, key: str = ""
+    ) -> Future[Outcome]:
         """Take in a report.
 
         Args:
@@ -144,23 +207,21 @@ class Service:
             report_id: 32 hexadecimal digits, drawn by the browser; the same if it tries again.
             token: of the invitation.
             data: the report.
+            key: the key whose hash reserved the invitation. Surveys that were made by epsilons
+                0.2.0 also take reports without one, on invitations that nobody reserved.
 
         Returns:
             201 for a new report that is on the disk; 200 for the same one again; 409 if the
-            invitation was used, or the id is another report's; 410 if the survey is closed; 422 if
-            the bytes are no report of it; 403 if the invitation is not known; 404, 413, 429, 503.
+            invitation was used or is not reserved with this key, or if the id is another report's;
+            410 if the survey is closed; 422 if the bytes are no report of it; 403 if the invitation
+            is not known; 404, 413, 429, 503.
         """
         early = self._refused(name, report_id, token, data)
         if early is not None:
             return _done(early)
-        known = Submission(name, bytes.fromhex(report_id), digest(token), data)
+        opens = digest(key) if key else None
+        known = Submission(name, bytes.fromhex(report_id), digest(token), data, opens)
         return self._writer.submit(known)
-
-    def _decided(self, given: Submission, outcome: Outcome) -> Outcome:
-        """A submission was decided on, and what is new is on the disk."""
-        if outcome is NEW:
-            self._live[given.survey].add(given.data)
-        return self._counted(outcome)
 
     def _refused(self, name: str, report_id: str, token: str, data: bytes) -> Outcome | None:
         """What can be said without asking the file."""
@@ -190,12 +251,15 @@ class Service:
         return held is not None and hmac.compare_digest(held, digest(key))
 
     def status(self, name: str) -> str:
-        """Of a survey: "open", "closed", or "closed early"."""
+        """Of a survey: "open", "closed", or "closed early". What is closed stays closed."""
         with self._reading:
-            early = self._store.closed_early(self.survey(name).id)
+            closed, early = self._store.closed(self.survey(name).id)
+            if not closed and self._over(name):
+                self._store.shut(name, early=False)
+                closed = True
         if early:
             return "closed early"
-        return "closed" if self._surveys[name].closed_at(self._now()) else "open"
+        return "closed" if closed else "open"
 
     def question(self, name: str) -> dict[str, Any]:
         """The survey as plain data, for a participant's page."""
@@ -206,13 +270,35 @@ class Service:
     def estimate(self, name: str) -> dict[str, Any]:
         """What the organiser's page shows: how many answered, the estimate and how far off it is.
 
-        The 95 % interval holds at the closing time, which was fixed in advance; not for a moment
-        that was chosen because the numbers looked good.
+        An open survey shows ten further reports at a time or more, and holds at least ten back, so
+        that nobody can read a single one off the difference. The 95 % interval holds at the closing
+        time, which was fixed in advance; not for a moment that was chosen because the numbers
+        looked good.
+
+        Returns:
+            `status`; `reports`, and how many of them are at each of the `levels`; `used` of
+            `invited` invitations, and `replaced`, the invitations that were made in place of
+            others; `results`, whose interval holds whatever people chose; `unrelated`, the narrower
+            one, which assumes that the choice of a level says nothing about the answer; `influence`
+            of dishonest reports.
         """
-        found = self._live[self.survey(name).id].estimate()
+        status = self.status(name)
+        found = self._live[name].estimate(status != "open")
         with self._reading:
-            many, used = self._store.invited(name)
-        return {**found, "invited": many, "used": used, "status": self.status(name)}
+            many, replaced = self._store.invited(name)
+        used = found["reports"]
+        return {**found, "invited": many, "used": used, "replaced": replaced, "status": status}
+
+    def release(self, name: str) -> Release:
+        """The estimate as a release: of what `estimate` shows, with the interval of `results`.
+
+        Raises:
+            DataError: nothing is shown yet.
+        """
+        seen = self._live[name].seen(self.status(name) != "open")
+        if not seen:
+            raise DataError("There is no report to be shown yet.")
+        return released(self.survey(name), joined(seen))
 
     def shut(self, name: str) -> str:
         """Close a survey for good. If it is before its closing time, that is recorded.
@@ -222,7 +308,7 @@ class Service:
         """
         if self.status(name) == "open":
             with self._reading:
-                self._store.shut(name)
+                self._store.shut(name, early=True)
         return self.status(name)
 
     def invite(self, name: str, many: int) -> tuple[str, ...]:
@@ -245,30 +331,63 @@ class Service:
             self._store.invite(self.survey(name).id, tokens)
         return tokens
 
-    def reports(self, name: str) -> Reports:
-        """All reports of a survey, as one batch.
+    def replace(self, name: str, tokens: Sequence[str]) -> tuple[str, ...]:
+        """Make new invitations for people whose own ones are in use elsewhere.
+
+        The old ones can be used no more, unless they were used. That is not said, and each
+        replacement is counted: so many people may have answered twice.
+
+        Args:
+            name: the id of the survey.
+            tokens: of the invitations that are replaced.
+
+        Returns:
+            Tokens of the new ones, which are shown once.
 
         Raises:
-            DataError: there is none.
+            ArgumentError: there is no such survey, or one of the tokens is none of its invitations.
         """
+        new = tuple(secret() for _ in tokens)
+        with self._reading:
+            self._store.replace(self.survey(name).id, tokens, new)
+        return new
+
+    def reports(self, name: str) -> Reports:
+        """All reports of a closed survey, as one batch.
+
+        Raises:
+            DataError: the survey is open, or there is no report.
+        """
+        if self.status(name) == "open":
+            raise DataError(
+                f"Survey {name!r} is open: its reports can be had when it is closed. Until then "
+                "they would show what each person sent."
+            )
         with self._reading:
             held = self._store.forms(self.survey(name).id)
         if not held:
-            raise DataError("There is no report yet.")
+            raise DataError("There is no report.")
         return joined(held)
 
     def export(self, name: str, path: str | Path) -> int:
-        """Write all reports as a Parquet file, which `survey.mechanism.estimate(data=…)` reads.
+        """Write all reports of a closed survey as a Parquet file.
+
+        `survey.mechanism.estimate(data=…)` reads it. Its metadata say how the survey was closed,
+        and how many invitations there were and how many of them were replaced.
 
         Returns:
-            How many there are.
+            How many reports there are.
 
         Raises:
-            DataError: there is no report.
+            DataError: the survey is open, or there is no report.
             FileError: the file cannot be written.
         """
         found = self.reports(name)
-        write_frame(Path(path), found.to_columns())
+        with self._reading:
+            many, replaced = self._store.invited(name)
+        facts = {"survey": name, "status": self.status(name)}
+        facts |= {"invited": str(many), "replaced": str(replaced)}
+        write_frame(Path(path), found.to_columns(), facts)
         return len(found)
 
 

@@ -18,8 +18,6 @@ __all__ = ["address_of", "serve"]
 AT_ONCE: Final = 800
 """Connections at once, at most: more are sent away with 503, before files run out (often 1,024)."""
 
-LONGEST_HEADERS: Final = 16_384
-
 
 def address_of(port: int, proxy: str | None) -> str:
     """What links begin with.
@@ -61,7 +59,7 @@ def serve(service: Service, port: int = 8470, proxy: str | None = None) -> None:
         import uvicorn
 
         from epsilons.collector.app import LOCAL, application
-        from epsilons.collector.patience import Patient
+        from epsilons.collector.patience import LONGEST_HEAD, Patient
     except ImportError:
         raise MissingExtraError(
             "Serving a survey needs the extra `collector`: run pip install '.[collector]' in the "
@@ -82,7 +80,7 @@ def serve(service: Service, port: int = 8470, proxy: str | None = None) -> None:
             log_level="error",
             server_header=False,
             limit_concurrency=AT_ONCE,
-            h11_max_incomplete_event_size=LONGEST_HEADERS,
+            h11_max_incomplete_event_size=LONGEST_HEAD - 1,
             timeout_keep_alive=5,
             http=Patient,
             ws="none",
@@ -96,7 +94,7 @@ def serve(service: Service, port: int = 8470, proxy: str | None = None) -> None:
 
 @contextmanager
 def _in_order() -> Iterator[None]:
-    """Whoever is told to end (SIGTERM) closes what is open first, as with Ctrl-C."""
+    """A process that is asked to end (SIGTERM) closes what is open first, as with Ctrl-C."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

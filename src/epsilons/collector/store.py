@@ -1,7 +1,8 @@
 """What is kept: surveys, invitations and reports, in one SQLite file.
 
 No time of a report, no address, and nothing that joins an invitation to a report: rows of both
-tables stand in the order of random bytes, not in the order they came.
+tables stand in the order of random bytes, not in the order they came. Several processes may use
+one file: whatever is decided is decided in a transaction, on what the file holds then.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import hashlib
 import json
 import secrets
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -19,7 +20,7 @@ from typing import Final, NamedTuple
 from epsilons.collector.question import Survey
 from epsilons.errors import ArgumentError, FileError
 
-__all__ = ["Outcome", "Store", "Submission", "digest", "secret"]
+__all__ = ["Outcome", "Reservation", "Store", "Submission", "digest", "secret"]
 
 TABLES: Final = """
 CREATE TABLE surveys (
@@ -30,12 +31,17 @@ CREATE TABLE surveys (
     opens TEXT NOT NULL,
     closes TEXT NOT NULL,
     organiser BLOB NOT NULL,
-    closed_early INTEGER NOT NULL
+    closed_early INTEGER NOT NULL,
+    closed INTEGER NOT NULL DEFAULT 0,
+    keyless INTEGER NOT NULL DEFAULT 0,
+    replaced INTEGER NOT NULL DEFAULT 0,
+    shown TEXT NOT NULL DEFAULT '{}'
 ) WITHOUT ROWID, STRICT;
 CREATE TABLE invitations (
     survey TEXT NOT NULL REFERENCES surveys,
     token BLOB NOT NULL,
     used INTEGER NOT NULL,
+    lock BLOB,
     PRIMARY KEY (survey, token)
 ) WITHOUT ROWID, STRICT;
 CREATE TABLE reports (
@@ -45,13 +51,32 @@ CREATE TABLE reports (
     PRIMARY KEY (survey, id)
 ) WITHOUT ROWID, STRICT;
 """
-"""The organiser's key and tokens are kept as hashes alone: who reads the file can use neither."""
+"""The organiser's key, tokens and keys are kept as hashes alone: a reader of the file can use none.
+
+`lock` is the hash of the key that a device drew when it reserved the invitation; NULL if none did,
+and empty if the organiser replaced the invitation. `shown` holds the reports that a live estimate
+has shown, by form. `keyless`: the survey was made before invitations were reserved, so pages that
+know nothing of it may still send.
+"""
+
+VERSION: Final = 1
+"""Of the tables, as SQLite's `user_version`. Files of epsilons 0.2.0 have 0."""
+
+RENEW: Final = (
+    "ALTER TABLE surveys ADD COLUMN closed INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE surveys ADD COLUMN keyless INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE surveys ADD COLUMN replaced INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE surveys ADD COLUMN shown TEXT NOT NULL DEFAULT '{}'",
+    "ALTER TABLE invitations ADD COLUMN lock BLOB",
+    "UPDATE surveys SET closed = closed_early, keyless = 1",
+)
+"""What leads from version 0 to 1; all of it in one transaction."""
 
 PATIENCE: Final = 30.0
 """Seconds that one process waits for another to finish writing."""
 
 SECRET: Final = 16
-"""Bytes of a token, of the organiser's key and of the id of a report."""
+"""Bytes of a token, of a key and of the id of a report."""
 
 
 def secret() -> str:
@@ -60,24 +85,59 @@ def secret() -> str:
 
 
 def digest(token: str) -> bytes:
-    """What is kept of a token. It is random and long, so that one plain hash is enough."""
+    """What is kept of a token or a key. It is random and long: one plain hash is enough."""
     return hashlib.sha256(token.encode()).digest()
 
 
+class Reservation(NamedTuple):
+    """A device that wants to answer on an invitation, before it asks anything.
+
+    Attributes:
+        survey: the id of the survey.
+        token: the hash of the invitation's token.
+        lock: the hash of the key that the device drew.
+        opens: the hash of the key that was handed on to it, if one was.
+    """
+
+    survey: str
+    token: bytes
+    lock: bytes
+    opens: bytes | None = None
+
+
 class Submission(NamedTuple):
-    """A report that has passed the door, and what it comes with."""
+    """A report that has passed the door, and what it comes with.
+
+    Attributes:
+        survey: the id of the survey.
+        report_id: drawn by the device.
+        token: the hash of the invitation's token.
+        data: the report.
+        opens: the hash of the key that comes with it; None if it comes with none.
+    """
 
     survey: str
     report_id: bytes
     token: bytes
     data: bytes
+    opens: bytes | None = None
+
+
+Asked = Reservation | Submission
 
 
 class Outcome(NamedTuple):
-    """What became of a submission: an HTTP status, and why."""
+    """What became of a request: an HTTP status, and why."""
 
     status: int
     reason: str
+
+
+class _Invited(NamedTuple):
+    """What the file holds of an invitation."""
+
+    used: int
+    lock: bytes | None
 
 
 NEW: Final = Outcome(201, "Your report was received, and is counted.")
@@ -86,6 +146,19 @@ USED: Final = Outcome(409, "This invitation was used: it counts for one report."
 OTHER: Final = Outcome(409, "Another report has this id.")
 CLOSED: Final = Outcome(410, "This survey is closed.")
 UNKNOWN: Final = Outcome(403, "This invitation is not known here. Open the link as it was sent.")
+LOCKED: Final = Outcome(
+    409, "This invitation is not reserved with that key. Send from where it was reserved."
+)
+"""For every wrong key, whether the invitation is reserved, used or neither: nothing to probe."""
+RESERVED: Final = Outcome(201, "This invitation is reserved here.")
+HELD: Final = Outcome(200, "This invitation was reserved here earlier.")
+SENT: Final = Outcome(208, "Your report was received earlier, and is counted.")
+ELSEWHERE: Final = Outcome(
+    409,
+    "This invitation is in use elsewhere: in another browser, on another device, in the file, or "
+    "under another address. Answer there. If that is impossible, ask for a new invitation.",
+)
+"""Whether a report was sent from there is not said."""
 
 
 class Store:
@@ -112,9 +185,26 @@ class Store:
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.execute("SELECT token, used FROM invitations LIMIT 0")
+            self._renew()
         except sqlite3.DatabaseError:
             self._connection.close()
             raise FileError(f"{str(path)!r} is not the file of a collector.") from None
+        if self._version() > VERSION:
+            self._connection.close()
+            raise FileError(f"{str(path)!r} was made by a later version of epsilons.")
+
+    def _version(self) -> int:
+        return int(self._connection.execute("PRAGMA user_version").fetchone()[0])
+
+    def _renew(self) -> None:
+        """Bring a file of an earlier version up to date: entirely, or not at all."""
+        if self._version() >= VERSION:
+            return
+        with self._writing():
+            if self._version() < VERSION:  # another process may have been faster
+                for statement in RENEW:
+                    self._connection.execute(statement)
+                self._connection.execute(f"PRAGMA user_version = {VERSION}")
 
     @staticmethod
     def make(path: Path) -> None:
@@ -128,7 +218,7 @@ class Store:
         try:
             path.touch(mode=0o600)
             connection = sqlite3.connect(path)
-            connection.executescript(TABLES)
+            connection.executescript(f"BEGIN;{TABLES}PRAGMA user_version = {VERSION};COMMIT;")
             connection.close()
         except (OSError, sqlite3.Error):
             raise FileError(f"{str(path)!r} cannot be made.") from None
@@ -157,7 +247,11 @@ class Store:
         )
         try:
             with self._writing():
-                self._connection.execute("INSERT INTO surveys VALUES (?, ?, ?, ?, ?, ?, ?, 0)", row)
+                self._connection.execute(
+                    "INSERT INTO surveys (id, question, parameters, levels, opens, closes, "
+                    "organiser, closed_early) VALUES (?, ?, ?, ?, ?, ?, ?, 0)",
+                    row,
+                )
                 self._invite(survey.id, tokens)
         except sqlite3.IntegrityError:
             raise ArgumentError(f"id={survey.id!r} is taken in this file.") from None
@@ -174,30 +268,74 @@ class Store:
 
     def _invite(self, survey: str, tokens: Sequence[str]) -> None:
         rows = ((survey, digest(token)) for token in tokens)
-        self._connection.executemany("INSERT INTO invitations VALUES (?, ?, 0)", rows)
+        self._connection.executemany("INSERT INTO invitations VALUES (?, ?, 0, NULL)", rows)
+
+    def replace(self, survey: str, old: Sequence[str], new: Sequence[str]) -> None:
+        """Make new invitations in place of old ones, and count them.
+
+        An old one that was not used can be used no more. Whether it was is not said.
+
+        Raises:
+            ArgumentError: an old one is not known; then nothing is changed.
+        """
+        hashes = [digest(token) for token in old]
+        with self._writing():
+            known = self._invited(survey, hashes)
+            if len(known) < len(hashes):
+                raise ArgumentError(
+                    "An invitation to be replaced is not one of this survey, or it is there twice."
+                )
+            shut = "UPDATE invitations SET lock = x'' WHERE survey = ? AND token = ? AND NOT used"
+            self._connection.executemany(shut, [(survey, each) for each in hashes])
+            more = "UPDATE surveys SET replaced = replaced + ? WHERE id = ?"
+            self._connection.execute(more, (len(new), survey))
+            self._invite(survey, new)
 
     def invited(self, survey: str) -> tuple[int, int]:
-        """How many invitations there are, and how many of them were used."""
-        sql = "SELECT count(*), coalesce(sum(used), 0) FROM invitations WHERE survey = ?"
-        many, used = self._connection.execute(sql, (survey,)).fetchone()
-        return int(many), int(used)
+        """How many invitations there are, and how many of them are in place of others."""
+        sql = (
+            "SELECT (SELECT count(*) FROM invitations WHERE survey = id), replaced FROM surveys "
+            "WHERE id = ?"
+        )
+        many, replaced = self._connection.execute(sql, (survey,)).fetchone()
+        return int(many - replaced), int(replaced)
 
-    def closed_early(self, survey: str) -> bool:
-        """Whether its organiser closed it before its time."""
-        sql = "SELECT closed_early FROM surveys WHERE id = ?"
-        return bool(self._connection.execute(sql, (survey,)).fetchone()[0])
+    def closed(self, survey: str) -> tuple[bool, bool]:
+        """Whether it is closed, and whether its organiser closed it before its time."""
+        sql = "SELECT closed, closed_early FROM surveys WHERE id = ?"
+        closed, early = self._connection.execute(sql, (survey,)).fetchone()
+        return bool(closed), bool(early)
 
-    def shut(self, survey: str) -> None:
-        """Close a survey before its time, for good."""
-        self._connection.execute("UPDATE surveys SET closed_early = 1 WHERE id = ?", (survey,))
+    def shut(self, survey: str, early: bool) -> None:
+        """Close a survey for good, whatever the clock says later."""
+        self._connection.execute(
+            "UPDATE surveys SET closed = 1, closed_early = ? WHERE id = ? AND NOT closed",
+            (int(early), survey),
+        )
 
     def forms(self, survey: str) -> dict[bytes, int]:
         """All reports: their bytes, and how many have them."""
         sql = "SELECT bytes, count(*) FROM reports WHERE survey = ? GROUP BY bytes"
         return dict(self._connection.execute(sql, (survey,)).fetchall())
 
-    def take(self, batch: Sequence[tuple[Submission, bool]]) -> list[Outcome]:
-        """Decide on submissions in their order, and keep what is new, all in one transaction.
+    def shown(self, survey: str, choose: Callable[[dict[bytes, int]], None]) -> None:
+        """Let a live estimate choose which further reports it shows, and keep what it chose.
+
+        Args:
+            survey: the id of the survey.
+            choose: is given the reports that were shown up to now, by form, and adds to them.
+        """
+        sql = "SELECT shown FROM surveys WHERE id = ?"
+        with self._writing():
+            (text,) = self._connection.execute(sql, (survey,)).fetchone()
+            held = {bytes.fromhex(form): int(many) for form, many in json.loads(text).items()}
+            choose(held)
+            new = json.dumps({form.hex(): many for form, many in sorted(held.items())})
+            if new != text:
+                self._connection.execute("UPDATE surveys SET shown = ? WHERE id = ?", (new, survey))
+
+    def take(self, batch: Sequence[tuple[Asked, bool]]) -> list[Outcome]:
+        """Decide on requests in their order, and keep what is new, all in one transaction.
 
         Args:
             batch: each with whether the time of its survey is over.
@@ -227,29 +365,48 @@ class Store:
                 self._connection.execute("ROLLBACK")
             raise
 
-    def _taken(self, survey: str, batch: Sequence[tuple[Submission, bool]]) -> list[Outcome]:
-        """What becomes of submissions to one survey; four statements, however many they are."""
-        early = self.closed_early(survey)
-        used = self._used(survey, {given.token for given, _ in batch})
-        held = self._held(survey, {given.report_id for given, _ in batch})
-        spent: list[bytes] = []
+    def _taken(self, survey: str, batch: Sequence[tuple[Asked, bool]]) -> list[Outcome]:
+        """What becomes of requests to one survey; few statements, however many they are."""
+        sql = "SELECT closed, keyless FROM surveys WHERE id = ?"
+        closed, keyless = self._connection.execute(sql, (survey,)).fetchone()
+        invited = self._invited(survey, {given.token for given, _ in batch})
+        sent = {given.report_id for given, _ in batch if isinstance(given, Submission)}
+        held = self._held(survey, sent)
+        bound: list[Reservation] = []
         new: list[Submission] = []
         found = []
         for given, over in batch:
-            token, place = used.get(given.token), held.get(given.report_id)
-            outcome = _outcome(given, token, place, over or early)
-            if outcome is NEW:
-                used[given.token] = 1
-                held[given.report_id] = given.data
-                spent.append(given.token)
-                new.append(given)
+            row = invited.get(given.token)
+            if over and not closed:  # from now on, whatever the clock says later
+                self.shut(survey, early=False)
+                closed = 1
+            if isinstance(given, Reservation):
+                outcome = _reserved(given, row, bool(closed))
+                if outcome is RESERVED:
+                    invited[given.token] = _Invited(0, given.lock)
+                    bound.append(given)
+            else:
+                place = held.get(given.report_id)
+                outcome = _outcome(given, row, place, (bool(closed), bool(keyless)))
+                if outcome is NEW and row is not None:
+                    invited[given.token] = row._replace(used=1)
+                    held[given.report_id] = given.data
+                    new.append(given)
             found.append(outcome)
-        if new:
-            self._keep(survey, spent, new)
+        self._bind(survey, bound)
+        self._keep(survey, new)
         return found
 
-    def _keep(self, survey: str, spent: Sequence[bytes], new: Sequence[Submission]) -> None:
+    def _bind(self, survey: str, bound: Sequence[Reservation]) -> None:
+        """Write reservations, in their order."""
+        sql = "UPDATE invitations SET lock = ? WHERE survey = ? AND token = ?"
+        self._connection.executemany(sql, [(each.lock, survey, each.token) for each in bound])
+
+    def _keep(self, survey: str, new: Sequence[Submission]) -> None:
         """Mark invitations as used, and write reports."""
+        if not new:
+            return
+        spent = [each.token for each in new]
         # Only marks for values are put together: no value stands in a statement.
         update = f"UPDATE invitations SET used = 1 WHERE survey = ? AND token IN {_marks(spent)}"  # noqa: S608
         insert = f"INSERT INTO reports VALUES {', '.join(['(?, ?, ?)'] * len(new))}"  # noqa: S608
@@ -257,10 +414,12 @@ class Store:
         rows = [part for each in new for part in (survey, each.report_id, each.data)]
         self._connection.execute(insert, rows)
 
-    def _used(self, survey: str, tokens: Collection[bytes]) -> dict[bytes, int]:
-        """Of the tokens that are known: whether they were used."""
-        sql = f"SELECT token, used FROM invitations WHERE survey = ? AND token IN {_marks(tokens)}"  # noqa: S608
-        return dict(self._connection.execute(sql, (survey, *tokens)).fetchall())
+    def _invited(self, survey: str, tokens: Collection[bytes]) -> dict[bytes, _Invited]:
+        """Of the invitations that are known: whether they were used, and with what reserved."""
+        marks = _marks(tokens)
+        sql = f"SELECT token, used, lock FROM invitations WHERE survey = ? AND token IN {marks}"  # noqa: S608
+        rows = self._connection.execute(sql, (survey, *tokens)).fetchall()
+        return {token: _Invited(used, lock) for token, used, lock in rows}
 
     def _held(self, survey: str, ids: Collection[bytes]) -> dict[bytes, bytes]:
         """Of the ids that are taken: the reports that have them."""
@@ -273,20 +432,44 @@ def _marks(values: Collection[bytes]) -> str:
     return f"({', '.join('?' * len(values))})"
 
 
-def _outcome(given: Submission, used: int | None, held: bytes | None, closed: bool) -> Outcome:
+def _reserved(given: Reservation, row: _Invited | None, closed: bool) -> Outcome:
+    """What becomes of a reservation.
+
+    Args:
+        given: what came.
+        row: its invitation; None if there is no such invitation.
+        closed: whether the survey is.
+    """
+    if row is None:
+        return UNKNOWN
+    if row.lock == given.lock:
+        return SENT if row.used else HELD
+    if closed:
+        return CLOSED
+    # The first one binds. The key that binds may be handed on, once: then another takes its place.
+    free = row.lock is None or row.lock == given.opens
+    return RESERVED if free and not row.used else ELSEWHERE
+
+
+def _outcome(
+    given: Submission, row: _Invited | None, held: bytes | None, survey: tuple[bool, bool]
+) -> Outcome:
     """What becomes of a submission.
 
     Args:
         given: what came.
-        used: whether its invitation was used; None if there is no such invitation.
+        row: its invitation; None if there is no such invitation.
         held: the report that has its id; None if none has.
-        closed: whether the survey is.
+        survey: whether it is closed, and whether it takes reports without a key.
     """
-    if used is None:
+    closed, keyless = survey
+    if row is None:
         return UNKNOWN
+    if row.lock != given.opens if row.lock is not None else not keyless:
+        return CLOSED if closed else LOCKED
     if held is not None:
-        # An unused invitation beside a report that is there: somebody knows another's report.
-        return AGAIN if used and held == given.data else OTHER
+        # An unused invitation next to a report that is there: somebody knows another's report.
+        return AGAIN if row.used and held == given.data else OTHER
     if closed:
         return CLOSED
-    return USED if used else NEW
+    return USED if row.used else NEW

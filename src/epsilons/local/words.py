@@ -12,9 +12,8 @@ PROTECTED_LOCALLY: Final = (
     "Budgets are public, and so is the fact that a person took part."
 )
 
-_LOCAL_SAMPLE: Final = (
-    "The people are a sample, independent draws from one population, and budgets say nothing about"
-)
+_SAMPLE: Final = "The people are a sample, independent draws from one population"
+_LOCAL_SAMPLE: Final = f"{_SAMPLE}, and budgets say nothing about"
 
 ASSUMED_LOCALLY: Final = {
     "mean": f"{_LOCAL_SAMPLE} values. This estimates the mean of that population.",
@@ -23,6 +22,17 @@ ASSUMED_LOCALLY: Final = {
     "frequencies": f"{_LOCAL_SAMPLE} categories. This estimates the shares in that population.",
 }
 """What the error assumes in the local model, by the statistic; `honest_reports` goes on from it."""
+
+
+def related_locally(assumed: str) -> str:
+    """What is assumed if all reports count alike and budgets may say anything about values.
+
+    Args:
+        assumed: what is assumed if budgets say nothing, as `ASSUMED_LOCALLY` begins.
+    """
+    rest = assumed.removeprefix(_LOCAL_SAMPLE)
+    what = rest.split(".", 1)[0].strip()
+    return f"{_SAMPLE}. Budgets may be related to {what} in any way.{rest.split('.', 1)[1]}"
 
 
 def honest_reports(lies: int, moved: str | None, *, menu: bool) -> str:

@@ -54,15 +54,22 @@ def write_parquet(
     guarded(lambda: table.write_parquet(path), FileError, f"{str(path)!r} cannot be written.")
 
 
-def write_frame(path: Path, columns: Mapping[str, Any]) -> None:
+def write_frame(
+    path: Path, columns: Mapping[str, Any], facts: dict[str, str] | None = None
+) -> None:
     """Write columns as a Parquet file; one that is there is replaced.
 
     Args:
         path: of the file.
         columns: as in `frame`.
+        facts: about all of it, for the metadata of the file.
 
     Raises:
         FileError: the file cannot be written.
     """
     table = frame(columns)
-    guarded(lambda: table.write_parquet(path), FileError, f"{str(path)!r} cannot be written.")
+    guarded(
+        lambda: table.write_parquet(path, metadata=facts),
+        FileError,
+        f"{str(path)!r} cannot be written.",
+    )

@@ -1,5 +1,5 @@
-// The way of a participant: choose a level, answer, see what is sent, send it. A report is made once,
-// kept, and sent again as it is: made again, it would tell more than was promised.
+// The way of a participant: reserve the invitation, choose a level, answer, see what is sent, send it. A
+// report is made once, kept, and sent again as it is: made again, it would reveal more than was promised.
 import { hex, report, system, truly, unhex } from "./report.js";
 import { how, levelOf, odds, says } from "./words.js";
 
@@ -13,15 +13,44 @@ export function show(id, visible) {
   find(id).hidden = !visible;
 }
 
-async function place(question, token) {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token));
-  return `epsilons/${question.id}/${hex(new Uint8Array(digest)).slice(0, 16)}`;
+async function hashed(text) {
+  return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))));
 }
 
-// What was made on this device, if anything was.
+async function place(question, token) {
+  return `epsilons/${question.id}/${(await hashed(token)).slice(0, 16)}`;
+}
+
+// What is kept on this device for an invitation: a key, perhaps a report; null if there is nothing.
 function kept(where) {
   const text = localStorage.getItem(where);
   return text === null ? null : JSON.parse(text);
+}
+
+function keep(where, held) {
+  localStorage.setItem(where, JSON.stringify(held));
+  return held;
+}
+
+// 128 random bits, for ids and keys: drawn by themselves, never from the coins of a report.
+function drawnByChance() {
+  const bytes = new Uint8Array(16);
+  system(bytes);
+  return hex(bytes);
+}
+
+// One window at a time, of those that this browser shows.
+function alone(where, work) {
+  return navigator.locks ? navigator.locks.request(where, work) : work();
+}
+
+function put(invitation, path, key, body) {
+  const headers = {"Authorization": `Bearer ${invitation.token}`, "Content-Type": "application/octet-stream"};
+  if (key) headers.Reservation = key;
+  return fetch(`${invitation.address}/r/${path}`, {
+    method: "PUT", headers, body,
+    credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer",
+  });
 }
 
 export function drawn(tag, attributes) {
@@ -63,9 +92,8 @@ function numberField(question) {
 }
 
 function ask(question) {
-  document.title = question.question;
   say("question", question.question);
-  say("asker", `Asked by ${question.organiser}. Open until ${when(question.closes)}.`);
+  say("asker", `Asked by ${question.organiser}. ${state(question)}`);
   say("how", how(question));
   for (const [at, level] of question.levels.entries()) {
     const words = document.createElement("span");
@@ -85,9 +113,18 @@ function ask(question) {
   }
 }
 
+// In UTC, which is the same for all, and where the reader is.
 export function when(moment) {
-  const date = new Date(moment);
-  return `${date.toLocaleString("en-GB", {dateStyle: "long", timeStyle: "short", timeZone: "UTC"})} UTC`;
+  const date = new Date(moment), style = {dateStyle: "long", timeStyle: "short"};
+  const utc = date.toLocaleString("en-GB", {...style, timeZone: "UTC"});
+  const here = date.toLocaleString("en-GB", style);
+  return here === utc ? `${utc} UTC` : `${utc} UTC (${here} where you are)`;
+}
+
+export function state({status, closes}) {
+  if (status === "open") return `Open until ${when(closes)}.`;
+  return status === "closed" ? `Closed since ${when(closes)}.`
+    : `Closed early: its closing time was to be ${when(closes)}.`;
 }
 
 function answer(question) {
@@ -96,42 +133,76 @@ function answer(question) {
   return Number(given);
 }
 
-function present(question, made, invitation) {
-  const bytes = unhex(made.report), level = levelOf(question, bytes);
+function level(question) {
+  return question.levels[Number(new FormData(find("form")).get("level"))];
+}
+
+function only(id) {
+  for (const each of ["form", "review", "made", "handed"]) show(each, each === id);
+  show("file", id === "form" && !find("file").dataset.never);
+}
+
+function focused(id, title) {
+  only(id);
+  find(title).focus();
+}
+
+function review(question) {
+  const value = answer(question), {name, epsilon} = level(question);
+  const unit = question.unit ? ` ${question.unit}` : "";
+  say("chosen-answer", question.kind === "number" ? `${value}${unit}`
+    : question.kind === "yes-no" ? (value ? "Yes" : "No") : question.options[value]);
+  say("chosen-level", `“${name}”. ${odds(question, epsilon)}`);
+  focused("review", "title-review");
+}
+
+function present(question, held, invitation) {
+  const bytes = unhex(held.report), chosen = levelOf(question, bytes);
   say("says", says(question, bytes));
-  say("level", `Level “${level.name}”. ${odds(question, level.epsilon)}`);
+  say("level", `Level “${chosen.name}”. ${odds(question, chosen.epsilon)}`);
   say("whom", `${question.organiser}, by way of ${invitation.address || location.origin}`);
-  say("bytes", made.report);
-  if (made.sent) received();
-  show("form", false);
-  show("made", true);
+  say("bytes", held.report.match(/.{1,8}/g).join(" "));
+  say("report-id", held.id);
+  say("invitation", invitation.token);
+  say("key", held.key ?? "none");
+  if (held.sent) received();
+  only("made");
 }
 
 function received() {
   say("title-made", "This was sent");
-  say("send", "Send the same report again");
+  say("remembered", "This device made one report for this invitation, and sent it.");
   show("please", false);
+  show("send", false);
 }
 
-async function deliver(question, made, invitation, where) {
+// What the server says of this place: 201 and 200 if it is the one, 208 if its report has come.
+async function reserve(question, invitation, where) {
+  const held = kept(where) ?? {};
+  held.key ??= drawnByChance();
+  if (invitation.key && !held.report) held.from = invitation.key;
+  keep(where, held);  // before anything is asked for: a key that is lost would lock its owner out
+  const answered = await put(invitation, question.id, held.from, await hashed(held.key));
+  const {reason} = await answered.json();
+  if (answered.status === 208) keep(where, {...held, sent: true});
+  return {status: answered.status, reason, held: kept(where)};
+}
+
+async function deliver(question, invitation, where) {
+  const held = kept(where);
   find("send").disabled = true;
   say("outcome", "Sending …");
   try {
-    const sent = await fetch(`${invitation.address}/r/${question.id}/${made.id}`, {
-      method: "PUT",
-      headers: {"Authorization": `Bearer ${invitation.token}`,
-                "Content-Type": "application/octet-stream"},
-      body: unhex(made.report),
-      credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer",
-    });
+    const path = `${question.id}/${held.id}`;
+    const sent = await put(invitation, path, held.key, unhex(held.report));
     const told = await sent.json();
     find("outcome").dataset.status = sent.status;
     say("outcome", sent.ok ? `${told.reason} You can close this page.` : told.reason);
     find("send").disabled = false;
     show("send", [429, 503].includes(sent.status));
     if (sent.ok) {
+      keep(where, {...held, sent: true});
       received();
-      localStorage.setItem(where, JSON.stringify({...made, sent: true}));
     }
   } catch {
     find("outcome").dataset.status = "none";
@@ -142,40 +213,77 @@ async function deliver(question, made, invitation, where) {
 }
 
 // A new report: it is kept before it is shown, so that it is never made again.
-async function fresh(question, epsilon, where) {
-  const id = new Uint8Array(16);
-  system(id);
-  const made = {id: hex(id), report: hex(await report(question, answer(question), epsilon, system))};
-  const first = kept(where);  // of another window, or of a second click, while this one was made
-  if (!first) localStorage.setItem(where, JSON.stringify(made));
-  return first ?? made;
+async function fresh(question, where) {
+  const held = kept(where);
+  if (held?.report || held?.handed) return held;  // by another window, or by a second click
+  if (!held?.key) throw new Error("nothing is kept here");
+  const made = hex(await report(question, answer(question), level(question).epsilon, system));
+  return keep(where, {...held, id: drawnByChance(), report: made});
 }
 
-// Begin. `invitation`: the token, and the address of the collector ("" for where the page is from).
+// The key goes to the file, and this page no longer asks.
+async function hand(question, invitation, where) {
+  const held = await alone(where, () => {
+    const now = kept(where);
+    return now.report ? now : keep(where, {...now, handed: true});
+  });
+  if (held.report) present(question, held, invitation);
+  else handed(question, invitation, held);
+}
+
+function handed(question, invitation, held) {
+  const link = `${location.origin}/s/${question.id}#${invitation.token}.${held.key}`;
+  say("handed-link", link);
+  find("copy").addEventListener("click", () => navigator.clipboard.writeText(link).then(
+    () => say("outcome", "Copied."), () => say("outcome", "Select the link, and copy it.")));
+  find("form").reset();
+  focused("handed", "title-handed");
+}
+
+function listen(question, invitation, where) {
+  find("form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    review(question);
+  });
+  find("back").addEventListener("click", () => only("form"));
+  find("take").addEventListener("click", () => hand(question, invitation, where));
+  find("make").addEventListener("click", async () => {
+    try {
+      const held = await alone(where, () => fresh(question, where));
+      find("form").reset();
+      if (held.handed) return handed(question, invitation, held);
+      present(question, held, invitation);
+      find("title-made").focus();
+    } catch {
+      say("outcome", "This browser cannot keep a report, so none was made, and nothing is sent.");
+    }
+  });
+  find("send").addEventListener("click", () => deliver(question, invitation, where));
+}
+
+// Begin. `invitation`: the token, the address of the collector ("" for where the page is from), and
+// the key, if one was handed on.
 export async function begin(question, invitation) {
   ask(question);
-  const where = await place(question, invitation.token);
-  let made = kept(where);
-  if (made) {
-    say("remembered", "This report was made on this device before. It is not made again.");
-    present(question, made, invitation);
-  } else if (question.status !== "open") {
-    say("outcome", "This survey is closed.");
-    return;
-  } else show("form", true);
-  find("form").addEventListener("submit", async (event) => {
-    event.preventDefault();
-    const level = question.levels[Number(new FormData(find("form")).get("level"))];
-    try {
-      made = kept(where) ?? await fresh(question, level.epsilon, where);
-    } catch {
-      made = null;
-      say("outcome", "This browser cannot keep a report, so none was made, and nothing is sent.");
-      return;
-    }
-    find("form").reset();
-    present(question, made, invitation);
-    find("title-made").focus();
-  });
-  find("send").addEventListener("click", () => deliver(question, made, invitation, where));
+  const where = await place(question, invitation.token), before = kept(where);
+  listen(question, invitation, where);
+  if (before?.handed) return handed(question, invitation, before);
+  if (before?.sent) return present(question, before, invitation);
+  if (question.status !== "open" && !before?.report) return say("outcome", "This survey is closed.");
+  let found;
+  try {
+    found = await alone(where, () => reserve(question, invitation, where));
+  } catch (problem) {
+    if (!before?.report) throw problem;
+    found = {held: before, reason: "The server does not answer. Your report is kept: send it later."};
+  }
+  const here = [200, 201, 208].includes(found.status);
+  if (found.held?.report) {
+    say("remembered", "This report was made on this device earlier. It is not made again.");
+    present(question, found.held, invitation);
+  } else if (found.held?.handed) handed(question, invitation, found.held);
+  else if (here && found.status !== 208) only("form");
+  if (here && (found.status !== 208 || found.held?.report)) return;
+  say("outcome", found.reason);
+  if ([403, 409, 410].includes(found.status)) show("send", false);  // it would be sent in vain
 }

@@ -28,36 +28,46 @@ export async function tested(vectors) {
   return vectors.length;
 }
 
-// The invitation in a link such as https://host/s/survey#token.
+// The invitation in a link such as https://host/s/survey#token; #token.key if a page handed it on.
 export function invited(link, id) {
   const url = new URL(link.trim());
   const near = ["localhost", "127.0.0.1"].includes(url.hostname);
   const safe = url.protocol === "https:" || (url.protocol === "http:" && near);
-  const token = url.hash.slice(1);
-  if (!safe || url.pathname !== `/s/${id}` || !/^[0-9a-f]{32}$/.test(token)) {
-    throw new Error("another link");
-  }
-  return {token, address: url.origin};
+  const [token, key] = url.hash.slice(1).split(".");
+  const whole = /^#[0-9a-f]{32}(\.[0-9a-f]{32})?$/.test(url.hash);
+  if (!safe || url.pathname !== `/s/${id}` || !whole) throw new Error("another link");
+  return {token, key, address: url.origin};
 }
 
 async function open() {
   const question = given("survey");
   const many = await tested(given("vectors"));
   say("tested", `This file has tested itself: ${many} of ${many} known reports came out right.`);
+  document.getElementById("file").dataset.never = "it is the file";
+  const form = document.getElementById("link");
+  form.elements.link.value = decodeURIComponent(location.hash.slice(1));  // file.html#https://…
   show("link", true);
-  document.getElementById("link").addEventListener("submit", async (event) => {
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
+    let invitation;
     try {
-      const invitation = invited(new FormData(event.target).get("link"), question.id);
-      say("outcome", "");
-      show("link", false);
+      invitation = invited(form.elements.link.value, question.id);
+    } catch {
+      say("outcome", "This is not an invitation to this survey. Copy the whole link.");
+      return;
+    }
+    say("outcome", "");
+    show("link", false);
+    try {
       await begin({...question, status: "open"}, invitation);
     } catch {
       show("link", true);
-      say("outcome", "This is not an invitation to this survey. Copy the whole link.");
+      say("outcome", "The server does not answer, or this browser cannot keep anything. Nothing was"
+        + " asked, and nothing was made.");
     }
   });
 }
 
+addEventListener("hashchange", () => location.reload());
 open().catch(() => say("outcome", "This file does not work in this browser: its test failed."
   + " Nothing was made, and nothing is sent."));

@@ -1,5 +1,5 @@
 // The organiser's page: the key is in the address after #, and goes to this server alone.
-import { drawn, say, show, when } from "./flow.js";
+import { drawn, say, show, state } from "./flow.js";
 import { shown } from "./words.js";
 
 const find = (id) => document.getElementById(id);
@@ -13,9 +13,19 @@ async function ask(what, method = "GET") {
                                       cache: "no-store", credentials: "omit"});
 }
 
-function worded(number) {
-  if (question.kind === "number") return shown(question, Number(number.toPrecision(4)));
-  return `${(100 * number).toFixed(1)} %`;
+// As many decimals as the interval can carry: the last one is no finer than a tenth of its half.
+function decimals(each) {
+  const half = (each.high - each.low) / 2 * (question.kind === "number" ? 1 : 100);
+  return half > 0 ? Math.min(Math.max(-Math.floor(Math.log10(half)), 0), 12) : 0;
+}
+
+// Rounded to so many decimals: to the nearest, or an end of an interval outwards.
+function worded(number, digits, round = Math.round) {
+  const size = 10 ** digits, whole = question.kind === "number" ? number : 100 * number;
+  // A hundredth of a step is let go: floats are not exact, and an end would move by a whole one.
+  const text = (round(Number((whole * size).toFixed(2))) / size).toFixed(digits);
+  if (question.kind !== "number") return `${text} %`;
+  return question.unit ? `${text} ${question.unit}` : text;
 }
 
 function part(number) {
@@ -36,19 +46,21 @@ function picture(result) {
 }
 
 function ranged(each) {
-  return `${worded(each.value)} (95 %: from ${worded(each.low)} to ${worded(each.high)})`;
+  const digits = decimals(each);
+  return `from ${worded(each.low, digits, Math.floor)} to ${worded(each.high, digits, Math.ceil)}`;
 }
 
-// An estimate; below it the same, if all reports count alike.
-function result(each, alike) {
+// The estimate that holds whatever people chose; below it the narrower one, with what it assumes.
+function result(each, unrelated) {
   const box = document.createElement("div"), words = document.createElement("p");
   const strong = document.createElement("strong");
   const what = each.label ?? (question.kind === "number" ? "Mean" : "Share of yes");
   box.className = "result";
-  strong.textContent = `${what}: ${worded(each.value)}`;
-  words.append(strong, ` (95 %: from ${worded(each.low)} to ${worded(each.high)})`);
-  if (part(each.low) === 0 && part(each.high) === 100) words.append(": nothing can be said yet");
-  const second = cell("p", `If all reports count alike: ${ranged(alike)}`);
+  const anything = part(each.low) === 0 && part(each.high) === 100;
+  strong.textContent = `${what}: ${anything ? "nothing can be said" : worded(each.value, decimals(each))}`;
+  words.append(strong, ` (95 %: ${ranged(each)})`);
+  const second = cell("p", "If the choice of a level says nothing about the answer: "
+    + `${worded(unrelated.value, decimals(unrelated))} (95 %: ${ranged(unrelated)})`);
   second.className = "note";
   box.append(words, picture(each), second);
   return box;
@@ -63,26 +75,54 @@ function cell(tag, text) {
 function influence({reports, moved}) {
   const who = `${reports} dishonest ${reports === 1 ? "report" : "reports"}`;
   if (moved === null) return `${who} could move this anywhere: there are few reports yet.`;
-  const far = question.kind === "number" ? shown(question, Number(moved.toPrecision(3)))
-    : `${(100 * moved).toFixed(1)} points`;
+  const far = question.kind === "number" ? shown(question, Number(moved.toPrecision(2)))
+    : `${Number((100 * moved).toPrecision(2))} points`;
   return `${who} could move this by at most ${far}.`;
 }
 
+// What both intervals mean, open or closed.
+function explained(status) {
+  const together = question.kind === "one-of" ? " All ranges of one kind hold at once." : "";
+  const early = status === "closed early";
+  return [
+    `The interval in the first line holds with 95 %, whatever people chose: all reports count alike, and `
+      + `the choice of a level may be related to the answer in any way.${together} The second line is `
+      + "narrower. It counts reports by their level, and holds only if the choice of a level says nothing "
+      + "about the answer.",
+    "Both take those who answered for a random sample.",
+    early ? "This survey was closed before its time. If the moment was chosen by looking at the estimate, "
+      + "neither interval holds."
+      : "Both hold at the closing time that was fixed beforehand, and not for a moment that somebody "
+        + "chooses because the numbers look good.",
+    "Asking the same people again spends their privacy again.",
+  ];
+}
+
+function counted(told) {
+  const open = told.status === "open";
+  const many = `${told.reports} ${told.reports === 1 ? "report" : "reports"}`;
+  const used = `${many}${open ? " are shown" : ""}; ${told.used} of ${told.invited} invitations were used.`;
+  if (!told.replaced) return used;
+  return `${used} ${told.replaced} ${told.replaced === 1 ? "invitation was" : "invitations were"} replaced: so `
+    + "many people may have answered twice.";
+}
+
 function render(told) {
-  say("state", `Asked by ${question.organiser}. This survey is ${told.status}; its closing time is `
-    + `${when(question.closes)}.`);
-  say("many", `${told.reports} reports; ${told.used} of ${told.invited} invitations were used.`);
+  const open = told.status === "open";
+  say("state", `Asked by ${question.organiser}. ${state({...question, status: told.status})}`);
+  say("many", counted(told));
   find("results").replaceChildren(...(told.results.length
-    ? told.results.map((each, at) => result(each, told.alike[at])) : [cell("p", "No report has come yet.")]));
-  const together = question.kind === "one-of" ? " All ranges hold at once." : "";
-  say("honest", told.status === "closed early"
-    ? "This survey was closed before its time. If the moment was chosen by looking at the estimate, "
-      + "the interval does not hold."
-    : `The interval holds with 95 % at the closing time that was fixed beforehand.${together} It does `
-      + "not hold for a moment that somebody chooses because the numbers look good. It takes those who "
-      + "answered for a random sample. It counts reports by their level, as if the choice of a level "
-      + "said nothing of the answer; where it does, read the second line. Asking the same people again "
-      + "spends their privacy again.");
+    ? told.results.map((each, at) => result(each, told.unrelated[at]))
+    : [cell("p", open ? "Nothing is shown before twenty reports have come." : "No report has come.")]));
+  find("honest").replaceChildren(...explained(told.status).map((each) => {
+    const words = cell("p", each);
+    words.className = "note";
+    return words;
+  }));
+  show("batches", open);
+  show("closing", open);
+  show("exporting", !open);
+  say("closed", open ? "" : "This survey is closed for good.");
   say("influence", told.influence ? influence(told.influence) : "");
   find("levels").replaceChildren(...told.levels.map((level) => {
     const row = document.createElement("tr"), head = cell("th", level.name);
@@ -126,16 +166,30 @@ async function save() {
   URL.revokeObjectURL(link.href);
 }
 
+function sure(asked) {
+  show("close", !asked);
+  show("sure", asked);
+  find(asked ? "title-sure" : "close").focus();
+}
+
+async function close() {
+  const answer = await ask("close", "POST");
+  if (!answer.ok) say("outcome", "It could not be closed.");
+  else render(await (await ask("estimate")).json());
+}
+
 async function open() {
   const asked = await fetch(`/s/${name}/question.json`, {cache: "no-store", credentials: "omit"});
   question = await asked.json();
   say("question", question.question);
   find("export").addEventListener("click", save);
-  find("close").addEventListener("click", async () => {
-    const answer = await ask("close", "POST");
-    say("outcome", answer.ok ? "Closed." : "It could not be closed.");
-  });
+  find("close").addEventListener("click", () => sure(true));
+  find("not").addEventListener("click", () => sure(false));
+  find("really").addEventListener("click", () => close().catch(
+    () => say("outcome", "The server does not answer: it is not known whether the survey is closed.")));
   again();
 }
 
+// Another link in the same tab is another survey, or another key.
+addEventListener("hashchange", () => location.reload());
 open().catch(() => say("outcome", "The survey could not be shown. Reload the page."));

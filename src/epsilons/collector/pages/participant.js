@@ -1,12 +1,15 @@
 // The page of a participant, from a server: the invitation is in the address after #, which is in no
 // log, for browsers do not send it.
-import { begin, say, show } from "./flow.js";
+import { begin, say } from "./flow.js";
 
 async function open() {
   const id = location.pathname.split("/")[2];
   document.getElementById("file-link").href = `/s/${id}/offline.html`;
-  show("file", true);
   const token = location.hash.slice(1);
+  if (/^[0-9a-f]{32}\.[0-9a-f]{32}$/.test(token)) {
+    say("outcome", "This link is for the file: open the file, and paste the link there.");
+    return;
+  }
   if (!/^[0-9a-f]{32}$/.test(token)) {
     say("outcome", "This link has no invitation, or only a part of one. Open it as it was sent.");
     return;
@@ -16,5 +19,7 @@ async function open() {
   await begin(await asked.json(), {token, address: ""});
 }
 
+// Another link in the same tab is another invitation.
+addEventListener("hashchange", () => location.reload());
 open().catch(() => say("outcome", "The question could not be shown. Reload the page."
   + " If this browser forbids pages to remember anything, allow it: a report is made only once."));

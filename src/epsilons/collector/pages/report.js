@@ -61,9 +61,9 @@ export function threshold(epsilon) {
   }
 }
 
-// Of 100 people so many send the bit that they should, on average, rounded; others its opposite.
-export function truly(epsilon) {
-  return 100 - Number((200n * threshold(epsilon) + WORD) / (2n * WORD));
+// Of so many people, how many send the bit that they should, on average, rounded; others its opposite.
+export function truly(epsilon, people = 100) {
+  return people - Number((2n * BigInt(people) * threshold(epsilon) + WORD) / (2n * WORD));
 }
 
 function flipped(epsilon, fill) {

@@ -6,32 +6,35 @@ export function shown(question, number) {
   return question.unit ? `${text} ${question.unit}` : text;
 }
 
+// Odds of 100 people; of more, where of 100 nobody would send the opposite.
 export function odds(question, epsilon) {
-  const right = truly(epsilon), wrong = 100 - right;
-  if (question.kind === "yes-no") {
-    return `Of 100 people like you, about ${right} send their true answer and ${wrong} the opposite.`;
-  }
-  if (question.kind === "number") {
-    return `Of 100 people like you, about ${right} send their own word, and ${wrong} the opposite.`;
-  }
-  return `Of 100 people like you, about ${right} send the true yes or no, and ${wrong} the opposite.`;
+  let many = 100;
+  while (truly(epsilon, many) === many) many *= 10;
+  const right = truly(epsilon, many).toLocaleString("en-GB");
+  const wrong = (many - truly(epsilon, many)).toLocaleString("en-GB");
+  const people = `Of ${many.toLocaleString("en-GB")} people like you, about ${right} send`;
+  if (question.kind === "yes-no") return `${people} their true answer and ${wrong} the opposite.`;
+  if (question.kind === "number") return `${people} their own word, and ${wrong} the opposite.`;
+  return `${people} the true yes or no, and ${wrong} the opposite.`;
 }
+
+const OPPOSITE = "How often it is the opposite is what you choose below. Nobody can learn more from what "
+  + "was sent than these odds allow.";
 
 export function how(question) {
   if (question.kind === "yes-no") {
-    return "Your device tosses a coin in secret: it sends your answer, or sometimes the opposite. "
-      + "Nobody can tell which it did, so nobody can hold what was sent against you.";
+    return `Your device tosses a coin in secret: it sends your answer, or sometimes the opposite. ${OPPOSITE}`;
   }
   if (question.kind === "number") {
     const [lo, hi] = question.bounds.map((side) => shown(question, side));
     return "Your number never leaves this device. Chance makes one word of it, “high” or “low”: the "
       + `nearer your number is to ${hi}, the likelier “high”; the nearer to ${lo}, the likelier `
       + "“low”. Then your device tosses a coin in secret: it sends that word, or sometimes the "
-      + "opposite. Nobody can tell which it did.";
+      + `opposite. ${OPPOSITE}`;
   }
   return "Your answer never leaves this device. Your device picks some of the options by chance. Is "
     + "your answer among them, yes or no? Then it tosses a coin in secret: it sends that yes or no, "
-    + "or sometimes the opposite. Nobody can tell which it did.";
+    + `or sometimes the opposite. ${OPPOSITE}`;
 }
 
 // What the bytes of a report say, in words: read from the bytes, not from the answer.
