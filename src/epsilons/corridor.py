@@ -61,6 +61,9 @@ def through(
         before = account.open(_hash(questions, call, division.told))
         if before is not None:
             return _called(before, questions)
+    for question in questions:
+        question.check_terms(call)
+    if account is not None:
         sheet = account.sheet(call.data, call.person)
         call = replace(call, data=sheet.data, epsilon=sheet.epsilon)
     shares = division.among(questions, call, lambda: questions[0].people(call))

@@ -94,17 +94,20 @@ class Count(Question):
             )
         return call.epsilon
 
-    def open(self, call: Call) -> tally.Rows:
-        """Open the rows: only whose they are matters.
+    def check_terms(self, call: Call) -> None:
+        """Refuse a count without levels.
 
         Raises:
-            ArgumentError: no levels are declared, so the noise that hides everyone is unknown.
+            ArgumentError: none are declared, so the noise that hides everyone is unknown.
         """
         if call.terms.ladder.fine:
             raise ArgumentError(
                 "levels: a count needs the budgets that people were offered, such as "
                 "levels=[0.1, 1]: its noise must hide anyone who has the lowest of them."
             )
+
+    def open(self, call: Call) -> tally.Rows:
+        """Open the rows: only whose they are matters."""
         given = {**call.given, "missing": "midpoint", "ladder": call.ladder}
         return tally.open(self._column(call), **given)
 

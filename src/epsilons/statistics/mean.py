@@ -134,6 +134,11 @@ class Mean(Question):
             )
         super().check(neighbours)
 
+    def check_terms(self, call: Call) -> None:
+        """Refuse terms on which nothing could be said: the range that is found says something."""
+        if self.bounds is not None:
+            super().check_terms(call)
+
     def _refuse_other_goals(self) -> None:
         """Refuse what is not proven for a range that has to be found.
 

@@ -154,6 +154,24 @@ class Question(ABC):
         parameters.missing(self.missing, neighbours)
         parameters.choice("method", self.method, ("auto", *self.methods(neighbours)))
 
+    def check_terms(self, call: Call) -> None:
+        """Refuse terms on which every interval would be the whole range, whatever is drawn.
+
+        Where budgets are private and no levels are declared, nobody is counted by budget. So it
+        stays unknown how far the weighted people are from all people, if budgets may be related to
+        values in any way.
+
+        Raises:
+            ArgumentError: such terms are given.
+        """
+        if call.ladder is not None and call.ladder.fine and self.related is True:
+            raise ArgumentError(
+                "levels is not given, and related=True: if budgets are private and may be related "
+                "to values in any way, the interval would be the whole range, whatever is drawn. "
+                "Declare the budgets that people were offered, such as levels=[0.1, 1]; or write "
+                "related=False, or a number such as 0.05, if you can defend it. Nothing was spent."
+            )
+
     def policy(self, neighbours: str) -> str:
         """What a missing value gets."""
         return self.missing or ("error" if neighbours == "replace" else "midpoint")
@@ -230,7 +248,7 @@ class Question(ABC):
             ArgumentError: an argument is invalid, or does not fit the question.
         """
         self.check(neighbours)
-        return Call.of(
+        call = Call.of(
             epsilon=epsilon,
             data=data,
             separator=separator,
@@ -239,6 +257,8 @@ class Question(ABC):
             levels=levels,
             cap=cap,
         )
+        self.check_terms(call)
+        return call
 
     @abstractmethod
     def open(self, call: Call) -> tally.Rows:
