@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import fields, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from epsilons import made, tally
+from epsilons import made, tally, words
 from epsilons.accounts import Account, Charge, Settled, sum_of
+from epsilons.budgets import LARGEST, float_up
 from epsilons.errors import PrivacyError
 from epsilons.loading import later
 from epsilons.mechanisms import Composed, added_up, together
@@ -95,13 +98,12 @@ def _ways(questions: Sequence[Question], calls: Sequence[Call], source: Source) 
             rows = [opened[place] for place in places]
             means = several.together(cast(list[Mean], asked), rows, shared)
             if means is not None:
-                ways.append(
-                    _Way(dict(zip(places, asked, strict=True)), means.steps(), shared, source)
-                )
+                named = dict(zip(places, asked, strict=True))
+                ways.append(_Way(named, means.steps(), shared, source, rows))
                 continue
         for place, question in zip(places, asked, strict=True):
             steps = question.steps(opened[place], calls[place])
-            ways.append(_Way({place: question}, steps, calls[place], source))
+            ways.append(_Way({place: question}, steps, calls[place], source, [opened[place]]))
     return ways
 
 
@@ -138,6 +140,7 @@ class _Way:
         steps: the generator that answers them.
         call: of whom they are asked, and for which part of their budgets.
         source: where the randomness comes from.
+        rows: of whom they are asked, opened.
     """
 
     def __init__(
@@ -146,10 +149,12 @@ class _Way:
         steps: Steps | Generator[Draw, Any, tuple[Answer, ...]],
         call: Call,
         source: Source,
+        rows: Sequence[tally.Rows],
     ) -> None:
         self._questions = questions
         self.call = call
         self._source = source
+        self._rows = rows
         self._steps = steps
         self._statistic = next(iter(questions.values())).statistic
         self._draws: list[Draw] = []
@@ -220,7 +225,7 @@ class _Way:
             expected=answer.expected,
             protects=said.protects + answer.beside,
             assumes=said.assumes,
-            treats=said.treats,
+            treats=" ".join(filter(None, (said.treats, self._range))),
             missing=question.policy(neighbours),
             private=self._source.private,
             mechanism=self._mechanism(answer),
@@ -230,6 +235,14 @@ class _Way:
             date=made.today(),
             version=made.VERSION,
         )
+
+    @property
+    def _range(self) -> str:
+        """The public range of ε in words, where it counts; where budgets are private, by levels."""
+        ladder = self.call.ladder
+        if ladder is not None:
+            return words.HIGHEST if ladder.top == LARGEST else ""
+        return words.RANGE if any(rows.moved for rows in self._rows) else ""
 
     def _mechanism(self, answer: Answer) -> Any:
         """What was drawn from: one mechanism, or all of them in their order, with their charges.
@@ -275,9 +288,17 @@ def _together(ways: list[_Way], made: list[dict[int, Release]]) -> Releases:
     each = [way.call.budgets(one.mechanism.levels) for way, one in zip(ways, drawn, strict=True)]
     levels = np.max(each, axis=0)
     whole = together(levels, [one.mechanism for one in drawn])
-    spent = np.sum([one.for_each(one.mechanism.levels) for one in drawn], axis=0)
+    amounts = [one.for_each(one.mechanism.levels).tolist() for one in drawn]
+    spent = np.array([_sum_up(of_level) for of_level in zip(*amounts, strict=True)])
     people = first.spent.people if isinstance(first.spent, ByLevel) else None
     return Releases(releases, ByLevel(levels, np.minimum(spent, levels), people), whole)
+
+
+def _sum_up(amounts: Sequence[float]) -> float:
+    """A sum of floats, rounded up: nobody spends more than is said."""
+    if math.inf in amounts:
+        return math.inf
+    return float_up(sum(map(Fraction, amounts), Fraction()))
 
 
 def _hash(questions: Sequence[Question], call: Call, divided: Any = None) -> str:

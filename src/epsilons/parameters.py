@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import functools
 import math
+import sys
 import unicodedata
 from collections.abc import Callable, Collection, Mapping
 from itertools import pairwise
@@ -288,8 +289,16 @@ def one_of(categories: object, edges: object) -> None:
         )
 
 
-def bounds(value: object) -> tuple[float, float]:
-    """Return `value` as a known range (lo, hi) with lo < hi, both finite."""
+def bounds(value: object, power: int = 2) -> tuple[float, float]:
+    """Return `value` as a known range (lo, hi) with lo < hi, both finite.
+
+    Args:
+        value: what the user gave.
+        power: of its width that must be a float: errors are squared, and so are variances.
+
+    Raises:
+        BoundsError: it is something else.
+    """
     if value is None:
         raise BoundsError(
             "bounds=None means that the range is unknown, which only a mean supports. Give "
@@ -297,6 +306,8 @@ def bounds(value: object) -> tuple[float, float]:
             "100) for a percentage."
         )
     try:
+        if isinstance(value, (str, bytes)):
+            raise TypeError
         lo, hi = (float(side) for side in value)  # type: ignore[attr-defined]
     except (TypeError, ValueError, OverflowError):
         raise BoundsError(f"bounds={value!r} must be two numbers (lo, hi).") from None
@@ -305,8 +316,7 @@ def bounds(value: object) -> tuple[float, float]:
     if lo >= hi:
         what = "equal" if lo == hi else "reversed"
         raise BoundsError(f"bounds={value!r} are {what}: give (lo, hi) with lo < hi.")
-    wide = hi - lo
-    if not math.isfinite(wide * wide) or not math.isfinite(2.0**30 / wide):
+    if not sys.float_info.min <= math.prod([hi - lo] * power) <= sys.float_info.max:
         raise BoundsError(
             f"bounds={value!r} are too wide or too narrow for 64-bit floating point: rescale them."
         )

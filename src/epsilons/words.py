@@ -106,6 +106,15 @@ COUNTED: Final = (
 )
 """Said about a count of people."""
 
+RANGE: Final = (
+    "A budget below 2⁻⁶⁰ counts as 0, and a finite one above 2²⁰ (1,048,576) counts as 2²⁰: "
+    "somebody has such a budget."
+)
+"""Said where public budgets are outside the public range of ε."""
+
+HIGHEST: Final = "A budget above 2²⁰ (1,048,576) counts as 2²⁰, whoever has one."
+"""Said where a declared level is the upper end of that range: a rule, whoever is there."""
+
 ADDS_UP: Final = (
     "Spending adds up over releases about the same people: a ledger keeps everyone's account."
 )

@@ -11,7 +11,7 @@ import numpy as np
 
 from epsilons import parameters, tally, words
 from epsilons.allocation import Allocation
-from epsilons.budgets import float_down
+from epsilons.budgets import float_up
 from epsilons.errors import ArgumentError
 from epsilons.ladder import Ladder
 from epsilons.mechanisms import LevelCounts
@@ -118,7 +118,7 @@ class Count(Question):
         total = mechanism.total(counted.levels, counted.counts)
         (drawn,) = yield Draw(mechanism, total)
         law = mechanism.laws[0]
-        spent = np.array([float_down(each) for each in mechanism.losses])
+        spent = np.array([float_up(each) for each in mechanism.losses])
         estimate = Counted(value=max(drawn, 0), raw=drawn, law=law)
         risk = law.variance if self.loss == "mse" else float(law.deviation(1.0 - self.confidence))
         return Answer(

@@ -52,7 +52,7 @@ class Covariance(soft_cells.SoftQuestion):
         for name in ("bounds", "beside_bounds"):
             if getattr(self, name) is None:
                 raise BoundsError(soft_cells.NO_BOUNDS.format(name))
-            self._set(name, parameters.bounds(getattr(self, name)))
+            self._set(name, parameters.bounds(getattr(self, name), power=4))
 
     @classmethod
     def mechanism_for(cls, allocation: Allocation) -> Table:

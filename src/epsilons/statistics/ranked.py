@@ -19,7 +19,7 @@ import numpy as np
 from epsilons.allocation import Allocation, allocation_of, best_cap
 from epsilons.allocation.caps import capped
 from epsilons.allocation.rule import Effective, weighing_of
-from epsilons.budgets import Budgets, float_down
+from epsilons.budgets import Budgets, float_up
 from epsilons.errors import ArgumentError
 from epsilons.mechanisms import CellsOf, Selection, added_up, build_histogram, spread_of
 from epsilons.release import ByLevel
@@ -161,7 +161,7 @@ class Selecting:
             np.abs(self.quantiles[:, None] - aimed).ravel(),
             rates[1],
         )
-        spent = np.array([float_down(each) for each in added_up(s.losses for s in stages)])
+        spent = np.array([float_up(each) for each in added_up(s.losses for s in stages)])
         return Ranked(
             margin,
             _square(weighing, self.goal, 1.0 / rates[0]),

@@ -49,7 +49,7 @@ class Variance(soft_cells.SoftQuestion):
         soft_cells.refuse_other_words(self, "squares of the unit")
         if self.bounds is None:
             raise BoundsError(soft_cells.NO_BOUNDS.format("bounds"))
-        self._set("bounds", parameters.bounds(self.bounds))
+        self._set("bounds", parameters.bounds(self.bounds, power=4))
 
     @classmethod
     def mechanism_for(cls, allocation: Allocation) -> Any:

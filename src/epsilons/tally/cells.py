@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from epsilons.budgets import moved
 from epsilons.errors import ArgumentError, DataError, MissingValueError
 from epsilons.tally.categories import MISSING, UNDECLARED, Categories
 from epsilons.tally.levels import Names, check_people, check_size, levels_of, standing
@@ -127,6 +128,7 @@ class CellGroups:
         most: the most rows that one person has.
         level_of: the group of each part.
         cell_of: the cell of each part.
+        moved: whether somebody's budget counts as another one: see `budgets.in_range`.
     """
 
     levels: Floats
@@ -140,6 +142,7 @@ class CellGroups:
     most: Integers
     level_of: Integers
     cell_of: Integers
+    moved: bool = False
 
 
 def add_up(parts: Parts, categories: Categories) -> CellGroups:
@@ -185,6 +188,7 @@ def add_up(parts: Parts, categories: Categories) -> CellGroups:
         most=np.ones(1, dtype=np.int64) if parts.rows is None else parts.rows,
         level_of=level_of,
         cell_of=cell,
+        moved=moved(parts.epsilon),
     )
 
 

@@ -53,7 +53,7 @@ class Everyone:
         if rows._numbers is None:
             raise TypeError(NO_NUMBERS)
         counted = sums_numpy.count(rows._numbers, bounds, rule)
-        tally = checked(counted.groups, rows._names, rows._rules.missing)
+        tally = checked(rows.noted(counted.groups), rows._names, rows._rules.missing)
         # Groups of arrays ascend by level, as those of the tally do.
         return tally, counted.group_of, counted.grid
 
@@ -71,7 +71,7 @@ class Everyone:
                 groups = cells_engine.each(rows._held, rows._declared)
             case Arrays():
                 raise TypeError(NO_CATEGORIES)
-        tally = checked_cells(groups, rows._names, rows._declared, unit=1)
+        tally = checked_cells(rows.noted(groups), rows._names, rows._declared, unit=1)
         return tally, groups.level_of, groups.cell_of
 
     def folded(self) -> Folded:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from epsilons.budgets import is_number
+from epsilons.budgets import LEAST, in_range, is_number
 from epsilons.errors import BudgetError, ConflictingBudgetsError, DataError, MissingValueError
 from epsilons.ladder import keys
 from epsilons.tally.grid import GRID
@@ -119,6 +119,8 @@ class SumGroups:
         nobody: groups of rows that belong to no one, because the person is null.
         most: the most rows that one person has.
         squares: the sum of the squares of their integers, if that was asked for.
+        absent: how many people have no value, if that was asked for.
+        moved: whether somebody's budget counts as another one: see `budgets.in_range`.
     """
 
     levels: Floats
@@ -129,6 +131,8 @@ class SumGroups:
     nobody: Integers
     most: Integers
     squares: Integers | None = None
+    absent: Integers | None = None
+    moved: bool = False
 
 
 class Groups(Protocol):
@@ -226,12 +230,13 @@ def levels_of(epsilon: Floats | float, size: int) -> tuple[Floats, Integers]:
     """Return the smallest budget of each level, and the level of each of so many parts.
 
     Args:
-        epsilon: the budget of each part (anything that is not >= 0 is a bad one), or of all.
+        epsilon: the budget of each part (anything that is not >= 0 is a bad one), or of all: it
+            counts as `budgets.in_range` says.
         size: how many parts there are.
     """
     if isinstance(epsilon, float):
-        return np.array([epsilon]), np.zeros(size, dtype=np.int64)
-    epsilon = np.where(epsilon >= 0.0, epsilon, BAD_BUDGET)
+        return in_range(np.array([epsilon])), np.zeros(size, dtype=np.int64)
+    epsilon = in_range(np.where(epsilon >= 0.0, epsilon, BAD_BUDGET))
     found, level_of = np.unique(keys(epsilon), return_inverse=True)
     levels = np.full(found.size, np.inf)
     np.minimum.at(levels, level_of, epsilon)
@@ -283,8 +288,8 @@ def check_people(groups: Groups, names: Names, unit: int) -> None:
         )
     if not (groups.levels > 0.0).any():
         raise BudgetError(
-            f"{names.epsilon} is 0 for everyone: nobody's value may be used at all. "
-            "Somebody must have a budget above 0."
+            f"{names.epsilon} is 0 for everyone: nobody's value may be used at all. Somebody must "
+            f"have a budget of at least {LEAST:.2g}: anything below that counts as 0."
         )
 
 

@@ -112,6 +112,7 @@ class LineGroups:
         conflicts: people with two budgets.
         nobody: rows that belong to no one.
         most: the most rows of one person.
+        moved: whether somebody's budget counts as another one: see `budgets.in_range`.
     """
 
     keys: Floats
@@ -121,6 +122,7 @@ class LineGroups:
     conflicts: Integers
     nobody: Integers
     most: Integers
+    moved: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from epsilons.tally.everyone import NO_CATEGORIES, NO_NUMBERS, Everyone
 from epsilons.tally.grid import Rule
 from epsilons.tally.grouping import Grouping
 from epsilons.tally.levels import Names, SumGroups, Tally, checked, on_rungs
-from epsilons.tally.line import Line, Window, checked_line, line_on_rungs
+from epsilons.tally.line import Line, LineGroups, Window, checked_line, line_on_rungs
 from epsilons.tally.line_numpy import Folded
 from epsilons.tally.lines import Lines
 from epsilons.tally.shares import EVERYBODY, Counting, ShareGroups, shares_of
@@ -44,6 +44,7 @@ else:
 __all__ = ["ONLY_SHARES", "Everyone", "Held", "Rows", "Rules", "WantedSignal"]
 
 T = TypeVar("T")
+G = TypeVar("G", SumGroups, CellGroups, ShareGroups, LineGroups)
 
 Held: TypeAlias = Arrays | CellArrays | Columns
 """Where rows are: in arrays that NumPy counts, or with an engine."""
@@ -121,6 +122,7 @@ class Rows:
         self._numbers = numbers
         self._kept: dict[Ask, Any] = {}
         self._listens = False
+        self._moved = False
 
     @property
     def held(self) -> Held:
@@ -131,6 +133,16 @@ class Rows:
     def rules(self) -> Rules:
         """How they are counted."""
         return self._rules
+
+    @property
+    def moved(self) -> bool:
+        """Whether somebody's budget counted as another one, where budgets are public."""
+        return self._moved
+
+    def noted(self, groups: G) -> G:
+        """What was counted, once it is noted whether budgets were moved."""
+        self._moved = self._moved or groups.moved
+        return groups
 
     def listen(self, listens: bool) -> None:
         """Count nothing from now on, but tell by `WantedSignal` what is asked; or count again."""
@@ -181,7 +193,7 @@ class Rows:
         groups = self._counted(Ask("sums", bounds, rule), lambda: self._added_up(bounds, rule, 1))
         ladder = self._rules.ladder
         if ladder is None:
-            return checked(groups, self._names, self._rules.missing)
+            return checked(self.noted(groups), self._names, self._rules.missing)
         return on_rungs(groups, self._names, ladder.levels)
 
     def moments(self, bounds: tuple[float, float], rule: Rule | None = None) -> Tally:
@@ -200,7 +212,7 @@ class Rows:
         groups = self._counted(
             Ask("moments", bounds, rule), lambda: self._added_up(bounds, rule, 2)
         )
-        return checked(groups, self._names, self._rules.missing)
+        return checked(self.noted(groups), self._names, self._rules.missing)
 
     def shares(
         self, bounds: tuple[float, float], rule: Rule | None = None, *, apart: bool = False
@@ -230,7 +242,7 @@ class Rows:
             Ask("shares", bounds, rule, apart), lambda: self._divided(bounds, rule, apart=apart)
         )
         rungs = None if rules.ladder is None else rules.ladder.levels
-        return shares_of(found, self._names, counting, rungs, apart=apart)
+        return shares_of(self.noted(found), self._names, counting, rungs, apart=apart)
 
     def thirds(self, bounds: tuple[float, float]) -> CellTally:
         """Divide everyone's unit among x², 2x(1 − x) and (1 − x)², by budget level, in one pass.
@@ -275,6 +287,7 @@ class Rows:
 
     def _soft(self, groups: SumGroups, cells: Integers) -> CellTally:
         rules = self._rules
+        groups = self.noted(groups)
         return pairs.on_cells(groups, cells, self._names, rules.missing, rules.ladder)
 
     def _divided(
@@ -317,7 +330,7 @@ class Rows:
         declared, ladder, unit = self._declared, self._rules.ladder, self._rules.unit
         groups = self._counted(Ask("cells"), self._in_cells)
         if ladder is None:
-            return checked_cells(groups, self._names, declared, unit=unit)
+            return checked_cells(self.noted(groups), self._names, declared, unit=unit)
         return cells_on_rungs(groups, self._names, declared, ladder.levels, unit=unit)
 
     def _in_cells(self) -> CellGroups:
@@ -354,7 +367,7 @@ class Rows:
                 raise TypeError(NO_NUMBERS)
         rules = self._rules
         if rules.ladder is None:
-            return checked_line(groups, window, rules.names, rules.missing)
+            return checked_line(self.noted(groups), window, rules.names, rules.missing)
         return line_on_rungs(groups, window, rules.ladder)
 
     def lines(self) -> Lines:

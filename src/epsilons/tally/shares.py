@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from epsilons.budgets import moved
 from epsilons.errors import ArgumentError, DataError, MissingValueError
 from epsilons.tally.cells import LARGEST_TABLE, CellTally, people_of
 from epsilons.tally.grid import GRID, HALF
@@ -114,6 +115,7 @@ class ShareGroups:
         conflicts: above 0 if somebody has two budgets.
         nobody: above 0 if rows belong to no one.
         most: the most rows that one person has.
+        moved: whether somebody's budget counts as another one: see `budgets.in_range`.
     """
 
     levels: Floats
@@ -129,6 +131,7 @@ class ShareGroups:
     conflicts: Integers
     nobody: Integers
     most: Integers
+    moved: bool = False
 
 
 def parts_of_rows(
@@ -211,6 +214,7 @@ def add_up_shares(parts: ShareParts, groups: int) -> ShareGroups:
         conflicts=parts.conflicts,
         nobody=parts.nobody,
         most=parts.most,
+        moved=moved(parts.epsilon),
     )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from epsilons.budgets import moved
 from epsilons.ladder import Ladder
 from epsilons.tally.adding import added_up
 from epsilons.tally.collect import collected
@@ -148,6 +149,7 @@ def gathered(
         conflicts=total("conflict"),
         nobody=total("nobody"),
         most=total("most"),
+        moved=moved(epsilon),
     )
     return groups, {name: total(name) for name in also}
 

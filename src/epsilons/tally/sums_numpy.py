@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from epsilons.budgets import moved
 from epsilons.tally.arrays import Arrays
 from epsilons.tally.grid import HALF, Rule, squares, to_grid
 from epsilons.tally.levels import BAD_BUDGET, SumGroups, levels_of
@@ -53,6 +54,7 @@ class People:
         levels: the smallest budget of each level.
         group_of: the level of each person.
         conflicts: whether a person has two budgets.
+        moved: whether somebody's budget counts as another one.
     """
 
     who: Integers | None
@@ -60,6 +62,7 @@ class People:
     levels: Floats
     group_of: Integers
     conflicts: Booleans
+    moved: bool
 
     def on_grid(
         self, values: Floats, bounds: tuple[float, float], rule: Rule | None = None
@@ -89,6 +92,7 @@ class People:
             conflicts=self.added(self.conflicts.astype(np.int64)),
             nobody=np.zeros(self.levels.size, dtype=np.int64),
             most=self.rows.max(initial=0, keepdims=True),
+            moved=self.moved,
         )
 
 
@@ -107,7 +111,7 @@ def fold(arrays: Arrays) -> People:
         if not isinstance(epsilon, float):
             epsilon, largest = _extremes(who, epsilon, rows.size)
             conflicts = epsilon != largest
-    return People(who, rows, *levels_of(epsilon, rows.size), conflicts)
+    return People(who, rows, *levels_of(epsilon, rows.size), conflicts, moved(epsilon))
 
 
 def count_pairs(
