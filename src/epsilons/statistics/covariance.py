@@ -104,8 +104,5 @@ class Covariance(soft_cells.SoftQuestion):
         midpoint = self.policy(neighbours) == "midpoint"
         first = words.clipped(self.bounds, midpoint=midpoint)
         second = words.clipped(self.beside_bounds, midpoint=midpoint)
-        return Sentences(
-            words.protected(neighbours),
-            words.assumed("covariance", neighbours, self.assumption),
-            first if first == second else f"{first} In the second column: {second}",
-        )
+        both = first if first == second else f"{first} In the second column: {second}"
+        return self.said(neighbours, both)

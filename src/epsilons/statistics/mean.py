@@ -190,11 +190,6 @@ class Mean(Question):
         return None
 
     @property
-    def excludes(self) -> bool:
-        """Whether those who did not answer are left out."""
-        return self.missing == "exclude"
-
-    @property
     def of_some(self) -> bool:
         """Whether groups are asked about, or some people, and not everybody at once."""
         return self.by is not None or self.where is not None or self.excludes
@@ -266,12 +261,6 @@ class Mean(Question):
     def expected(self) -> float:
         """The spread at which intervals are forecast."""
         return EXPECTED if self.spread is None else self.goal.spread
-
-    @property
-    def refuses(self) -> str:
-        """The values that are refused under replace, in words; "" if none are."""
-        told = super().refuses
-        return told and 'missing values, which missing="exclude" or "midpoint" would take'
 
     def look(self, call: Call) -> tally.Look:
         """Look at the rows, as numbers on a range, if that is known."""

@@ -51,7 +51,7 @@ class Question(ABC):
         loss: "mse", "pac", or for frequencies "largest".
         confidence: of the PAC error, and of the interval that is printed.
         method: "auto", or a rule by name.
-        missing: "error", "midpoint", for a mean "exclude", or None for what is safe.
+        missing: "error", "midpoint", "exclude", or None for what is safe.
         title: what was measured, in a line; None if nothing is said of it.
         unit: of the numbers of the data, such as "minutes"; None if nothing is said of it.
 
@@ -177,11 +177,16 @@ class Question(ABC):
         return self.missing or ("error" if neighbours == "replace" else "midpoint")
 
     @property
+    def excludes(self) -> bool:
+        """Whether those who did not answer are left out."""
+        return self.missing == "exclude"
+
+    @property
     def refuses(self) -> str:
         """The values that are refused under replace, in words; "" if none are."""
         if self.missing in ("midpoint", "exclude"):
             return ""
-        return 'missing values, which missing="midpoint" would take'
+        return 'missing values, which missing="exclude" or "midpoint" would take'
 
     @property
     def plain(self) -> bool:

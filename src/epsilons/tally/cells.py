@@ -282,10 +282,13 @@ def cells_on_rungs(
 
     Those who stand on no rung are left out, and values that are in no category are in no cell. Of
     two budgets of one person the smaller counts. What rows do not give of a unit is lost: it would
-    be a share of cells for people who are in none.
+    be a share of cells for people who are in none. Those who count are counted by what they give to
+    cells, rounded to whole people: shares are among them, and so is what is said about who has
+    which budget. One person changes that number by at most one.
     """
     check_size(groups, names, unit)
-    return _sorted(groups, standing(groups, rungs), categories, unit)
+    tally = _sorted(groups, standing(groups, rungs), categories, unit)
+    return replace(tally, counts=(2 * tally.cells.sum(axis=1) + unit) // (2 * unit))
 
 
 def _sorted(groups: CellGroups, order: Integers, categories: Categories, unit: int) -> CellTally:

@@ -251,13 +251,16 @@ class Rows:
             bounds: as in `sums`.
 
         Returns:
-            Three cells for each level, in points of the grid: a person adds GRID exactly.
+            Three cells for each level, in points of the grid: a person adds GRID exactly. With
+            missing="exclude" a last cell is of those who have no value; on a ladder they are left
+            out.
 
         Raises:
             EpsilonsError: as `sums`.
         """
         self._refuse_to_tell()
-        groups = self._added_up(bounds, None, 2)
+        self._check_everybody()
+        groups = self._on_grid(bounds, None, 2)
         return self._soft(groups, pairs.of_moments(groups))
 
     def pairs(self, bounds: tuple[float, float], beside: tuple[float, float]) -> CellTally:
@@ -269,18 +272,20 @@ class Rows:
 
         Returns:
             Nine cells for each level, in points of the grid, the second column running fastest: a
-            person adds GRID exactly.
+            person adds GRID exactly. With missing="exclude" those who lack one of the two numbers
+            are treated as by `thirds`.
 
         Raises:
             TypeError: the rows were opened for one column.
             EpsilonsError: as `sums`.
         """
         self._refuse_to_tell()
+        both, exclude = (bounds, beside), self._rules.missing == "exclude"
         match self._held:
             case Arrays():
-                groups, parts = sums_numpy.count_pairs(self._held, bounds, beside)
+                groups, parts = sums_numpy.count_pairs(self._held, *both, exclude=exclude)
             case Columns():
-                groups, parts = pairs_engine.count(self._held, bounds, beside)
+                groups, parts = pairs_engine.count(self._held, *both, exclude=exclude)
             case CellArrays():
                 raise TypeError(NO_NUMBERS)
         return self._soft(groups, pairs.nine_cells(groups, parts))
@@ -305,11 +310,15 @@ class Rows:
 
     def _added_up(self, bounds: tuple[float, float], rule: Rule | None, moments: int) -> SumGroups:
         self._check_whole()
+        return self._on_grid(bounds, rule, moments)
+
+    def _on_grid(self, bounds: tuple[float, float], rule: Rule | None, moments: int) -> SumGroups:
+        exclude = self._rules.missing == "exclude"
         match self._held:
             case Arrays():
                 return sums_numpy.count(self._held, bounds, rule, moments).groups
             case Columns():
-                return sums_engine.count(self._held, bounds, rule, moments)
+                return sums_engine.count(self._held, bounds, rule, moments, exclude=exclude)
             case CellArrays():
                 raise TypeError(NO_NUMBERS)
 
@@ -385,6 +394,11 @@ class Rows:
         """Tell somebody who listens that this cannot be counted together with others."""
         if self._listens:
             raise WantedSignal(None)
+
+    def _check_everybody(self) -> None:
+        """Refuse a question that would not know of groups, nor of who is asked."""
+        if self._rules.groups is not None or "where" in self._rules.names.marks:
+            raise TypeError(ONLY_SHARES)
 
     def _check_whole(self) -> None:
         """Refuse a question that would not know of groups, and of who is asked."""

@@ -40,7 +40,8 @@ def count(
     grid, gaps = people.on_grid(arrays.values, bounds, rule)
     groups = people.groups(grid, gaps)
     if moments > 1:
-        groups = replace(groups, squares=people.added(squares(grid)))
+        absent = people.added((gaps == people.rows).astype(np.int64))
+        groups = replace(groups, squares=people.added(squares(grid)), absent=absent)
     return OnGrid(groups, people.group_of, grid)
 
 
@@ -115,7 +116,7 @@ def fold(arrays: Arrays) -> People:
 
 
 def count_pairs(
-    arrays: Arrays, bounds: tuple[float, float], beside: tuple[float, float]
+    arrays: Arrays, bounds: tuple[float, float], beside: tuple[float, float], *, exclude: bool
 ) -> tuple[SumGroups, dict[str, Integers]]:
     """Count people and add up the parts of their units by budget level: see `pairs.cut`.
 
@@ -123,14 +124,20 @@ def count_pairs(
         arrays: checked, of two numbers for each row.
         bounds: the lower and the upper end of the grid of the first.
         beside: those of the second.
+        exclude: whether who lacks one of the two numbers is absent: both are in the middle then.
     """
     if arrays.beside is None:
         raise TypeError("these rows are of one column of numbers")
     people = fold(arrays)
     g, gaps = people.on_grid(arrays.values, bounds)
     h, more = people.on_grid(arrays.beside, beside)
+    absent = None
+    if exclude:
+        lacks = (gaps == people.rows) | (more == people.rows)
+        g, h = np.where(lacks, HALF, g), np.where(lacks, HALF, h)
+        absent = people.added(lacks.astype(np.int64))
     parts = {name: people.added(part) for name, part in cut(g, h).items()}
-    return people.groups(g, gaps + more), parts
+    return replace(people.groups(g, gaps + more), absent=absent), parts
 
 
 def _sum(index: Integers, numbers: Integers, size: int) -> Integers:
