@@ -228,9 +228,7 @@ def best_way(
     return table if table.half <= chosen.half else chosen
 
 
-def tabled(
-    budgets: Budgets, goal: MeanGoal, quantiles: Floats, *, outside: bool = False
-) -> Tabled:
+def tabled(budgets: Budgets, goal: MeanGoal, quantiles: Floats, *, outside: bool = False) -> Tabled:
     """The table of the number of bins with the shortest intervals.
 
     More bins have more noise, and are narrower: the first number after which it grows is the best.

@@ -36,6 +36,7 @@ from epsilons.tally.line import (
     line_on_rungs,
     refuse_missing,
 )
+from epsilons.tally.sound import masses
 from epsilons.types import Floats, Integers
 
 if TYPE_CHECKING:
@@ -72,7 +73,9 @@ class ByWeight(Lined):
 
     def masses(self, *weights: Integers) -> tuple[Integers, ...]:
         """Add weights up by bucket: see `Lined.masses`."""
-        return self.weigh(self.own, [each[self.level_of] for each in weights])
+        cells, *found = self.weigh(self.own, [each[self.level_of] for each in weights])
+        masses(found, weights, self.counts)
+        return (cells, *found)
 
 
 class Lines:

@@ -24,6 +24,7 @@ from epsilons.tally.line import Line, LineGroups, Window, checked_line, line_on_
 from epsilons.tally.line_numpy import Folded
 from epsilons.tally.lines import Lines
 from epsilons.tally.shares import EVERYBODY, Counting, ShareGroups, shares_of
+from epsilons.tally.sound import sound
 from epsilons.types import Integers
 
 if TYPE_CHECKING:
@@ -193,8 +194,8 @@ class Rows:
         groups = self._counted(Ask("sums", bounds, rule), lambda: self._added_up(bounds, rule, 1))
         ladder = self._rules.ladder
         if ladder is None:
-            return checked(self.noted(groups), self._names, self._rules.missing)
-        return on_rungs(groups, self._names, ladder.levels)
+            return sound(checked(self.noted(groups), self._names, self._rules.missing))
+        return sound(on_rungs(groups, self._names, ladder.levels))
 
     def moments(self, bounds: tuple[float, float], rule: Rule | None = None) -> Tally:
         """The same as `sums`, and the sums of squares: `grid.squares` of everyone's one integer.
@@ -212,7 +213,7 @@ class Rows:
         groups = self._counted(
             Ask("moments", bounds, rule), lambda: self._added_up(bounds, rule, 2)
         )
-        return checked(self.noted(groups), self._names, self._rules.missing)
+        return sound(checked(self.noted(groups), self._names, self._rules.missing))
 
     def shares(
         self, bounds: tuple[float, float], rule: Rule | None = None, *, apart: bool = False
@@ -242,7 +243,7 @@ class Rows:
             Ask("shares", bounds, rule, apart), lambda: self._divided(bounds, rule, apart=apart)
         )
         rungs = None if rules.ladder is None else rules.ladder.levels
-        return shares_of(self.noted(found), self._names, counting, rungs, apart=apart)
+        return sound(shares_of(self.noted(found), self._names, counting, rungs, apart=apart))
 
     def thirds(self, bounds: tuple[float, float]) -> CellTally:
         """Divide everyone's unit among x², 2x(1 − x) and (1 − x)², by budget level, in one pass.
@@ -293,7 +294,7 @@ class Rows:
     def _soft(self, groups: SumGroups, cells: Integers) -> CellTally:
         rules = self._rules
         groups = self.noted(groups)
-        return pairs.on_cells(groups, cells, self._names, rules.missing, rules.ladder)
+        return sound(pairs.on_cells(groups, cells, self._names, rules.missing, rules.ladder))
 
     def _divided(
         self, bounds: tuple[float, float], rule: Rule | None, *, apart: bool
@@ -339,8 +340,9 @@ class Rows:
         declared, ladder, unit = self._declared, self._rules.ladder, self._rules.unit
         groups = self._counted(Ask("cells"), self._in_cells)
         if ladder is None:
-            return checked_cells(self.noted(groups), self._names, declared, unit=unit)
-        return cells_on_rungs(groups, self._names, declared, ladder.levels, unit=unit)
+            return sound(checked_cells(self.noted(groups), self._names, declared, unit=unit))
+        found = cells_on_rungs(groups, self._names, declared, ladder.levels, unit=unit)
+        return sound(found, whole=False)
 
     def _in_cells(self) -> CellGroups:
         match self._held:
@@ -376,8 +378,8 @@ class Rows:
                 raise TypeError(NO_NUMBERS)
         rules = self._rules
         if rules.ladder is None:
-            return checked_line(self.noted(groups), window, rules.names, rules.missing)
-        return line_on_rungs(groups, window, rules.ladder)
+            return sound(checked_line(self.noted(groups), window, rules.names, rules.missing))
+        return sound(line_on_rungs(groups, window, rules.ladder))
 
     def lines(self) -> Lines:
         """The line, and windows of it, where weights by bucket are all that is wanted."""
