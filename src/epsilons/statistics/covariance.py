@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 
 from epsilons import parameters, tally, words
 from epsilons.allocation import Allocation
-from epsilons.errors import BoundsError
+from epsilons.errors import ArgumentError, BoundsError
 from epsilons.mechanisms import Table, build_histogram
 from epsilons.release import Pair
 from epsilons.risk.goals import CellsGoal
@@ -49,10 +49,12 @@ class Covariance(soft_cells.SoftQuestion):
     def __post_init__(self) -> None:
         super().__post_init__()
         soft_cells.refuse_other_words(self, "the product of both units")
+        if self.beside is None:
+            raise ArgumentError("beside is not given: name the second column, or give an array.")
         for name in ("bounds", "beside_bounds"):
             if getattr(self, name) is None:
                 raise BoundsError(soft_cells.NO_BOUNDS.format(name))
-            self._set(name, parameters.bounds(getattr(self, name), power=4))
+            self._set(name, parameters.bounds(getattr(self, name), power=4, name=name))
 
     @classmethod
     def mechanism_for(cls, allocation: Allocation) -> Table:

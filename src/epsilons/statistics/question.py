@@ -88,7 +88,7 @@ class Question(ABC):
         parameters.choice("loss", self.loss)
         self._set("confidence", parameters.confidence(self.confidence))
         if self.missing is not None:
-            parameters.choice("missing", self.missing, parameters.MISSING_OF_A_MEAN)
+            parameters.choice("missing", self.missing, parameters.MISSING)
         self._set("title", parameters.line("title", self.title))
         self._set("unit", parameters.line("unit", self.unit))
 

@@ -262,7 +262,8 @@ def checked_cells(
         raise MissingValueError(
             f"{names.values} has missing values (null or NaN).{names.missing} This message "
             'depends on private data: it is for the curator only. Declare other="…", a category '
-            "for such values, which never refuses; or drop these rows first."
+            "for such values, which never refuses. Do not drop the rows yourself: the number of "
+            "people is published."
         )
     if groups.undeclared:
         raise DataError(

@@ -185,8 +185,8 @@ def usable(groups: SumGroups, names: Names, missing: str) -> Integers:
     if missing == "error" and groups.missing.any():
         raise MissingValueError(
             f"{names.values} has missing values (null, NaN or infinite).{names.missing} This "
-            'message depends on private data: it is for the curator only. missing="exclude" takes '
-            "the mean of those who have a value, and keeps secret who they are; "
+            'message depends on private data: it is for the curator only. missing="exclude" asks '
+            "those who have a value, and keeps secret who they are; "
             'missing="midpoint" counts such values as the middle of the bounds. Do not drop the '
             "rows yourself: the number of people is published."
         )
@@ -273,7 +273,8 @@ def check_people(groups: Groups, names: Names, unit: int) -> None:
     if groups.nobody.any():
         raise DataError(
             f"{names.person} has rows without a person (null or NaN). "
-            "Drop these rows, or give each its own person. This message is for the curator only."
+            'Give each its own person; neighbours="add-remove" leaves such rows out. This message '
+            "is for the curator only."
         )
     if groups.conflicts.any():
         raise ConflictingBudgetsError(

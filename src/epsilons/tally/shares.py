@@ -35,7 +35,10 @@ EVERYBODY: Final = (None,)
 """The labels where there is one group, which holds everybody."""
 
 _CURATOR: Final = "This message depends on private data: it is for the curator only."
-_EXCLUDE: Final = 'missing="exclude" leaves such rows out and never refuses; or drop them first.'
+_EXCLUDE: Final = (
+    'missing="exclude" leaves such rows out and never refuses. Do not drop them yourself: the '
+    "number of people is published."
+)
 
 
 @dataclass(frozen=True, eq=False)
