@@ -94,7 +94,7 @@ class Varied(VarianceMargin):
 @storable("risk.ThreeCells")
 @dataclass(frozen=True, eq=False)
 class ThreeCells(VarianceMargin):
-    """The margin of a variance of an unknown number of people.
+    """The margin of a variance of an unknown number of people, or of those who answered.
 
     Guarantee:
         As of the moments.

@@ -126,8 +126,8 @@ def budgets_and_people(
     if ladder is None:
         if nobody is not None and nobody.any():
             raise DataError(
-                f"{names.person} has rows without a person (null or NaN). Drop these rows, or "
-                "give each its own person."
+                f"{names.person} has rows without a person (null or NaN). Give each its own "
+                'person; neighbours="add-remove" leaves such rows out.'
             )
         return budgets, who
     if nobody is None and isinstance(budgets, float):

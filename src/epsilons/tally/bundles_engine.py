@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from epsilons.budgets import moved
 from epsilons.ladder import Ladder
 from epsilons.tally import cells, columns
 from epsilons.tally.adding import added_up
@@ -315,7 +316,8 @@ def _margins(plan: _Plan, every: Sequence[Wanted], result: nw.DataFrame[Any]) ->
             shares = parts_of_rows(epsilon, group, (size, n, s), where, wanted.counting)
             return add_up_shares(shares, len(wanted.counting.labels))
         squares = found[f"{name} q"] if wanted.ask.what == "moments" else None
-        return _sums(levels_of(epsilon, lines), size, n, s, squares)
+        sums = _sums(levels_of(epsilon, lines), size, n, s, squares)
+        return replace(sums, moved=moved(epsilon))
 
     return [margin(wanted) for wanted in every]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -134,7 +133,7 @@ def refuse_midpoint(missing: str) -> None:
     """
     if missing == "exclude":
         raise ArgumentError(
-            'missing="exclude" is for means: declare other="…", a category for those who did not '
+            'missing="exclude" is for numbers: declare other="…", a category for those who did not '
             "answer."
         )
     if missing == "midpoint":
@@ -217,7 +216,7 @@ def _with_other(found: tuple[Any, ...], other: object) -> tuple[tuple[Any, ...],
     if other is None:
         return found, None
     other = other.item() if isinstance(other, np.generic) else other
-    if not isinstance(other, Hashable) or other != other:
+    if not isinstance(other, (str, int, float, tuple)) or other != other:
         raise ArgumentError("other must be a label: a string or a number.")
     try:
         place = found.index(other)

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from epsilons.budgets import is_number_type
 from epsilons.ladder import Ladder
 from epsilons.tally.arrays import budgets_and_people, floats
 from epsilons.tally.categories import (
@@ -140,5 +141,6 @@ def _fits(type_: type, kind: Kind) -> bool:
     """Whether objects of a type are of the kind."""
     if kind == "text":
         return issubclass(type_, str)
-    boolean = issubclass(type_, (bool, np.bool_))
-    return boolean if kind == "booleans" else issubclass(type_, numbers.Integral) and not boolean
+    if kind == "booleans":
+        return issubclass(type_, (bool, np.bool_))
+    return issubclass(type_, numbers.Integral) and is_number_type(type_)

@@ -70,8 +70,9 @@ def open(
         FileError: `data` is a path, and the file cannot be read.
     """
     choice("missing", missing, POLICIES)
-    some = groups is not None or where is not None or missing == "exclude"
-    if some and not (categories is None and apart is None and beside is None):
+    marked = groups is not None or where is not None
+    some = marked or (missing == "exclude" and beside is None)
+    if (some and not (categories is None and apart is None)) or (marked and beside is not None):
         raise TypeError(ONLY_SHARES)
     if categories is not None:
         _check_cells(categories, person, missing, ladder, apart)
@@ -167,7 +168,7 @@ def _not_in_memory(apart: str | None) -> ArgumentError:
 
 def _in_memory(given: Asked, missing: str, ladder: Ladder | None, apart: str | None) -> Arrays:
     """Check numbers, and have them as arrays."""
-    lenient = missing == "midpoint"
+    lenient = missing != "error"
     if given.data is None:
         own = (given.values, given.epsilon, given.person)
         second = given.marks.get("beside")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Enrolled", "enrolled", "people"]
 
-NOBODY: Final = "person has rows without a person (null or NaN). Drop these rows."
+NOBODY: Final = "person has rows without a person (null or NaN). Give each an id."
 
 
 @dataclass(frozen=True, eq=False)
