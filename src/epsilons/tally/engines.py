@@ -134,10 +134,17 @@ def kind_of_data(data: object) -> Kind | None:
     from narwhals import dependencies
 
     known: dict[Kind, Callable[[Any], bool]] = {
+        "polars": lambda data: (
+            dependencies.is_polars_dataframe(data) or dependencies.is_polars_lazyframe(data)
+        ),
         "pandas": dependencies.is_pandas_like_dataframe,
         "pyarrow": dependencies.is_pyarrow_table,
         "dask": dependencies.is_dask_dataframe,
         "duckdb": dependencies.is_duckdb_relation,
-        "spark": dependencies.is_pyspark_dataframe,
+        "spark": lambda data: (
+            dependencies.is_pyspark_dataframe(data)
+            or dependencies.is_pyspark_connect_dataframe(data)
+        ),
+        "ibis": dependencies.is_ibis_table,
     }
     return next((kind for kind, is_one in known.items() if is_one(data)), None)
