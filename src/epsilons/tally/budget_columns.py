@@ -53,8 +53,9 @@ def rounded_down(table: Columns, ladder: Ladder | None) -> Columns:
         if ladder is not None and misses_decimals(ladder, scale):
             raise BudgetError(
                 f"levels: {table.showing('epsilon')} is a column of decimals ({dtype}), and a "
-                "float such as 0.1 is a little above the decimal: nobody there would reach that level. "
-                "Declare levels=[decimal.Decimal('0.1'), …], or make floats of the column first."
+                "float such as 0.1 is a little above the decimal: nobody there would reach that "
+                "level. Declare levels=[decimal.Decimal('0.1'), …], or make floats of the column "
+                "first."
             )
         down = decimal_down(near, scale)
     elif dtype in (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128):

@@ -27,7 +27,7 @@ from epsilons.tally.frames import called, columns_of, picked, refuse_doubles
 from epsilons.tally.levels import Names
 from epsilons.tally.offers import Offers, joined
 from epsilons.tally.progress import Passed, on_terminal
-from epsilons.tally.spellings import NOTES
+from epsilons.tally.spellings import NOTES, in_query
 from epsilons.tally.storage import as_declared
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ class Columns:
         shown: the names that the user gave columns, by parameter: a query has others.
         spelling: how the text of values is written.
         marks: further columns, in the order in which they were asked for.
+        recast: the parameters whose columns were numbers or truth values, where text is declared.
     """
 
     frame: nw.LazyFrame[Any]
@@ -98,6 +99,7 @@ class Columns:
     shown: Mapping[str, str] = field(default_factory=dict)
     spelling: Spelling = "text"
     marks: tuple[Mark, ...] = ()
+    recast: frozenset[str] = frozenset()
 
     @property
     def named(self) -> dict[str, str]:
@@ -176,7 +178,11 @@ def read(
                 f"{mark.parameter} must be the name of a column of data, since data is given."
             )
     table = _open(data, values, budget, person, kind, tuple(marks))
-    table = moved(_typed(table, kind))
+    private = ladder is not None and not is_file(data)
+    table, odd = _typed(table, kind, private=private)
+    table = moved(table)
+    if odd:
+        table = guarded(lambda: _as_cells(table, odd), *table.failure)
     for parameter, column, held in _declared(table, kind):
         if held == "text":
             _check_dictionary(table, parameter, column)
@@ -211,7 +217,7 @@ def _written(table: Columns, kind: Kind) -> Columns:
 
 def opened(data: object, person: str, epsilon: str | float) -> Columns:
     """Open a table for its people, whatever type they are of: they are its values."""
-    return _typed(_open(data, person, epsilon, None, "text", ()), None)
+    return _typed(_open(data, person, epsilon, None, "text", ()), None)[0]
 
 
 def moved(table: Columns) -> Columns:
@@ -303,22 +309,35 @@ def _open_text(
     return replace(table, marks=own)
 
 
-def _typed(table: Columns, kind: Kind | None) -> Columns:
+def _typed(
+    table: Columns, kind: Kind | None, *, private: bool = False
+) -> tuple[Columns, dict[str, Kind]]:
     """Refuse columns that are not of their type. No row is read, nothing is cast.
 
+    Args:
+        table: with all columns.
+        kind: what values must be; None if they may be anything.
+        private: whether a type may have been found for all cells together, so that it must not be
+            refused.
+
     Returns:
-        The table with the types of its columns, so that the engine is asked for them once.
+        The table with the types of its columns, so that the engine is asked for them once; and the
+        parameters whose columns are of other types, with what they are read as.
     """
     import narwhals as nw
 
     schema = guarded(table.frame.collect_schema, *table.failure)
     needed = {parameter: kind for parameter, _, kind in _declared(table, kind)}
+    odd: dict[str, Kind] = {}
     for parameter, column in table.named.items():
         dtype = schema[column]
         number = dtype.is_numeric()
         must = f"{table.showing(parameter)} must be a column of"
+        readable = private and _is_of_cells(table, dtype)
         if parameter == "epsilon" and not number:
-            raise wrong_type("numbers", must, dtype)
+            if not readable:
+                raise wrong_type("numbers", must, dtype)
+            odd[parameter] = "bins"
         fits = {
             "numbers": number or dtype == nw.Boolean,
             "bins": number,
@@ -327,8 +346,44 @@ def _typed(table: Columns, kind: Kind | None) -> Columns:
             "booleans": dtype == nw.Boolean,
         }
         if parameter in needed and not fits[needed[parameter]]:
+            if readable:
+                odd[parameter] = needed[parameter]
+                continue
             raise wrong_type(needed[parameter], must, dtype, OF.get(parameter, "groups"))
-    return replace(table, types={column: schema[column] for column in table.named.values()})
+    types = {column: schema[column] for column in table.named.values()}
+    return replace(table, types=types), odd
+
+
+def _is_of_cells(table: Columns, dtype: nw.dtypes.DType) -> bool:
+    """Whether a reader of cells may have found a type, and its engine can read cells again."""
+    import narwhals as nw
+
+    found = dtype.is_numeric() or dtype.is_temporal() or dtype in (nw.Boolean, nw.Unknown)
+    return engine_of(table.frame).reads and (found or dtype in (nw.String, nw.Categorical, nw.Enum))
+
+
+def _as_cells(table: Columns, odd: Mapping[str, Kind]) -> Columns:
+    """Read columns as cells are."""
+    import narwhals as nw
+
+    named = table.named
+    frame = as_declared(table.frame, {named[parameter]: None for parameter in odd})
+    frame = frame.with_columns(
+        *(
+            in_query(named[parameter], table.types[named[parameter]], kind).alias(named[parameter])
+            for parameter, kind in odd.items()
+        )
+    )
+    types: dict[Kind, nw.dtypes.DType] = {
+        "numbers": nw.Float64(),
+        "bins": nw.Float64(),
+        "integers": nw.Int64(),
+        "booleans": nw.Boolean(),
+        "text": nw.String(),
+    }
+    own = {**table.types, **{named[parameter]: types[kind] for parameter, kind in odd.items()}}
+    recast = frozenset(parameter for parameter, kind in odd.items() if kind == "text")
+    return replace(table, frame=frame, types=own, recast=recast)
 
 
 def _check_dictionary(table: Columns, parameter: str, column: str) -> None:

@@ -21,7 +21,9 @@ from epsilons.budgets import is_number
 from epsilons.errors import ArgumentError, ColumnError
 from epsilons.tally.arrays import unnamed
 from epsilons.tally.bytewise import WITHOUT_COLLATIONS
+from epsilons.tally.categories import Kind as Of
 from epsilons.tally.engines import Kind, kind_of_data
+from epsilons.tally.given import INFERRED, family
 from epsilons.tally.levels import Names
 from epsilons.tally.offers import Offers
 from epsilons.tally.sql import DIALECTS
@@ -57,7 +59,14 @@ class Asked:
 
 
 def asked(
-    values: Any, epsilon: Any, data: Any, person: Any, marks: Mapping[str, Any] | None = None
+    values: Any,
+    epsilon: Any,
+    data: Any,
+    person: Any,
+    marks: Mapping[str, Any] | None = None,
+    *,
+    kinds: Mapping[str, Of] | None = None,
+    private: bool = False,
 ) -> Asked:
     """Find out whether arrays are given, or names of columns.
 
@@ -67,6 +76,8 @@ def asked(
         data: a frame, the path of a file, or None.
         person: an array, the name of a column, or None.
         marks: further columns, by parameter.
+        kinds: what columns are read as, by parameter, where that is declared.
+        private: whether no data may be refused, and so no type that pandas found for all cells.
 
     Raises:
         ArgumentError: names are given without data; or the labels of arrays differ; or one number
@@ -85,7 +96,7 @@ def asked(
     given = Asked(values, epsilon, data, person, names, marks)
     kind = kind_of_data(data)
     if kind == "pandas":
-        return _of_pandas(given, list(data.columns))
+        return _of_pandas(given, list(data.columns), kinds or {}, private=private)
     if kind == "dask":
         _refuse_objects(given)
     return given
@@ -112,7 +123,9 @@ def _refuse_objects(given: Asked) -> None:
             )
 
 
-def _of_pandas(given: Asked, columns: list[Any]) -> Asked:
+def _of_pandas(
+    given: Asked, columns: list[Any], kinds: Mapping[str, Of], *, private: bool
+) -> Asked:
     """Take columns of objects, and those whose names are not text, out of a frame of pandas."""
     data, epsilon = given.data, given.epsilon
     if isinstance(epsilon, (int, np.integer)) and epsilon in columns:
@@ -129,8 +142,11 @@ def _of_pandas(given: Asked, columns: list[Any]) -> Asked:
         refuse_doubles(parameter, column, columns)
     if "values" not in named or not all(column in columns for column in named.values()):
         return given  # it is refused where names are looked up
-    wanted = named.values()
-    if all(isinstance(column, str) and not _of_objects(data[column].dtype) for column in wanted):
+    if all(
+        isinstance(column, str)
+        and not _entry_by_entry(data[column].dtype, kinds.get(parameter), private=private)
+        for parameter, column in named.items()
+    ):
         return given
     person = data[given.person] if "person" in named else None
     return replace(
@@ -151,10 +167,20 @@ def _named(given: Asked) -> dict[str, Any]:
     return {parameter: column for parameter, column in named.items() if isinstance(column, LABELS)}
 
 
-def _of_objects(dtype: Any) -> bool:
-    """Whether a type of pandas is that of objects, or of categories that are objects."""
+def _entry_by_entry(dtype: Any, kind: Of | None, *, private: bool) -> bool:
+    """Whether a type of pandas says nothing of the entries of a column that is read as a kind.
+
+    It does not if it is that of objects, or of categories that are objects. Nor does it if it is
+    that of text, which pandas found in a column of numbers: see `given.INFERRED`.
+    """
     categories = getattr(dtype, "categories", None)
-    return str(dtype if categories is None else categories.dtype) == "object"
+    name = str(dtype if categories is None else categories.dtype)
+    if name == "object":
+        return True
+    text = family(name) == "text"
+    if categories is not None:
+        return private and kind is not None and not (text and kind == "text")
+    return name == INFERRED and kind not in (None, "text")
 
 
 def refuse_doubles(parameter: str, column: Any, columns: Sequence[Any]) -> None:

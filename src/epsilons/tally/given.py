@@ -22,6 +22,7 @@ import numpy.typing as npt
 from epsilons.errors import ArgumentError
 
 __all__ = [
+    "INFERRED",
     "TIMES",
     "Column",
     "Family",
@@ -56,6 +57,10 @@ _OF_NAME: Final[dict[str, Family]] = {
 """How names of types begin, in Arrow, Polars, pandas and Narwhals. All others, objects, columns of
 null, and pandas' categories among them, declare nothing: their entries are looked at one by one."""
 
+INFERRED: Final = "str"
+"""What pandas calls the type of columns in which it found text. It is no schema: before pandas 3
+such columns were objects."""
+
 _OF_THE_DAY: Final = r"time(64\[ns\])?($|\[pyarrow\])"
 """Types of times of the day in nanoseconds, as Polars, Arrow and pandas call them."""
 
@@ -79,6 +84,11 @@ class Column:
     entries: npt.NDArray[Any] | list[Any]
     family: Family | None
     dtype: str
+
+    @property
+    def inferred(self) -> bool:
+        """Whether its type is one that pandas takes for any text, as it took objects before."""
+        return self.dtype == INFERRED
 
     def __len__(self) -> int:
         return len(self.entries)

@@ -117,13 +117,16 @@ def _by_place(data: Any, frame: nw.LazyFrame[Any], names: Row) -> nw.LazyFrame[A
     placed = kind == "DUCKDB" or kind.startswith("PYSPARK")
     own = list(data.columns if placed else frame.collect_schema())
     at = {role: own.index(name) for role, name in names.items()}
+    found: nw.LazyFrame[Any]
     if kind == "DUCKDB":
-        places = ", ".join(f'#{place + 1} AS "{role}"' for role, place in at.items())
-        return nw.from_native(data.project(places))
+        places = [f'#{place + 1} AS "{role}"' for role, place in at.items()]
+        found = nw.from_native(data.project(", ".join(places)))
+        return found
     if kind.startswith("PYSPARK"):
         numbered = data.toDF(*(f"c{place}" for place in range(len(own))))
-        places = [f"`c{place}` AS `{role}`" for role, place in at.items()]
-        return nw.from_native(numbered.selectExpr(*places))
+        places = [f"c{place} AS `{role}`" for role, place in at.items()]
+        found = nw.from_native(numbered.selectExpr(*places))
+        return found
     return frame.select(*(nw.nth(place).alias(role) for role, place in at.items()))
 
 
