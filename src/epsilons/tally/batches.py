@@ -29,9 +29,10 @@ from epsilons.tally.chunks import (
     into_polars,
     wrong,
 )
-from epsilons.tally.engines import Kind, engine_of
+from epsilons.tally.engines import Kind, engine_of, kind_of_data
 from epsilons.tally.failures import guarded
 from epsilons.tally.files import ParquetFile, open_file
+from epsilons.tally.frames import columns_of, picked, refuse_doubles
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -80,15 +81,15 @@ def fold(
         DataError: an entry is missing, or the engine fails.
         FileError: `data` is a path, and the file cannot be read.
     """
-    frame, failure = _open(data)
+    frame, failure = _open(data, columns)
     _check(frame, columns, failure)
     results = guarded(partial(_results, frame, columns, work, merge, failure), *failure)
     found = [result for result in results if result is not None]
     return reduce(merge, found) if found else None
 
 
-def _open(data: object) -> tuple[Any, Failure]:
-    """Return `data` as a frame of Narwhals, or as a reader of record batches."""
+def _open(data: object, columns: Iterable[str]) -> tuple[Any, Failure]:
+    """Return columns of `data` as a frame of Narwhals, or all of a reader of record batches."""
     import narwhals as nw
 
     if isinstance(data, (str, os.PathLike)):
@@ -103,13 +104,31 @@ def _open(data: object) -> tuple[Any, Failure]:
     if hasattr(data, "read_next_batch"):
         return data, (DataError, UNUSABLE)
 
-    wrapped = guarded(lambda: nw.from_native(data, pass_through=True), DataError, UNUSABLE)
+    data = nw.to_native(data, pass_through=True)
+    wrapped = guarded(lambda: _picked(data, columns), DataError, UNUSABLE)
     if not isinstance(wrapped, (nw.DataFrame, nw.LazyFrame)):
         raise ArgumentError(
             f"data is of type {type(data).__name__}, which is not a table: give a frame of pandas, "
             "Polars, PyArrow, DuckDB or PySpark, or the path of a .parquet file."
         )
     return wrapped, (DataError, ON_SPARK if _kind(wrapped) == "spark" else UNUSABLE)
+
+
+def _picked(data: Any, columns: Iterable[str]) -> Any:
+    """The columns that are wanted, found by their places; all columns if some are not there.
+
+    Raises:
+        ColumnError: a name stands for several columns.
+    """
+    import narwhals as nw
+
+    kind = kind_of_data(data)
+    names = columns_of(data, kind)
+    if names is None or not set(columns) <= set(names):
+        return nw.from_native(data, pass_through=True)
+    for name in columns:
+        refuse_doubles("data", name, names)
+    return picked(data, kind, names, {name: name for name in columns}, new=str)
 
 
 def _check(frame: Any, columns: Mapping[str, Content], failure: Failure) -> None:

@@ -192,7 +192,8 @@ def _planned(every: Sequence[Wanted], data: Any, epsilon: Any, ladder: Ladder | 
     """Open the table anew, with all columns."""
     named = list(dict.fromkeys(pair for wanted in every for pair in wanted.named))
     (first, kind), *others = named
-    given = asked(first, epsilon, data, None, {f"column {i}": c for i, (c, _) in enumerate(others)})
+    marked = {f"column {i}": column for i, (column, _) in enumerate(others)}
+    given = asked(first, epsilon, data, None, marked)
     marks = [
         Mark(name, column, own)
         for (name, column), (_, own) in zip(given.marks.items(), others, strict=True)

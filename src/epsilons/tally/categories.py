@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -69,6 +70,15 @@ class Categories:
     other: int | None
     breaks: Floats
     cells: Integers
+
+    @property
+    def recast(self) -> Categories:
+        """The same for a column of numbers or truth values, where text was declared."""
+        if self.kind != "text":
+            return self
+        from epsilons.tally.spellings import canonical  # which knows kinds, and so this module
+
+        return replace(self, declared=tuple(canonical(self.declared)))
 
     def of_floats(self, values: Floats) -> Integers:
         """Return the cell of each value, for bins: cells, `UNDECLARED` or `MISSING`."""
