@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator
 from typing import Any, Final, TypeVar
 
@@ -31,7 +30,7 @@ _OWN: Final = ("format", "release", "releases")
 """What a file holds besides what it shows."""
 
 _CLOSE: Final = 1e-9
-"""How far apart such numbers may be, as a part of the larger one."""
+"""How far apart such numbers may be, as a part of the largest one of their field."""
 
 _SOME: Final = 6
 """As many fields are named in a message."""
@@ -130,10 +129,9 @@ def _differing(
         keys = [*said, *(key for key in shown if key not in said and (where or key not in _OWN))]
         for key in keys:
             if key not in apart and (same or (key in shown and key in said)):
-                at, inner = (
-                    f"{where}.{key}" if where else key,
-                    _CLOSE if key in _COMPUTED else close,
-                )
+                computed = key in _COMPUTED or (key == "value" and said.get("kind") == "groups")
+                inner = _CLOSE * _largest(said.get(key)) if computed else close
+                at = f"{where}.{key}" if where else key
                 yield from _differing(shown.get(key, ...), said.get(key, ...), at, rules, inner)
     elif isinstance(shown, list) and isinstance(said, list) and len(shown) == len(said):
         for place, (one, other) in enumerate(zip(shown, said, strict=True)):
@@ -143,8 +141,15 @@ def _differing(
 
 
 def _alike(shown: Any, said: Any, close: float) -> bool:
-    """Whether two entries are the same; numbers may be off by a part of them."""
-    numbers = [type(each) in (int, float) for each in (shown, said)]
-    if all(numbers):
-        return shown == said or math.isclose(shown, said, rel_tol=close, abs_tol=close * close)
+    """Whether two entries are the same; numbers may be so far apart."""
+    if all(type(each) in (int, float) for each in (shown, said)):
+        return bool(shown == said or abs(shown - said) <= close)
     return type(shown) is type(said) and bool(shown == said)
+
+
+def _largest(said: Any) -> float:
+    """The largest number in plain data, whatever its sign."""
+    if isinstance(said, (dict, list)):
+        parts = said.values() if isinstance(said, dict) else said
+        return max(map(_largest, parts), default=0.0)
+    return abs(float(said)) if type(said) in (int, float) else 0.0
