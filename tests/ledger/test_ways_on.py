@@ -227,7 +227,7 @@ def test_people_who_were_erased_are_not_to_be_enrolled(ledger: ep.Ledger) -> Non
     ledger.enrol(person=WHO, epsilon=EPSILON)
     ledger.withdraw("p0")
     ledger.erase("p0")
-    with pytest.raises(LedgerError, match=r"1 of them withdrew and were erased. Leave their rows"):
+    with pytest.raises(LedgerError, match=r"Of these, 1 withdrew and had their ids erased: leave"):
         mean(ledger)
     with pytest.raises(
         LedgerError, match=r"1 people of the data have no account in the ledger. En"

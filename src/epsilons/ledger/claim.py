@@ -219,8 +219,8 @@ class Claim:
         erased = self._book.erased(ids[at] for at in others)
         if erased:
             return LedgerError(
-                f"{said}: {erased:,} of them withdrew and were erased. Leave their rows out. Only "
-                "if they came back, enrol them with ledger.enrol(…)."
+                f"{said}. Of these, {erased:,} withdrew and had their ids erased: leave their rows "
+                "out. Only if they came back, enrol them with ledger.enrol(…)."
             )
         return LedgerError(
             f"{said}. Enrol them with ledger.enrol(…), or leave them out. (17 and '17' are two "
