@@ -9,13 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from click.testing import CliRunner
 
 import epsilons as ep
 from epsilons.__main__ import cli
-from epsilons.errors import ArgumentError, BoundsError, BudgetError, ColumnError, DataError
+from epsilons.errors import (
+    ArgumentError,
+    BoundsError,
+    BudgetError,
+    ColumnError,
+    DataError,
+    MissingValueError,
+)
 from epsilons.noise import System
 
 TIDY: dict[str, list[Any]] = {
@@ -278,3 +286,77 @@ def test_the_command_takes_every_option_of_every_publishing_command() -> None:
     for name in ("mean", "frequencies"):
         own = {option.name for option in cli.commands[name].params}
         assert own - {"page", "picture"} <= taken  # a look is not published, so it has no page
+
+
+WRITTEN = {
+    "thousands separators": ["13,170", "1,000,000", "9,500.50", "12'000", "1.234,5"],
+    "decimal commas": ["1,5", "-0,25", ",5"],
+    "dates": ["2026-01-31", "31.1.2026", "1/31/26", "2026-01-31T12:00:00Z"],
+    "units": ["46 kg", "12%", "$ 9", "€1,200", "30min"],
+    "truth values": ["yes", "No", "Y"],
+}
+"""Text that is not a number, by what the alarm calls it."""
+
+
+@pytest.mark.parametrize("form", WRITTEN)
+@pytest.mark.parametrize("where", ["a CSV file", "a list", "a pandas column", "budgets", "bins"])
+def test_numbers_that_cannot_be_read_raise_an_alarm_that_says_how_they_are_written(
+    form: str, where: str, tmp_path: Path
+) -> None:
+    """Incomes such as 13,170 counted as missing, and nothing here would have been refused."""
+    text = WRITTEN[form]
+    rows = pl.DataFrame({"v": text, "e": ["1"] * len(text), "n": ["5"] * len(text)})
+    rows.write_csv(tmp_path / "rows.csv", quote_style="always")
+    file = {"epsilon": "e", "data": tmp_path / "rows.csv"}
+    objects = pd.DataFrame({"v": pd.Series(text, dtype=object), "e": [1.0] * len(text)})
+    question = ep.Mean("v", bounds=(0, 200_000), missing="midpoint")
+    found = {
+        "a CSV file": lambda: ep.check(question, **file),
+        "a list": lambda: ep.check(ep.Mean(text, bounds=(0, 1), missing="midpoint"), epsilon=1.0),
+        "a pandas column": lambda: ep.check(question, epsilon="e", data=objects),
+        "budgets": lambda: ep.check(ep.Mean("n", bounds=(0, 9)), **{**file, "epsilon": "v"}),
+        "bins": lambda: ep.check(ep.Frequencies("v", edges=[0, 1, 2]), **file),
+    }[where]()
+    alarms = " ".join(found.alarms)
+    assert alarms.count("written with") == 1
+    assert f"written with {form}" in alarms
+    assert ("epsilon: some" if where == "budgets" else "values: 100 % of the rows") in alarms
+    assert " ".join(f"ALARM: {found.alarms[0]}".split()) in " ".join(str(found).split())
+    assert json.loads(found.to_json())["alarms"] == list(found.alarms)
+    assert not any(each in alarms for each in text if len(each) > 4 and each != "2026-01-31")
+
+
+def test_plain_numbers_raise_no_alarm(tmp_path: Path) -> None:
+    numbers = ["7", "-7.5", ".5", "7e-3", "inf", "", "true", " 8 "]
+    pl.DataFrame({"v": numbers, "e": ["1"] * 8}).write_csv(tmp_path / "v.csv")
+    question = ep.Mean("v", bounds=(0, 9), missing="midpoint")
+    found = ep.check(question, epsilon="e", data=tmp_path / "v.csv")
+    assert (found.missing, found.infinite, found.alarms) == (1, 1, ())
+    assert look().alarms == ()
+    few = ep.check(ep.Mean([1.0, None, 2.0], bounds=(0, 9), missing="midpoint"), epsilon=1.0)
+    assert few.alarms == ()
+
+
+def test_a_second_column_that_cannot_be_read_raises_the_alarm(tmp_path: Path) -> None:
+    table = pl.DataFrame({"x": ["1", "2"], "y": ["1,5", "2,5"], "e": ["1", "1"]})
+    table.write_csv(tmp_path / "xy.csv", quote_style="always")
+    question = ep.Covariance("x", "y", bounds=(0, 9), beside_bounds=(0, 9), missing="midpoint")
+    found = ep.check(question, epsilon="e", data=tmp_path / "xy.csv")
+    assert any(each.startswith("beside: some entries are written") for each in found.alarms)
+    assert found.missing_beside == 2
+    strict = ep.Covariance("x", "y", bounds=(0, 9), beside_bounds=(0, 9))
+    refused = ep.check(strict, epsilon="e", data=tmp_path / "xy.csv").refusals
+    assert any("in the second column, missing values" in each for each in refused)
+    with pytest.raises(MissingValueError):
+        ep.covariance(
+            "x", "y", epsilon="e", bounds=(0, 9), beside_bounds=(0, 9), data=tmp_path / "xy.csv"
+        )
+
+
+@pytest.mark.parametrize("missing", ["midpoint", "exclude"])
+def test_text_in_a_typed_table_is_refused_by_its_schema(missing: str, tmp_path: Path) -> None:
+    table = pl.DataFrame({"v": ["13,170", "12,000"], "e": [1.0, 1.0]})
+    table.write_parquet(tmp_path / "v.parquet")
+    for data in (table, table.lazy(), table.to_arrow(), tmp_path / "v.parquet"):
+        with pytest.raises(ColumnError, match="must be a column of numbers"):
+            ep.mean("v", epsilon="e", bounds=(0, 9), data=data, missing=missing)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -65,16 +67,70 @@ def test_nan_and_numpy_scalars_are_numbers() -> None:
     assert there_and_back([1, 2]) == (1, 2)
 
 
-def test_a_class_is_known_by_its_room_and_its_name() -> None:
+@dataclass(frozen=True)
+class Planted:
+    """A class that a test stores."""
+
+    first: int
+    second: float = 0.5
+
+
+@pytest.fixture
+def planted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test declares is forgotten after it."""
+    monkeypatch.setattr(frozen, "_FORMS", dict(frozen._FORMS))
+    monkeypatch.setattr(frozen, "_FORM_OF", dict(frozen._FORM_OF))
+
+
+def test_a_class_is_known_by_its_kind_alone(planted: None) -> None:
     assert frozen.to_plain(DiscreteLaplace(Fraction(2)))["is"] == "noise.DiscreteLaplace"
+    frozen.storable("somewhere.else")(Planted)
+    stored = {"is": "somewhere.else", "first": 1, "second": 0.25}
+    assert frozen.to_plain(Planted(1, 0.25)) == stored
+    assert frozen.from_plain(stored) == Planted(1, 0.25)
 
-    class DiscreteLaplaceToo:
-        pass
 
-    DiscreteLaplaceToo.__module__ = "epsilons.noise.other"
-    DiscreteLaplaceToo.__name__ = "DiscreteLaplace"
-    with pytest.raises(ValueError, match=r"two storable classes are called noise\.DiscreteLaplace"):
-        frozen.storable(DiscreteLaplaceToo)
+def test_an_argument_that_was_renamed_is_stored_as_before(planted: None) -> None:
+    frozen.storable("noise.Planted", fields={"first_of_all": "first"})(Planted)
+    stored = {"is": "noise.Planted", "first_of_all": 1, "second": 0.25}
+    assert frozen.from_plain(stored) == Planted(1, 0.25)
+    assert list(frozen.to_plain(Planted(1, 0.25)).items()) == list(stored.items())
+
+
+def test_an_argument_that_was_dropped_is_read(planted: None) -> None:
+    def reads(parts: dict[str, Any]) -> dict[str, Any]:
+        return {"first": parts["first"], "second": parts["half"] / 2}
+
+    frozen.storable("noise.Planted", reads=reads)(Planted)
+    assert frozen.from_plain({"is": "noise.Planted", "first": 1, "half": 3, "none": 0}) == Planted(
+        1, 1.5
+    )
+    with pytest.raises(ArgumentError, match=r"noise\.Planted"):
+        frozen.from_plain({"is": "noise.Planted", "first": 1})
+
+
+def test_two_classes_of_one_kind_are_refused(planted: None) -> None:
+    with pytest.raises(
+        ValueError, match=r"two storable classes are stored as noise\.DiscreteLaplace"
+    ):
+        frozen.storable("noise.DiscreteLaplace")(Planted)
+    assert Planted not in frozen._FORM_OF
+
+
+def test_two_modules_that_declare_one_kind_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "doubled"
+    (package / "room").mkdir(parents=True)
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("__init__.py", "room/__init__.py", "one.py"):
+        (package / name).write_text("", "utf-8")
+    (package / "room" / "two.py").write_text('@storable("a.B")\nclass C: ...\n', "utf-8")
+    assert frozen.modules_of("doubled") == {"a.B": "doubled.room.two"}
+    frozen.modules_of.cache_clear()
+    (package / "__init__.py").write_text('@frozen.storable(\n    "a.B"\n)\n', "utf-8")
+    with pytest.raises(ValueError, match=r"two storable classes are stored as a\.B"):
+        frozen.modules_of("doubled")
 
 
 @pytest.mark.parametrize(

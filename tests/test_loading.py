@@ -159,27 +159,30 @@ def test_a_first_mean_loads_only_what_it_needs() -> None:
     assert len(own) <= 175  # 164 when this was written, of 420
 
 
-def test_every_class_that_can_be_stored_is_found_by_its_name_alone() -> None:
+def test_every_class_that_can_be_stored_is_found_by_its_kind_alone() -> None:
     for path in SOURCE.rglob("*.py"):
         if "storable" in path.read_text("utf-8") and path.stem not in ("frozen", "__init__"):
             parts = path.relative_to(SOURCE).with_suffix("").parts
             importlib.import_module(".".join(("epsilons", *parts)))
-    kinds = sorted(frozen._CLASSES)
-    kinds = [kind for kind in kinds if not frozen._CLASSES[kind].__module__.startswith("tests")]
+    made = {kind: form.made.__module__ for kind, form in frozen._FORMS.items()}
+    kinds = sorted(kind for kind, module in made.items() if not module.startswith("tests"))
     assert len(kinds) >= 55
-    assert {kind.partition(".")[0] for kind in kinds} == set(frozen.ROOMS)
-    code = f"from epsilons import frozen\nfor kind in {kinds}: frozen._class_of(kind)"
+    assert frozen.modules_of("epsilons") == {kind: made[kind] for kind in kinds}
+    code = f"from epsilons import frozen\nfor kind in {kinds}: frozen._form_of(kind)"
     assert "epsilons.local.scalar" in loaded_by(code)
 
 
-def test_a_class_is_looked_for_in_no_other_room() -> None:
+def test_a_kind_loads_its_own_module_and_no_other() -> None:
     with pytest.raises(KeyError):
-        frozen._class_of("os.system")
-    assert "epsilons.cli" not in loaded_by(
+        frozen._form_of("os.system")
+    modules = loaded_by(
         "from epsilons import errors, frozen\n"
+        "frozen._form_of('noise.Hourglass')\n"
         "try: frozen.from_plain({'is': 'cli.Thing'})\n"
         "except errors.ArgumentError: pass"
     )
+    assert "epsilons.noise.hourglass" in modules
+    assert not modules & {"epsilons.cli", "epsilons.noise.cube", "epsilons.release"}
 
 
 def test_types_of_releases_can_be_asked_for() -> None:

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import epsilons as ep
@@ -261,3 +262,28 @@ PUBLIC: list[Any] = [ep.allocate, ep.plan, ep.theory.least_error, ep.mean, ep.fr
 def test_every_function_that_took_the_word_says_what_to_write(function: Any, word: str) -> None:
     with pytest.raises(ArgumentError, match=f"is now written {FORMER[word]}"):
         function([0.5, 1.0], **{OLD: word})
+
+
+@pytest.mark.parametrize(
+    ("given", "known", "meant"),
+    [
+        ("epsilon", ["region", "eps", "age"], "eps"),  # "region" has more letters in common
+        ("eps", ["steps", "epsilon"], "epsilon"),
+        ("Wage", ["age", "wage"], "wage"),
+        ("minuts", ["hours", "minutes"], "minutes"),
+        ("epsilon", ["region", "age"], None),
+        ("income", [], None),
+        (3, ["three"], None),
+    ],
+)
+def test_the_word_that_was_meant_is_suggested(
+    given: object, known: list[str], meant: str | None
+) -> None:
+    asked = "" if meant is None else f" Did you mean {meant!r}?"
+    assert parameters.did_you_mean(given, known) == asked
+
+
+def test_a_missing_column_of_budgets_is_not_taken_for_a_region() -> None:
+    table = pl.DataFrame({"region": ["n", "s"], "eps": [0.1, 1.0], "wage": [1.0, 2.0]})
+    with pytest.raises(ArgumentError, match=r"epsilon='epsilon'.*Did you mean 'eps'"):
+        ep.mean("wage", epsilon="epsilon", bounds=(0, 3), data=table)

@@ -1,11 +1,12 @@
 """What the corridor asks of an account, so that it knows no database.
 
-An account is handed to `corridor.through` for one release. Three calls are made of it, in this
+An account is handed to `corridor.through` for one release. These calls are made of it, in this
 order, and nothing else:
 
     open(question)        what was settled for this very question, or None
     sheet(data, person)   who may spend how much: the table with its column of budgets
     settle(charge, draw)  charges, draws and keeps what was drawn, all of it or nothing
+    let_go()              after an error in the two above
 
 `open` and `sheet` are called before anything of the data was seen; `settle` after every check, and
 before anything is drawn.
@@ -120,3 +121,6 @@ class Account(Protocol):
         Returns:
             What was drawn, once it is kept.
         """
+
+    def let_go(self) -> None:
+        """End a release that met an error. If nothing was drawn, it holds nothing back any more."""

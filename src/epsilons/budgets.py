@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,17 +17,26 @@ from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.types import Floats, Integers
 
 __all__ = [
+    "LARGEST",
+    "LEAST",
     "Budgets",
     "as_budgets",
     "budgets_of_people",
     "dot",
     "float_down",
+    "float_up",
     "floats_down",
+    "in_range",
     "is_number",
     "is_number_type",
+    "moved",
     "numbers_given",
     "summed",
 ]
+
+LEAST: Final = 2.0**-60
+LARGEST: Final = 2.0**20
+"""The public range of ε: a budget below it counts as 0, a finite one above it as its upper end."""
 
 _MOST = 2**63 - 1
 
@@ -46,7 +55,8 @@ class Budgets:
 
     ε = 0 means "leave me out of the sum", ε = ∞ means "my record is public". The float64 that is
     given *is* the budget, and any other number (Decimal, Fraction, long double, an integer above
-    2⁵³) is rounded down to one; equal budgets merge into one level.
+    2⁵³) is rounded down to one; equal budgets merge into one level. A budget below 2⁻⁶⁰ counts as
+    0, and a finite one above 2²⁰ as 2²⁰.
 
     Args:
         epsilon: a mapping from ε to the number of people who chose it, or one ε for each person.
@@ -127,8 +137,9 @@ def is_number(item: object) -> bool:
 
 
 def is_number_type(type_: type) -> bool:
-    """Whether objects of a type are real numbers."""
-    return issubclass(type_, (numbers.Real, Decimal)) and not issubclass(type_, (bool, np.bool_))
+    """Whether objects of a type are real numbers: a NumPy duration calls itself an integer."""
+    other = (bool, np.bool_, np.timedelta64)
+    return issubclass(type_, (numbers.Real, Decimal)) and not issubclass(type_, other)
 
 
 def float_down(number: Any) -> float:
@@ -167,6 +178,31 @@ def _fraction_down(number: Fraction) -> float:
         return sys.float_info.max if over > 0 else -math.inf
     above, below = near.as_integer_ratio()
     return math.nextafter(near, -math.inf) if above * under > over * below else near
+
+
+def float_up(number: Fraction | float) -> float:
+    """The smallest float64 that is not below a loss: what is reported as spent is never less.
+
+    It is no larger than any float that the loss is at most, such as a budget.
+    """
+    return number if isinstance(number, float) else -_fraction_down(-number)
+
+
+def in_range(epsilon: Floats) -> Floats:
+    """Budgets as they count: 0 below the public range, its upper end above it, ∞ as it is.
+
+    What is NaN or negative stays so, for the checks that refuse it.
+    """
+    with np.errstate(invalid="ignore"):
+        low = (epsilon > 0.0) & (epsilon < LEAST)
+        high = (epsilon > LARGEST) & (epsilon < math.inf)
+    return np.where(low, 0.0, np.where(high, LARGEST, epsilon))
+
+
+def moved(epsilon: Floats | float) -> bool:
+    """Whether somebody's budget counts as another one: see `in_range`."""
+    given = np.asarray(epsilon)
+    return bool((in_range(given)[given >= 0.0] != given[given >= 0.0]).any())
 
 
 def floats_down(array: npt.NDArray[Any]) -> Floats:
@@ -242,7 +278,7 @@ def _from_mapping(epsilon: Mapping[Any, Any]) -> tuple[Floats, Integers]:
     for level, count in epsilon.items():
         if not is_number(level):
             raise BudgetError(f"epsilon: {level!r} is not a number. {_HINT}")
-        budget = float_down(level)
+        budget = float(in_range(np.array(float_down(level))))
         whole = isinstance(count, (int, np.integer)) and not isinstance(count, bool)
         if not whole or not 0 <= count <= 2**53:
             raise ArgumentError(
@@ -263,7 +299,7 @@ def _from_mapping(epsilon: Mapping[Any, Any]) -> tuple[Floats, Integers]:
 def _from_people(epsilon: npt.ArrayLike) -> tuple[Floats, Integers]:
     # A fresh, sorted copy: NaN sorts to the end and the smallest comes first, so the checks on
     # values cost nothing more than looking at both ends.
-    ordered = np.sort(budgets_of_people(epsilon))
+    ordered = np.sort(in_range(budgets_of_people(epsilon)))
     ordered += 0.0  # −0.0 and 0.0 are one level
     if len(ordered) == 0:
         return ordered, np.zeros(0, dtype=np.int64)
@@ -289,5 +325,6 @@ def _check(levels: Floats, counts: Integers) -> None:
         )
     if levels[-1] == 0:
         raise BudgetError(
-            "epsilon is 0 for everyone: nobody's value may be used, so nothing can be estimated."
+            "epsilon is 0 for everyone: nobody's value may be used, so nothing can be estimated. "
+            f"Somebody must have a budget of at least {LEAST:.2g}: anything below that counts as 0."
         )

@@ -53,6 +53,8 @@ class Check:
         without_group: rows whose group is missing or not declared, of two columns in the worse one;
             None without groups.
         not_known: rows for which it is unknown whether they count; None where all do.
+        missing_beside: rows whose second value is missing or infinite; None without a second one.
+        alarms: what would make a number that says nothing, a sentence each.
     """
 
     statistic: str
@@ -78,15 +80,18 @@ class Check:
     refusals: tuple[str, ...]
     without_group: int | None = None
     not_known: int | None = None
+    missing_beside: int | None = None
+    alarms: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, with the warning first."""
         plain = asdict(self)
         plain["budgets"] = None if self.budgets is None else list(self.budgets)
-        for name in ("without_group", "not_known"):
+        for name in ("without_group", "not_known", "missing_beside"):
             if plain[name] is None:  # nothing was asked of it
                 del plain[name]
-        return {"warning": WARNING, **plain, "refusals": list(self.refusals)}
+        lists = {"refusals": list(self.refusals), "alarms": list(self.alarms)}
+        return {"warning": WARNING, **plain, **lists}
 
     def to_json(self) -> str:
         """`to_dict` as JSON."""
@@ -104,7 +109,8 @@ class Check:
             told = self.refusals or ("Nothing here would be refused.",)
         else:
             told = ("Under add-remove no data is refused.",)
-        return "\n".join([*lines, "", *told])
+        alarms = [report.wrapped(f"ALARM: {each}") for each in self.alarms]
+        return "\n".join([*lines, *(["", *alarms] if alarms else []), "", *told])
 
     def _table(self) -> list[tuple[str, str, str]]:
         """What was counted, how often, and the share of rows or of people that it is."""
@@ -114,6 +120,7 @@ class Check:
             "values below the bounds": self.below,
             "values above the bounds": self.above,
             "values in no declared category": self.undeclared,
+            "second values missing": self.missing_beside,
             "rows in no declared group": self.without_group,
             "rows where it is missing whether they count": self.not_known,
             "rows without a person": self.without_person,
@@ -191,7 +198,8 @@ def check(
         cap=cap,
     )
     found = question.look(call)
-    beside = {name: _unknown(each) for name, each in question.looks_beside(call).items()}
+    looks = question.looks_beside(call)
+    beside = {name: _unknown(each) for name, each in looks.items()}
     columns = [beside[name] for name in ("by", "by_2") if name in beside]
     without_group = max(columns, default=None)
     ends = None if found.least is None or found.largest is None else (found.least, found.largest)
@@ -211,6 +219,7 @@ def check(
         undeclared=found.undeclared,
         without_group=without_group,
         not_known=beside.get("where"),
+        missing_beside=beside.get("beside"),
         without_value=found.silent,
         two_budgets=found.conflicts,
         unusable_budget=found.unusable,
@@ -221,12 +230,38 @@ def check(
         refusals=()
         if call.declared is not None
         else (*_refusals(found, question.refuses), *_refused_beside(question, beside)),
+        alarms=_alarms({"values": found, **looks}),
     )
 
 
+def _alarms(looks: dict[str, tally.Look]) -> tuple[str, ...]:
+    """What would make a number that says nothing about the data, a sentence each.
+
+    Args:
+        looks: at the values, and at the columns beside them, by their parameters.
+    """
+    alarms = []
+    text = {"epsilon": looks["values"].unread_budgets}
+    for parameter, found in looks.items():
+        gone = found.missing + (found.infinite or 0)
+        if gone and 2 * gone >= found.rows:
+            alarms.append(
+                f"{parameter}: {_share(gone, found.rows)} of the rows count as missing. A result "
+                "would say little about the people."
+            )
+        text[parameter] = found.unread
+    alarms += [
+        f"{parameter}: some entries are written with {'; '.join(forms)}. As they are, they count "
+        "as missing: convert the column to plain numbers first, such as 1234.5."
+        for parameter, forms in text.items()
+        if forms
+    ]
+    return tuple(alarms)
+
+
 def _unknown(found: tally.Look) -> int:
-    """Rows in which something is missing, or is nothing that was declared."""
-    return found.missing + (found.undeclared or 0)
+    """Rows in which something is missing, infinite, or nothing that was declared."""
+    return found.missing + (found.infinite or 0) + (found.undeclared or 0)
 
 
 def _refused_beside(question: Question, beside: dict[str, int]) -> tuple[str, ...]:
@@ -239,8 +274,11 @@ def _refused_beside(question: Question, beside: dict[str, int]) -> tuple[str, ..
         ),
         'rows where it is missing whether they count, which missing="exclude" would leave '
         "out": beside.get("where", 0),
+        question.refuses and f"in the second column, {question.refuses}": beside.get("beside", 0),
     }
-    return tuple(f"Would be refused: {reason}." for reason, count in reasons.items() if count)
+    return tuple(
+        f"Would be refused: {reason}." for reason, count in reasons.items() if reason and count
+    )
 
 
 def _refusals(found: tally.Look, refuses: str) -> tuple[str, ...]:
@@ -250,14 +288,13 @@ def _refusals(found: tally.Look, refuses: str) -> tuple[str, ...]:
         found: what they hold.
         refuses: the values that the question refuses, in words; "" if it takes them all.
     """
-    gone = found.missing + (found.infinite or 0) + (found.undeclared or 0)
     reasons = {
         "fewer than two people": found.people < 2,
         "budgets that are negative, NaN or missing": found.unusable > 0,
         "a budget of 0 for everyone": found.people == found.zero > 0,
         "rows without a person": found.nobody > 0,
         "people with two budgets": found.conflicts > 0,
-        refuses: gone > 0 and refuses != "",
+        refuses: _unknown(found) > 0 and refuses != "",
     }
     return tuple(f"Would be refused: {reason}." for reason, holds in reasons.items() if holds)
 

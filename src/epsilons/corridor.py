@@ -11,6 +11,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
+import math
 from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import fields, replace
 from decimal import Decimal
@@ -19,8 +20,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from epsilons import made, tally
+from epsilons import made, tally, words
 from epsilons.accounts import Account, Charge, Settled, sum_of
+from epsilons.budgets import LARGEST, float_up
 from epsilons.errors import ArgumentError, PrivacyError
 from epsilons.loading import later
 from epsilons.mechanisms import Composed, added_up, together
@@ -60,23 +62,38 @@ def through(
     """
     entropy = resolve(source)
     division = evenly(len(questions)) if division is None else division
-    if account is not None:
-        before = account.open(*_hashes(questions, call, division.told))
-        if before is not None:
-            return _called(before, questions)
+    if account is None:
+        ways = _led(questions, call, entropy, division)
+        return _together(ways, [way.release() for way in ways])
+    before = account.open(*_hashes(questions, call, division.told))
+    if before is not None:
+        return _called(before, questions)
+    try:
         sheet = account.sheet(call.data, call.person)
         call = replace(call, data=sheet.data, epsilon=sheet.epsilon)
-    shares = division.among(questions, call, lambda: questions[0].people(call))
-    ways = _ways(questions, [replace(call, share=share) for share in shares], entropy)
+        return _settled(_led(questions, call, entropy, division), account)
+    except BaseException:
+        account.let_go()
+        raise
 
-    def released() -> Releases:
-        return _together(ways, [way.release() for way in ways])
+
+def _led(
+    questions: Sequence[Question], call: Call, source: Source, division: Division
+) -> list[_Way]:
+    """Questions at their first step: nothing is drawn yet."""
+    for question in questions:
+        question.check_terms(call)
+    shares = division.among(questions, call, lambda: questions[0].people(call))
+    return _ways(questions, [replace(call, share=share) for share in shares], source)
+
+
+def _settled(ways: list[_Way], account: Account) -> Releases:
+    """Charge, draw and keep what was drawn."""
 
     def draw() -> Settled:
-        return Settled(released(), sum_of(way.charge for way in ways))
+        releases = _together(ways, [way.release() for way in ways])
+        return Settled(releases, sum_of(way.charge for way in ways))
 
-    if account is None:
-        return released()
     known = [way.known_charge for way in ways]
     exact = [charge for charge in known if charge is not None]
     return account.settle(sum_of(exact) if len(exact) == len(known) else None, draw).releases
@@ -95,13 +112,12 @@ def _ways(questions: Sequence[Question], calls: Sequence[Call], source: Source) 
             rows = [opened[place] for place in places]
             means = several.together(cast(list[Mean], asked), rows, shared)
             if means is not None:
-                ways.append(
-                    _Way(dict(zip(places, asked, strict=True)), means.steps(), shared, source)
-                )
+                named = dict(zip(places, asked, strict=True))
+                ways.append(_Way(named, means.steps(), shared, source, rows))
                 continue
         for place, question in zip(places, asked, strict=True):
             steps = question.steps(opened[place], calls[place])
-            ways.append(_Way({place: question}, steps, calls[place], source))
+            ways.append(_Way({place: question}, steps, calls[place], source, [opened[place]]))
     return ways
 
 
@@ -138,6 +154,7 @@ class _Way:
         steps: the generator that answers them.
         call: of whom they are asked, and for which part of their budgets.
         source: where the randomness comes from.
+        rows: of whom they are asked, opened.
     """
 
     def __init__(
@@ -146,10 +163,12 @@ class _Way:
         steps: Steps | Generator[Draw, Any, tuple[Answer, ...]],
         call: Call,
         source: Source,
+        rows: Sequence[tally.Rows],
     ) -> None:
         self._questions = questions
         self.call = call
         self._source = source
+        self._rows = rows
         self._steps = steps
         self._statistic = next(iter(questions.values())).statistic
         self._draws: list[Draw] = []
@@ -220,7 +239,7 @@ class _Way:
             expected=answer.expected,
             protects=said.protects + answer.beside,
             assumes=said.assumes,
-            treats=said.treats,
+            treats=" ".join(filter(None, (said.treats, self._range))),
             missing=question.policy(neighbours),
             private=self._source.private,
             mechanism=self._mechanism(answer),
@@ -230,6 +249,14 @@ class _Way:
             date=made.today(),
             version=made.VERSION,
         )
+
+    @property
+    def _range(self) -> str:
+        """The public range of ε in words, where it counts; where budgets are private, by levels."""
+        ladder = self.call.ladder
+        if ladder is not None:
+            return words.HIGHEST if ladder.top == LARGEST else ""
+        return words.RANGE if any(rows.moved for rows in self._rows) else ""
 
     def _mechanism(self, answer: Answer) -> Any:
         """What was drawn from: one mechanism, or all of them in their order, with their charges.
@@ -275,9 +302,17 @@ def _together(ways: list[_Way], made: list[dict[int, Release]]) -> Releases:
     each = [way.call.budgets(one.mechanism.levels) for way, one in zip(ways, drawn, strict=True)]
     levels = np.max(each, axis=0)
     whole = together(levels, [one.mechanism for one in drawn])
-    spent = np.sum([one.for_each(one.mechanism.levels) for one in drawn], axis=0)
+    amounts = [one.for_each(one.mechanism.levels).tolist() for one in drawn]
+    spent = np.array([_sum_up(of_level) for of_level in zip(*amounts, strict=True)])
     people = first.spent.people if isinstance(first.spent, ByLevel) else None
     return Releases(releases, ByLevel(levels, np.minimum(spent, levels), people), whole)
+
+
+def _sum_up(amounts: Sequence[float]) -> float:
+    """A sum of floats, rounded up: nobody spends more than is said."""
+    if math.inf in amounts:
+        return math.inf
+    return float_up(sum(map(Fraction, amounts), Fraction()))
 
 
 def _hashes(questions: Sequence[Question], call: Call, divided: Any = None) -> tuple[str, ...]:

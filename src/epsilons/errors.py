@@ -100,4 +100,7 @@ class ClaimError(LedgerError):
 
 
 class StorageError(LedgerError):
-    """The database of a ledger failed: nothing was released, and nobody was charged in part."""
+    """The database of a ledger failed: nothing was released, and nobody was charged in part.
+
+    If a release was drawn in stages, everyone may have paid for it already: the message says so.
+    """

@@ -3,8 +3,17 @@
 An object is what its constructor is given. So a class that is `storable` must keep each argument of
 its constructor under the argument's own name; reading it back calls the constructor, with all of
 its checks. Numbers stay what they are: integers of any size, fractions, floats to the last bit.
+
+What is written is read by every later version. So a class is stored under a kind that it declares,
+wherever it lives and whatever it is called, and its arguments under the names that they had first:
+
+    @storable("noise.Old")                               the kind, which never changes
+    @storable("noise.Old", fields={"old": "new"})        an argument was renamed
+    @storable("noise.Old", reads=without_the_old_one)    an argument was dropped
+
 Arguments that a class names in `LATER` are written only where they differ from their defaults: so
-what needs none of them is written as before they were there.
+what needs none of them is written as before they were there. A kind stands for its formulas: what
+it says about stored numbers never changes, and a new formula is a class of a new kind.
 """
 
 from __future__ import annotations
@@ -14,11 +23,15 @@ import binascii
 import importlib
 import inspect
 import math
-import pkgutil
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -29,11 +42,34 @@ __all__ = ["from_plain", "storable", "to_plain"]
 
 Class = TypeVar("Class", bound=type)
 
-_CLASSES: Final[dict[str, type]] = {}
-"""The classes that can be read back, by name: those of modules that are loaded."""
+Parts = dict[str, Any]
 
-ROOMS: Final = ("local", "mechanisms", "noise", "release", "risk")
-"""The rooms that have such classes."""
+
+@dataclass(frozen=True)
+class _Form:
+    """How objects of a class are stored.
+
+    Attributes:
+        kind: the name under which they are stored.
+        made: the class.
+        fields: from stored names to arguments of its constructor, where these differ.
+        reads: from what was stored to arguments, if it was stored with others.
+    """
+
+    kind: str
+    made: type
+    fields: Mapping[str, str]
+    reads: Callable[[Parts], Parts] | None
+
+
+_FORMS: Final[dict[str, _Form]] = {}
+"""How classes are stored, by their kinds: those of modules that are loaded."""
+
+_FORM_OF: Final[dict[type, _Form]] = {}
+"""The same by class."""
+
+_DECLARED: Final = re.compile(r"""^@(?:frozen\.)?storable\(\s*"([^"]+)\"""", re.MULTILINE)
+"""Where a module declares a kind."""
 
 _LONG: Final = 64
 """Arrays, and rows of fractions, with more entries are packed."""
@@ -58,33 +94,70 @@ _REFUSED: Final = (
 """What constructors raise of what is not theirs."""
 
 
-def storable(cls: Class) -> Class:
+def storable(
+    kind: str,
+    *,
+    fields: Mapping[str, str] = MappingProxyType({}),
+    reads: Callable[[Parts], Parts] | None = None,
+) -> Callable[[Class], Class]:
     """Declare that objects of a class can be written as plain data, and read back.
 
-    They are known by their room and their name.
+    Args:
+        kind: the name under which they are stored, for good: a literal, by which the module of the
+            class is found.
+        fields: from stored names to arguments of the constructor, for arguments that were renamed.
+        reads: makes arguments of what was stored, for arguments that were dropped.
+
+    Raises:
+        ValueError: another class is stored under this name.
     """
-    if _CLASSES.setdefault(_name(cls), cls) is not cls:
-        raise ValueError(f"two storable classes are called {_name(cls)}")
-    return cls
+
+    def declare(cls: Class) -> Class:
+        form = _FORMS.setdefault(kind, _Form(kind, cls, fields, reads))
+        if form.made is not cls:
+            raise ValueError(f"two storable classes are stored as {kind}")
+        _FORM_OF[cls] = form
+        return cls
+
+    return declare
 
 
-def _name(cls: type) -> str:
-    room = cls.__module__.removeprefix("epsilons.").partition(".")[0]
-    return f"{room}.{cls.__name__}"
-
-
-def _class_of(kind: str) -> type:
-    """The class of a name; where it is not known yet, all modules of its room are loaded.
+def _form_of(kind: str) -> _Form:
+    """How objects of a kind are stored; where it is not known yet, its module is loaded.
 
     Raises:
         KeyError: there is none.
     """
-    room = kind.partition(".")[0]
-    if kind not in _CLASSES and room in ROOMS:
-        package = importlib.import_module(f"epsilons.{room}")
-        for module in pkgutil.iter_modules(package.__path__):
-            importlib.import_module(f"epsilons.{room}.{module.name}")
-    return _CLASSES[kind]
+    if kind not in _FORMS:
+        importlib.import_module(modules_of("epsilons")[kind])
+    return _FORMS[kind]
+
+
+@cache
+def modules_of(package: str) -> dict[str, str]:
+    """The module of every kind that a package declares, from its sources: nothing is loaded.
+
+    Raises:
+        ValueError: two modules declare the same kind.
+    """
+    found: dict[str, str] = {}
+    for module, path in _sources(package, resources.files(package)):
+        for kind in _DECLARED.findall(path.read_text("utf-8")):
+            if kind in found:
+                raise ValueError(f"two storable classes are stored as {kind}")
+            found[kind] = module
+    return found
+
+
+def _sources(package: str, folder: Traversable) -> Iterator[tuple[str, Traversable]]:
+    """The modules of a package and of those within it, each with its source."""
+    for each in folder.iterdir():
+        if each.name == "__init__.py":
+            yield package, each
+        elif each.name.endswith(".py"):
+            yield f"{package}.{each.name.removesuffix('.py')}", each
+        elif each.is_dir() and each.name.isidentifier() and each.name != "__pycache__":
+            yield from _sources(f"{package}.{each.name}", each)
 
 
 def to_plain(thing: Any) -> Any:
@@ -109,20 +182,25 @@ def to_plain(thing: Any) -> Any:
     if isinstance(thing, Fraction):
         return {"is": "fraction", "of": str(thing)}
     for cls in type(thing).__mro__:
-        if _CLASSES.get(_name(cls)) is cls:
-            later = getattr(cls, "LATER", ())
-            given = inspect.signature(cls).parameters
-            parts = {
-                name: to_plain(getattr(thing, name))
-                for name, each in given.items()
-                if name not in later or getattr(thing, name) != each.default
-            }
-            return {"is": _name(cls), **parts}
+        if cls in _FORM_OF:
+            return _object(thing, cls, _FORM_OF[cls])
     if isinstance(thing, (tuple, list)):
         if len(thing) > _LONG and all(type(each) is Fraction for each in thing):
             return {"is": "fractions", "packed": _packed(" ".join(map(str, thing)).encode())}
         return [to_plain(each) for each in thing]
     raise TypeError(f"objects of type {type(thing).__name__} cannot be stored")
+
+
+def _object(thing: Any, cls: type, form: _Form) -> Parts:
+    """An object as its class is stored."""
+    later = getattr(cls, "LATER", ())
+    names = {argument: name for name, argument in form.fields.items()}
+    parts = {
+        names.get(argument, argument): to_plain(getattr(thing, argument))
+        for argument, each in inspect.signature(cls).parameters.items()
+        if argument not in later or getattr(thing, argument) != each.default
+    }
+    return {"is": form.kind, **parts}
 
 
 def from_plain(data: Any) -> Any:
@@ -143,7 +221,9 @@ def from_plain(data: Any) -> Any:
     try:
         if kind in _READERS:
             return _READERS[kind](**parts)
-        return _class_of(str(kind))(**{name: from_plain(each) for name, each in parts.items()})
+        form = _form_of(str(kind))
+        held = {form.fields.get(name, name): from_plain(each) for name, each in parts.items()}
+        return form.made(**(held if form.reads is None else form.reads(held)))
     except EpsilonsError:
         raise
     except _REFUSED as error:

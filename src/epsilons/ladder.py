@@ -16,6 +16,7 @@ from typing import Final
 
 import numpy as np
 
+from epsilons.budgets import LARGEST
 from epsilons.errors import BudgetError
 from epsilons.types import Floats
 
@@ -30,9 +31,9 @@ HUGE: Final = 2.0**900
 MOST_DECLARED: Final = 256
 """The most rungs that a caller may declare."""
 
-LARGEST: Final = 2.0**20
 SMALLEST: Final = 2.0**-40
-"""Caps between these: beyond them nobody can tell the difference."""
+"""The lowest cap, and the lowest level that may be declared: far above the least budget, so that
+no rung of any ladder is below that."""
 
 DEPTH: Final = 2.0**-20
 """The lowest fine rung relative to the highest: whoever is below it is left out of the sum."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 import functools
 import math
+import sys
 import unicodedata
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import pairwise
 from typing import Any, Final, ParamSpec, TypeVar
 
@@ -33,8 +34,8 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
 LOSSES_OF_A_MEAN: Final = ("mse", "pac")
 """Those of `loss` that a mean takes, which has but one error."""
 
-MISSING_OF_A_MEAN: Final = (*CHOICES["missing"], "exclude")
-"""Those of `missing` that a mean of the central model takes, with a private denominator."""
+MISSING: Final = (*CHOICES["missing"], "exclude")
+"""Those of `missing` that numbers of the central model take, with a private denominator."""
 
 FORMER: Final[dict[str, tuple[str, bool]]] = {
     "iid": ("population", False),
@@ -60,6 +61,10 @@ _TURNS: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u206
 """Characters that turn the direction of what follows, beyond their own line."""
 
 
+_CLOSE: Final = 0.65
+"""How similar a word must be to be suggested. At 0.6, "epsilon" is taken for "region"."""
+
+
 def choice(name: str, value: object, allowed: Collection[str] | None = None) -> str:
     """Return `value` if parameter `name` takes it.
 
@@ -74,11 +79,33 @@ def choice(name: str, value: object, allowed: Collection[str] | None = None) -> 
     words = CHOICES[name] if allowed is None else tuple(allowed)
     if isinstance(value, str) and value in words:
         return value
-    close = difflib.get_close_matches(value, words, n=1) if isinstance(value, str) else []
-    hint = f" Did you mean {close[0]!r}?" if close else ""
     raise ArgumentError(
-        f"{name}={value!r} is not known. It can be {', '.join(map(repr, words))}.{hint}"
+        f"{name}={value!r} is not known. It can be {', '.join(map(repr, words))}."
+        f"{did_you_mean(value, words)}"
     )
+
+
+def did_you_mean(given: object, known: Iterable[str]) -> str:
+    """The known word that is meant by another one, as a question; "" if none is close.
+
+    Case does not count, and an abbreviation is closer than a word of similar letters: "epsilon"
+    means "eps" rather than "region".
+    """
+    if not isinstance(given, str):
+        return ""
+    folded: dict[str, str] = {}
+    for word in known:
+        folded.setdefault(word.casefold(), word)
+    mine = given.casefold()
+    short = [word for word in folded if len(word) > 1 and mine.startswith(word)]
+    long = [word for word in folded if len(mine) > 1 and word.startswith(mine)]
+    close = [
+        *([mine] if mine in folded else []),
+        *sorted(short, key=len, reverse=True),
+        *sorted(long, key=len),
+        *difflib.get_close_matches(mine, folded, n=1, cutoff=_CLOSE),
+    ]
+    return f" Did you mean {folded[close[0]]!r}?" if close else ""
 
 
 def loss_of_a_mean(value: str) -> str:
@@ -211,7 +238,7 @@ def missing(value: object, neighbours: str) -> str | None:
     """
     if value is None:
         return None
-    word = choice("missing", value, MISSING_OF_A_MEAN)
+    word = choice("missing", value, MISSING)
     if word == "error" and neighbours == "add-remove":
         raise ArgumentError(
             'missing="error" is for neighbours="replace": under add-remove a refusal would '
@@ -288,8 +315,17 @@ def one_of(categories: object, edges: object) -> None:
         )
 
 
-def bounds(value: object) -> tuple[float, float]:
-    """Return `value` as a known range (lo, hi) with lo < hi, both finite."""
+def bounds(value: object, power: int = 2, name: str = "bounds") -> tuple[float, float]:
+    """Return `value` as a known range (lo, hi) with lo < hi, both finite.
+
+    Args:
+        value: what the user gave.
+        power: of its width that must be a float: errors are squared, and so are variances.
+        name: the parameter, as the user types it.
+
+    Raises:
+        BoundsError: it is something else.
+    """
     if value is None:
         raise BoundsError(
             "bounds=None means that the range is unknown, which only a mean supports. Give "
@@ -297,17 +333,18 @@ def bounds(value: object) -> tuple[float, float]:
             "100) for a percentage."
         )
     try:
+        if isinstance(value, (str, bytes)):
+            raise TypeError
         lo, hi = (float(side) for side in value)  # type: ignore[attr-defined]
     except (TypeError, ValueError, OverflowError):
-        raise BoundsError(f"bounds={value!r} must be two numbers (lo, hi).") from None
+        raise BoundsError(f"{name}={value!r} must be two numbers (lo, hi).") from None
     if not (math.isfinite(lo) and math.isfinite(hi)):
-        raise BoundsError(f"bounds={value!r} must be finite: give the widest range you can defend.")
+        raise BoundsError(f"{name}={value!r} must be finite: give the widest range you can defend.")
     if lo >= hi:
         what = "equal" if lo == hi else "reversed"
-        raise BoundsError(f"bounds={value!r} are {what}: give (lo, hi) with lo < hi.")
-    wide = hi - lo
-    if not math.isfinite(wide * wide) or not math.isfinite(2.0**30 / wide):
+        raise BoundsError(f"{name}={value!r} are {what}: give (lo, hi) with lo < hi.")
+    if not sys.float_info.min <= math.prod([hi - lo] * power) <= sys.float_info.max:
         raise BoundsError(
-            f"bounds={value!r} are too wide or too narrow for 64-bit floating point: rescale them."
+            f"{name}={value!r} are too wide or too narrow for 64-bit floating point: rescale them."
         )
     return lo, hi

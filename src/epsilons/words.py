@@ -106,6 +106,21 @@ COUNTED: Final = (
 )
 """Said about a count of people."""
 
+COUNTED_ANSWERS: Final = (
+    "For privacy and for the error, nothing. Everyone is counted who has a value and whose budget "
+    "is at least the lowest level."
+)
+"""Said about a count of those who answered."""
+
+RANGE: Final = (
+    "A budget below 2⁻⁶⁰ counts as 0, and a finite one above 2²⁰ (1,048,576) counts as 2²⁰: "
+    "somebody has such a budget."
+)
+"""Said where public budgets are outside the public range of ε."""
+
+HIGHEST: Final = "A budget above 2²⁰ (1,048,576) counts as 2²⁰, whoever has one."
+"""Said where a declared level is the upper end of that range: a rule, whoever is there."""
+
 ADDS_UP: Final = (
     "Spending adds up over releases about the same people: a ledger keeps everyone's account."
 )
@@ -186,6 +201,7 @@ def assumed(
     mean: str = "mean",
     *,
     found: bool = False,
+    some: bool = False,
 ) -> str:
     """What the error of a release of the central model assumes.
 
@@ -195,14 +211,16 @@ def assumed(
         assumption: what is assumed about the data.
         mean: which mean it is, or which quantiles.
         found: whether values were clipped to a range that was found.
+        some: whether those who did not answer are left out.
     """
+    clipped_ = ", with each value clipped to the range that was found" if found else ""
     wanted = _ABOUT[assumption.about].format(
         truth=_TRUTH[statistic].format(mean=mean),
         counted=_COUNTED[neighbours],
-        clipped=", with each value clipped to the range that was found" if found else "",
+        clipped=clipped_ + (", that is, of those who answered" if some else ""),
     )
-    more = _MOMENTS.get(statistic, "")
-    return f"{wanted} {_budgets_say(assumption.related, _VALUES[statistic], more)}"
+    said = _budgets_say(assumption.related, _VALUES[statistic], _MOMENTS.get(statistic, ""))
+    return f"{wanted} {said}{_ANSWERING[assumption.related is not False] if some else ''}"
 
 
 def quantiles(q: float | tuple[float, ...]) -> str:
@@ -366,6 +384,18 @@ def uncounted(other: Any, neighbours: str) -> str:
         return "Missing and undeclared values are in no category."
     return ""
 
+
+_ANSWERING: Final = {
+    True: " That is said about those who answered, and budgets may be related in any way to who "
+    "they are.",
+    False: " Budgets say nothing about who answered either.",
+}
+
+PARTS_LEFT_OUT: Final = (
+    " Missing values are left out. Someone with several rows divides one unit among all of them, "
+    "and the parts of rows without a value are left out."
+)
+"""Said about quantiles of those who answered."""
 
 _ONLY_SOME: Final = "Only rows that are asked about count."
 

@@ -40,6 +40,9 @@ class Recording:
         self._kept[self.question] = self.settled.releases
         return self.settled
 
+    def let_go(self) -> None:
+        self.calls.append("let go")
+
 
 class Broken(RuntimeError):
     """What a failing account raises."""

@@ -98,17 +98,19 @@ def test_an_account_changes_nothing_of_a_release(name: str) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_nothing_is_drawn_where_an_account_fails_first(name: str, step: str) -> None:
     question, neighbours = CASES[name]
-    source = Counting()
+    source, account = Counting(), Failing(EPSILON, step)
     with pytest.raises(Broken, match=step):
-        corridor.through([question], call(1, neighbours), source, Failing(EPSILON, step))
+        corridor.through([question], call(1, neighbours), source, account)
     assert source.handed == 0
+    # What was opened is let go of, and what was not is not.
+    assert ("let go" in account.calls) == (step != "open")
 
 
 def test_nothing_is_released_where_an_account_fails_after_the_draw() -> None:
     account = Failing(EPSILON, "commit")
     with pytest.raises(Broken, match="commit"):
         corridor.through([MEAN], call(), ep.Seeded(1), account)
-    assert account.calls[-1] == "drawn"
+    assert account.calls[-2:] == ["drawn", "let go"]
 
 
 def test_what_was_settled_is_returned_and_neither_drawn_nor_charged_again() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -41,8 +42,8 @@ def _as_other(*command: str) -> list[str]:
 
 
 @contextmanager
-def running() -> Iterator[str]:
-    """Start a server; its address, to which a schema is added."""
+def running(*settings: str) -> Iterator[str]:
+    """Start a server, with settings such as "fsync=off"; its address, for a schema to be added."""
     import psycopg
 
     where = programs()
@@ -53,8 +54,9 @@ def running() -> Iterator[str]:
     data = folder / "data"
     make = _as_other(str(where / "initdb"), "-D", str(data), "-A", "trust", "-U", "epsilons")
     subprocess.run([*make, "-E", "UTF8", "--no-sync"], check=True, capture_output=True, cwd=folder)
-    start = _as_other(str(where / "postgres"), "-D", str(data), "-k", str(folder), "-F")
+    start = _as_other(str(where / "postgres"), "-D", str(data), "-k", str(folder))
     quiet = ["-c", "listen_addresses=", "-c", "max_connections=60", "-c", "log_min_messages=fatal"]
+    quiet += [word for setting in settings for word in ("-c", setting)]
     server = subprocess.Popen(
         [*start, *quiet], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder
     )
@@ -68,6 +70,6 @@ def running() -> Iterator[str]:
                 time.sleep(0.1)
         yield address
     finally:
-        server.terminate()
+        server.send_signal(signal.SIGINT)  # without waiting for connections that are open
         server.wait(30)
         shutil.rmtree(folder, ignore_errors=True)

@@ -50,6 +50,15 @@ def test_a_ledger_from_its_first_day(where: str, table: str, tmp_path: Path) -> 
     first = said(*ask, "--name", "january", "--share", "1/12")
     assert first["ledger"]["name"] == "january"
     assert said(*ask, "--name", "january", "--share", "1/12") == first
+    assert said("release", where, "january") == first
+    with ep.Ledger(where) as ledger:
+        kept = ledger.release("january")[0]
+    assert told("release", where, "january").split() == str(kept).split()
+    shown = tmp_path / "january.html"
+    told("release", where, "january", "--report", str(shown))
+    assert "january" in shown.read_text("utf-8")
+    done = run("ledger", "release", where, "february")
+    assert (done.returncode, "no answer under this name" in done.stderr) == (2, True)
     bins = ("frequencies", where, table, "--value", "x", "--edges", "0,3,7", "--person", "who")
     assert "0 to 3" in told(*bins, "--name", "bins", "--at-most", "0.1")
     with ep.Ledger(where) as ledger:

@@ -43,8 +43,10 @@ class World:
             if claim.open("question") is None:
                 claim.sheet(None, pick.sample(WHO, pick.randint(1, 3)))
                 self.sheets.append((name, claim))
+                if pick.random() < 0.2:
+                    claim.let_go()  # as after an error; its sheet may still be settled
         except ClaimError:
-            pass  # settled, failed or abandoned before
+            pass  # settled, failed or abandoned before, or another claim under a name let go
         except LedgerError as error:
             if "anything left" not in str(error):
                 raise
@@ -64,6 +66,8 @@ class World:
         def released() -> Settled:
             if staged and pick.random() < 0.3:
                 self.lower()
+            if staged and pick.random() < 0.2:
+                self.abandon("drawing")
             if fails:
                 raise RuntimeError
             return Settled(RELEASES, charge)
@@ -74,11 +78,11 @@ class World:
         except RuntimeError:
             assert fails
         except ClaimError:
-            pass  # it is not open any more
+            pass  # it is not open any more, or was let go
         assert self.asked[name]
 
-    def abandon(self) -> None:
-        opened = [each.name for each in self.ledger.history() if each.state == "open"]
+    def abandon(self, state: str = "open") -> None:
+        opened = [each.name for each in self.ledger.history() if each.state == state]
         if opened:
             self.ledger.abandon(self.pick.choice(opened))
 

@@ -9,7 +9,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.errors import ClaimError
-from tests.ledger.work import EPSILON, WHO, WORK, run_doomed
+from tests.ledger.work import EPSILON, OTHER, WHO, WORK, run_doomed
 
 RELEASES = [kind for kind in WORK if kind != "enrol"]
 
@@ -44,9 +44,14 @@ def killed(where: str, kind: str, **when: int) -> None:
             # Prepaid what was offered, and no way to draw again.
             offered = [budget / 2 for budget in EPSILON]
             assert before == pytest.approx(offered, abs=1e-8)
-            with pytest.raises(ClaimError, match="Choose another name"):
+            with pytest.raises(ClaimError, match="its process ended while it was"):
                 WORK[kind](ledger)
             assert balances(ledger) == before
+            # It can be closed: what was offered stays paid, and nothing is left half done.
+            ledger.abandon("a")
+            assert balances(ledger) == before
+            assert [each.state for each in ledger.history()] == ["failed"]
+            ledger.check().require()
             return
         assert state in ("none", "open", "settled")
         assert (max(before) > 0) == (state == "settled")
@@ -122,3 +127,54 @@ def test_an_enrolment_is_all_of_it_or_nothing(place: Callable[[], str]) -> None:
 def test_an_enrolment_killed_at_every_step(place: Callable[[], str]) -> None:
     for step in range(1, len(steps_of(place(), "enrol")) + 1):
         enrolment_killed(place(), step)
+
+
+def half_done(where: str) -> None:
+    """A ledger with a release that was left open, and one whose process ended while it drew."""
+    ready(where)
+    assert run_doomed(where, "found", between=1) is None
+    with ep.Ledger(where) as ledger:
+        claim = ledger.claim("left open", at_most=1)
+        claim.open("question")
+
+
+def other_killed(where: str, kind: str, step: int) -> None:
+    """Kill what is no release, and do it again."""
+    half_done(where)
+    assert run_doomed(where, kind, step=step) is None
+    with ep.Ledger(where) as ledger:
+        ledger.check().require()
+        before = [ledger.account(who).spent for who in WHO[1:]]
+        OTHER[kind](ledger)
+        first = OTHER[kind](ledger)
+        assert OTHER[kind](ledger) == first
+        assert [ledger.account(who).spent for who in WHO[1:]] == before
+        assert [ledger.account(who).budget for who in WHO] == EPSILON
+        for each in ledger.history():
+            if each.state in ("open", "drawing"):
+                ledger.abandon(each.name)
+        assert [each.state for each in ledger.history()][:2] == ["failed", "abandoned"]
+        assert ledger.budgets(share=1).n == len(WHO)
+        ledger.check().require()
+
+
+@pytest.mark.parametrize("kind", OTHER)
+def test_what_is_no_release_is_killed_at_some_steps(place: Callable[[], str], kind: str) -> None:
+    where = place()
+    half_done(where)
+    told = run_doomed(where, kind)
+    assert told is not None
+    steps = len(told[0])
+    for step in sorted({*range(1, steps, steps // 2), steps}):
+        other_killed(place(), kind, step)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", OTHER)
+def test_what_is_no_release_is_killed_at_every_step(place: Callable[[], str], kind: str) -> None:
+    where = place()
+    half_done(where)
+    told = run_doomed(where, kind)
+    assert told is not None
+    for step in range(1, len(told[0]) + 1):
+        other_killed(place(), kind, step)

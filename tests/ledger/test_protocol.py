@@ -263,9 +263,9 @@ def test_a_full_disk(tmp_path: Path, pages: int) -> None:
     path = tmp_path / "ledger.db"
     with ep.Ledger.create(path) as ledger:
         ledger.enrol(person=WHO, epsilon=EPSILON)
-        store: Any = ledger._book.store
-        used = store._connection.execute("PRAGMA page_count").fetchone()[0]
-        store._connection.execute(f"PRAGMA max_page_count = {used + pages}")
+        (connection,) = ledger._book.store._idle
+        used = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count = {used + pages}")
         told = until_refused(ledger)
     afterwards(path, *told)
 
@@ -293,28 +293,49 @@ def on_postgres(place: Callable[[], str]) -> Iterator[ep.Ledger]:
         yield ledger
 
 
+def lost(ledger: ep.Ledger) -> None:
+    """End all sessions of a ledger at the server."""
+    import psycopg
+
+    store: Any = ledger._book.store
+    used = getattr(store._own, "connection", None)
+    sessions = [each.info.backend_pid for each in (*store._idle, used) if each is not None]
+    with psycopg.connect(store._address, autocommit=True) as other:
+        for session in sessions:
+            other.execute("SELECT pg_terminate_backend(%s, 5000)", (session,))
+
+
 @pytest.mark.parametrize("database", ["postgres"], indirect=True)
-@pytest.mark.parametrize("staged", [False, True])
-def test_a_connection_that_is_lost_while_it_is_drawn(
-    on_postgres: ep.Ledger, release: Any, staged: bool
-) -> None:
+def test_a_connection_that_is_lost_while_it_is_drawn(on_postgres: ep.Ledger, release: Any) -> None:
     ledger = on_postgres
     claim = claimed(ledger, "a", at_most=0.5)
-    store: Any = ledger._book.store
 
     def released() -> Settled:
-        import psycopg
-
-        pid = store._connection.info.backend_pid
-        with psycopg.connect(store._address, autocommit=True) as other:
-            other.execute("SELECT pg_terminate_backend(%s)", (pid,))
+        lost(ledger)
         return Settled(release, taken(0.25))
 
     with pytest.raises(StorageError, match="Nothing was released"):
-        claim.settle(None if staged else taken(0.25), released)
-    # The next transaction opens the connection again.
-    assert ledger.account("p0").spent == (0.5 if staged else 0.0)
-    assert [each.state for each in ledger.history()] == ["drawing" if staged else "open"]
+        claim.settle(taken(0.25), released)
+    # The next transaction opens a connection again.
+    assert ledger.account("p0").spent == 0.0
+    assert [each.state for each in ledger.history()] == ["open"]
+    ledger.check().require()
+
+
+@pytest.mark.parametrize("database", ["postgres"], indirect=True)
+def test_connections_that_are_lost_between_transactions_are_replaced(
+    on_postgres: ep.Ledger, release: Any
+) -> None:
+    ledger = on_postgres
+    claim = claimed(ledger, "a", at_most=0.5)
+
+    def released() -> Settled:
+        lost(ledger)
+        return Settled(release, taken(0.25))
+
+    claim.settle(None, released)
+    assert ledger.account("p0").spent == 0.25
+    lost(ledger)
     ledger.check().require()
 
 

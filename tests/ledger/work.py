@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
 import epsilons as ep
 from epsilons import corridor
-from epsilons.errors import EpsilonsError
+from epsilons.errors import ClaimError, EpsilonsError, LedgerError
 from epsilons.ledger.store import Store
 
 N = 80
@@ -47,6 +50,44 @@ def enrol(ledger: ep.Ledger) -> str:
     more = [2 * each for each in EPSILON]
     return str(ledger.enrol(person=[*WHO, "new"], epsilon=[*more, 1.0], consent="yes"))
 
+
+def refused(ledger: ep.Ledger) -> str:
+    """Be refused before anything is drawn, and let the claim go."""
+    try:
+        mean_of_strangers(ledger)
+    except LedgerError as error:
+        return str(error)
+    raise AssertionError("it was not refused")
+
+
+def mean_of_strangers(ledger: ep.Ledger) -> None:
+    claim = ledger.claim("strangers", share=1 / 4)
+    ep.mean(X, bounds=(0, 1), person=["stranger", *WHO[1:]], ledger=claim)
+
+
+def leave(ledger: ep.Ledger) -> str:
+    """Withdraw, be erased, and come back with what one had."""
+    with contextlib.suppress(LedgerError):  # if it was interrupted after an erasure
+        ledger.withdraw("p0")
+        ledger.erase("p0")
+    ledger.enrol(person=["p0"], epsilon=EPSILON[:1], consent="came back")
+    return str(ledger.account("p0").budget)
+
+
+def close(ledger: ep.Ledger) -> str:
+    """Give up releases that were left open, and while they were drawn."""
+    for each in ledger.history():
+        if each.state in ("open", "drawing"):
+            ledger.abandon(each.name)
+    return str([each.state for each in ledger.history()])
+
+
+OTHER: dict[str, Callable[[ep.Ledger], str]] = {
+    "refused": refused,
+    "leave": leave,
+    "close": close,
+}
+"""What else is done to a ledger that processes are killed at."""
 
 WORK: dict[str, Callable[[ep.Ledger], str]] = {
     "mean": mean,
@@ -89,7 +130,7 @@ def doomed(where: str, kind: str, step: int, between: int, told: Connection) -> 
     Store.watch = staticmethod(watch)
     way: Any = corridor._Way
     way._next = counted
-    result = WORK[kind](ledger)
+    result = {**WORK, **OTHER}[kind](ledger)
     told.send((steps, result))
 
 
@@ -138,3 +179,145 @@ def run_crowd(where: str, processes: int, rounds: int) -> list[list[str]]:
     for worker in workers:
         worker.join()
     return results
+
+
+def busy(ledger: ep.Ledger, number: int, rounds: int) -> dict[str, str]:
+    """Release, be refused, look, enrol, withdraw and erase in turn; the answers by their names."""
+    answers: dict[str, str] = {}
+
+    def asked(name: str, person: list[str], bounds: Any) -> None:
+        claim = ledger.claim(name, at_most=30)
+        release = ep.mean(X, bounds=bounds, person=person, ledger=claim)
+        answers[name] = release.to_json()
+
+    def refused(error: type[Exception], call: Callable[[], object]) -> None:
+        try:
+            call()
+        except error:
+            return
+        raise AssertionError("it was not refused")
+
+    for turn in range(rounds):
+        name = f"{number} of {turn}"
+        asked(name, WHO, None if turn % 5 == 4 else (0, 1))
+        guest = f"guest {number} of {turn}"
+        refused(ClaimError, lambda: asked(name, WHO, (0, 2)))  # noqa: B023
+        refused(LedgerError, lambda: asked(f"{name} again", [*WHO[1:], guest], (0, 1)))  # noqa: B023
+        ledger.enrol(person=[guest], epsilon=1.0)
+        ledger.status()
+        refused(LedgerError, lambda: ledger.enrol(person=[guest], epsilon=2.0))  # noqa: B023
+        refused(LedgerError, lambda: ledger.erase(guest))  # noqa: B023
+        ledger.withdraw(guest)
+        ledger.erase(guest)
+    return answers
+
+
+def in_threads(ledger: ep.Ledger, threads: int, rounds: int) -> list[dict[str, str]]:
+    """What each of several threads released on one ledger."""
+    answers: list[dict[str, str]] = []
+    failures: list[BaseException] = []
+
+    def run(number: int) -> None:
+        try:
+            answers.append(busy(ledger, number, rounds))
+        except BaseException as failure:
+            failures.append(failure)
+
+    workers = [threading.Thread(target=run, args=(number,)) for number in range(threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    for failure in failures:
+        raise failure
+    return answers
+
+
+def forking(where: str, children: int, rounds: int, told: Connection) -> None:
+    """Use a ledger, fork while another thread is using it, and use it in all processes.
+
+    The engine of tables, which is not made to be forked, is first used afterwards.
+    """
+    ledger = ep.Ledger(where)
+    ended = threading.Event()
+
+    def look() -> None:
+        while not ended.is_set():
+            ledger.status()
+            with ledger._book.store.write():
+                pass
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    pipes = []
+    for number in range(children):
+        here, there = os.pipe()
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                with ledger, os.fdopen(there, "w") as out:
+                    json.dump(busy(ledger, number, rounds), out)
+                code = 0
+            finally:
+                os._exit(code)
+        os.close(there)
+        pipes.append((child, here))
+    mine = busy(ledger, children, rounds)
+    answers = [mine]
+    codes = []
+    for child, here in pipes:
+        with os.fdopen(here) as told_here:
+            text = told_here.read()
+        codes.append(os.waitpid(child, 0)[1])
+        answers.append(json.loads(text or "{}"))
+    ended.set()
+    looking.join()
+    ledger.check().require()
+    told.send((codes, answers))
+
+
+def run_forking(where: str, children: int, rounds: int) -> tuple[list[int], list[dict[str, str]]]:
+    """How forked processes ended, and what each of them and the one that forked released."""
+    here, there = PROCESSES.Pipe(duplex=False)
+    process = PROCESSES.Process(target=forking, args=(where, children, rounds, there))
+    process.start()
+    there.close()
+    found: tuple[list[int], list[dict[str, str]]] = here.recv()
+    process.join()
+    return found
+
+
+def making(where: str, step: int, told: Connection) -> None:
+    """Make a ledger, and be killed at a step; tell what came of it."""
+    steps: list[str] = []
+
+    def watch(name: str) -> None:
+        steps.append(name)
+        if len(steps) == step:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    Store.watch = staticmethod(watch)
+    try:
+        ep.Ledger.create(where).close()
+        told.send((len(steps), "made"))
+    except EpsilonsError as error:
+        told.send((len(steps), f"{type(error).__name__}: {error}"))
+
+
+def run_making(where: str, step: int = 0, processes: int = 1) -> list[tuple[int, str] | None]:
+    """What processes that make the same ledger at once tell; None of those that were killed."""
+    pipes = [PROCESSES.Pipe(duplex=False) for _ in range(processes)]
+    workers = [PROCESSES.Process(target=making, args=(where, step, pipe[1])) for pipe in pipes]
+    for worker in workers:
+        worker.start()
+    found: list[tuple[int, str] | None] = []
+    for here, there in pipes:
+        there.close()
+        try:
+            found.append(here.recv())
+        except EOFError:
+            found.append(None)
+    for worker in workers:
+        worker.join()
+    return found

@@ -224,7 +224,7 @@ def test_engines_that_nobody_looked_at_are_refused() -> None:
 
     frame: Any = Frame()
     with pytest.raises(ColumnError, match="'p' is a column of text, and Sqlframe"):
-        bytewise(frame, None, "p", frame.collect_schema())
+        bytewise(frame, None, "p", frame.collect_schema(), {})
 
 
 def test_a_row_of_nobody_in_sqlite_does_not_become_a_person(

@@ -36,9 +36,19 @@ FORMS: dict[str, Callable[[list[Any]], Any]] = {
 TYPED: dict[str, Callable[[list[Any]], Any]] = {
     "pandas Int64": lambda ids: pd.Series(ids, dtype="Int64"),
     "pandas on arrow": lambda ids: pd.Series(ids, dtype="int64[pyarrow]"),
+    "array of pandas": lambda ids: pd.array(ids, dtype="Int64"),
+    "unsigned array of pandas": lambda ids: pd.array(ids, dtype="UInt64"),
+    "array of pandas on arrow": lambda ids: pd.array(ids, dtype="int64[pyarrow]"),
+    "index of pandas": lambda ids: pd.Index(ids, dtype="Int64"),
+    "categories of pandas": lambda ids: pd.Categorical(ids, categories=[*dict.fromkeys(ids[:3])]),
+    "decimals of pandas": lambda ids: pd.array(
+        [None if i is None else Decimal(i) for i in ids], dtype=pd.ArrowDtype(pa.decimal128(20))
+    ),
     "polars": lambda ids: pl.Series(ids, dtype=pl.Int64),
     "polars, 128 bits": lambda ids: pl.Series(ids, dtype=pl.Int128),
     "arrow": lambda ids: pa.array(ids, pa.int64()),
+    "arrow decimals": lambda ids: pa.array([None if i is None else Decimal(i) for i in ids]),
+    "arrow dictionary": lambda ids: pa.array(ids, pa.int64()).dictionary_encode(),
     "arrow chunks": lambda ids: pa.chunked_array([ids[:2], ids[2:]], pa.int64()),
     "masked": lambda ids: np.ma.masked_array(
         [0 if i is None else i for i in ids], mask=[i is None for i in ids]
@@ -96,6 +106,25 @@ def test_a_gap_makes_no_floats_of_the_others(
     assert cells.counts.tolist() == [1, 2]
     with pytest.raises(DataError, match="without a person"):
         sums_of(values, epsilon=budgets, bounds=bounds, person=who)
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        pa.array([1, 2, None], pa.int64()).cast(pa.time64("ns")),
+        pa.array([1, 2, None], pa.int64()).cast(pa.timestamp("ns", tz="UTC")),
+        pl.Series([1, 2, None], dtype=pl.Int64).cast(pl.Time),
+        pl.Series([1, 2, None], dtype=pl.Int64).cast(pl.Duration("ns")),
+        pd.array([1, 2, None], dtype="int64[pyarrow]").astype(pd.ArrowDtype(pa.time64("ns"))),
+        pd.array([1, 2, None], dtype="int64[pyarrow]").astype(pd.ArrowDtype(pa.duration("ns"))),
+        pd.Series([1, 2, None], dtype="datetime64[ns, UTC]"),
+    ],
+    ids=lambda times: str(getattr(times, "dtype", getattr(times, "type", None))),
+)
+def test_ids_of_times_keep_their_nanoseconds(times: Any) -> None:
+    who, nobody = identified(times, "person", lenient=True)
+    assert len(set(who[~nobody].tolist())) == 2
+    assert nobody.tolist() == [False, False, True]
 
 
 @pytest.mark.parametrize(

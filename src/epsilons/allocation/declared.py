@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from epsilons.budgets import Budgets, float_down, is_number
+from epsilons.budgets import LARGEST, Budgets, float_down, is_number
 from epsilons.errors import ArgumentError, BudgetError
 from epsilons.ladder import SMALLEST, Ladder
 from epsilons.types import Integers
@@ -91,7 +91,8 @@ def _one(epsilon: Any) -> float | None:
     if not is_number(epsilon):
         return None
     one = float_down(epsilon)
-    return min(one, 1e300) if one > 0.0 else None  # which is refused where all numbers are checked
+    # Anything else is refused where all numbers are checked.
+    return min(one, LARGEST) if one > 0.0 else None
 
 
 def _cap(cap: Any) -> float:
@@ -101,7 +102,7 @@ def _cap(cap: Any) -> float:
             f"cap={cap!r} must be a number above 0 (at least {SMALLEST:.2g}): the most that anyone "
             "spends."
         )
-    return min(limit, 2.0**20)
+    return min(limit, LARGEST)
 
 
 def _each(levels: Any) -> list[float]:

@@ -110,7 +110,8 @@ def _one_of(
             "Give either epsilon or ledger: with ledger=, everyone may spend what they have left "
             "there."
         )
-    if not all(hasattr(ledger, name) for name in ("open", "sheet", "settle", "neighbours")):
+    calls = ("open", "sheet", "settle", "let_go", "neighbours")
+    if not all(hasattr(ledger, name) for name in calls):
         raise ArgumentError(
             f"ledger is of type {type(ledger).__name__}: give a claim, such as "
             "ledger.claim('wages 2026', at_most=0.2)."

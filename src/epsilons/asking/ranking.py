@@ -68,8 +68,9 @@ def quantile(
             replace: each quantile, and one on either side of it, is selected among 1024 candidates.
             "auto" picks the one with shorter intervals for values that are spread evenly.
         missing: what to do with a value that is null or NaN: "error" refuses it, "midpoint"
-            replaces it by the middle of the bounds. The default is "error" under replace, and
-            "midpoint" under add/remove.
+            replaces it by the middle of the bounds, "exclude" takes the quantiles of those who
+            have a value, from a table, and keeps secret who they are. The default is "error" under
+            replace, and "midpoint" under add/remove.
         levels: for add/remove, the budgets that people were offered: see `epsilons.mean`.
         cap: for add/remove, the most that anyone spends.
         ledger: instead of epsilon, a claim on a ledger.
@@ -132,6 +133,7 @@ def count(
     person: Any = None,
     neighbours: str = "add-remove",
     confidence: float = 0.95,
+    missing: str | None = None,
     levels: Any = None,
     cap: float | None = None,
     ledger: Account | None = None,
@@ -152,6 +154,8 @@ def count(
             person.
         neighbours: "add-remove". Under "replace" the number of people is public.
         confidence: of the printed interval.
+        missing: "exclude" counts those who have a value, and keeps secret who they are. By default
+            everyone counts, whether they have a value or not.
         levels: the budgets that people were offered.
         cap: the most that anyone spends, if that is below the lowest level.
         ledger: instead of epsilon, a claim on a ledger.
@@ -174,7 +178,7 @@ def count(
         Ghosh, Roughgarden and Sundararajan (2009): no other noise is better for a count, whatever
         is known about it.
     """
-    question = Count(values, confidence=confidence, title=title)
+    question = Count(values, confidence=confidence, missing=missing, title=title)
     return publish(
         [question],
         epsilon=epsilon,

@@ -60,7 +60,8 @@ def variance(
         confidence: of the printed intervals.
         method: "auto", or the name of a rule.
         missing: what to do with a value that is null, NaN or infinite: "error" or "midpoint", as
-            for `epsilons.mean`.
+            for `epsilons.mean`; "exclude" takes the variance of those who have a value, and keeps
+            secret who they are.
         levels: for add/remove, the budgets that people were offered: see `epsilons.mean`.
         cap: for add/remove, the most that anyone spends.
         ledger: instead of epsilon, a claim on what people have left in a ledger.
@@ -159,7 +160,8 @@ def covariance(
         confidence: of the printed intervals.
         method: "auto", or the name of a rule.
         missing: what to do with a value that is null, NaN or infinite, in either column: "error" or
-            "midpoint", as for `epsilons.mean`.
+            "midpoint", as for `epsilons.mean`; "exclude" leaves out anyone who has no value in one
+            of the two columns, and keeps secret who they are.
         levels: for add/remove, the budgets that people were offered: see `epsilons.mean`.
         cap: for add/remove, the most that anyone spends.
         ledger: instead of epsilon, a claim on what people have left in a ledger.

@@ -202,7 +202,7 @@ def plan(
 
 
 @cli.command("verify")
-@options.PEOPLE
+@options.PEOPLE_OR_FILE
 @click.option("--categories", type=int, help="Check frequencies of this many categories.")
 @options.NEIGHBOURS
 @click.option("--method", default="auto", show_default=True, help="The name of a method, or auto.")
@@ -211,7 +211,7 @@ def plan(
 )
 @options.JSON
 def verify_command(
-    levels: tuple[tuple[float, int], ...],
+    levels: tuple[Any, ...],
     categories: int | None,
     neighbours: str,
     method: str,
@@ -221,7 +221,15 @@ def verify_command(
     """Recompute everyone's privacy loss, such as: epsilons verify 0.1:500 1:200.
 
     No data is needed: a mechanism depends only on budgets, or under add-remove on what is public.
+
+    With the JSON file of a release, recompute all that it shows: epsilons verify release.json.
     """
+    if any(isinstance(each, Path) for each in levels):
+        others = (categories is not None, neighbours != "replace", method != "auto", draws)
+        if len(levels) > 1 or any(others):
+            raise click.UsageError("Give one FILE alone, or with --json: it says all the rest.")
+        _verify_file(levels[0], as_json=as_json)
+        return
     people = options.people_of(levels)
     if neighbours == "replace":
         statistic = "mean" if categories is None else "frequencies"
@@ -248,6 +256,23 @@ def verify_command(
     verdict.require()
     if compared:
         compared.require()
+
+
+def _verify_file(path: Path, *, as_json: bool) -> None:
+    """Say what disagrees in the file of a release.
+
+    Raises:
+        FileError: it cannot be read.
+        PrivacyError: something disagrees, or somebody's budget is not kept.
+    """
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text in UTF-8"
+        raise errors.FileError(f"{str(path)!r} cannot be read ({reason}).") from None
+    found = verify.published(text)
+    click.echo(report.to_json(found.to_dict()) if as_json else str(found))
+    found.require()
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 import click
 
 from epsilons import Ledger, Mean, publish, report
-from epsilons.cli import options
+from epsilons.cli import options, spoken
 from epsilons.cli.publishing import FILE, VALUE, Publish, asked, show, terms
 from epsilons.errors import ArgumentError
 from epsilons.parameters import CHOICES
@@ -199,7 +199,7 @@ def erase(ledger_at: str, who: str, number: bool, as_json: bool) -> None:
 
 @LEDGER.command()
 @WHERE
-@click.option("--head", help="An end of the chain that was kept elsewhere, as NUMBER:HASH.")
+@click.option("--head", help="An end of the chain that was kept elsewhere.")
 @options.JSON
 def check(ledger_at: str, head: str | None, as_json: bool) -> None:
     """Replay every charge; exit code 2 if the ledger was changed from outside."""
@@ -212,9 +212,24 @@ def check(ledger_at: str, head: str | None, as_json: bool) -> None:
 @LEDGER.command()
 @WHERE
 @NAME
+@options.REPORT
+@options.JSON
+def release(ledger_at: str, name: str, page: str | None, as_json: bool) -> None:
+    """Show what was released under NAME, as it was stored."""
+    files = options.Files(page, None)
+    with Ledger(ledger_at) as ledger:
+        found = ledger.release(name)
+    shown = found[0] if len(found) == 1 else found
+    spoken.say(shown, as_json=as_json)
+    files.write(shown)
+
+
+@LEDGER.command()
+@WHERE
+@NAME
 @options.JSON
 def abandon(ledger_at: str, name: str, as_json: bool) -> None:
-    """Give up the release NAME, which was opened and never drawn."""
+    """Give up the release NAME, which was opened or being drawn, and has no answer."""
     with Ledger(ledger_at) as ledger:
         ledger.abandon(name)
     _echo({"abandoned": name}, f"Abandoned {name}.", as_json)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
@@ -25,6 +26,7 @@ __all__ = [
     "LOSS",
     "NEIGHBOURS",
     "PEOPLE",
+    "PEOPLE_OR_FILE",
     "RELATED",
     "REPORT",
     "SEPARATOR",
@@ -58,6 +60,15 @@ class _Level(click.ParamType[Any]):
             self.fail(f"{value!r} is not {form}, such as 0.1:500 or inf:3.", param, ctx)
 
 
+class _LevelOrFile(_Level):
+    """EPSILON:PEOPLE, or the JSON file of a release."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if isinstance(value, str) and (value.endswith(".json") or Path(value).is_file()):
+            return Path(value)
+        return super().convert(value, param, ctx)
+
+
 class _Related(click.ParamType[Any]):
     """yes, no, or a part of the range."""
 
@@ -79,6 +90,13 @@ class _Related(click.ParamType[Any]):
 
 PEOPLE = click.argument(
     "levels", type=_Level(alone=False), nargs=-1, required=True, metavar="EPSILON:PEOPLE..."
+)
+PEOPLE_OR_FILE = click.argument(
+    "levels",
+    type=_LevelOrFile(alone=False),
+    nargs=-1,
+    required=True,
+    metavar="EPSILON:PEOPLE... | FILE",
 )
 SEPARATOR = click.option(
     "--separator",

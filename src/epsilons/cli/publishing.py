@@ -10,7 +10,7 @@ import click
 
 from epsilons import publish, report, verify
 from epsilons.cli import options, spoken
-from epsilons.parameters import MISSING_OF_A_MEAN
+from epsilons.parameters import MISSING
 from epsilons.release import Release
 from epsilons.statistics import STATISTICS, Question
 
@@ -66,7 +66,7 @@ _TERMS = (
 )
 _MISSING = click.option(
     "--missing",
-    type=click.Choice(MISSING_OF_A_MEAN),
+    type=click.Choice(MISSING),
     help="What to do with missing values; by default error, or midpoint under add-remove.",
 )
 _CALLED = (

@@ -24,6 +24,9 @@ KINDS = {"opened": "open", "drawing": "drawing", "settled": "settled"}
 KINDS |= {"failed": "failed", "abandoned": "abandoned"}
 """The state of a release after each event of it."""
 
+GONE = "let go"
+"""The event after which there is no row of a release: nothing was drawn, and nobody was charged."""
+
 
 @dataclass(frozen=True)
 class Findings:
@@ -31,12 +34,12 @@ class Findings:
 
     Attributes:
         head: the end of the chain.
-        events: how many there are.
+        events: how many there are; None under add/remove, where that would reveal who is a member.
         problems: what is wrong, a sentence each; nothing if the ledger is as it was written.
     """
 
     head: str
-    events: int
+    events: int | None
     problems: tuple[str, ...]
 
     @property
@@ -64,7 +67,8 @@ class Findings:
 
     def __str__(self) -> str:
         if self.holds:
-            return f"The ledger holds: {self.events:,} events, head {self.head}."
+            counted = "" if self.events is None else f"{self.events:,} events, "
+            return f"The ledger holds: {counted}head {self.head}."
         return "\n".join(["The ledger was changed from outside:", *self.problems])
 
 
@@ -77,8 +81,9 @@ def audit(book: Book, head: str | None) -> Findings:
     """
     with book.store.read():
         problems = [*_events(book, head), *_releases(book), *_accounts(book)]
-        number, hashed = chain.last_of(book.store)
-    return Findings(chain.head_of(number, hashed), number, tuple(dict.fromkeys(problems)))
+        last = chain.last_of(book.store)
+    events = None if book.private else last[0]
+    return Findings(book.head(last, fresh=True), events, tuple(dict.fromkeys(problems)))
 
 
 def _events(book: Book, head: str | None) -> Iterator[str]:
@@ -88,24 +93,31 @@ def _events(book: Book, head: str | None) -> Iterator[str]:
     last: dict[Any, Any] = dict(
         store.rows("SELECT release, max(number) FROM events GROUP BY release")
     )
-    before, wanted = chain.START, (head or "").partition(":")
-    met = head is None
+    before, met = chain.START, head is None
     for place, (number, kind, release, content, at, hashed) in enumerate(rows, start=1):
         if number != place:
-            yield f"Event {place} is missing."
+            yield f"{_named(book, place)} is missing."
             return
         before = chain.link(before, (number, kind, release, content, at))
         if before != hashed:
-            yield f"Event {number}: its hash does not match what it says and the event before it."
+            yield (
+                f"{_named(book, number)}: its hash does not match what it says and the event "
+                "before it."
+            )
             return
-        met = met or wanted == (str(number), ":", before.hex())
+        met = met or book.is_head(head or "", (number, before))
         if _done(book, number, kind, release, last) != content:
-            yield f"Event {number} ({kind}): what it did does not match the tables."
+            yield f"{_named(book, number)} ({kind}): what it did does not match the tables."
     if not met:
         yield "The chain does not hold the given head: its end was removed, or it was made anew."
     told = {number for number, *_ in rows}
     if {each for (each,) in store.rows("SELECT DISTINCT event FROM changes")} - told:
         yield "There are changes of budgets that no event made."
+
+
+def _named(book: Book, number: int) -> str:
+    """An event; under add/remove its number would reveal who is a member."""
+    return "An event" if book.private else f"Event {number}"
 
 
 def _done(book: Book, number: int, kind: str, release: int | None, last: dict[Any, int]) -> bytes:
@@ -123,16 +135,18 @@ def _done(book: Book, number: int, kind: str, release: int | None, last: dict[An
         "FROM releases WHERE number = ?",
         release,
     )
-    if row is None:
-        return b""
-    if last[release] == number:
+    if row is not None and last[release] == number:
         return chain.release_digest(book.salt, row, book.charges(release))
-    # Later events changed the row: what was opened is known, and what was prepaid is chained.
-    name, question, _, *rule, _, opened, _ = row
-    if kind == "drawing":
+    ((ended,),) = store.rows("SELECT kind FROM events WHERE number = ?", last[release])
+    if (kind == "drawing") if row is not None else (ended == GONE):
+        # What was prepaid, and what was let go, is in no table any more: it is chained.
         found = store.rows("SELECT content FROM events WHERE number = ?", number)
         told: bytes = found[0][0]
         return told
+    if row is None:
+        return b""
+    # Later events changed the row: what was opened is known.
+    name, question, _, *rule, _, opened, _ = row
     then = (name, question, "open", *rule, None, opened, None)
     return chain.release_digest(book.salt, then, iter(()))
 
@@ -146,7 +160,8 @@ def _releases(book: Book) -> Iterator[str]:
     events = store.rows(
         "SELECT release, kind FROM events WHERE release IS NOT NULL ORDER BY number"
     )
-    states = {release: KINDS.get(kind) for release, kind in events}
+    ended: dict[Any, Any] = dict(events)
+    states = {release: KINDS.get(kind) for release, kind in ended.items() if kind != GONE}
     held: dict[Any, Any] = dict(store.rows("SELECT number, state FROM releases"))
     if states != held:
         yield "There are releases that no event opened or closed, or some are missing."
@@ -164,13 +179,7 @@ def _accounts(book: Book) -> Iterator[str]:
         if any(chain.mark(book.secret, who) != mark for who, mark in batch):
             yield "The id of an account was changed."
             break
-    erased = store.rows(
-        "SELECT count(*) FROM accounts WHERE person IS NULL AND number NOT IN (SELECT "
-        "changes.account FROM changes JOIN events ON events.number = changes.event "
-        "WHERE events.kind = 'erased')"
-    )
-    if erased[0][0]:
-        yield "The id of an account was removed without being erased."
+    yield from _identities(book)
     accounts = store.integers(4, "SELECT number, budget, spent, most FROM accounts ORDER BY number")
     changes = store.integers(2, "SELECT account, now FROM changes ORDER BY event")
     charges = store.integers(
@@ -185,9 +194,49 @@ def _accounts(book: Book) -> Iterator[str]:
         yield "There are accounts that nobody enrolled, or some are missing."
         return
     yield from _balances(accounts, given, highest, _by_account(charges, size))
-    busy = "SELECT count(*) FROM releases WHERE state IN ('open', 'drawing')"
-    _, budget, spent, most = accounts.T
-    if not store.rows(busy)[0][0] and (most != np.maximum(budget, spent)).any():
+    yield from _limits(book, accounts)
+
+
+def _identities(book: Book) -> Iterator[str]:
+    """What is wrong with ids that were erased."""
+    store = book.store
+    last: dict[int, tuple[str, str]] = {
+        account: (kind, consent)
+        for account, kind, consent in store.rows(
+            "SELECT changes.account, events.kind, changes.consent FROM changes "
+            "JOIN events ON events.number = changes.event "
+            "WHERE events.kind IN ('erased', 'returned') ORDER BY events.number"
+        )
+    }
+    gone = {each for (each,) in store.rows("SELECT number FROM accounts WHERE person IS NULL")}
+    if any(last.get(number, ("",))[0] != "erased" for number in gone):
+        yield "The id of an account was removed without being erased."
+    # Version 0.2.0 wrote "erased" as the reason of an erasure, and no event of a return.
+    if any(each == ("erased", "") and number not in gone for number, each in last.items()):
+        yield "The id of an account that was erased was written back."
+
+
+def _limits(book: Book, accounts: Integers) -> Iterator[str]:
+    """What is wrong with the most that accounts may spend.
+
+    It is more than the budget only where a budget was lowered while a release was open. Version
+    0.2.0 left it so where that release was then drawn in stages, until it was closed.
+    """
+    number, budget, spent, most = accounts.T
+    beyond = number[most != np.maximum(budget, spent)]
+    store = book.store
+    if not len(beyond) or store.rows("SELECT 1 FROM releases WHERE state = 'open' LIMIT 1"):
+        return
+    lowered = store.integers(
+        1,
+        "SELECT DISTINCT changes.account FROM changes "
+        "JOIN events AS began ON began.number < changes.event AND began.kind = 'opened' "
+        "JOIN events AS drawn ON drawn.release = began.release AND drawn.kind = 'drawing' "
+        "AND drawn.number > changes.event "
+        "JOIN releases ON releases.number = began.release AND releases.state = 'drawing' "
+        "WHERE changes.now < changes.was",
+    )
+    if not np.isin(beyond, lowered).all():
         yield "An account may go beyond its budget, and no release is open."
 
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import json
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from itertools import repeat
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from epsilons import tally
+from epsilons import frozen, tally
 from epsilons.errors import ArgumentError, LedgerError
 from epsilons.ledger import chain, units
 from epsilons.ledger.store import CHUNK, Row, Store
+from epsilons.release import Entry, Release, Releases
 from epsilons.types import Integers
 
-__all__ = ["Book", "Rule", "charge", "checked_name", "chunks", "tidy"]
+__all__ = ["Book", "Kept", "Rule", "charge", "checked_name", "chunks", "tidy", "written"]
 
 FEW: Final = 4
 """Of how many accounts one must be wanted for all of them to be read."""
@@ -51,6 +54,26 @@ class Rule:
         return ", ".join(told) or "share=1"
 
 
+class Kept(NamedTuple):
+    """A release as it stands in the ledger.
+
+    Attributes:
+        number: by which tables refer to it.
+        name: under which it stands there.
+        question: a hash of all arguments.
+        state: one of `schema.STATES`.
+        rule: how much it asks of everyone.
+        result: what was released; None unless it is settled.
+    """
+
+    number: int
+    name: str
+    question: str
+    state: str
+    rule: Rule
+    result: bytes | None
+
+
 @dataclass(frozen=True, eq=False)
 class Book:
     """A ledger that is open.
@@ -58,12 +81,15 @@ class Book:
     Attributes:
         store: its database.
         neighbours: "replace" or "add-remove", for life.
-        secret: the key of ids, and of what would tell who is a member.
+        secret: the key of ids, and of what would reveal who is a member.
+        due: by the number of a release, what could not be written down because the database
+            failed. It is carried out when the release is asked for again.
     """
 
     store: Store
     neighbours: str
     secret: bytes
+    due: dict[int, Callable[[], object]] = field(default_factory=dict)
 
     @property
     def private(self) -> bool:
@@ -87,13 +113,57 @@ class Book:
                 "takes part, and are shown only to the person they belong to."
             )
 
-    def release(self, name: str) -> Row | None:
-        """A release by its name: number, question, state, at_most, part, whole, result."""
-        return self.store.one(
-            "SELECT number, question, state, at_most, part, whole, result FROM releases "
-            "WHERE name = ?",
-            name,
+    def head(self, event: tuple[int, bytes], *, fresh: bool = False) -> str:
+        """The end of the chain after an event, as it may be published.
+
+        Args:
+            event: its number and its hash.
+            fresh: whether it is another one each time, under add/remove. A release, which always
+                writes an event, has the same head for ever.
+        """
+        if not self.private:
+            return chain.head_of(*event)
+        return chain.keyed_head(self.secret, event[1], secrets.token_hex(16) if fresh else None)
+
+    def is_head(self, head: str, event: tuple[int, bytes]) -> bool:
+        """Whether a head, of this version or an earlier one, was the end of the chain then."""
+        if head == chain.head_of(*event):
+            return True
+        once = head.partition(":")[0]
+        return self.private and head == chain.keyed_head(self.secret, event[1], once)
+
+    def release(self, name: str) -> Kept | None:
+        """A release by its name.
+
+        Blanks around a name do not count. Earlier versions counted them, so a ledger may hold two
+        names that differ in them alone: then the very name that is given goes first.
+        """
+        found = self.store.one(
+            "SELECT number, name, question, state, at_most, part, whole, result FROM releases "
+            "WHERE trim(name) = ? "
+            "ORDER BY CASE name WHEN ? THEN 0 WHEN ? THEN 1 ELSE 2 END, number LIMIT 1",
+            *(name.strip(), name, name.strip()),
         )
+        if found is None:
+            return None
+        number, called, question, state, *rule, result = found
+        return Kept(int(number), called, question, state, Rule(*rule), result)
+
+    def settled(self, kept: Kept) -> Releases:
+        """What was released, with its place in the ledger, within a transaction."""
+        number, hashed = self.store.rows(
+            "SELECT number, hash FROM events WHERE release = ? AND kind = 'settled'", kept.number
+        )[0]
+        found: Releases = frozen.from_plain(json.loads(kept.result or b""))
+
+        def placed(release: Release) -> Release:
+            if release.ledger is None:  # version 0.2.0 stored no place
+                entry = Entry(kept.name, chain.head_of(number, hashed))
+            else:
+                entry = replace(release.ledger, head=self.head((number, hashed)))
+            return replace(release, ledger=entry)
+
+        return replace(found, each=tuple(map(placed, found.each)))
 
     def seal(
         self, kind: str, number: int, at: str, charged: Integers | None = None
@@ -148,12 +218,27 @@ class Book:
         place = who.places(ids)
         return np.column_stack([place, np.concatenate(rows)])[place >= 0]
 
-    def open_rules(self, before: int | None = None) -> list[Rule]:
-        """What releases that are open may ask: all of them, or those opened before another."""
+    def open_claims(self, before: int | None = None) -> list[tuple[str, Rule]]:
+        """Releases that are open, and what each may ask: all, or those opened before another."""
         found = self.store.rows(
-            "SELECT number, at_most, part, whole FROM releases WHERE state = 'open'"
+            "SELECT number, name, at_most, part, whole FROM releases WHERE state = 'open' "
+            "ORDER BY number"
         )
-        return [Rule(*rule) for number, *rule in found if before is None or number < before]
+        return [
+            (name, Rule(*rule))
+            for number, name, *rule in found
+            if before is None or number < before
+        ]
+
+    def held(self, claims: Iterable[tuple[str, Rule]], budgets: Integers) -> Integers:
+        """What open claims hold back from people of these budgets."""
+        return sum((rule.of(budgets) for _, rule in claims), np.zeros_like(budgets))
+
+    def erased(self, ids: Iterable[bytes]) -> int:
+        """How many of these people had an account that was erased."""
+        marks = self.store.rows("SELECT mark FROM accounts WHERE person IS NULL")
+        gone = {mark for (mark,) in marks}
+        return sum(chain.mark(self.secret, who) in gone for who in ids) if gone else 0
 
 
 def charge(store: Store, number: int, accounts: Integers, amounts: Integers) -> Integers:
@@ -177,6 +262,11 @@ def charge(store: Store, number: int, accounts: Integers, amounts: Integers) -> 
         number,
     )
     return pairs
+
+
+def written(releases: Releases) -> bytes:
+    """Releases as bytes, from which `Book.settled` makes the same."""
+    return json.dumps(frozen.to_plain(releases), ensure_ascii=True).encode()
 
 
 def chunks(rows: Integers, *first: Any) -> Iterator[Row]:

@@ -1,8 +1,8 @@
 """The chain of events: each has a hash that covers what it did and the hash of the one before.
 
-Whoever changes, removes or adds a row changes a hash; whoever computes the chain anew changes the
-heads that releases carried out. Under add/remove what an event did is hashed with the ledger's
-secret, since a bare hash of charges would tell who is a member.
+A row that is changed, removed or added changes a hash. A chain that is computed anew does not have
+the heads that releases carried out. Under add/remove all that leaves the ledger is keyed with its
+secret: a bare hash of charges, or a number of events, would reveal who is a member.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Final
 from epsilons.ledger.store import Row, Store
 from epsilons.types import Integers
 
-__all__ = ["START", "Digest", "append", "head_of", "link", "mark", "release_digest"]
+__all__ = ["START", "Digest", "append", "head_of", "keyed_head", "link", "mark", "release_digest"]
 
 START: Final = b"\0" * 32
 """What the first event is chained to."""
@@ -85,8 +85,26 @@ def last_of(store: Store) -> tuple[int, bytes]:
 
 
 def head_of(number: int, hashed: bytes) -> str:
-    """A head as releases carry it."""
+    """A head as releases carry it under replace, and everywhere up to version 0.2.0."""
     return f"{number}:{hashed.hex()}"
+
+
+def keyed_head(secret: bytes, hashed: bytes, once: str | None = None) -> str:
+    """A head as releases carry it under add/remove: without the secret, a random number.
+
+    Args:
+        secret: of the ledger.
+        hashed: the hash of the last event.
+        once: what the head begins with, in hexadecimal. None makes it from the event, and so the
+            same for the same event. Two heads that begin alike are equal if nothing was written
+            in between, which may reveal who is a member: a head that is asked for begins anew.
+    """
+
+    def keyed(purpose: bytes, text: bytes) -> str:
+        return hmac.new(secret, purpose + text + hashed, hashlib.sha256).hexdigest()
+
+    start = keyed(b"once", b"")[:32] if once is None else once
+    return f"{start}:{keyed(b'head', start.encode())}"
 
 
 def release_digest(salt: bytes, release: Row, charges: Iterator[Integers]) -> bytes:

@@ -2,7 +2,8 @@
 
 A budget can be lowered at any time; what is spent stays spent. It is raised by the person's consent
 alone, which is written down. Lowering counts from the next sheet on; a release that is open may
-still charge what it offered before.
+still charge what it offered before. A person who was erased and comes back has the account that
+they had, and that they came back is written down.
 """
 
 from __future__ import annotations
@@ -28,23 +29,23 @@ NEW: Final = -1
 
 @dataclass(frozen=True)
 class Enrolment:
-    """What became of an enrolment; None where that would tell who is a member.
+    """What became of an enrolment; None where that would reveal who is a member.
 
     Attributes:
-        people: how many were handed in.
+        people: how many were given.
         new: how many had no account.
         raised: how many budgets were raised.
         lowered: how many budgets were lowered.
     """
 
-    people: int
+    people: int | None
     new: int | None
     raised: int | None
     lowered: int | None
 
     def __str__(self) -> str:
-        if self.new is None:
-            return f"Enrolled {self.people:,} people."
+        if self.people is None:
+            return "Enrolled."
         return (
             f"Enrolled {self.people:,} people: {self.new:,} new, {self.raised:,} raised, "
             f"{self.lowered:,} lowered."
@@ -62,14 +63,14 @@ def give(
         budgets: one for each, in nano-ε.
         consent: why budgets change: "" if nobody says.
         may_raise: whether budgets may be raised. Those that would be are refused otherwise, or
-            under add/remove stay as they are, since a refusal would tell who is a member.
+            under add/remove stay as they are, since a refusal would reveal who is a member.
 
     Raises:
         LedgerError: under replace, a budget would be raised and may not be.
     """
     store = book.store
     with store.write():
-        known = _known(book, ids)
+        known, back = _known(book, ids)
         place, account, was = known.T
         now = budgets[place]
         if not may_raise:
@@ -84,20 +85,24 @@ def give(
         fresh[place] = False
         added = np.flatnonzero(fresh)
         first = int(store.rows("SELECT coalesce(max(number), 0) FROM accounts")[0][0]) + 1
+        _write(book, back, "", "returned")
         rows = np.column_stack([first + np.arange(len(added)), budgets[added]])
         marks = _insert(book, [ids[at] for at in added.tolist()], rows)
         changed = now != was
         changes = np.column_stack([account[changed], was[changed], now[changed]])
         new = np.column_stack([rows[:, 0], np.full(len(rows), NEW), rows[:, 1]])
         _write(book, np.concatenate([changes, new]), consent, "changed", marks)
-    told = (len(added), int((now > was).sum()), int((now < was).sum()))
-    return Enrolment(len(ids), *((None, None, None) if book.private else told))
+    if book.private:
+        return Enrolment(None, None, None, None)
+    return Enrolment(len(ids), len(added), int((now > was).sum()), int((now < was).sum()))
 
 
-def _known(book: Book, ids: list[bytes]) -> Integers:
-    """Place, account and budget of those who have an account, by account.
+def _known(book: Book, ids: list[bytes]) -> tuple[Integers, Integers]:
+    """Those who have an account, with those who were erased and come back.
 
-    Whoever was erased and comes back has the account that they had.
+    Returns:
+        Place, account and budget, by account; and of those who come back account, budget and the
+        same budget.
     """
     store = book.store
     store.look_up(iter([ids]))
@@ -107,17 +112,18 @@ def _known(book: Book, ids: list[bytes]) -> Integers:
         "FROM wanted JOIN accounts ON accounts.person = wanted.person",
     )
     gone = store.rows("SELECT mark, number, budget FROM accounts WHERE person IS NULL")
+    found = []
     if gone:
         erased = {each: rest for each, *rest in gone}
         others = np.setdiff1d(np.arange(len(ids)), known[:, 0])
-        back = []
         for at in others.tolist():
-            found = erased.get(chain.mark(book.secret, ids[at]))
-            if found is not None:
-                store.run("UPDATE accounts SET person = ? WHERE number = ?", ids[at], found[0])
-                back.append([at, *found])
-        known = np.concatenate([known, np.array(back, dtype=np.int64).reshape(-1, 3)])
-    return known[np.argsort(known[:, 1])]
+            account = erased.get(chain.mark(book.secret, ids[at]))
+            if account is not None:
+                store.run("UPDATE accounts SET person = ? WHERE number = ?", ids[at], account[0])
+                found.append([at, *account])
+    back = np.array(found, dtype=np.int64).reshape(-1, 3)
+    known = np.concatenate([known, back])
+    return known[np.argsort(known[:, 1])], back[:, [1, 2, 2]]
 
 
 def _insert(book: Book, ids: list[bytes], rows: Integers) -> bytearray:
@@ -195,7 +201,7 @@ def erase(book: Book, person: bytes) -> None:
 
     Raises:
         LedgerError: under replace, they have not withdrawn, or have no account. Under add/remove
-            they withdraw by it, since a refusal would tell who is a member.
+            they withdraw by it, since a refusal would reveal who is a member.
     """
     store = book.store
     with store.write():
@@ -209,4 +215,4 @@ def erase(book: Book, person: bytes) -> None:
         if now > spent:
             raise LedgerError("person: only people who withdrew can be erased: ledger.withdraw(…).")
         store.run("UPDATE accounts SET person = NULL WHERE number = ?", number)
-        _write(book, np.array([[number, budget, now]], dtype=np.int64), "erased", "erased")
+        _write(book, np.array([[number, budget, now]], dtype=np.int64), "", "erased")

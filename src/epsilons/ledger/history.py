@@ -11,6 +11,7 @@ from epsilons.errors import FileError
 from epsilons.ledger import chain, units
 from epsilons.ledger.book import Book, Rule
 from epsilons.report import number
+from epsilons.report.screen import wrapped
 
 __all__ = ["Past", "Status", "export", "past", "status", "table_of"]
 
@@ -53,7 +54,7 @@ def past(book: Book) -> tuple[Past, ...]:
             "ORDER BY number"
         )
         heads = {
-            (release, kind): chain.head_of(event, hashed)
+            (release, kind): book.head((event, hashed))
             for event, release, kind, hashed in store.rows(
                 "SELECT number, release, kind, hash FROM events WHERE release IS NOT NULL"
             )
@@ -79,6 +80,15 @@ def past(book: Book) -> tuple[Past, ...]:
         )
         for release, name, state, *rule, opened, closed in rows
     )
+
+
+WAITING: Final = {
+    "open": "Open, and holding back what they may ask of everyone from later releases; "
+    "ledger.abandon(name) gives up what will not be drawn",
+    "drawing": "Paid for, and without an answer until their process stores it; if it has ended, "
+    "ledger.abandon(name) closes them",
+}
+"""What is said about releases in these states."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +131,9 @@ class Status:
             )
         if self.releases:
             lines += ["", table_of(self.releases)]
+        for state, words in WAITING.items():
+            named = [f"{each.name} ({each.claim})" for each in self.releases if each.state == state]
+            lines += [wrapped(f"{words}: {', '.join(named)}.")] if named else []
         return "\n".join([*lines, "", f"Head {self.head}"])
 
 
@@ -141,7 +154,7 @@ def status(book: Book) -> Status:
     releases = past(book)
     with store.read():
         ((created,),) = store.rows("SELECT created FROM ledger")
-        head = chain.head_of(*chain.last_of(store))
+        head = book.head(chain.last_of(store), fresh=True)
         if book.private:
             return Status(book.neighbours, created, head, releases)
         people = store.rows("SELECT count(*) FROM accounts")[0][0]

@@ -27,6 +27,7 @@ from epsilons.ledger.series import People, Series, series
 from epsilons.ledger.sqlite import SQLite
 from epsilons.ledger.statement import Statement, statement_of
 from epsilons.ledger.store import Store
+from epsilons.release import Releases
 from epsilons.statistics import Question
 
 __all__ = ["Ledger"]
@@ -55,8 +56,10 @@ class Ledger:
                 row = store.one("SELECT version, neighbours, secret FROM ledger")
         if row is None or row[0] != VERSION:
             store.close()
-            held = "no ledger" if row is None else "a ledger of another version of epsilons"
-            raise LedgerError(f"where={_shown(where)!r} holds {held}.")
+            held = "no ledger: ep.Ledger.create(where) makes one there."
+            if row is not None:
+                held = "a ledger of another version of epsilons."
+            raise LedgerError(f"where={_shown(where)!r} holds {held}")
         self._book = Book(store, str(row[1]), row[2])
 
     @classmethod
@@ -97,9 +100,12 @@ class Ledger:
 
     @property
     def head(self) -> str:
-        """The end of the chain, as NUMBER:HASH. Keep it elsewhere, and `check` it later."""
+        """The end of the chain. Keep it elsewhere, and `check` it later.
+
+        It is NUMBER:HASH. Under add/remove it is a keyed hash, and another one each time.
+        """
         with self._book.store.read():
-            return chain.head_of(*chain.last_of(self._book.store))
+            return self._book.head(chain.last_of(self._book.store), fresh=True)
 
     def enrol(
         self,
@@ -122,7 +128,8 @@ class Ledger:
             consent: why budgets may be raised, in words that are written down. Lowering needs none.
 
         Returns:
-            How many people are new, and how many budgets were raised and lowered.
+            How many people are new, and how many budgets were raised and lowered; under
+            add/remove nothing of that.
 
         Raises:
             ArgumentError: an argument is invalid (also BudgetError, ColumnError).
@@ -132,8 +139,11 @@ class Ledger:
             StorageError: the database failed: nothing was changed.
         """
         found = tally.enrolled(tally.source(data, separator), person, epsilon)
-        if consent is not None and (not isinstance(consent, str) or not consent.strip()):
-            raise ArgumentError("consent must say in words how people agreed to give more.")
+        if consent is not None and not _is_words(consent):
+            raise ArgumentError(
+                "consent must say in words how people agreed to give more, as text that every "
+                "database can store: without NUL characters and halves of characters."
+            )
         ids = [each for batch in found.people.tagged() for each in batch]
         budgets = units.many_units(found.budgets)
         return enrolment.give(
@@ -202,10 +212,10 @@ class Ledger:
         self._book.refuse_private("budgets")
         rule = _rule(at_most, share)
         with self._book.store.read():
-            held = self._book.open_rules()
+            claims = self._book.open_claims()
             found = self._book.store.integers(2, "SELECT budget, spent FROM accounts")
         budgets, spent = found.T
-        taken = sum((each.of(budgets) for each in held), np.zeros_like(budgets))
+        taken = self._book.held(claims, budgets)
         left = np.minimum(rule.of(budgets), np.maximum(budgets - spent - taken, 0))
         if not left.any():
             raise LedgerError("ledger: nobody has anything left.")
@@ -250,27 +260,57 @@ class Ledger:
         return series(people, asked, called, tolerances)
 
     def abandon(self, name: str) -> None:
-        """Give up a release that was opened and never drawn: it no longer holds anything back.
+        """Give up a release that has no answer.
+
+        If it was never drawn, it no longer holds anything back. If its process ended while it was
+        being drawn, it is closed as failed, and what was offered stays paid. A process that is
+        still drawing it releases nothing then.
 
         Args:
             name: of the release.
 
         Raises:
-            ClaimError: there is no such release, or it is not open.
+            ClaimError: there is no such release, or it is neither open nor being drawn.
             StorageError: the database failed.
         """
         book, at = self._book, made.now()
         with book.store.write():
             found = book.release(checked_name(name))
-            if found is None or found[2] != "open":
-                is_ = "is not in the ledger" if found is None else f"is {found[2]}, not open"
+            if found is None or found.state not in ("open", "drawing"):
+                is_ = "is not in the ledger" if found is None else f"is {found.state}, not open"
                 raise ClaimError(f"name={name!r} {is_}: there is nothing to abandon.")
+            state = "abandoned" if found.state == "open" else "failed"
             book.store.run(
-                "UPDATE releases SET state = 'abandoned', closed = ? WHERE number = ?",
-                *(at, found[0]),
+                "UPDATE releases SET state = ?, closed = ? WHERE number = ?",
+                *(state, at, found.number),
             )
             tidy(book.store)
-            book.seal("abandoned", int(found[0]), at)
+            book.seal(state, found.number, at)
+        book.due.pop(found.number, None)
+
+    def release(self, name: str) -> Releases:
+        """What was released under a name, as it was stored.
+
+        No question is asked, and nothing is charged: so it is there even if this version of
+        epsilons can no longer ask that question.
+
+        Args:
+            name: of a settled release.
+
+        Returns:
+            One release for each question that was asked together: `ledger.release(name)[0]` if it
+            was one.
+
+        Raises:
+            ClaimError: there is no such release, or it has no answer.
+            StorageError: the database failed.
+        """
+        with self._book.store.read():
+            found = self._book.release(checked_name(name))
+            if found is None or found.state != "settled":
+                is_ = "is not in the ledger" if found is None else f"is {found.state}"
+                raise ClaimError(f"name={name!r} {is_}: there is no answer under this name.")
+            return self._book.settled(found)
 
     def account(self, person: Any) -> Statement:
         """What one person gave, and what became of it: for that person.
@@ -341,6 +381,17 @@ def _store(where: Any, *, fresh: bool) -> Store:
             "where must be the path of a file, or an address such as postgresql://…/database."
         )
     return SQLite(Path(os.path.expanduser(os.fspath(where))), fresh=fresh)
+
+
+def _is_words(consent: Any) -> bool:
+    """Whether this is text that every database can store."""
+    if not isinstance(consent, str) or not consent.strip() or "\0" in consent:
+        return False
+    try:
+        consent.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _shown(where: Any) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from epsilons.errors import LedgerError, MissingExtraError
+from epsilons.errors import ColumnError, EpsilonsError, LedgerError, MissingExtraError
 from epsilons.ledger.schema import TABLES
 from epsilons.ledger.store import PATIENCE, Row, Store
 
@@ -17,7 +18,10 @@ __all__ = ["PostgreSQL", "is_address"]
 ADDRESSES: Final = ("postgresql://", "postgres://")
 
 OLDEST: Final = 150_000
-"""The oldest server, as it tells its version."""
+"""The oldest server, as it numbers its versions."""
+
+MAKING: Final = 1_702_064_485
+"""The first half of the key of the lock under which a ledger is made."""
 
 
 def is_address(where: object) -> bool:
@@ -26,27 +30,37 @@ def is_address(where: object) -> bool:
 
 
 class PostgreSQL(Store):
-    """A database on a server. A commit is on its disk before it is one: synchronous_commit=on.
+    """A database on a server. A commit is on its disk before it is one.
 
     Args:
         address: as libpq takes it; its search_path says in which schema the tables are.
 
     Raises:
         MissingExtraError: the extra `postgres` is not installed.
-        LedgerError: the server is older than PostgreSQL 15.
+        LedgerError: the server is older than PostgreSQL 15, or does not write to its disk.
         StorageError: it cannot be reached.
     """
 
     def __init__(self, address: str) -> None:
+        super().__init__()
         self._address = address
-        self._streams = 0
-        self._connection = self._told(self._connected)
-        if self._connection.info.server_version < OLDEST:
-            self.close()
-            raise LedgerError("where: a ledger needs PostgreSQL 15 or newer.")
+        self._streams = itertools.count()
+        with self.read():
+            pass
 
     def _connected(self) -> psycopg.Connection[Any]:
         connection: psycopg.Connection[Any] = _driver().connect(self._address, autocommit=True)
+        refused = None
+        if connection.info.server_version < OLDEST:
+            refused = "a ledger needs PostgreSQL 15 or newer."
+        elif connection.execute("SHOW fsync").fetchall() != [("on",)]:
+            refused = (
+                "the server runs with fsync=off, so a power failure could undo charges whose "
+                "answers are out. Set fsync=on there."
+            )
+        if refused is not None:
+            connection.close()
+            raise LedgerError(f"where: {refused}")
         connection.execute("SET synchronous_commit = on")
         connection.execute(f"SET lock_timeout = '{PATIENCE:.0f}s'")
         return connection
@@ -59,23 +73,23 @@ class PostgreSQL(Store):
 
     def has_tables(self) -> bool:
         """Whether the schema of this connection holds a ledger."""
-        return self.rows("SELECT to_regclass('ledger')")[0][0] is not None
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._connection.close()
+        # A look at the rows of the catalog: names that were not there a moment ago are cached.
+        sql = "SELECT count(*) FROM pg_class WHERE relname = 'ledger' AND pg_table_is_visible(oid)"
+        return bool(self.rows(sql)[0][0])
 
     def _begin(self, *, write: bool) -> None:
-        if self._connection.closed:
-            self._connection = self._connected()
         connection = self._connection
         if not write:
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
             return
         connection.execute("BEGIN")
         if connection.execute("SELECT to_regclass('ledger')").fetchall()[0][0] is not None:
-            # One row stands for the ledger: whoever holds it writes alone.
+            # One row stands for the ledger: the transaction that holds it writes alone.
             connection.execute("SELECT one FROM ledger FOR UPDATE")
+        else:
+            # There is no row yet: of those who make a ledger here, one goes first.
+            schema = "coalesce(current_schema(), '')"
+            connection.execute(f"SELECT pg_advisory_xact_lock({MAKING}, hashtext({schema}))")
 
     def _end(self, word: str) -> None:
         self._connection.execute(word)
@@ -86,8 +100,7 @@ class PostgreSQL(Store):
 
     def _stream(self, sql: str, values: Row) -> Any:
         text: Any = sql.replace("?", "%s")
-        self._streams += 1
-        cursor = self._connection.cursor(name=f"stream {self._streams}")
+        cursor = self._connection.cursor(name=f"stream {next(self._streams)}")
         return cursor.execute(text, values or None)
 
     def _many(self, table: str, columns: tuple[str, ...], rows: Iterable[Row]) -> None:
@@ -104,9 +117,21 @@ class PostgreSQL(Store):
         )
         self._connection.execute("DELETE FROM wanted")
 
-    def _says(self) -> tuple[type[Exception], type[Exception]]:
-        psycopg = _driver()
-        return psycopg.IntegrityError, psycopg.Error
+    def _is_lost(self, connection: psycopg.Connection[Any]) -> bool:
+        return connection.closed
+
+    def _failures(self) -> type[Exception]:
+        failures: type[Exception] = _driver().Error
+        return failures
+
+    def _meant(self, problem: Exception) -> EpsilonsError | None:
+        errors = _driver().errors
+        if isinstance(problem, errors.ProgramLimitExceeded):
+            return ColumnError(
+                "person: an id is too long for PostgreSQL, which indexes some 2,600 bytes of "
+                "text. Use shorter ids. Nothing was changed."
+            )
+        return self._overdrawn() if isinstance(problem, errors.CheckViolation) else None
 
 
 def _driver() -> Any:

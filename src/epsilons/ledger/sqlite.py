@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from epsilons.errors import LedgerError
+from epsilons.errors import EpsilonsError, LedgerError
 from epsilons.ledger.schema import TABLES
 from epsilons.ledger.store import PATIENCE, Row, Store
 
@@ -18,19 +18,29 @@ CACHE: Final = 200_000
 """Kibibytes of the file that are held in memory."""
 
 
+THERE: Final = "already exists: open it with ep.Ledger(where), or begin in a new file."
+
+CLEAN: Final = 1
+"""The user_version of files in which nothing that was erased can be read: older ones have 0."""
+
+
 class SQLite(Store):
-    """One file. A commit is on the disk before it is one: synchronous=FULL.
+    """One file. A commit is on the disk before it is one, and what is deleted is overwritten.
+
+    `synchronous=EXTRA` also syncs the folder after the journal was removed from it: a commit is
+    that removal. There is no write-ahead log: its files would keep what was erased.
 
     Args:
         path: of the file.
         fresh: whether it is to be made.
 
     Raises:
-        LedgerError: the file is not there, or is there already.
+        LedgerError: the file is not there, or something else is there already.
         StorageError: it cannot be opened.
     """
 
     def __init__(self, path: Path, *, fresh: bool) -> None:
+        super().__init__()
         if fresh:
             _make(path)
         elif not path.is_file():
@@ -39,8 +49,9 @@ class SQLite(Store):
                 "ledger."
             )
         self._path = path
-        self._closed = False
-        self._connection = self._told(self._connected)
+        self._clean = False
+        with self.read():
+            pass
 
     def _connected(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -48,33 +59,50 @@ class SQLite(Store):
             uri=True,
             timeout=PATIENCE,
             isolation_level=None,
+            check_same_thread=False,  # one thread at a time uses it
         )
-        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA synchronous = EXTRA")
+        connection.execute("PRAGMA secure_delete = ON")
         connection.execute(f"PRAGMA cache_size = -{CACHE}")
         return connection
 
     def make(self) -> None:
-        """Make the tables."""
+        """Make the tables.
+
+        Raises:
+            LedgerError: the file holds something else.
+        """
+        if self.rows("SELECT count(*) FROM sqlite_master")[0][0]:
+            raise LedgerError(f"where={str(self._path)!r} {THERE}")
         words = {"integer": "INTEGER", "bytes": "BLOB", "strict": "STRICT"}
         words["clustered"] = "WITHOUT ROWID, STRICT"
         for table in TABLES:
             self.run(table.format(**words))
+        self.run(f"PRAGMA user_version = {CLEAN}")
 
     def has_tables(self) -> bool:
         """Whether this is the file of a ledger."""
         sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'ledger'"
         return bool(self.rows(sql)[0][0])
 
-    def close(self) -> None:
-        """Close the file."""
-        self._connection.close()
-        self._closed = True
-
     def _begin(self, *, write: bool) -> None:
-        if self._closed:
-            self._connection = self._connected()
-            self._closed = False
-        self._connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+        connection = self._connection
+        if write and not self._clean:
+            self._wipe(connection)
+        connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+
+    def _wipe(self, connection: sqlite3.Connection) -> None:
+        """Overwrite what earlier versions erased and may have left readable in the file."""
+        ((version,),) = connection.execute("PRAGMA user_version").fetchall()
+        ((tables,),) = connection.execute(
+            "SELECT count(*) FROM sqlite_master WHERE type = 'table' "
+            "AND name IN ('ledger', 'accounts', 'releases', 'charges', 'changes', 'events')"
+        ).fetchall()
+        if version < CLEAN and tables == len(TABLES) - 1:
+            if connection.execute("SELECT 1 FROM events WHERE kind = 'erased' LIMIT 1").fetchone():
+                connection.execute("VACUUM")
+            connection.execute(f"PRAGMA user_version = {CLEAN}")
+        self._clean = True
 
     def _end(self, word: str) -> None:
         if self._connection.in_transaction:
@@ -94,22 +122,49 @@ class SQLite(Store):
         )
         self._connection.execute("DELETE FROM wanted")
 
-    def _says(self) -> tuple[type[Exception], type[Exception]]:
-        return sqlite3.IntegrityError, sqlite3.Error
+    def _is_lost(self, connection: Any) -> bool:
+        del connection  # a file is never far away
+        return False
+
+    def _failures(self) -> type[Exception]:
+        return sqlite3.Error
+
+    def _meant(self, problem: Exception) -> EpsilonsError | None:
+        name = getattr(problem, "sqlite_errorname", "")
+        if name == "SQLITE_NOTADB":
+            return LedgerError(f"where={str(self._path)!r} is a file of another kind: no ledger.")
+        return self._overdrawn() if name == "SQLITE_CONSTRAINT_CHECK" else None
 
 
 def _make(path: Path) -> None:
     """Make a new file that its owner alone may read: a ledger is as secret as the data.
 
+    A file that is there is taken as it is: an empty one may be all that an interrupted attempt
+    left, and `make` refuses any other. The folder is synced, so that the file outlasts a power
+    failure.
+
     Raises:
-        LedgerError: there is one already, or it cannot be made.
+        LedgerError: it cannot be made.
     """
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:
-        problem = "already exists: open it with ep.Ledger(where), or begin in a new file."
+        if not path.is_file():
+            raise LedgerError(f"where={str(path)!r} {THERE}") from None
+        if path.stat().st_size == 0:
+            path.chmod(0o600)
     except OSError:
-        problem = "cannot be created: does its folder exist, and is it writable?"
-    else:
-        return
-    raise LedgerError(f"where={str(path)!r} {problem}")
+        raise LedgerError(
+            f"where={str(path)!r} cannot be created: does its folder exist, and is it writable?"
+        ) from None
+    _sync(path.absolute().parent)
+
+
+def _sync(folder: Path) -> None:
+    """Wait until the entries of a folder are on the disk, where a system can say so."""
+    if hasattr(os, "O_DIRECTORY"):
+        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)

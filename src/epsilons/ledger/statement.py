@@ -118,6 +118,9 @@ class Statement:
         ]
 
 
+KINDS: Final = {"erased": "erased", "returned": "came back"}
+"""Events of one person, in words."""
+
 HEADS: Final = ("when (UTC)", "what", "spent", "gives")
 
 
@@ -150,7 +153,8 @@ def statement_of(book: Book, person: Any) -> Statement:
             number,
         )
         changes = store.rows(
-            "SELECT events.number, events.at, changes.was, changes.now, changes.consent "
+            "SELECT events.number, events.at, events.kind, changes.was, changes.now, "
+            "changes.consent "
             "FROM events JOIN changes ON changes.event = events.number "
             "WHERE events.release IS NULL AND changes.account = ?",
             number,
@@ -160,8 +164,8 @@ def statement_of(book: Book, person: Any) -> Statement:
         for event, at, name, state, amount in charges
     ]
     lines += [
-        (event, Line(at, _change(was, now, consent), 0.0, units.as_float(now)))
-        for event, at, was, now, consent in changes
+        (event, Line(at, _change(kind, was, now, consent), 0.0, units.as_float(now)))
+        for event, at, kind, was, now, consent in changes
     ]
     ordered = tuple(line for _, line in sorted(lines, key=lambda pair: pair[0]))
     left = budget if budget >= units.PUBLIC else max(budget - spent, 0)
@@ -173,9 +177,11 @@ def _release(name: str, state: str) -> str:
     return name if state == "settled" else f"{name} ({state})"
 
 
-def _change(was: int, now: int, consent: str) -> str:
-    if consent in ("withdrawn", "erased"):
-        return consent
+def _change(kind: str, was: int, now: int, consent: str) -> str:
+    if kind in KINDS:
+        return KINDS[kind]
     if was < 0:
         return "enrolled"
-    return f"raised: {consent}" if now > was else "lowered"
+    if now > was:
+        return f"raised: {consent}"
+    return "withdrawn" if now == 0 and consent == "withdrawn" else "lowered"

@@ -1,20 +1,25 @@
 """What a ledger asks of a database: transactions, statements, rows, and many rows at once.
 
-One protocol for all of them. A write is a transaction that no other write of the same ledger runs
-beside; a read sees one moment. Whatever a database says when it fails may show an id or a balance:
-it is caught here and never passed on.
+One protocol for all of them. A write is a transaction that excludes every other write of the same
+ledger; a read sees one moment. A transaction belongs to the thread that began it, and has a
+connection to itself until it ends. A forked process opens connections of its own. What a database
+says when it fails may show an id or a balance: it is caught here and never passed on.
 """
 
 from __future__ import annotations
 
+import os
+import threading
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final, TypeAlias, TypeVar
+from weakref import WeakSet
 
 import numpy as np
 
-from epsilons.errors import PrivacyError, StorageError
+from epsilons.errors import EpsilonsError, LedgerError, PrivacyError, StorageError
 from epsilons.types import Integers
 
 __all__ = ["Row", "Store"]
@@ -29,15 +34,23 @@ PATIENCE: Final = 60.0
 CHUNK: Final = 50_000
 """Rows that are taken at a time."""
 
+KEPT: Final = 4
+"""Connections that are kept open while no transaction uses them."""
+
 
 class Store(ABC):
-    """A database that holds one ledger.
+    """A database that holds one ledger. Threads may share it.
 
     Attributes:
-        watch: told before and after every step, by tests that kill at each.
+        watch: called before and after every step, by tests that kill at each.
     """
 
     watch: Callable[[str], None] = staticmethod(lambda _: None)
+
+    def __init__(self) -> None:
+        self._idle: deque[Any] = deque()
+        self._own = threading.local()
+        _STORES.add(self)
 
     @abstractmethod
     def make(self) -> None:
@@ -48,16 +61,20 @@ class Store(ABC):
         """Whether there are tables of a ledger."""
 
     @abstractmethod
-    def close(self) -> None:
-        """Let go of the database."""
+    def _connected(self) -> Any:
+        """Open a connection."""
 
     @abstractmethod
     def _begin(self, *, write: bool) -> None:
-        """Begin a transaction: the one place at which a lost database is opened again."""
+        """Begin a transaction."""
 
     @abstractmethod
     def _end(self, word: str) -> None:
         """COMMIT or ROLLBACK."""
+
+    @abstractmethod
+    def _is_lost(self, connection: Any) -> bool:
+        """Whether a connection can be used no more."""
 
     @abstractmethod
     def _execute(self, sql: str, values: Row) -> Any:
@@ -76,21 +93,47 @@ class Store(ABC):
         """Make the temporary table of this connection that ids are looked up from, and empty it."""
 
     @abstractmethod
-    def _says(self) -> tuple[type[Exception], type[Exception]]:
-        """What the database raises where a row breaks a rule, and wherever it fails."""
+    def _failures(self) -> type[Exception]:
+        """What the database raises wherever it fails."""
+
+    @abstractmethod
+    def _meant(self, problem: Exception) -> EpsilonsError | None:
+        """What a failure means, if it is more than that the database failed."""
+
+    @property
+    def _connection(self) -> Any:
+        """The connection of this thread's transaction.
+
+        Raises:
+            LedgerError: this thread is in none.
+        """
+        found = getattr(self._own, "connection", None)
+        if found is None:
+            raise LedgerError("The ledger was used outside of a transaction of this thread.")
+        return found
+
+    def close(self) -> None:
+        """Close all connections that no transaction uses; the next transaction opens one again."""
+        with _GATE:
+            while self._idle:
+                self._idle.pop().close()
+
+    def forked(self) -> None:
+        """In a forked process: leave alone what belongs to the process that forked."""
+        _INHERITED.extend([*self._idle, getattr(self._own, "connection", None)])
+        self._idle.clear()
+        self._own.connection = None
 
     def _told(self, run: Callable[[], T]) -> T:
-        """Run, and catch what the database says: `_lost` and `_broken` are raised instead.
+        """Run, and catch what the database says: what `_meant` or `_lost` makes of it is raised.
 
-        They have neither a cause nor a context.
+        It has neither a cause nor a context.
         """
-        broken, failed = self._says()
+        failures = self._failures()
         try:
             return run()
-        except broken:
-            failure: Exception = self._broken()
-        except failed as problem:
-            failure = self._lost(problem)
+        except failures as problem:
+            failure = self._meant(problem) or self._lost(problem)
         # Out here, so that what the database said is neither its cause nor its context.
         raise failure
 
@@ -104,24 +147,55 @@ class Store(ABC):
 
     @contextmanager
     def _transaction(self, *, write: bool) -> Iterator[None]:
-        self._step("begin", lambda: self._begin(write=write))
-        try:
-            yield
-        except BaseException:
-            self._give_up()
-            raise
-        try:
-            self._step("commit" if write else "end", lambda: self._end("COMMIT"))
-        except BaseException:
-            self._give_up()
-            raise
+        if getattr(self._own, "connection", None) is not None:
+            raise LedgerError("A transaction of the ledger was begun within another one.")
+        with _GATE:
+            try:
+                self._step("begin", lambda: self._take(write=write))
+                yield
+                self._step("commit" if write else "end", lambda: self._end("COMMIT"))
+            except BaseException:
+                self._give_up()
+                raise
+            finally:
+                self._put_back()
+
+    def _take(self, *, write: bool) -> None:
+        """Begin a transaction of this thread: on a connection that nobody uses, or on a new one."""
+        while True:
+            try:
+                idle = self._idle.pop()
+            except IndexError:
+                idle = None
+            self._own.connection = connection = self._connected() if idle is None else idle
+            try:
+                return self._begin(write=write)
+            except BaseException:
+                self._own.connection = None
+                if idle is None or not self._is_lost(connection):
+                    connection.close()
+                    raise
+                # It was lost while nobody used it: nothing was done on it, and another may do.
 
     def _give_up(self) -> None:
         """Undo what a transaction did; a database that is gone undoes it by itself."""
+        if getattr(self._own, "connection", None) is None:
+            return  # it never began, or it belongs to the process that forked
         try:
             self._told(lambda: self._end("ROLLBACK"))
         except StorageError:
-            self.close()
+            self._connection.close()
+            self._own.connection = None
+
+    def _put_back(self) -> None:
+        """Keep the connection of a transaction that ended, for others."""
+        connection, self._own.connection = getattr(self._own, "connection", None), None
+        if connection is None:
+            return
+        if len(self._idle) < KEPT and not self._is_lost(connection):
+            self._idle.append(connection)
+        else:
+            connection.close()
 
     def _step(self, name: str, run: Callable[[], Any]) -> Any:
         self.watch(f"before {name}")
@@ -178,8 +252,70 @@ class Store(ABC):
         )
 
     @staticmethod
-    def _broken() -> PrivacyError:
+    def _overdrawn() -> PrivacyError:
         return PrivacyError(
             "The ledger refused a charge, because an account would be overdrawn. Nothing was "
             "drawn. Run ledger.check()."
         )
+
+
+class _Gate:
+    """Lets transactions pass at once, and forks only while no other thread is in one.
+
+    The library of a database keeps locks in the memory of its process. If that memory is copied in
+    the middle of a transaction, the copy waits for locks that nobody will ever release.
+    """
+
+    def __init__(self) -> None:
+        self._free = threading.Condition()
+        self._inside = 0
+        self._forking = False
+        self._own = threading.local()
+
+    def __enter__(self) -> None:
+        mine = getattr(self._own, "inside", 0)
+        with self._free:
+            if not mine:
+                self._free.wait_for(lambda: not self._forking, PATIENCE)
+            self._inside += 1
+        self._own.inside = mine + 1
+
+    def __exit__(self, *_: object) -> None:
+        self._own.inside -= 1
+        with self._free:
+            self._inside -= 1
+            self._free.notify_all()
+
+    def before_fork(self) -> None:
+        """Wait until no other thread is in a transaction, and keep all of them out."""
+        mine = getattr(self._own, "inside", 0)
+        self._free.acquire()
+        self._forking = True
+        self._free.wait_for(lambda: self._inside == mine, PATIENCE)
+
+    def after_fork(self) -> None:
+        """In the process that forked: let transactions pass again."""
+        self._forking = False
+        self._free.notify_all()
+        self._free.release()
+
+    def forked(self) -> None:
+        """In the process that was forked: begin anew, with the one thread that there is."""
+        self._free = threading.Condition()
+        self._forking = False
+        self._inside = getattr(self._own, "inside", 0)
+        for store in list(_STORES):
+            store.forked()
+
+
+_STORES: Final[WeakSet[Store]] = WeakSet()
+"""The databases that are open in this process."""
+
+_INHERITED: Final[list[Any]] = []
+"""Connections of the process that forked. They are never used here, and never closed."""
+
+_GATE: Final = _Gate()
+
+os.register_at_fork(
+    before=_GATE.before_fork, after_in_parent=_GATE.after_fork, after_in_child=_GATE.forked
+)

@@ -59,7 +59,7 @@ def exact(number: Any) -> Fraction | float:
 
 
 def units(budget: Any) -> int:
-    """A budget in nano-ε, rounded down; ∞, and what is beyond all that is offered, is public.
+    """A budget in nano-ε, rounded down; ∞ is public, and what is above `MOST` counts as that.
 
     Raises:
         BudgetError: it is negative, NaN, or no number.
@@ -72,8 +72,7 @@ def units(budget: Any) -> int:
     given = exact(budget)
     if isinstance(given, float):
         return PUBLIC
-    down = math.floor(given * ONE)
-    return PUBLIC if down > MOST else down
+    return min(math.floor(given * ONE), MOST)
 
 
 def many_units(budgets: npt.NDArray[Any]) -> Integers:

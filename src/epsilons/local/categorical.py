@@ -41,7 +41,7 @@ _WORK = 1 << 20
 """Signs or coins that are worked on together."""
 
 
-@storable
+@storable("local.Frequencies")
 @dataclass(frozen=True, eq=False)
 class Frequencies(Randomizer):
     """A category from each person, at their own budget; all shares are estimated.

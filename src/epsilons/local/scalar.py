@@ -46,7 +46,7 @@ _ENOUGH: Final = 1e8
 """Noise at this budget is a hundredth of a step of the grid: ∞ is counted like it."""
 
 
-@storable
+@storable("local.Bit")
 @dataclass(frozen=True)
 class Bit(Randomizer):
     """Yes or no from each person, at their own budget; the share of yes is estimated.
@@ -127,7 +127,7 @@ class Bit(Randomizer):
         return _estimated(state, "share", (0.0, 1.0), self._margin(state.sums, state.n), treats)
 
 
-@storable
+@storable("local.Mean")
 @dataclass(frozen=True)
 class Mean(Randomizer):
     """A number from each person on a known range, at their own budget.

@@ -39,7 +39,7 @@ _WORK = 1 << 18
 """Numbers of directions that are worked on together."""
 
 
-@storable
+@storable("local.Vector")
 @dataclass(frozen=True)
 class Vector(Randomizer):
     """A vector from each person in an ℓ2 ball, at their own budget.

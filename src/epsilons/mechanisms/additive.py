@@ -38,7 +38,7 @@ COARSE_BITS = 16
 """The bits that the largest weight has at the least where there are many cells."""
 
 
-@storable
+@storable("mechanisms.Additive")
 @dataclass(frozen=True, eq=False)
 class Additive:
     """A weighted integer sum plus integer noise.
@@ -168,7 +168,7 @@ class Additive:
         return sum(k * n for k, n in people)
 
 
-@storable
+@storable("mechanisms.Sampled")
 @dataclass(frozen=True, eq=False)
 class Sampled(Additive):
     """People are kept by a coin of their own, then one weight serves all who stay.

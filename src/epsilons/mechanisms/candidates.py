@@ -59,7 +59,7 @@ _ZERO = _UNIT // _NEAR**2 * line.CELLS
 """The bucket of 0 weighs as much as the octave of 1."""
 
 
-@storable
+@storable("mechanisms.TheLine")
 @dataclass(frozen=True)
 class TheLine:
     """Every bucket of the float64 line, by its index in `tally.line`."""
@@ -100,7 +100,7 @@ def _find(weight: int) -> int:
     return octave * line.CELLS + (weight - int(_OCTAVES[octave])) // int(_CELL[octave]) + 1
 
 
-@storable
+@storable("mechanisms.CellsOf")
 @dataclass(frozen=True)
 class CellsOf:
     """The cells of a window, all alike."""
@@ -126,7 +126,7 @@ class CellsOf:
         return weight
 
 
-@storable
+@storable("mechanisms.Listed")
 @dataclass(frozen=True, eq=False)
 class Listed:
     """A short list of candidates.

@@ -21,7 +21,7 @@ from epsilons.tally import CellTally
 from epsilons.types import Floats, Integers, freeze
 
 
-@storable
+@storable("mechanisms.CellSums")
 @dataclass(frozen=True, eq=False)
 class CellSums:
     """Weighted integer counts by cell, each plus integer noise of its own.

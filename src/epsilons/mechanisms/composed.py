@@ -13,7 +13,7 @@ from epsilons.frozen import storable
 from epsilons.types import Floats
 
 
-@storable
+@storable("mechanisms.Composed")
 @dataclass(frozen=True, eq=False)
 class Composed:
     """The stages of a release, each chosen from public facts and what the earlier ones drew.

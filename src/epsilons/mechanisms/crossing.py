@@ -14,7 +14,7 @@ from epsilons.types import Integers
 __all__ = ["Crossing"]
 
 
-@storable
+@storable("mechanisms.Crossing")
 @dataclass(frozen=True)
 class Crossing:
     """The index of the first query that, with noise, is above a threshold with noise.

@@ -36,7 +36,7 @@ _CONSTANT = 8.0
 _LIMIT = 2.0**1020
 
 
-@storable
+@storable("mechanisms.Diffused")
 @dataclass(frozen=True, eq=False)
 class Diffused:
     """Five frozen stages on people who were kept by coins.

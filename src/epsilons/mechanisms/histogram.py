@@ -154,7 +154,7 @@ class Table(ABC):
         return np.asarray(counts.astype(object) * (weight * self.reach))
 
 
-@storable
+@storable("mechanisms.Histogram")
 @dataclass(frozen=True, eq=False)
 class Histogram(Table):
     """Weighted integer counts by cell, each plus integer noise of its own.
@@ -185,7 +185,7 @@ class Histogram(Table):
         return noisy_cells(self.law, source, self.cells, size, total)
 
 
-@storable
+@storable("mechanisms.ClosedHistogram")
 @dataclass(frozen=True, eq=False)
 class ClosedHistogram(Table):
     """Weighted integer counts by cell, plus integer noise that sums to zero over the cells.

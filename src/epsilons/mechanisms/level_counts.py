@@ -35,7 +35,7 @@ _DOUBTS: Final = ((0.0, 0.9), (3.0, 0.09), (6.0, 0.009), (10.0, 0.001))
 _BITS: Final = 40
 
 
-@storable
+@storable("mechanisms.LevelCounts")
 @dataclass(frozen=True, eq=False)
 class LevelCounts:
     """The number of people in each cell of the ladder, plus noise that fits their budgets.

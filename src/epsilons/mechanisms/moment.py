@@ -18,7 +18,7 @@ from epsilons.risk import Weighing
 from epsilons.types import Floats, Integers, freeze
 
 
-@storable
+@storable("mechanisms.SumAndSquares")
 @dataclass(frozen=True, eq=False)
 class SumAndSquares:
     """A weighted sum of integers, and of their squares around the middle, each with its own noise.

@@ -16,7 +16,7 @@ from epsilons.noise import Source
 from epsilons.types import Floats, Integers
 
 
-@storable
+@storable("mechanisms.Parallel")
 @dataclass(frozen=True, eq=False)
 class Parallel:
     """A weighted sum for each group, each with its own weights and its own noise.

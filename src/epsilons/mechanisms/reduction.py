@@ -16,7 +16,7 @@ from epsilons.types import Floats, Integers
 __all__ = ["Reduced", "Seats"]
 
 
-@storable
+@storable("mechanisms.Reduced")
 @dataclass(frozen=True, eq=False)
 class Reduced:
     """Counts of octaves of budgets, and a mechanism for public budgets on as many slots.

@@ -38,7 +38,7 @@ def spread_of(neighbours: str, odds: tuple[int, int]) -> int:
     return 2 * (left + right) if neighbours == "replace" else 2 * max(left, right)
 
 
-@storable
+@storable("mechanisms.Selection")
 @dataclass(frozen=True, eq=False)
 class Selection:
     """One candidate, likelier the nearer it is to a weighted quantile of the people.

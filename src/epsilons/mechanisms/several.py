@@ -30,7 +30,7 @@ _BITS = 45
 """The bits of the largest weight."""
 
 
-@storable
+@storable("mechanisms.SeveralSums")
 @dataclass(frozen=True, eq=False)
 class SeveralSums:
     """Weighted integer sums of the same people, with the same weights, plus noise of the cube.

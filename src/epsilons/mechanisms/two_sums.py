@@ -20,7 +20,7 @@ from epsilons.tally import Tally
 from epsilons.types import Floats, Integers, freeze
 
 
-@storable
+@storable("mechanisms.TwoSums")
 @dataclass(frozen=True, eq=False)
 class TwoSums:
     """Two combinations of a weighted sum and a weighted count, plus noise for both.

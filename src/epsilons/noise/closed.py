@@ -34,7 +34,7 @@ HALF: Final = LIMIT / 2
 """What positive cells may sum to where int64 is used."""
 
 
-@storable
+@storable("noise.Closed")
 @dataclass(frozen=True, init=False)
 class Closed(VectorLaw):
     """Tables of integers that sum to zero, each the less likely the larger its entries are.

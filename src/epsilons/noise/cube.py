@@ -33,7 +33,7 @@ QUARTER: Final = LIMIT / 4
 """Half the side of the largest cube for which int64 is used."""
 
 
-@storable
+@storable("noise.Cube")
 @dataclass(frozen=True, init=False)
 class Cube(VectorLaw):
     """Vectors of integers, each the less likely the larger its largest entry is.

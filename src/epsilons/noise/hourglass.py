@@ -30,7 +30,7 @@ from epsilons.noise.stairs import (
 )
 
 
-@storable
+@storable("noise.Hourglass")
 @dataclass(frozen=True, init=False)
 class Hourglass(Stairs, PairLaw):
     """The hourglass law on pairs (x, y) of integers whose sum is a multiple of `steps`.

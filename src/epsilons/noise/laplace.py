@@ -63,7 +63,7 @@ class _Scaled(Law):
         """Draw as many as some candidates give."""
 
 
-@storable
+@storable("noise.Geometric")
 @dataclass(frozen=True, init=False)
 class Geometric(_Scaled):
     """The geometric law on 0, 1, 2, ...
@@ -133,7 +133,7 @@ class Geometric(_Scaled):
         return count_candidates(source, self.scale.numerator, self.scale.denominator, candidates)
 
 
-@storable
+@storable("noise.DiscreteLaplace")
 @dataclass(frozen=True, init=False)
 class DiscreteLaplace(_Scaled):
     """The discrete Laplace law on all integers, also called the two-sided geometric.
@@ -213,7 +213,7 @@ class DiscreteLaplace(_Scaled):
         return kept
 
 
-@storable
+@storable("noise.PointMass")
 @dataclass(frozen=True)
 class PointMass(Law):
     """No noise: always 0. For a release in which everybody is public.

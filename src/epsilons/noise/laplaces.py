@@ -16,7 +16,7 @@ from epsilons.noise.pieces import Pieces
 from epsilons.noise.source import Source
 
 
-@storable
+@storable("noise.Laplaces")
 @dataclass(frozen=True, init=False)
 class Laplaces(PairLaw):
     """Independent discrete Laplace laws of one scale.

@@ -25,7 +25,7 @@ from epsilons.noise.stairs import Stairs, fallen, log_one_plus, odds, power_sum,
 from epsilons.noise.uniform import below, below_many
 
 
-@storable
+@storable("noise.Staircase")
 @dataclass(frozen=True, init=False)
 class Staircase(Stairs, Law):
     """The staircase law: constant on stairs of `steps` integers, the first of them `inner` wide.

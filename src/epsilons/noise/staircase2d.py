@@ -23,7 +23,7 @@ from epsilons.noise.stairs import Stairs, fallen, log_one_plus, odds, power_sum,
 from epsilons.noise.uniform import below, below_many
 
 
-@storable
+@storable("noise.Staircase2D")
 @dataclass(frozen=True, init=False)
 class Staircase2D(Stairs, PairLaw):
     """The staircase law for two numbers that move by at most one unit together.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from epsilons.release.release import Release
     from epsilons.release.releases import Releases
     from epsilons.release.sides import Side
-    from epsilons.release.spending import AllOfIt, ByLevel, Expected, Spending, Spent, shown_levels
+    from epsilons.release.spending import AllOfIt, ByLevel, Expected, Spending, Spent
 else:
     __getattr__, __dir__ = names(
         __name__,
@@ -59,7 +59,6 @@ else:
                 "Expected",
                 "Spending",
                 "Spent",
-                "shown_levels",
             ),
         },
     )
@@ -89,5 +88,4 @@ __all__ = [
     "Spent",
     "Variance",
     "Vector",
-    "shown_levels",
 ]

@@ -12,7 +12,7 @@ from epsilons.risk.assumptions import Assumption
 from epsilons.risk.margins import Margin
 
 
-@storable
+@storable("release.Counting")
 @dataclass(frozen=True)
 class Counting(Margin):
     """The margin of a noisy number: nothing but its noise."""
@@ -25,7 +25,7 @@ class Counting(Margin):
         return assumption.anything
 
 
-@storable
+@storable("release.Count")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Count(Estimate):
     """How many people there are.

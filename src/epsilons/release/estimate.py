@@ -24,7 +24,7 @@ _ENDS: Final = ("from", "to")
 """What the ends of a bin are called in a table."""
 
 
-@storable
+@storable("release.Scalar")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Scalar(Reportable):
     """One number.
@@ -114,7 +114,7 @@ class Scalar(Reportable):
         return {"sigma": self.sigma, "centre": self.margin.picture.centre}
 
 
-@storable
+@storable("release.Cells")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Cells(Reportable):
     """The share of people in each category.
@@ -181,7 +181,7 @@ class Cells(Reportable):
         return {**names, "share": self.value, **ends}
 
 
-@storable
+@storable("release.Vector")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Vector(Reportable):
     """The mean of vectors in a ball.

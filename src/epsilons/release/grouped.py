@@ -112,7 +112,7 @@ class Compared:
         }
 
 
-@storable
+@storable("release.Groups")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Groups(Estimate):
     """The mean of each group, and its share of all people.

@@ -17,7 +17,7 @@ from epsilons.types import Floats
 Bounds = tuple[float, float]
 
 
-@storable
+@storable("release.Variance")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Variance(Scalar):
     """The variance of a column.
@@ -39,7 +39,7 @@ class Variance(Scalar):
         return {**super().to_dict(assumption, confidence), "values": list(self.values)}
 
 
-@storable
+@storable("release.Pair")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Pair(Estimate):
     """The covariance of two columns, with all that goes with it.

@@ -12,7 +12,7 @@ from epsilons.risk.quantiles import QuantilesMargin
 from epsilons.types import Floats, freeze
 
 
-@storable
+@storable("release.Quantiles")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Quantiles(Estimate):
     """Several quantiles.

@@ -35,9 +35,9 @@ else:
     quantiles = later("epsilons.release.quantiles")
 
 
-@frozen.storable
+@frozen.storable("release.Release")
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Release(Tabled, Shown, Derived):
+class Release(Tabled, Shown, Derived, stored.Stated):
     """A published statistic. It holds no data: only what was drawn, and public facts.
 
     Attributes:
@@ -288,10 +288,12 @@ class Release(Tabled, Shown, Derived):
     def warnings(self) -> list[str]:
         """What a reader must not overlook, from public facts alone.
 
-        Budgets that are very large, and an assumption that is rarely true of budgets like these.
+        Budgets that are very large, an assumption that is rarely true of budgets like these, and
+        claims on a ledger that held back what others offered.
         """
         few = report.few_at_each(self.related, [row.people for row in self.spent])
-        return [*report.weak_budgets(row.epsilon for row in self.spent), *few]
+        held = report.held_back(() if self.ledger is None else self.ledger.held)
+        return [*report.weak_budgets(row.epsilon for row in self.spent), *few, *held]
 
     def _in_a_line(self) -> str:
         of = "" if self.name is None else f" of {self.name}"
@@ -305,6 +307,11 @@ class Release(Tabled, Shown, Derived):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that may be published, as plain data."""
+        return {**self.stated, "sides": [side._asdict() for side in self.sides]}
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """The same without `sides`, which take longer than all else: they are empty."""
         return {
             "kind": self.estimate.kind,
             **self.estimate.to_dict(self.assumption, self.confidence),
@@ -327,7 +334,7 @@ class Release(Tabled, Shown, Derived):
             "risk_is_exact": self.exact,
             "risk_kind": self.risk_kind,
             "risk_of": self.estimate.margin.numbers,
-            "sides": [side._asdict() for side in self.sides],
+            "sides": [],
             "adds_up": self.spent.ADDS_UP if self.ledger is None else "",
             "spent": [row._asdict() for row in self.spent],
             "protects": self.protects,
@@ -355,7 +362,9 @@ class Release(Tabled, Shown, Derived):
             reads its mechanism. It is as trustworthy as the text.
 
         Raises:
-            ArgumentError: the text is not the JSON of a release, or of another version.
+            ArgumentError: the text is not the JSON of a release, or of another version; or it
+                shows a number or a sentence that the release in it does not say. Words that
+                belong to a version, such as warnings, are left to `epsilons.verify.published`.
         """
         return stored.read(text, "release", cls)
 

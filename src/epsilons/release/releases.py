@@ -25,9 +25,9 @@ _COLUMNS: Final = (
 )
 
 
-@storable
+@storable("release.Releases")
 @dataclass(frozen=True, eq=False, repr=False)
-class Releases(Shown, Sequence[Release]):
+class Releases(Shown, Sequence[Release], stored.Stated):
     """What was published together, in the order of the questions.
 
     Attributes:
@@ -104,11 +104,16 @@ class Releases(Shown, Sequence[Release]):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that may be published, as plain data."""
+        return {**self.stated, "each": [one.to_dict() for one in self.each]}
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """The same without the `sides` of each."""
         return {
             "kind": "releases",
             "title": self.title,
             "names": list(self.names),
-            "each": [one.to_dict() for one in self.each],
+            "each": [one.stated for one in self.each],
             "confidence": self.confidence,
             "band": [
                 [np.atleast_1d(low).tolist(), np.atleast_1d(high).tolist()]
@@ -126,7 +131,8 @@ class Releases(Shown, Sequence[Release]):
         """Read releases that `to_json` wrote: see `Release.from_json`.
 
         Raises:
-            ArgumentError: the text is not the JSON of releases, or of another version.
+            ArgumentError: the text is not the JSON of releases, or of another version; or it shows
+                something that the releases in it do not say.
         """
         return stored.read(text, "releases", cls)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,9 +23,6 @@ _ROWS = 8
 _FINE = 256
 """Rungs beyond which a ladder is fine."""
 
-_PUBLIC = 2.0**20
-"""The highest rung that can be: it stands for public records."""
-
 _NEARLY = 1.0 - 2.0**-30
 
 
@@ -39,7 +35,7 @@ class Spent(NamedTuple):
     kept: float
 
 
-@storable
+@storable("release.Expected")
 @dataclass(frozen=True, eq=False)
 class Expected:
     """How many people are expected at which budgets, where who is there is private.
@@ -56,11 +52,6 @@ class Expected:
 def left(level: float, spent: float) -> float:
     """What is left of a budget; what rounding down to integers leaves is nothing to speak of."""
     return level - spent if spent < level * _NEARLY else 0.0
-
-
-def shown_levels(rungs: Floats) -> Floats:
-    """The rungs as people know them: the highest one that can be stands for public records."""
-    return np.where(rungs >= _PUBLIC, math.inf, rungs)
 
 
 class Spending(Sequence[Spent]):
@@ -111,7 +102,7 @@ class Spending(Sequence[Spent]):
         return self.rows[index]
 
 
-@storable
+@storable("release.ByLevel")
 @dataclass(frozen=True, eq=False, repr=False)
 class ByLevel(Spending):
     """What a person spends is that of the highest level that is not above their ε.
@@ -151,16 +142,14 @@ class ByLevel(Spending):
         if len(self.levels) > _FINE:
             caps = self.levels[-1] * 2.0 ** np.arange(1 - _ROWS, 1)
             shown = np.searchsorted(self.levels, caps)
-        pairs = zip(
-            shown_levels(self.levels)[shown].tolist(), self.spent[shown].tolist(), strict=True
-        )
+        pairs = zip(self.levels[shown].tolist(), self.spent[shown].tolist(), strict=True)
         return tuple(Spent(at, None, gave, left(at, gave)) for at, gave in pairs)
 
     def __repr__(self) -> str:
         return repr(self.rows)
 
 
-@storable
+@storable("release.AllOfIt")
 @dataclass(frozen=True, eq=False, repr=False)
 class AllOfIt(Spending):
     """Everyone spent all that they offered: so it is in the local model.

@@ -1,19 +1,71 @@
-"""Releases as JSON, and back."""
+"""Releases as JSON, and back. What a file shows must be what the release in it says."""
 
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Iterator
 from typing import Any, Final, TypeVar
 
-from epsilons import frozen, report
+from epsilons import frozen, made, report
 from epsilons.errors import ArgumentError
 
-__all__ = ["FORMAT", "read", "written"]
+__all__ = ["FORMAT", "Stated", "read", "written"]
 
 FORMAT: Final = 2
 """The version of the JSON of releases."""
 
-Kind = TypeVar("Kind")
+WORDS: Final = ("neighbours_are", "risk_kind", "risk_of", "adds_up", "warnings", "names")
+"""What each version puts in its own words."""
+
+CHOSEN: Final = ("cap", "typical")
+"""What each version finds by its own rules, for people who would choose again."""
+
+_COMPUTED: Final = (
+    *("interval", "band", "radius", "error_at_once", "influence_of_one", "sides", "compared"),
+    *("share", "share_interval", "spread", "slope", "correlation", "means"),
+)
+"""What is computed with logarithms and roots, whose last digits depend on the machine."""
+
+_OWN: Final = ("format", "release", "releases")
+"""What a file holds besides what it shows."""
+
+_CLOSE: Final = 1e-9
+"""How far apart such numbers may be, as a part of the larger one."""
+
+_SOME: Final = 6
+"""As many fields are named in a message."""
+
+
+class Stated:
+    """What can be compared with what a file shows of it."""
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """What it shows, as plain data, without `sides`."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that it shows, as plain data."""
+        raise NotImplementedError
+
+    def differing(self, shown: Any) -> tuple[str, ...]:
+        """The fields that a file shows otherwise than this says them.
+
+        Numbers that are stored must be equal, and those that are computed must agree in nine
+        digits. If this was made by another version, its words are not compared, nor what a user
+        would choose now, and fields may have come and gone since.
+
+        Args:
+            shown: the JSON of the file, as plain data.
+        """
+        each: tuple[Any, ...] = getattr(self, "each", (self,))
+        same = {one.version for one in each} == {made.VERSION}
+        apart = () if same else (*WORDS, *CHOSEN)
+        return tuple(_differing(shown, _plain(self.to_dict()), "", (frozenset(apart), same)))
+
+
+Kind = TypeVar("Kind", bound=Stated)
 
 
 def written(thing: Any, key: str) -> str:
@@ -36,7 +88,8 @@ def read(text: str, key: str, kind: type[Kind]) -> Kind:
         kind: what it must be.
 
     Raises:
-        ArgumentError: the text is something else, or of another version.
+        ArgumentError: the text is something else, or of another version; or it shows something
+            that the release in it does not say.
     """
     what = "a release" if key == "release" else "several releases"
     not_one = f"text is not the JSON of {what}, as {key}.to_json() writes it."
@@ -52,4 +105,46 @@ def read(text: str, key: str, kind: type[Kind]) -> Kind:
     found = frozen.from_plain(data[key])
     if not isinstance(found, kind):
         raise ArgumentError(not_one)
+    rules = (frozenset({*WORDS, "sides"}), False)
+    wrong = list(_differing(data, _plain(found.stated), "", rules))
+    if wrong:
+        more = f" and {len(wrong) - _SOME} more" if len(wrong) > _SOME else ""
+        raise ArgumentError(
+            f"text shows {', '.join(wrong[:_SOME])}{more} otherwise than {what} in it: it was "
+            "changed after it was written. Use the file as it was published; epsilons verify FILE "
+            "names everything that disagrees."
+        )
     return found
+
+
+def _plain(said: dict[str, Any]) -> Any:
+    """What a release says, as a file shows it."""
+    return json.loads(report.to_json(said))
+
+
+def _differing(
+    shown: Any, said: Any, where: str, rules: tuple[frozenset[str], bool], close: float = 0.0
+) -> Iterator[str]:
+    apart, same = rules  # the names of fields that are not compared; whether all must be there
+    if isinstance(shown, dict) and isinstance(said, dict):
+        keys = [*said, *(key for key in shown if key not in said and (where or key not in _OWN))]
+        for key in keys:
+            if key not in apart and (same or (key in shown and key in said)):
+                at, inner = (
+                    f"{where}.{key}" if where else key,
+                    _CLOSE if key in _COMPUTED else close,
+                )
+                yield from _differing(shown.get(key, ...), said.get(key, ...), at, rules, inner)
+    elif isinstance(shown, list) and isinstance(said, list) and len(shown) == len(said):
+        for place, (one, other) in enumerate(zip(shown, said, strict=True)):
+            yield from _differing(one, other, f"{where}[{place}]", rules, close)
+    elif not _alike(shown, said, close):
+        yield where
+
+
+def _alike(shown: Any, said: Any, close: float) -> bool:
+    """Whether two entries are the same; numbers may be off by a part of them."""
+    numbers = [type(each) in (int, float) for each in (shown, said)]
+    if all(numbers):
+        return shown == said or math.isclose(shown, said, rel_tol=close, abs_tol=close * close)
+    return type(shown) is type(said) and bool(shown == said)

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from epsilons.report.files import picture_ready, ready, write_page, write_picture
     from epsilons.report.forms import KINDS, Forms, html, page, plot, text
     from epsilons.report.numbers import group_name, number, points
-    from epsilons.report.phrases import compared, few_at_each, weak_budgets
+    from epsilons.report.phrases import compared, few_at_each, held_back, weak_budgets
     from epsilons.report.plain import to_json
     from epsilons.report.plan_data import Data, ForecastData, PlanData
-    from epsilons.report.screen import table
+    from epsilons.report.screen import table, wrapped
     from epsilons.report.several import names_of
 else:
     __getattr__, __dir__ = names(
@@ -48,10 +48,10 @@ else:
             "files": ("picture_ready", "ready", "write_page", "write_picture"),
             "forms": ("KINDS", "Forms", "html", "page", "plot", "text"),
             "numbers": ("group_name", "number", "points"),
-            "phrases": ("compared", "few_at_each", "weak_budgets"),
+            "phrases": ("compared", "few_at_each", "held_back", "weak_budgets"),
             "plain": ("to_json",),
             "plan_data": ("Data", "ForecastData", "PlanData"),
-            "screen": ("table",),
+            "screen": ("table", "wrapped"),
             "several": ("names_of",),
         },
     )
@@ -74,6 +74,7 @@ __all__ = [
     "compared",
     "few_at_each",
     "group_name",
+    "held_back",
     "html",
     "names_of",
     "number",
@@ -86,6 +87,7 @@ __all__ = [
     "text",
     "to_json",
     "weak_budgets",
+    "wrapped",
     "write_page",
     "write_picture",
 ]

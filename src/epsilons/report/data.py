@@ -19,7 +19,7 @@ In JSON ∞ is written as "inf"; with such words turned back into numbers it is 
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 
 class SpentRow(TypedDict):
@@ -70,11 +70,12 @@ class ReleaseData(TypedDict):
         date: the day of the release, in UTC, or "".
         version: of epsilons that made it, or "".
         influence_of_one: in the local model, how far one dishonest report can have moved it.
-        ledger: the name and the head of the chain, if it was charged to a ledger.
+        ledger: its name, the head of the chain, when it was drawn, and which claims held something
+            back, if it was charged to a ledger.
     """
 
     statistic: str
-    ledger: NotRequired[dict[str, str]]
+    ledger: NotRequired[dict[str, Any]]
     title: str | None
     unit: str | None
     name: str | None

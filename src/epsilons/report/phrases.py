@@ -64,6 +64,11 @@ def made_words(data: ReleaseData) -> str:
         words += f', from the column "{_short(data["name"])}"'
     if "ledger" in data:
         words += f', charged to a ledger as "{_short(data["ledger"]["name"])}"'
+        if "drawn" in data["ledger"]:
+            words += (
+                f". Drawn at {data['ledger']['drawn']} from the data that were given then: this "
+                "name has this answer, whichever data are given with it later"
+            )
     return f"{words}."
 
 
@@ -178,6 +183,21 @@ def weak_budgets(levels: Iterable[float]) -> list[str]:
         f"ε above {_WEAK:g} protects almost nothing, and budgets here go up to "
         f"{number(largest)}. An ε is a number such as 0.1 or 1, not a percentage; inf means that "
         "a record is public."
+    ]
+
+
+def held_back(claims: Iterable[str]) -> list[str]:
+    """A warning, if earlier claims on a ledger were open and held back what they may ask.
+
+    Args:
+        claims: in words; they are public.
+    """
+    named = ", ".join(map(_short, claims))
+    if not named:
+        return []
+    return [
+        f"Claims that were opened earlier and not yet drawn held back what they may ask of "
+        f"everyone: {named}. So people offered less to this release, or took no part in it."
     ]
 
 

@@ -27,7 +27,7 @@ _LEAST: Final = 1e-200
 """Squared errors below this are nothing."""
 
 
-@storable
+@storable("risk.WeighedAdaptively")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WeighedAdaptively(WeighedSpread):
     """The margin of a weighted mean whose weights were chosen by a first look at the data.

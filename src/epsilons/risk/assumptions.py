@@ -50,6 +50,22 @@ class Assumption:
         """Whether budgets may tell anything of values."""
         return self.related is True
 
+    @property
+    def of_some(self) -> Assumption:
+        """What it says about a function that is 0 for those who did not answer.
+
+        Around the mean of those who did, the means of levels are within δ, each times the share of
+        its level that answered, which may be anything: so they differ by at most 2δ.
+        """
+        if isinstance(self.related, bool):
+            return self
+        return Assumption(self.about, True if self.related >= 0.5 else 2.0 * self.related)
+
+    @property
+    def of_membership(self) -> Assumption:
+        """What it says about who answered: budgets may tell anything of it, or nothing."""
+        return Assumption(self.about, self.related is not False)
+
 
 RELATED: Final = Assumption("people", True)
 """True of all data: the default."""

@@ -40,7 +40,7 @@ Pairs: TypeAlias = Sequence[tuple[float, int]]
 """Shifts above 0, each with how many pairs of cells are off by it, one up and one down."""
 
 
-@storable
+@storable("risk.ClosedNoise")
 @dataclass(frozen=True)
 class ClosedNoise:
     """Noise of cells that sums to zero, of scale 1: ∝ e^{−Σ|z_j|} on Σz = 0.

@@ -11,7 +11,7 @@ from epsilons.frozen import storable
 from epsilons.types import Floats, Integers
 
 
-@storable
+@storable("risk.LevelCount")
 @dataclass(frozen=True, eq=False)
 class LevelCount:
     """How many people stand on each rung, as released.

@@ -33,7 +33,7 @@ _FARTHEST: Final = 700.0
 """Up to so many terms e^{−a}·a^i/i! are added from the last, for a up to this."""
 
 
-@storable
+@storable("risk.CubeNoise")
 @dataclass(frozen=True)
 class CubeNoise:
     """Noise of one of several means, in units of Laplace noise that has the same variance.

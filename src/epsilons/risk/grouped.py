@@ -269,7 +269,7 @@ class Groups(Margin, ABC):
         return np.where(good, found, 0.5)
 
 
-@storable
+@storable("risk.GroupedMeans")
 @dataclass(frozen=True, eq=False)
 class GroupedMeans(Groups):
     """The margin of means by group, of people whose budgets are public and whose groups are not.

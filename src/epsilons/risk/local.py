@@ -20,7 +20,7 @@ _NODES = 1000
 _TAUS = 140
 
 
-@storable
+@storable("risk.Sums")
 class Sums(NamedTuple):
     """Sums over people, with w the weight of each before the weights are made to sum to one.
 

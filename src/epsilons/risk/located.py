@@ -35,7 +35,7 @@ _BINS: Final = math.log(64.0)
 _LARGEST: Final = float(np.finfo(np.float64).max)
 
 
-@storable
+@storable("risk.Picture")
 @dataclass(frozen=True)
 class Picture:
     """What the selections said, and how well they could: all that an interval needs of them.
@@ -145,7 +145,7 @@ class _Gaussian(Margin, ABC):
         """The half-width if this is σ."""
 
 
-@storable
+@storable("risk.Located")
 @dataclass(frozen=True, eq=False)
 class Located(_Gaussian):
     """The margin of a weighted mean on a range that was found, of people whose budgets are public.
@@ -188,7 +188,7 @@ class Located(_Gaussian):
         return float(bias + jitter + noise + (hi - lo) * self.slack)
 
 
-@storable
+@storable("risk.LocatedRatio")
 @dataclass(frozen=True, eq=False)
 class LocatedRatio(_Gaussian):
     """The margin of a mean of an unknown number of people, on a range that was found.

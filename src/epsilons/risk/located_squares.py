@@ -27,7 +27,7 @@ _SHORTER: Final = 2.0 ** (-1.0 / 8.0)
 """Lengths of ranges that are told apart: eighths of an octave, from a quarter of σ to 64 σ."""
 
 
-@storable
+@storable("risk.LocatedSquares")
 @dataclass(frozen=True, eq=False)
 class LocatedSquares(Located):
     """The margin of a weighted mean on a range that was found, with its second moment.

@@ -91,7 +91,7 @@ class CellsMargin(AnyMargin, Protocol):
         """The error of the worst category that is not exceeded with this probability."""
 
 
-@storable
+@storable("risk.Weighed")
 @dataclass(frozen=True, eq=False)
 class Weighed(Margin):
     """The margin of a weighted mean of people whose budgets are public.
@@ -138,7 +138,7 @@ def holds_on_any_range(assumption: Assumption) -> bool:
     return assumption.anything if assumption.sampled else assumption.related is not False
 
 
-@storable
+@storable("risk.WeighedCut")
 @dataclass(frozen=True, eq=False)
 class WeighedCut(Weighed):
     """The margin of a weighted mean of values cut to a range that was found.
@@ -174,6 +174,11 @@ class Behind(Margin):
     counted: LevelCount | None = None
 
     kind: ClassVar[str | None] = LEADING
+
+    @property
+    def known(self) -> bool:
+        """Whether it is known who has which weight: without that no cap could have been chosen."""
+        return self.equal or self.counted is not None
 
     def asked(self, assumption: Assumption, confidence: float) -> tuple[float, float, float]:
         """What an interval is asked for.
@@ -239,7 +244,7 @@ def _sample_reach(largest: float, total: float, beta: float) -> float:
     return math.sqrt(largest * math.log(2.0 / beta) / (2.0 * total)) if total > 0.0 else 1.0
 
 
-@storable
+@storable("risk.Ratio")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Ratio(Behind):
     """The margin of a mean of an unknown number of people: the ratio of two noisy sums.
@@ -289,7 +294,7 @@ class Ratio(Behind):
         return self._leading(goal, total, (variance / 2.0) ** 0.5)
 
 
-@storable
+@storable("risk.RatioCut")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioCut(Ratio):
     """The margin of a ratio of two noisy sums of values cut to a range that was found.
@@ -303,7 +308,7 @@ class RatioCut(Ratio):
         return not assumption.sampled and holds_on_any_range(assumption)
 
 
-@storable
+@storable("risk.RatioCells")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioCells(Behind):
     """The margin of the shares of an unknown number of people.

@@ -10,7 +10,7 @@ from epsilons.risk.assumptions import Assumption
 from epsilons.risk.margins import Bounds, Margin
 
 
-@storable
+@storable("risk.OneGroup")
 @dataclass(frozen=True, eq=False)
 class OneGroup(Margin):
     """The margin of the mean of the only group, beside those who are in none.

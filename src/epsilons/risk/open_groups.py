@@ -166,7 +166,7 @@ class OpenReach(Reach):
         return Leaning(weights, np.ones(len(weights)) if self.people is None else self.people)
 
 
-@storable
+@storable("risk.OpenGroupedMeans")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class OpenGroupedMeans(Behind, Groups):
     """The margin of means by group, of an unknown number of people in private groups.

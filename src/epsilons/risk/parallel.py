@@ -25,7 +25,7 @@ _FAR: Final = 1e12
 """A ratio beyond this is as good as none."""
 
 
-@storable
+@storable("risk.PublicGroups")
 @dataclass(frozen=True, eq=False)
 class PublicGroups(Margin):
     """The margin of means of groups, of which it is public who is in them.

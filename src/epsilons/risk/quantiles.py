@@ -88,7 +88,7 @@ def even(bounds: Bounds, cells: int) -> Floats:
     return np.append(lo + (hi - lo) * (np.arange(cells) / cells), hi)
 
 
-@storable
+@storable("risk.TableQuantiles")
 @dataclass(frozen=True, eq=False)
 class TableQuantiles(QuantilesMargin):
     """The margin of quantiles that were read from a table of bins, of people who are public.
@@ -125,26 +125,81 @@ def _closed(
     edges: Floats,
     assumption: Assumption,
     confidence: float,
+    *,
+    outside: bool = False,
 ) -> Bounds:
-    """The range of a quantile, from a table of people who are public."""
-    weighing, cells, shares = margin.weighing, margin.cells, cumulative(drawn)
+    """The range of a quantile, from a table of people who are public.
+
+    Args:
+        margin: of the table.
+        drawn: the noisy shares of its cells.
+        q: which quantile.
+        edges: all ends of the bins.
+        assumption: what is assumed about the data.
+        confidence: of the range.
+        outside: whether a last cell is of those who did not answer: a part q of it, and of its
+            noise, is below every end.
+    """
+    weighing, cells = margin.weighing, margin.cells
+    shares = cumulative(drawn[:-1]) + q * float(drawn[-1]) if outside else cumulative(drawn)
     if not math.isfinite(weighing.scale):
         return float(edges[0]), float(edges[-1])
     beta = 1.0 - confidence
     if weighing.scale > 0.0:  # a lattice has no more than this of what is said of noise without one
         beta *= math.exp(-2.0 * cells * margin.slack / weighing.scale)
     proofs = ways(weighing, assumption, q, beta)
-    middle = min(max(round(q * cells), 1), cells - 1)
+    middle = min(max(round(q * (cells - outside)), 1), cells - 1 - outside)
     way = min(proofs, key=lambda each: reach(weighing, cells, each, middle))
     given = way.shift + _FLOATS + (cells * margin.slack if weighing.scale > 0.0 else 0.0)
 
     def refutes(added: int, off: float) -> bool:
-        return off > given and chance(weighing, cells, way, added, off - given) <= way.side
+        if not off > given:
+            return False
+        return chance(weighing, cells, way, added, off - given, outside=outside) <= way.side
 
     return inverted(shares, q, edges, refutes, refutes)
 
 
-@storable
+@storable("risk.AnsweredQuantiles")
+@dataclass(frozen=True, eq=False)
+class AnsweredQuantiles(QuantilesMargin):
+    """The margin of quantiles of those who answered, from a table of people who are public.
+
+    A last cell is of those who did not. The quantile q of the others is that of all people if a
+    part q of that cell is counted below every value: so no ratio is taken.
+
+    Guarantee:
+        As of `TableQuantiles`, whoever answered.
+
+    Attributes:
+        quantiles: which quantiles.
+        cells: the margin of the table, the last cell included.
+        drawn: the noisy shares of the bins, and of those who did not answer.
+    """
+
+    quantiles: Floats
+    cells: WeighedCells
+    drawn: Floats
+
+    def values(self, bounds: Bounds) -> Floats:
+        """The quantiles as they were drawn."""
+        inner = self.drawn[:-1]
+        answered, edges = 1.0 - float(self.drawn[-1]), even(bounds, len(inner))
+        found = []
+        for q in self.quantiles.tolist():
+            below = cumulative(inner) + q * float(self.drawn[-1])
+            shares = cumulative(inner / answered) if answered > 0.0 else below
+            found.append(crossing(shares, q, edges))
+        return np.array(found)
+
+    def one(self, at: int, bounds: Bounds, assumption: Assumption, confidence: float) -> Bounds:
+        """The range of the quantile at this place."""
+        q, edges = float(self.quantiles[at]), even(bounds, len(self.drawn) - 1)
+        given = (self.cells, self.drawn, q, edges, assumption.of_some, confidence)
+        return _closed(*given, outside=True)
+
+
+@storable("risk.OpenQuantiles")
 @dataclass(frozen=True, eq=False)
 class OpenQuantiles(QuantilesMargin):
     """The margin of quantiles that were read from a table of bins, of an unknown number of people.
@@ -211,7 +266,7 @@ def _open(
     )
 
 
-@storable
+@storable("risk.SelectedQuantiles")
 @dataclass(frozen=True, eq=False)
 class SelectedQuantiles(QuantilesMargin):
     """The margin of quantiles that were selected, each between two that are farther out.

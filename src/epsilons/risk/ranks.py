@@ -81,7 +81,9 @@ def ways(weighing: Weighing, assumption: Assumption, q: float, beta: float) -> t
     return Way(bias + outer, None, rest), Way(apart * (bias + outer), own, rest)
 
 
-def chance(weighing: Weighing, cells: int, way: Way, added: int, off: float) -> float:
+def chance(
+    weighing: Weighing, cells: int, way: Way, added: int, off: float, *, outside: bool = False
+) -> float:
     """A bound on the probability that people and noise put a sum of cells off by so much.
 
     Args:
@@ -90,6 +92,7 @@ def chance(weighing: Weighing, cells: int, way: Way, added: int, off: float) -> 
         way: the proof.
         added: how many of them are added up.
         off: by how much their share is on one side of the one that is tested, beside the shift.
+        outside: whether some part of one more cell is added up with them, from none to all of it.
     """
     starts = np.zeros(1) if way.chances is None else way.chances[0]
     far = off - starts
@@ -98,6 +101,11 @@ def chance(weighing: Weighing, cells: int, way: Way, added: int, off: float) -> 
     else:
         noise = open_tail if weighing.closed is None else closed_tail
         above = noise(cells, added)(far / weighing.scale)
+        if outside:
+            # The quantiles of such noises are convex in their coefficients (Bobkov): a tail beyond
+            # the middle is at most the larger one of none of the cell and of all of it.
+            more = noise(cells, added + 1)(far / weighing.scale)
+            above = np.where(far > 0.0, np.maximum(above, more), 1.0)
     if way.chances is None:
         return float(above[0])
     # S + z > off is S > x where z is off − x, cell by cell; in the first one S may be anything.

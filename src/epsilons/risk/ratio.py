@@ -39,7 +39,7 @@ _FINE: Final = 256
 """An end of the interval is found to one part in so many of its distance from the estimate."""
 
 
-@storable
+@storable("risk.Scheme")
 @dataclass(frozen=True)
 class Scheme:
     """Which two combinations of t and T get noise: p = a·t + b·T and q = c·t + d·T.

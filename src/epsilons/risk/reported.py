@@ -31,7 +31,7 @@ class VectorMargin(AnyMargin, Protocol):
         """How far the true mean is from the estimate at most, in ℓ2."""
 
 
-@storable
+@storable("risk.Reported")
 @dataclass(frozen=True, eq=False)
 class Reported(Margin):
     """The margin of a mean, or of a share, from local reports.
@@ -85,7 +85,7 @@ class Reported(Margin):
         return (hi - lo) * (far / sums.weight + self.slack)
 
 
-@storable
+@storable("risk.ReportedCells")
 @dataclass(frozen=True, eq=False)
 class ReportedCells(AroundCells):
     """The margin of shares of categories from local reports.
@@ -135,7 +135,7 @@ class ReportedCells(AroundCells):
         return far + self.reach(rest)
 
 
-@storable
+@storable("risk.ReportedVector")
 @dataclass(frozen=True, eq=False)
 class ReportedVector(Margin):
     """The margin of the mean of vectors in a ball, from local reports.

@@ -41,7 +41,7 @@ class SeveralMeans(MeanGoal):
         return False
 
 
-@storable
+@storable("risk.WeighedTogether")
 @dataclass(frozen=True, eq=False)
 class WeighedTogether(Weighed):
     """The margin of one of several means that were drawn together.

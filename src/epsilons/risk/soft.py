@@ -39,6 +39,9 @@ _SQUARES: Final = 0.04
 _TOTAL: Final = 0.025
 """The same of a bound on a noisy total."""
 
+_REST: Final = 1.0 - _TOTAL
+"""What is left of it for the error of a function."""
+
 _DROWNED: Final = 1e100
 """Shares of which nothing can be read."""
 
@@ -55,10 +58,19 @@ class Function(NamedTuple):
     Attributes:
         values: what each cell counts for it.
         reach: how far apart two of its values can be, at most.
+        low: a number that none of its values is below, nor above by more than the reach.
     """
 
     values: Floats
     reach: float
+    low: float = 0.0
+
+
+def _less(function: Function, times: float, square: Function) -> Function:
+    """A function less so many times another, whose values are from 0 up."""
+    reach = function.reach + abs(times) * square.reach
+    low = function.low - max(times, 0.0) * square.reach
+    return Function(function.values - times * square.values, reach, low)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +126,7 @@ class SoftMoments(Margin, ABC):
         if i == j:
             return Function(values, (0.5 + abs(m)) ** 2)
         ends = [(x - m) * (y - other) for x in (-0.5, 0.5) for y in (-0.5, 0.5)]
-        return Function(values, max(ends) - min(ends))
+        return Function(values, max(ends) - min(ends), min(ends))
 
     def _drawn(self, i: int, j: int) -> float:
         """The covariance as it was drawn."""
@@ -126,7 +138,7 @@ class SoftMoments(Margin, ABC):
         return bool(np.isfinite(self.shares).all() and np.abs(self.shares).max() < _DROWNED)
 
     def _off(self, i: int, assumption: Assumption, beta: float) -> float:
-        return self.far(Function(self._lines[i], 1.0), assumption, beta)
+        return self.far(Function(self._lines[i], 1.0, -0.5), assumption, beta)
 
     def _aside(self, i: int, assumption: Assumption, beta: float) -> float:
         """The same as it counts in products with another such bound."""
@@ -178,7 +190,7 @@ class SoftMoments(Margin, ABC):
         slope = self._drawn(0, 1) / square
         a, b = (self._aside(i, assumption, _MEANS * beta) for i in (0, 1))
         cross, own = self._around(0, 1), self._around(0, 0)
-        tested = Function(cross.values - slope * own.values, cross.reach + abs(slope) * own.reach)
+        tested = _less(cross, slope, own)
         rest = 1.0 - 4.0 * _MEANS - self.squares * _SQUARES
         reach = self.far(tested, assumption, rest * beta)
         reach += 3.0 * a * (b + abs(slope) * a)
@@ -215,10 +227,8 @@ class SoftMoments(Margin, ABC):
         )
         apart = 0.5 * (r * far_x + far_y / r)
         mixed = r * a * a + b * b / r
-        tested = Function(
-            cross.values - 0.5 * rho * (r * first.values + second.values / r),
-            cross.reach + 0.5 * abs(rho) * (r * first.reach + second.reach / r),
-        )
+        both = Function(r * first.values + second.values / r, r * first.reach + second.reach / r)
+        tested = _less(cross, 0.5 * rho, both)
         reach = self.far(tested, assumption, (1.0 - 6.0 * _MEANS - 4.0 * _SQUARES) * beta)
         reach += 3.0 * a * b + (abs(rho) + 0.5 * most) * mixed
         reach += apart * abs(rho) * (most - 1.0) + (0.5 * (most + 1.0 / most) - 1.0) * whole
@@ -241,7 +251,20 @@ class SoftMoments(Margin, ABC):
         return min(self.leading(self._around(i, j), assumption), most)
 
 
-@storable
+def _once_more(off: float, total: float, about: float) -> float:
+    """The error of a quotient as it counts in products: that of what is divided by counts again.
+
+    Args:
+        off: the error.
+        total: what is divided by, as it was drawn.
+        about: how far that may be off.
+    """
+    if not (math.isfinite(off) and total > about):
+        return math.inf
+    return off * math.sqrt((total + about) / (total - about))
+
+
+@storable("risk.WeighedMoments")
 @dataclass(frozen=True, eq=False)
 class WeighedMoments(SoftMoments):
     """The margin of moments of people whose budgets are public.
@@ -293,7 +316,78 @@ class WeighedMoments(SoftMoments):
         return float(unit) * reach * reach
 
 
-@storable
+@storable("risk.AnsweredMoments")
+@dataclass(frozen=True, eq=False)
+class AnsweredMoments(SoftMoments):
+    """The margin of moments of those who answered, among people whose budgets are public.
+
+    A last cell is of those who did not. How many these are is private: a mean is a quotient.
+
+    Guarantee:
+        Over all data that the assumption allows, and whoever answered, each interval misses with a
+        probability of at most 1 − confidence: docs/proofs/pairs.md.
+
+    Attributes:
+        all_cells: the margin of the shares of all cells, the last one included.
+    """
+
+    squares: ClassVar[int] = 2
+    all_cells: WeighedMoments
+
+    @property
+    def answered(self) -> float:
+        """The share of those who answered, as it was drawn."""
+        return 1.0 - float(self.all_cells.drawn[-1])
+
+    @cached_property
+    def shares(self) -> Floats:
+        """The share of each cell among those who answered; even ones where nobody seems to."""
+        inner = self.all_cells.drawn[:-1]
+        if not self.answered > 0.0:
+            return np.full(len(inner), 1.0 / len(inner))
+        return np.asarray(inner / self.answered)
+
+    def noise(self, values: Floats) -> Contrast:
+        """The noise of a combination of shares, if as many answered as was drawn."""
+        around = np.append(values - float(values @ self.shares), 0.0)
+        if not self.answered > 0.0:
+            return Contrast(around, math.inf)
+        return self.all_cells.noise(around / self.answered)
+
+    def far(self, function: Function, assumption: Assumption, beta: float) -> float:
+        """A bound on the error of the mean of a function that fails with this probability."""
+        about = self._about(assumption, beta)
+        if not self.answered > about:
+            return math.inf
+        off = self.all_cells.far(self._around_answers(function), assumption.of_some, _REST * beta)
+        return off / (self.answered - about)
+
+    def _around_answers(self, function: Function) -> Function:
+        """A function around what was drawn for its mean, and 0 for those who did not answer."""
+        middle = float(function.values @ self.shares)
+        middle = min(max(middle, function.low), function.low + function.reach)
+        return Function(np.append(function.values - middle, 0.0), function.reach)
+
+    def _about(self, assumption: Assumption, beta: float) -> float:
+        """How far the share of those who answered may be off, in its part of β."""
+        answers = np.append(np.ones(len(self.shares)), 0.0)
+        return self.all_cells.far(Function(answers, 1.0), assumption.of_membership, _TOTAL * beta)
+
+    def _aside(self, i: int, assumption: Assumption, beta: float) -> float:
+        """A bound on the error of a mean as it counts in products."""
+        about = self._about(assumption, beta)
+        return _once_more(self._off(i, assumption, beta), self.answered, about)
+
+    def leading(self, function: Function, assumption: Assumption) -> float:
+        """The leading term of the mean squared error of the mean of a function."""
+        if not self.answered > 0.0:
+            return function.reach**2
+        around = self._around_answers(function)
+        unit = self.all_cells.leading(around, assumption.of_some) / self.answered**2
+        return min(unit, function.reach**2)
+
+
+@storable("risk.RatioMoments")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioMoments(Behind, SoftMoments):
     """The margin of moments of an unknown number of people.
@@ -356,11 +450,8 @@ class RatioMoments(Behind, SoftMoments):
 
         Of a function around what was drawn the noise of the total counts once more.
         """
-        off = self._off(i, assumption, beta)
         about = self._about(1.0 - self.asked(assumption, 1.0 - beta)[2])
-        if not (math.isfinite(off) and self.total > about):
-            return math.inf
-        return off * math.sqrt((self.total + about) / (self.total - about))
+        return _once_more(self._off(i, assumption, beta), self.total, about)
 
     def leading(self, function: Function, assumption: Assumption) -> float:
         """The leading term of the mean squared error of the mean of a function."""

@@ -21,7 +21,7 @@ class Spread(Estimated):
     __slots__ = ()
 
 
-@storable
+@storable("risk.WeighedSpread")
 @dataclass(frozen=True, eq=False)
 class WeighedSpread(Weighed):
     """The margin of a weighted mean of people whose budgets are public, with their spread.

@@ -16,7 +16,7 @@ _SMOOTH: Final = 0.125
 away: docs/proofs/risk.md."""
 
 
-@storable
+@storable("risk.StairNoise")
 @dataclass(frozen=True, eq=False)
 class StairNoise:
     """Staircase noise on a unit range.

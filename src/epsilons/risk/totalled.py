@@ -12,7 +12,7 @@ from epsilons.risk.margins import RatioCells
 from epsilons.types import Floats
 
 
-@storable
+@storable("risk.TotalledCells")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TotalledCells(RatioCells):
     """The margin of the shares of an unknown number of people, who were also counted apart.

@@ -47,7 +47,7 @@ class VarianceMargin(Margin, ABC):
         return self.variance(assumption, confidence).times(4.0 * bounds[1]).interval
 
 
-@storable
+@storable("risk.Varied")
 @dataclass(frozen=True, eq=False)
 class Varied(VarianceMargin):
     """The margin of a variance that was released beside a mean, of people who are public.
@@ -91,10 +91,10 @@ class Varied(VarianceMargin):
         return min(float(mean.mse(whole, assumption)) * reach * reach, 0.0625)
 
 
-@storable
+@storable("risk.ThreeCells")
 @dataclass(frozen=True, eq=False)
 class ThreeCells(VarianceMargin):
-    """The margin of a variance of an unknown number of people.
+    """The margin of a variance of an unknown number of people, or of those who answered.
 
     Guarantee:
         As of the moments.

@@ -14,7 +14,7 @@ from epsilons.risk.weighing import Weighing
 from epsilons.types import Floats
 
 
-@storable
+@storable("risk.WeighedCells")
 @dataclass(frozen=True, eq=False)
 class WeighedCells(AroundCells):
     """The margin of the shares of people whose budgets are public.

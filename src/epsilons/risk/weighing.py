@@ -62,7 +62,7 @@ class Moments:
     closed: ClosedNoise | None = None
 
 
-@storable
+@storable("risk.Weighing")
 @dataclass(frozen=True, eq=False)
 class Weighing:
     """An estimator on a unit range: Σ w_i·x_i plus noise.

@@ -12,7 +12,7 @@ import numpy as np
 
 from epsilons import tally
 from epsilons.allocation import allocate_for
-from epsilons.budgets import float_down
+from epsilons.budgets import float_down, float_up
 from epsilons.errors import BudgetError
 from epsilons.mechanisms import SumAndSquares, added_up, build_moments
 from epsilons.release import ByLevel, Scalar
@@ -112,7 +112,7 @@ class Stages:
     def spent(self, at: int) -> Floats:
         """What a person of each level spends in both stages."""
         lost = added_up((self.first.losses, self.seconds[at].losses))
-        spent = np.array([float(loss) for loss in lost])
+        spent = np.array([float_up(loss) for loss in lost])
         return np.asarray(np.minimum(spent, self.first.levels))
 
 

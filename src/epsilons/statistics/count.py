@@ -11,7 +11,7 @@ import numpy as np
 
 from epsilons import parameters, tally, words
 from epsilons.allocation import Allocation
-from epsilons.budgets import float_down
+from epsilons.budgets import float_up
 from epsilons.errors import ArgumentError
 from epsilons.ladder import Ladder
 from epsilons.mechanisms import LevelCounts
@@ -21,6 +21,7 @@ from epsilons.release import Count as Counted
 from epsilons.statistics.call import Call
 from epsilons.statistics.question import Question, Sentences
 from epsilons.statistics.steps import Answer, Draw, Steps
+from epsilons.types import Floats, Integers
 
 __all__ = ["Count"]
 
@@ -32,7 +33,8 @@ class Count(Question):
     """How many people there are, under add/remove: see `epsilons.count`.
 
     Attributes:
-        values: any column of numbers: only its rows are counted; None for the budgets.
+        values: any column of numbers: its rows are counted, or with missing="exclude" those who
+            have a value in it; None for the budgets.
 
     Raises:
         ArgumentError: an argument is invalid.
@@ -57,6 +59,11 @@ class Count(Question):
                 'about="population" is invalid for a count, which is about exactly these people. '
                 "Leave about out."
             )
+        if self.excludes and self.values is None:
+            raise ArgumentError(
+                'missing="exclude" counts those who have a value: name the column, or give an '
+                "array, as values."
+            )
 
     @classmethod
     def mechanism_for(cls, allocation: Allocation) -> LevelCounts:
@@ -77,8 +84,8 @@ class Count(Question):
             )
 
     def policy(self, neighbours: str) -> str:  # noqa: ARG002
-        """A missing value counts like any other."""
-        return "midpoint"
+        """A missing value counts like any other, unless those who did not answer are left out."""
+        return "exclude" if self.excludes else "midpoint"
 
     def look(self, call: Call) -> tally.Look:
         """Look at the rows, as numbers."""
@@ -95,28 +102,30 @@ class Count(Question):
             )
         return call.epsilon
 
-    def open(self, call: Call) -> tally.Rows:
-        """Open the rows: only whose they are matters.
+    def check_terms(self, call: Call) -> None:
+        """Refuse a count without levels.
 
         Raises:
-            ArgumentError: no levels are declared, so the noise that hides everyone is unknown.
+            ArgumentError: none are declared, so the noise that hides everyone is unknown.
         """
         if call.terms.ladder.fine:
             raise ArgumentError(
                 "levels: a count needs the budgets that people were offered, such as "
                 "levels=[0.1, 1]: its noise must hide anyone who has the lowest of them."
             )
-        given = {**call.given, "missing": "midpoint", "ladder": call.ladder}
+
+    def open(self, call: Call) -> tally.Rows:
+        """Open the rows: only whose they are matters."""
+        given = {**call.given, "missing": self.policy(call.neighbours), "ladder": call.ladder}
         return tally.open(self._column(call), **given)
 
     def steps(self, rows: tally.Rows, call: Call) -> Steps:
         """One count of all, with the noise that hides whoever is on the lowest rung."""
-        counted = call.part(rows.sums((0.0, 1.0)))
         mechanism = _counts(call.terms.ladder, call.terms.cap)
-        total = mechanism.total(counted.levels, counted.counts)
+        total = mechanism.total(*self._tallied(rows, call))
         (drawn,) = yield Draw(mechanism, total)
         law = mechanism.laws[0]
-        spent = np.array([float_down(each) for each in mechanism.losses])
+        spent = np.array([float_up(each) for each in mechanism.losses])
         estimate = Counted(value=max(drawn, 0), raw=drawn, law=law)
         risk = law.variance if self.loss == "mse" else float(law.deviation(1.0 - self.confidence))
         return Answer(
@@ -129,9 +138,22 @@ class Count(Question):
             spent=ByLevel(mechanism.levels, spent, None),
         )
 
+    def _tallied(self, rows: tally.Rows, call: Call) -> tuple[Floats, Integers]:
+        """The rungs, and who stands on them: everybody, or those of them who have a value."""
+        count = rows.thirds if self.excludes else rows.sums
+        counted = count((0.0, 1.0))
+        return call.offered(counted.levels), counted.counts
+
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
         """What the release says in words."""
-        return Sentences(words.protected(neighbours), words.COUNTED, "")
+        if not self.excludes:
+            return Sentences(words.protected(neighbours), words.COUNTED, "")
+        return Sentences(
+            words.protected(neighbours)
+            + words.hidden(groups=False, public=False, answers=True, where=False),
+            words.COUNTED_ANSWERS,
+            words.left_out(answers=True, groups=False, where=None).strip(),
+        )
 
 
 def _counts(ladder: Ladder, cap: float | None) -> LevelCounts:

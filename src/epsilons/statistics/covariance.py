@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 
 from epsilons import parameters, tally, words
 from epsilons.allocation import Allocation
-from epsilons.errors import BoundsError
+from epsilons.errors import ArgumentError, BoundsError
 from epsilons.mechanisms import Table, build_histogram
 from epsilons.release import Pair
 from epsilons.risk.goals import CellsGoal
@@ -50,10 +50,12 @@ class Covariance(soft_cells.SoftQuestion):
     def __post_init__(self) -> None:
         super().__post_init__()
         soft_cells.refuse_other_words(self, "the product of both units")
+        if self.beside is None:
+            raise ArgumentError("beside is not given: name the second column, or give an array.")
         for name in ("bounds", "beside_bounds"):
             if getattr(self, name) is None:
                 raise BoundsError(soft_cells.NO_BOUNDS.format(name))
-            self._set(name, parameters.bounds(getattr(self, name)))
+            self._set(name, parameters.bounds(getattr(self, name), power=4, name=name))
 
     @classmethod
     def mechanism_for(cls, allocation: Allocation) -> Table:
@@ -68,6 +70,12 @@ class Covariance(soft_cells.SoftQuestion):
     def look(self, call: Call) -> tally.Look:
         """Look at the rows of the first column."""
         return tally.look(self.values, **call.given, bounds=self.bounds, lowest=call.lowest)
+
+    def looks_beside(self, call: Call) -> dict[str, tally.Look]:
+        """Look at the second column."""
+        bounds = self.beside_bounds
+        found = tally.look(self.beside, **call.given, bounds=bounds, lowest=call.lowest)
+        return {"beside": found}
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -105,8 +113,5 @@ class Covariance(soft_cells.SoftQuestion):
         midpoint = self.policy(neighbours) == "midpoint"
         first = words.clipped(self.bounds, midpoint=midpoint)
         second = words.clipped(self.beside_bounds, midpoint=midpoint)
-        return Sentences(
-            words.protected(neighbours),
-            words.assumed("covariance", neighbours, self.assumption),
-            first if first == second else f"{first} In the second column: {second}",
-        )
+        both = first if first == second else f"{first} In the second column: {second}"
+        return self.said(neighbours, both)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from epsilons import tally
+from epsilons.budgets import float_up
 from epsilons.errors import BudgetError
 from epsilons.mechanisms import added_up
 from epsilons.release import ByLevel, Expected, Scalar
@@ -62,7 +63,7 @@ def public(rows: tally.Rows, call: Call, goal: MeanGoal) -> Steps:
     raw = finite(mechanism.estimate(drawn))
     left = budgets_of(remaining(levels, before), counted.counts)
     lost = added_up((before, mechanism.losses))
-    spent = np.minimum(np.array([float(loss) for loss in lost]), levels)
+    spent = np.minimum(np.array([float_up(loss) for loss in lost]), levels)
     return Answer(
         estimate=Scalar(
             value=min(max(raw, lo), hi),

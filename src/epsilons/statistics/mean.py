@@ -135,6 +135,11 @@ class Mean(Question):
             )
         super().check(neighbours)
 
+    def check_terms(self, call: Call) -> None:
+        """Refuse terms on which nothing could be said: the range that is found says something."""
+        if self.bounds is not None:
+            super().check_terms(call)
+
     def _refuse_other_goals(self) -> None:
         """Refuse what is not proven for a range that has to be found.
 
@@ -184,11 +189,6 @@ class Mean(Question):
     def rule(self) -> tally.Rule | None:
         """What is averaged of a value: from its share of the bounds to that of `range_for`."""
         return None
-
-    @property
-    def excludes(self) -> bool:
-        """Whether those who did not answer are left out."""
-        return self.missing == "exclude"
 
     @property
     def of_some(self) -> bool:
@@ -262,12 +262,6 @@ class Mean(Question):
     def expected(self) -> float:
         """The spread at which intervals are forecast."""
         return EXPECTED if self.spread is None else self.goal.spread
-
-    @property
-    def refuses(self) -> str:
-        """The values that are refused under replace, in words; "" if none are."""
-        told = super().refuses
-        return told and 'missing values, which missing="exclude" or "midpoint" would take'
 
     def look(self, call: Call) -> tally.Look:
         """Look at the rows, as numbers on a range, if that is known."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from epsilons.allocation.declared import Declared
-from epsilons.budgets import float_down
+from epsilons.budgets import float_up
 from epsilons.mechanisms import LevelCounts, added_up
 from epsilons.release import ByLevel, Expected
 from epsilons.risk import Weighing
@@ -76,7 +76,7 @@ class Counted:
     def spending(self, last: tuple[Fraction, ...]) -> ByLevel:
         """What everyone spends in all, of which the last stage takes so much."""
         lost = last if self.stage is None else added_up((self.stage.losses, last))
-        totals = np.array([float_down(each) for each in lost])
+        totals = np.array([float_up(each) for each in lost])
         return ByLevel(self.known.ladder.levels, totals, None)
 
 

@@ -19,7 +19,7 @@ from epsilons.risk.goals import MeanGoal
 from epsilons.risk.quantiles import QuantilesMargin, even
 from epsilons.statistics.call import Call
 from epsilons.statistics.question import Question, Sentences
-from epsilons.statistics.ranked import FINE, METHODS, best_way
+from epsilons.statistics.ranked import FINE, METHODS, Selecting, Tabled, best_way, tabled
 from epsilons.statistics.ranked_people import open_table
 from epsilons.statistics.steps import Answer, Steps
 from epsilons.tally import CellTally
@@ -75,8 +75,8 @@ class Quantile(Question):
         return MeanGoal(self.assumption, self.loss, self.confidence)
 
     def methods(self, neighbours: str) -> Collection[str]:
-        """The names that `method` may have besides "auto"."""
-        return METHODS if neighbours == "replace" else METHODS[:1]
+        """The names that `method` may have besides "auto"; those who answered need a table."""
+        return METHODS if neighbours == "replace" and not self.excludes else METHODS[:1]
 
     def look(self, call: Call) -> tally.Look:
         """Look at the rows, as values in bins: infinite ones are in the outermost."""
@@ -84,9 +84,13 @@ class Quantile(Question):
         return tally.look(self.values, **call.given, categories=declared, lowest=call.lowest)
 
     def open(self, call: Call) -> tally.Rows:
-        """Open the rows, as values in bins, with one more for those that are missing."""
-        lenient = self.policy(call.neighbours) == "midpoint"
-        declared = tally.declare(None, self._edges, "missing" if lenient else None)
+        """Open the rows, as values in bins, with one more for those that are missing.
+
+        Under add/remove there is none for those who are left out: they are in no bin.
+        """
+        policy = self.policy(call.neighbours)
+        apart = policy == "midpoint" or (self.excludes and call.neighbours == "replace")
+        declared = tally.declare(None, self._edges, "missing" if apart else None)
         return tally.open(self.values, **call.given, categories=declared, ladder=call.ladder)
 
     def steps(self, rows: tally.Rows, call: Call) -> Steps:
@@ -108,7 +112,10 @@ class Quantile(Question):
                 expected=some.people.expected(some.n),
             )
         budgets = Budgets.of_levels(counted.levels, counted.counts)
-        way = best_way(budgets, goal, quantiles, self.method, counted.unit)
+        if self.excludes:
+            way: Tabled | Selecting = tabled(budgets, goal, quantiles, outside=True)
+        else:
+            way = best_way(budgets, goal, quantiles, self.method, counted.unit)
         found = yield from way.steps(counted)
         unit = way.half if self.loss == "pac" else found.square
         return Answer(
@@ -125,8 +132,10 @@ class Quantile(Question):
             return call.part(rows.cells())
         except MissingValueError as refused:
             raise MissingValueError(
-                str(refused).split(" Declare")[0] + ' missing="midpoint" puts such values in the '
-                "middle of the range and never refuses; or drop these rows."
+                str(refused).split(" Declare")[0] + ' missing="exclude" takes the quantiles of '
+                "those who have a value, and keeps secret who they are; "
+                'missing="midpoint" counts such values as the middle of the bounds. Do not drop '
+                "the rows yourself: the number of people is published."
             ) from None
 
     def _estimate(self, margin: QuantilesMargin) -> Scalar | Quantiles:
@@ -139,9 +148,11 @@ class Quantile(Question):
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
         """What the release says in words."""
-        midpoint = self.policy(neighbours) == "midpoint"
-        return Sentences(
-            words.protected(neighbours),
-            words.assumed("quantile", neighbours, self.assumption, words.quantiles(self.q)),
-            words.clipped(self.bounds, midpoint=midpoint, alone=True),
-        )
+        midpoint, some = self.policy(neighbours) == "midpoint", self.excludes
+        protects, which = words.protected(neighbours), words.quantiles(self.q)
+        treats = words.clipped(self.bounds, midpoint=midpoint, alone=True)
+        if some:
+            protects += words.hidden(groups=False, public=False, answers=True, where=False)
+            treats += words.PARTS_LEFT_OUT
+        assumes = words.assumed("quantile", neighbours, self.assumption, which, some=some)
+        return Sentences(protects, assumes, treats)

@@ -53,7 +53,7 @@ class Question(ABC):
         loss: "mse", "pac", or for frequencies "largest".
         confidence: of the PAC error, and of the interval that is printed.
         method: "auto", or a rule by name.
-        missing: "error", "midpoint", for a mean "exclude", or None for what is safe.
+        missing: "error", "midpoint", "exclude", or None for what is safe.
         title: what was measured, in a line; None if nothing is said of it.
         unit: of the numbers of the data, such as "minutes"; None if nothing is said of it.
 
@@ -92,7 +92,7 @@ class Question(ABC):
         parameters.choice("loss", self.loss)
         self._set("confidence", parameters.confidence(self.confidence))
         if self.missing is not None:
-            parameters.choice("missing", self.missing, parameters.MISSING_OF_A_MEAN)
+            parameters.choice("missing", self.missing, parameters.MISSING)
         self._set("title", parameters.line("title", self.title))
         self._set("unit", parameters.line("unit", self.unit))
 
@@ -158,16 +158,39 @@ class Question(ABC):
         parameters.missing(self.missing, neighbours)
         parameters.choice("method", self.method, ("auto", *self.methods(neighbours)))
 
+    def check_terms(self, call: Call) -> None:
+        """Refuse terms on which every interval would be the whole range, whatever is drawn.
+
+        Where budgets are private and no levels are declared, nobody is counted by budget. So it
+        stays unknown how far the weighted people are from all people, if budgets may be related to
+        values in any way.
+
+        Raises:
+            ArgumentError: such terms are given.
+        """
+        if call.ladder is not None and call.ladder.fine and self.related is True:
+            raise ArgumentError(
+                "levels is not given, and related=True: if budgets are private and may be related "
+                "to values in any way, the interval would be the whole range, whatever is drawn. "
+                "Declare the budgets that people were offered, such as levels=[0.1, 1]; or write "
+                "related=False, or a number such as 0.05, if you can defend it. Nothing was spent."
+            )
+
     def policy(self, neighbours: str) -> str:
         """What a missing value gets."""
         return self.missing or ("error" if neighbours == "replace" else "midpoint")
+
+    @property
+    def excludes(self) -> bool:
+        """Whether those who did not answer are left out."""
+        return self.missing == "exclude"
 
     @property
     def refuses(self) -> str:
         """The values that are refused under replace, in words; "" if none are."""
         if self.missing in ("midpoint", "exclude"):
             return ""
-        return 'missing values, which missing="midpoint" would take'
+        return 'missing values, which missing="exclude" or "midpoint" would take'
 
     @property
     def plain(self) -> bool:
@@ -234,7 +257,7 @@ class Question(ABC):
             ArgumentError: an argument is invalid, or does not fit the question.
         """
         self.check(neighbours)
-        return Call.of(
+        call = Call.of(
             epsilon=epsilon,
             data=data,
             separator=separator,
@@ -243,6 +266,8 @@ class Question(ABC):
             levels=levels,
             cap=cap,
         )
+        self.check_terms(call)
+        return call
 
     @abstractmethod
     def open(self, call: Call) -> tally.Rows:

@@ -19,14 +19,19 @@ import numpy as np
 from epsilons.allocation import Allocation, allocation_of, best_cap
 from epsilons.allocation.caps import capped
 from epsilons.allocation.rule import Effective, weighing_of
-from epsilons.budgets import Budgets, float_down
+from epsilons.budgets import Budgets, float_up
 from epsilons.errors import ArgumentError
 from epsilons.mechanisms import CellsOf, Selection, added_up, build_histogram, spread_of
 from epsilons.release import ByLevel
 from epsilons.risk import ClosedNoise, SumNoise, Weighing, mean
 from epsilons.risk.goals import CellsGoal, MeanGoal
 from epsilons.risk.partial import closed_variance
-from epsilons.risk.quantiles import QuantilesMargin, SelectedQuantiles, TableQuantiles
+from epsilons.risk.quantiles import (
+    AnsweredQuantiles,
+    QuantilesMargin,
+    SelectedQuantiles,
+    TableQuantiles,
+)
 from epsilons.risk.quantiles import selection_shift as shift_of
 from epsilons.risk.ranks import reach, ways
 from epsilons.risk.weighed_cells import WeighedCells
@@ -34,7 +39,17 @@ from epsilons.statistics.steps import Draw
 from epsilons.tally import CellTally
 from epsilons.types import Floats, Integers
 
-__all__ = ["BINS", "FINE", "METHODS", "Ranked", "Selecting", "Tabled", "best_way", "merged"]
+__all__ = [
+    "BINS",
+    "FINE",
+    "METHODS",
+    "Ranked",
+    "Selecting",
+    "Tabled",
+    "best_way",
+    "merged",
+    "tabled",
+]
 
 FINE: Final = 1024
 """The bins that people are counted in: candidates of a selection, and of tables the finest."""
@@ -83,24 +98,26 @@ class Tabled:
         goal: what is assumed.
         allocation: of the table.
         half: about half the length of an interval, in parts of the range.
+        outside: whether a last cell is of those who did not answer.
     """
 
     quantiles: Floats
     goal: MeanGoal
     allocation: Allocation
     half: float
+    outside: bool = False
     method = "table"
 
     @property
     def cells(self) -> int:
-        """How many bins there are."""
+        """How many cells there are."""
         return self.allocation.goal.numbers
 
     def steps(self, counted: CellTally) -> Generator[Draw, Any, Ranked]:
         """Draw the table."""
         mechanism = build_histogram(self.allocation, unit=counted.unit)
-        total = mechanism.total(merged(counted.cells, self.cells))
-        drawn = mechanism.estimates((yield Draw(mechanism, total)))
+        table = merged(counted.cells, self.cells - self.outside, outside=self.outside)
+        drawn = mechanism.estimates((yield Draw(mechanism, mechanism.total(table))))
         weighing = mechanism.weighing
         margin = WeighedCells(weighing, mechanism.slack, self.cells)
         added = _nearest(self.quantiles) * self.cells
@@ -108,7 +125,8 @@ class Tabled:
         square = _square(weighing, self.goal, scale) + 1.0 / (12.0 * self.cells**2)
         made = self.allocation
         spent = ByLevel(made.levels, made.spent, made.counts)
-        return Ranked(TableQuantiles(self.quantiles, margin, drawn), square, spent)
+        kind = AnsweredQuantiles if self.outside else TableQuantiles
+        return Ranked(kind(self.quantiles, margin, drawn), square, spent)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +179,7 @@ class Selecting:
             np.abs(self.quantiles[:, None] - aimed).ravel(),
             rates[1],
         )
-        spent = np.array([float_down(each) for each in added_up(s.losses for s in stages)])
+        spent = np.array([float_up(each) for each in added_up(s.losses for s in stages)])
         return Ranked(
             margin,
             _square(weighing, self.goal, 1.0 / rates[0]),
@@ -210,23 +228,31 @@ def best_way(
     return table if table.half <= chosen.half else chosen
 
 
-def tabled(budgets: Budgets, goal: MeanGoal, quantiles: Floats) -> Tabled:
+def tabled(budgets: Budgets, goal: MeanGoal, quantiles: Floats, *, outside: bool = False) -> Tabled:
     """The table of the number of bins with the shortest intervals.
 
     More bins have more noise, and are narrower: the first number after which it grows is the best.
+
+    Args:
+        budgets: of the people.
+        goal: what is assumed.
+        quantiles: which quantiles.
+        outside: whether there is one more cell, of those who did not answer.
     """
-    best = _table_of(budgets, goal, quantiles, BINS[0])
-    for cells in BINS[1:]:
-        other = _table_of(budgets, goal, quantiles, cells)
+    best = _table_of(budgets, goal, quantiles, BINS[0], outside=outside)
+    for bins in BINS[1:]:
+        other = _table_of(budgets, goal, quantiles, bins, outside=outside)
         if other.half >= best.half:
             break
         best = other
     return best
 
 
-def _table_of(budgets: Budgets, goal: MeanGoal, quantiles: Floats, cells: int) -> Tabled:
+def _table_of(
+    budgets: Budgets, goal: MeanGoal, quantiles: Floats, bins: int, *, outside: bool
+) -> Tabled:
     """A table of so many bins, with the cap that is best for the quantile of the most noise."""
-    q = _nearest(quantiles)
+    q, cells = _nearest(quantiles), bins + outside
     noise = SumNoise(2.0 * math.sqrt(closed_variance(cells, q * cells) / 2.0))
     cap = best_cap(budgets, _coins(goal, q), noise)
     answer = Effective(capped(budgets, cap), cap=cap)
@@ -236,7 +262,7 @@ def _table_of(budgets: Budgets, goal: MeanGoal, quantiles: Floats, cells: int) -
     proofs = ways(weighing, goal.assumption, q, 1.0 - goal.confidence)
     far = min(reach(weighing, cells, way, added) for way in proofs)
     allocation = allocation_of(budgets, shares, "table", answer)
-    return Tabled(quantiles, goal, allocation, far + 1.0 / cells)
+    return Tabled(quantiles, goal, allocation, far + 1.0 / bins, outside)
 
 
 def selecting(budgets: Budgets, goal: MeanGoal, quantiles: Floats, unit: int) -> Selecting:
@@ -312,11 +338,18 @@ def _square(weighing: Weighing, goal: MeanGoal, scale: float) -> float:
     return min(float(mean.mse(plain, goal.assumption)), 1.0)
 
 
-def merged(cells: Integers, bins: int) -> Integers:
-    """Fine cells, added up to so many bins; what is in a last one beside them is in the middle."""
+def merged(cells: Integers, bins: int, *, outside: bool = False) -> Integers:
+    """Fine cells, added up to so many bins.
+
+    Args:
+        cells: by level, the finest bins, and perhaps one more beside them.
+        bins: how many.
+        outside: whether what is beside them stays there; otherwise it goes to the middle.
+    """
     levels = len(cells)
     fine = cells[:, :FINE].copy()
-    if cells.shape[1] > FINE:
+    if cells.shape[1] > FINE and not outside:
         fine[:, FINE // 2] += cells[:, FINE]
     # Of nobody at all there is no level, and -1 could be any size.
-    return np.asarray(fine.reshape(levels, bins, FINE // bins).sum(axis=2))
+    table = np.asarray(fine.reshape(levels, bins, FINE // bins).sum(axis=2))
+    return np.column_stack([table, cells[:, FINE]]) if outside else table

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
-from epsilons import tally
+from epsilons import tally, words
 from epsilons.allocation import allocate_for
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError
 from epsilons.mechanisms import CellSums, build_histogram
 from epsilons.release import ByLevel, Pair, Scalar
 from epsilons.risk.goals import CellsGoal
-from epsilons.risk.soft import RatioMoments, SoftMoments, WeighedMoments
+from epsilons.risk.soft import AnsweredMoments, RatioMoments, SoftMoments, WeighedMoments
 from epsilons.statistics.call import Call
 from epsilons.statistics.designs import Design, Known, cell_design
 from epsilons.statistics.people import counted_first
-from epsilons.statistics.question import Question
+from epsilons.statistics.question import Question, Sentences
 from epsilons.statistics.steps import Answer, Draw, Steps
 
 __all__ = ["NO_BOUNDS", "OPEN", "RULES", "SoftQuestion", "closed", "opened", "refuse_other_words"]
@@ -52,6 +52,20 @@ class SoftQuestion(Question):
         """The names that `method` may have besides "auto"."""
         return RULES if neighbours == "replace" else OPEN
 
+    def said(self, neighbours: str, treats: str) -> Sentences:
+        """What the release says in words.
+
+        Args:
+            neighbours: what counts as a change of one person.
+            treats: what becomes of values outside of the bounds.
+        """
+        protects = words.protected(neighbours)
+        assumes = words.assumed(self.statistic, neighbours, self.assumption, some=self.excludes)
+        if self.excludes:
+            protects += words.hidden(groups=False, public=False, answers=True, where=False)
+            treats += words.left_out(answers=True, groups=False, where=None)
+        return Sentences(protects, assumes, treats)
+
     @abstractmethod
     def answered(self, margin: SoftMoments) -> tuple[Pair | Scalar, float]:
         """The estimate, and its risk in data units."""
@@ -79,10 +93,14 @@ def refuse_other_words(question: Question, squared: str) -> None:
 
 
 def closed(asked: SoftQuestion, counted: tally.CellTally, call: Call) -> Steps:
-    """People and budgets are public: noise that sums to zero, as units do."""
+    """People and budgets are public: noise that sums to zero, as units do.
+
+    Those who did not answer, if they are left out, are one more cell.
+    """
     counted = call.part(counted)
     budgets = Budgets.of_levels(counted.levels, counted.counts)
-    allocation = allocate_for(budgets, asked.goal, asked.method)
+    goal = replace(asked.goal, cells=counted.cells.shape[1])
+    allocation = allocate_for(budgets, goal, asked.method)
     mechanism = build_histogram(allocation, unit=counted.unit)
     drawn = yield Draw(mechanism, mechanism.total(counted.cells))
     margin = WeighedMoments(
@@ -91,7 +109,7 @@ def closed(asked: SoftQuestion, counted: tally.CellTally, call: Call) -> Steps:
         mechanism.slack,
         mechanism.estimates(drawn),
     )
-    estimate, risk = asked.answered(margin)
+    estimate, risk = asked.answered(AnsweredMoments(margin) if asked.excludes else margin)
     return Answer(
         estimate=estimate,
         method=allocation.method,

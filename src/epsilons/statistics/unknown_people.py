@@ -13,7 +13,7 @@ import numpy as np
 from epsilons import tally
 from epsilons.allocation.caps import square_cap
 from epsilons.allocation.split import Doubts
-from epsilons.budgets import float_down
+from epsilons.budgets import float_up
 from epsilons.mechanisms import Composed, LevelCounts, Reduced, Seats, diffuse
 from epsilons.release import ByLevel, Expected, Scalar
 from epsilons.risk.assumptions import SAMPLE
@@ -163,7 +163,7 @@ def weighted(rows: tally.Rows, call: Call) -> Steps:
 def spending(found: Found | Ends, payers: Payers, last: tuple[Fraction, ...]) -> ByLevel:
     """What everyone spends in all, of which the last stage takes so much."""
     spends = [
-        float_down(found.losses[at] + spent)
+        float_up(found.losses[at] + spent)
         for at, spent in zip(payers.place.tolist(), last, strict=True)
     ]
     return ByLevel(payers.levels, np.array(spends), None)
@@ -242,7 +242,7 @@ def reduced(rows: tally.Rows, call: Call) -> Steps:
     return replace(
         found,
         n_is_noisy=True,  # the noisy number of slots
-        spent=ByLevel(rungs, np.array([float_down(loss) for loss in whole.losses]), None),
+        spent=ByLevel(rungs, np.array([float_up(loss) for loss in whole.losses]), None),
         mechanism=whole,
     )
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from epsilons import tally
 from epsilons.allocation.split import TOO_OFTEN, Split, best_split
+from epsilons.budgets import float_up
 from epsilons.errors import BudgetError, DataError
 from epsilons.ladder import SMALLEST
 from epsilons.mechanisms import Additive, added_up, diffuse, with_squares
@@ -130,7 +131,7 @@ def answer(mechanism: Additive, drawn: int, margin: Located, method: str, lost: 
     lo, hi = mechanism.bounds
     raw = finite(mechanism.estimate(drawn))
     sigma = SIGMA * margin.picture.deviation
-    spent = np.minimum(np.array([float(loss) for loss in lost]), mechanism.levels)
+    spent = np.minimum(np.array([float_up(loss) for loss in lost]), mechanism.levels)
     return Answer(
         estimate=Scalar(
             value=min(max(raw, lo), hi), raw=raw, bounds=(lo, hi), margin=margin, sigma=sigma

@@ -50,7 +50,7 @@ class Variance(soft_cells.SoftQuestion):
         soft_cells.refuse_other_words(self, "squares of the unit")
         if self.bounds is None:
             raise BoundsError(soft_cells.NO_BOUNDS.format("bounds"))
-        self._set("bounds", parameters.bounds(self.bounds))
+        self._set("bounds", parameters.bounds(self.bounds, power=4))
 
     @classmethod
     def mechanism_for(cls, allocation: Allocation) -> Any:
@@ -59,7 +59,7 @@ class Variance(soft_cells.SoftQuestion):
 
     @property
     def goal(self) -> CellsGoal:
-        """Under add/remove the errors of all three cells are to be small."""
+        """Where there are cells, the errors of all of them are to be small."""
         return CellsGoal(self.assumption, self.loss, self.confidence, 3)
 
     def look(self, call: Call) -> tally.Look:
@@ -73,9 +73,11 @@ class Variance(soft_cells.SoftQuestion):
         )
 
     def steps(self, rows: tally.Rows, call: Call) -> Steps:
-        """A sum with squares if people are public; three cells of one unit if they are not."""
+        """A sum with squares if all who are public answer; three cells of one unit if not."""
         if call.neighbours == "add-remove":
             return soft_cells.opened(self, rows.thirds(self.bounds), call)
+        if self.excludes:
+            return soft_cells.closed(self, rows.thirds(self.bounds), call)
         return self._closed(rows, call)
 
     def _closed(self, rows: tally.Rows, call: Call) -> Steps:
@@ -114,8 +116,5 @@ class Variance(soft_cells.SoftQuestion):
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
         """What the release says in words."""
-        return Sentences(
-            words.protected(neighbours),
-            words.assumed("variance", neighbours, self.assumption),
-            words.clipped(self.bounds, midpoint=self.policy(neighbours) == "midpoint"),
-        )
+        midpoint = self.policy(neighbours) == "midpoint"
+        return self.said(neighbours, words.clipped(self.bounds, midpoint=midpoint))

@@ -19,6 +19,7 @@ from epsilons.tally.given import Column, is_null, opened, same_labels
 from epsilons.tally.grid import LARGEST
 from epsilons.tally.identity import people
 from epsilons.tally.levels import Names
+from epsilons.tally.spellings import as_cells
 from epsilons.types import Booleans, Floats, Integers
 
 __all__ = [
@@ -86,10 +87,11 @@ def read(
     """
     unnamed({"values": values, "beside": beside, "epsilon": epsilon, "person": person})
     lenient = lenient or ladder is not None
-    numbers_ = floats(values, names.values, lenient=lenient)
+    private = ladder is not None
+    numbers_ = floats(values, names.values, lenient=lenient, private=private)
     second = None
     if beside is not None:
-        second = floats(beside, names.of("beside"), lenient=lenient)
+        second = floats(beside, names.of("beside"), lenient=lenient, private=private)
         if second.size != numbers_.size:
             raise _other_length(names.values, names.of("beside"))
     budgets, who = budgets_and_people(epsilon, person, names, numbers_.size, ladder)
@@ -122,12 +124,13 @@ def budgets_and_people(
     ladder: Ladder | None = None,
 ) -> tuple[Floats | float, npt.NDArray[Any] | None]:
     """Check the budgets and the people of so many rows, as `read` does."""
-    budgets, who, nobody = unchecked(epsilon, person, names, rows, lenient=ladder is not None)
+    private = ladder is not None
+    budgets, who, nobody = unchecked(epsilon, person, names, rows, lenient=private, private=private)
     if ladder is None:
         if nobody is not None and nobody.any():
             raise DataError(
-                f"{names.person} has rows without a person (null or NaN). Drop these rows, or "
-                "give each its own person."
+                f"{names.person} has rows without a person (null or NaN). Give each its own "
+                'person; neighbours="add-remove" leaves such rows out.'
             )
         return budgets, who
     if nobody is None and isinstance(budgets, float):
@@ -139,7 +142,13 @@ def budgets_and_people(
 
 
 def unchecked(
-    epsilon: object, person: object, names: Names, rows: int, *, lenient: bool
+    epsilon: object,
+    person: object,
+    names: Names,
+    rows: int,
+    *,
+    lenient: bool,
+    private: bool = False,
 ) -> tuple[Floats | float, npt.NDArray[Any] | None, Booleans | None]:
     """Return the budgets and the people of so many rows, and which rows belong to no one.
 
@@ -150,7 +159,7 @@ def unchecked(
     """
     budgets: Floats | float | None = one_budget(epsilon)
     if budgets is None:
-        budgets = _budgets(epsilon, names.epsilon, lenient=lenient)
+        budgets = _budgets(epsilon, names.epsilon, lenient=lenient, private=private)
     who = nobody = None
     if person is not None:
         who, nobody = people(person, names.person, lenient=lenient)
@@ -203,21 +212,25 @@ def length(given: object, name: str) -> int:
     return len(opened(given, name))
 
 
-def floats(given: object, name: str, *, lenient: bool, kind: Kind = "numbers") -> Floats:
+def floats(
+    given: object, name: str, *, lenient: bool, kind: Kind = "numbers", private: bool = False
+) -> Floats:
     """Return values in float64, with NaN wherever there is no number.
 
     Args:
         given: a list, an array or a series.
         name: what messages call it.
-        lenient: whether an entry that is no number is a missing value, in a list or a column of
-            objects; it is refused otherwise.
+        lenient: whether text is read as a cell of a file is, and an entry that is no number is a
+            missing value, in a list or a column of objects; it is refused otherwise.
         kind: "numbers", among which truth values are 0 and 1, or "bins", which have none.
+        private: whether a column of another type is read so, too, and nothing is refused.
 
     Raises:
         ArgumentError: it is not one column.
         ColumnError: its type declares something else than numbers, or an entry is no number.
     """
-    entries = _numbers(opened(given, name), name, kind, booleans=kind == "numbers", lenient=lenient)
+    column, truth = opened(given, name), kind == "numbers"
+    entries = _numbers(column, name, kind, booleans=truth, lenient=lenient, private=private)
     if isinstance(entries, list):
         plain = _plain(entries)
         if plain is not None:
@@ -227,9 +240,10 @@ def floats(given: object, name: str, *, lenient: bool, kind: Kind = "numbers") -
         return np.ascontiguousarray(entries, dtype=np.float64)
 
 
-def _budgets(given: object, name: str, *, lenient: bool) -> Floats:
+def _budgets(given: object, name: str, *, lenient: bool, private: bool) -> Floats:
     """Return budgets in float64, rounded down, with NaN wherever there is no number."""
-    entries = _numbers(opened(given, name), name, "numbers", booleans=False, lenient=lenient)
+    column = opened(given, name)
+    entries = _numbers(column, name, "numbers", booleans=False, lenient=lenient, private=private)
     if isinstance(entries, list):
         plain = _plain(entries)
         if plain is not None and not (np.abs(plain) >= 2.0**53).any():
@@ -239,7 +253,7 @@ def _budgets(given: object, name: str, *, lenient: bool) -> Floats:
 
 
 def _numbers(
-    column: Column, name: str, kind: Kind, *, booleans: bool, lenient: bool
+    column: Column, name: str, kind: Kind, *, booleans: bool, lenient: bool, private: bool
 ) -> npt.NDArray[Any] | list[Any]:
     """Return the entries of a column of numbers, None for those of a list that are missing.
 
@@ -247,11 +261,16 @@ def _numbers(
         ColumnError: the type declares something else, or an entry that is no number is refused.
     """
     held = column.family
-    if held in ("text", "time", "nested") or (held == "boolean" and not booleans):
+    odd = held in ("text", "time") or (held == "boolean" and not booleans)
+    if held == "nested" or (odd and not private and not column.inferred):
         raise wrong_type(kind, f"{name} must be", column.dtype)
     entries = column.entries
     if isinstance(entries, np.ndarray):
-        return entries
+        if not odd:
+            return entries
+        entries = entries.tolist() if held == "text" else [None] * len(entries)
+    if lenient:
+        entries = as_cells(entries, "numbers" if booleans else "bins")
     truth = (bool, np.bool_) if booleans else ()
     unfit = {
         type_

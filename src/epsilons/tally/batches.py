@@ -6,7 +6,6 @@ they are handed over as arrays, some at a time, read once, and never all at once
 
 from __future__ import annotations
 
-import difflib
 import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,6 +13,7 @@ from functools import partial, reduce
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from epsilons import parameters
 from epsilons.errors import ArgumentError, ColumnError, DataError, EpsilonsError, FileError
 from epsilons.tally.chunks import (
     FEW,
@@ -29,9 +29,10 @@ from epsilons.tally.chunks import (
     into_polars,
     wrong,
 )
-from epsilons.tally.engines import Kind, engine_of
+from epsilons.tally.engines import Kind, engine_of, kind_of_data
 from epsilons.tally.failures import guarded
 from epsilons.tally.files import ParquetFile, open_file
+from epsilons.tally.frames import columns_of, picked, refuse_doubles
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -80,15 +81,15 @@ def fold(
         DataError: an entry is missing, or the engine fails.
         FileError: `data` is a path, and the file cannot be read.
     """
-    frame, failure = _open(data)
+    frame, failure = _open(data, columns)
     _check(frame, columns, failure)
     results = guarded(partial(_results, frame, columns, work, merge, failure), *failure)
     found = [result for result in results if result is not None]
     return reduce(merge, found) if found else None
 
 
-def _open(data: object) -> tuple[Any, Failure]:
-    """Return `data` as a frame of Narwhals, or as a reader of record batches."""
+def _open(data: object, columns: Iterable[str]) -> tuple[Any, Failure]:
+    """Return columns of `data` as a frame of Narwhals, or all of a reader of record batches."""
     import narwhals as nw
 
     if isinstance(data, (str, os.PathLike)):
@@ -103,13 +104,31 @@ def _open(data: object) -> tuple[Any, Failure]:
     if hasattr(data, "read_next_batch"):
         return data, (DataError, UNUSABLE)
 
-    wrapped = guarded(lambda: nw.from_native(data, pass_through=True), DataError, UNUSABLE)
+    data = nw.to_native(data, pass_through=True)
+    wrapped = guarded(lambda: _picked(data, columns), DataError, UNUSABLE)
     if not isinstance(wrapped, (nw.DataFrame, nw.LazyFrame)):
         raise ArgumentError(
             f"data is of type {type(data).__name__}, which is not a table: give a frame of pandas, "
             "Polars, PyArrow, DuckDB or PySpark, or the path of a .parquet file."
         )
     return wrapped, (DataError, ON_SPARK if _kind(wrapped) == "spark" else UNUSABLE)
+
+
+def _picked(data: Any, columns: Iterable[str]) -> Any:
+    """The columns that are wanted, found by their places; all columns if some are not there.
+
+    Raises:
+        ColumnError: a name stands for several columns.
+    """
+    import narwhals as nw
+
+    kind = kind_of_data(data)
+    names = columns_of(data, kind)
+    if names is None or not set(columns) <= set(names):
+        return nw.from_native(data, pass_through=True)
+    for name in columns:
+        refuse_doubles("data", name, names)
+    return picked(data, kind, names, {name: name for name in columns}, new=str)
 
 
 def _check(frame: Any, columns: Mapping[str, Content], failure: Failure) -> None:
@@ -145,11 +164,9 @@ def _check(frame: Any, columns: Mapping[str, Content], failure: Failure) -> None
 
 def _unknown(name: str, columns: list[str]) -> str:
     """Say that a column is not there, and which are."""
-    close = difflib.get_close_matches(name, columns, n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
     more = ", …" if len(columns) > 20 else ""
     return (
-        f"{name!r} is not a column of data.{hint} "
+        f"{name!r} is not a column of data.{parameters.did_you_mean(name, columns)} "
         f"The columns are {', '.join(map(repr, columns[:20])) or 'none'}{more}."
     )
 

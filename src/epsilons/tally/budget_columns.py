@@ -52,9 +52,10 @@ def rounded_down(table: Columns, ladder: Ladder | None) -> Columns:
         scale = _scale(table, dtype)
         if ladder is not None and misses_decimals(ladder, scale):
             raise BudgetError(
-                f"levels: epsilon={table.epsilon!r} is a column of decimals ({dtype}), and a float "
-                "such as 0.1 is a little above the decimal: nobody there would reach that level. "
-                "Declare levels=[decimal.Decimal('0.1'), …], or make floats of the column first."
+                f"levels: {table.showing('epsilon')} is a column of decimals ({dtype}), and a "
+                "float such as 0.1 is a little above the decimal: nobody there would reach that "
+                "level. Declare levels=[decimal.Decimal('0.1'), …], or make floats of the column "
+                "first."
             )
         down = decimal_down(near, scale)
     elif dtype in (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128):

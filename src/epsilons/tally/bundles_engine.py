@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from epsilons.budgets import moved
 from epsilons.ladder import Ladder
 from epsilons.tally import cells, columns
 from epsilons.tally.adding import added_up
@@ -191,7 +192,8 @@ def _planned(every: Sequence[Wanted], data: Any, epsilon: Any, ladder: Ladder | 
     """Open the table anew, with all columns."""
     named = list(dict.fromkeys(pair for wanted in every for pair in wanted.named))
     (first, kind), *others = named
-    given = asked(first, epsilon, data, None, {f"column {i}": c for i, (c, _) in enumerate(others)})
+    marked = {f"column {i}": column for i, (column, _) in enumerate(others)}
+    given = asked(first, epsilon, data, None, marked)
     marks = [
         Mark(name, column, own)
         for (name, column), (_, own) in zip(given.marks.items(), others, strict=True)
@@ -315,7 +317,8 @@ def _margins(plan: _Plan, every: Sequence[Wanted], result: nw.DataFrame[Any]) ->
             shares = parts_of_rows(epsilon, group, (size, n, s), where, wanted.counting)
             return add_up_shares(shares, len(wanted.counting.labels))
         squares = found[f"{name} q"] if wanted.ask.what == "moments" else None
-        return _sums(levels_of(epsilon, lines), size, n, s, squares)
+        sums = _sums(levels_of(epsilon, lines), size, n, s, squares)
+        return replace(sums, moved=moved(epsilon))
 
     return [margin(wanted) for wanted in every]
 

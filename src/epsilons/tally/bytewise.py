@@ -43,6 +43,7 @@ def bytewise(
     values: str | None,
     person: str | None,
     types: Mapping[str, nw.dtypes.DType],
+    shown: Mapping[str, str],
 ) -> Written:
     """Make text and people equal only if they are the same, on whatever engine.
 
@@ -51,6 +52,7 @@ def bytewise(
         values: a column of text, or of a dictionary of text; None if values are no text.
         person: a column of any type, or None.
         types: those of the columns.
+        shown: what messages call the two, as `values` and `person`.
 
     Returns:
         The frame, and how the text of values is written in it from now on.
@@ -62,14 +64,15 @@ def bytewise(
 
     spelling: Spelling = "text"
     if values is not None:
-        frame, spelling = written(frame, values)
+        frame, spelling = written(frame, values, shown.get("values"))
     if person is None or (person == values and spelling != "text"):
         return frame, spelling
+    name = shown.get("person", person)
     if types[person] in (nw.String, nw.Categorical):
-        frame = written(frame, person)[0]
+        frame = written(frame, person, name)[0]
     elif not _comparable(frame, person, types[person]):
         raise ColumnError(
-            f"person={person!r} must be a column of text, numbers, dates or bytes; its type is "
+            f"person={name!r} must be a column of text, numbers, dates or bytes; its type is "
             f"{types[person]}, in which different entries may compare as equal. Convert it first."
         )
     return frame, spelling
@@ -82,13 +85,18 @@ def spelt(labels: Iterable[str], how: Spelling) -> list[str] | list[bytes]:
     return [label.encode().hex().upper() if how == "hex" else label for label in labels]
 
 
-def written(frame: nw.LazyFrame[Any], column: str) -> Written:
+def written(frame: nw.LazyFrame[Any], column: str, shown: str | None = None) -> Written:
     """Write a column of text so that bytes are compared, and say how it is written.
+
+    Args:
+        frame: of any engine.
+        column: of text.
+        shown: what messages call it.
 
     Raises:
         ColumnError: the engine is not known to compare bytes.
     """
-    writers: dict[Kind, Callable[[nw.LazyFrame[Any], str], Written]] = {
+    writers: dict[Kind, Callable[[nw.LazyFrame[Any], str], Written | None]] = {
         "polars": _as_it_is,
         "pandas": _as_it_is,
         "dask": _as_it_is,
@@ -98,9 +106,12 @@ def written(frame: nw.LazyFrame[Any], column: str) -> Written:
         "ibis": _on_ibis,
     }
     engine = engine_of(frame)
-    if engine.kind not in writers:
-        raise ColumnError(_unknown_collation(column, engine.name))
-    return writers[engine.kind](frame, column)
+    found = writers[engine.kind](frame, column) if engine.kind in writers else None
+    if found is None:
+        native: Any = frame.to_native()
+        on = f" on {native.get_backend().name}" if engine.kind == "ibis" else ""
+        raise ColumnError(_unknown_collation(shown or column, f"{engine.name}{on}"))
+    return found
 
 
 def _comparable(frame: nw.LazyFrame[Any], column: str, dtype: nw.dtypes.DType) -> bool:
@@ -161,8 +172,8 @@ def _on_duckdb(frame: nw.LazyFrame[Any], column: str) -> Written:
     return sql.selected(frame, [f"* REPLACE (encode(CAST({name} AS VARCHAR)) AS {name})"]), "bytes"
 
 
-def _on_ibis(frame: nw.LazyFrame[Any], column: str) -> Written:
-    """Write a column of a table of Ibis as its backend can."""
+def _on_ibis(frame: nw.LazyFrame[Any], column: str) -> Written | None:
+    """Write a column of a table of Ibis as its backend can; None if nobody knows how it can."""
     import ibis
     import narwhals as nw
 
@@ -180,7 +191,7 @@ def _on_ibis(frame: nw.LazyFrame[Any], column: str) -> Written:
         spelling = "hex"
         writer = ibis.udf.scalar.builtin(_encode, name="hex", signature=(("string",), "string"))
     else:
-        raise ColumnError(_unknown_collation(column, f"Ibis on {backend}"))
+        return None
     # The hexadecimal form of null is an empty text in SQLite.
     shown = text.isnull().ifelse(ibis.null(), writer(text))
     return nw.from_native(native.mutate(shown.name(column))), spelling

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -71,6 +71,15 @@ class Categories:
     breaks: Floats
     cells: Integers
 
+    @property
+    def recast(self) -> Categories:
+        """The same for a column of numbers or truth values, where text was declared."""
+        if self.kind != "text":
+            return self
+        from epsilons.tally.spellings import canonical  # which knows kinds, and so this module
+
+        return replace(self, declared=tuple(canonical(self.declared)))
+
     def of_floats(self, values: Floats) -> Integers:
         """Return the cell of each value, for bins: cells, `UNDECLARED` or `MISSING`."""
         found = self.cells[np.searchsorted(self.breaks, values, side="right")]
@@ -134,7 +143,7 @@ def refuse_midpoint(missing: str) -> None:
     """
     if missing == "exclude":
         raise ArgumentError(
-            'missing="exclude" is for means: declare other="…", a category for those who did not '
+            'missing="exclude" is for numbers: declare other="…", a category for those who did not '
             "answer."
         )
     if missing == "midpoint":
@@ -217,7 +226,7 @@ def _with_other(found: tuple[Any, ...], other: object) -> tuple[tuple[Any, ...],
     if other is None:
         return found, None
     other = other.item() if isinstance(other, np.generic) else other
-    if not isinstance(other, Hashable) or other != other:
+    if not isinstance(other, (str, int, float, tuple)) or other != other:
         raise ArgumentError("other must be a label: a string or a number.")
     try:
         place = found.index(other)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from epsilons.budgets import moved
 from epsilons.errors import ArgumentError, DataError, MissingValueError
 from epsilons.tally.categories import MISSING, UNDECLARED, Categories
 from epsilons.tally.levels import Names, check_people, check_size, levels_of, standing
@@ -127,6 +128,7 @@ class CellGroups:
         most: the most rows that one person has.
         level_of: the group of each part.
         cell_of: the cell of each part.
+        moved: whether somebody's budget counts as another one: see `budgets.in_range`.
     """
 
     levels: Floats
@@ -140,6 +142,7 @@ class CellGroups:
     most: Integers
     level_of: Integers
     cell_of: Integers
+    moved: bool = False
 
 
 def add_up(parts: Parts, categories: Categories) -> CellGroups:
@@ -185,6 +188,7 @@ def add_up(parts: Parts, categories: Categories) -> CellGroups:
         most=np.ones(1, dtype=np.int64) if parts.rows is None else parts.rows,
         level_of=level_of,
         cell_of=cell,
+        moved=moved(parts.epsilon),
     )
 
 
@@ -258,7 +262,8 @@ def checked_cells(
         raise MissingValueError(
             f"{names.values} has missing values (null or NaN).{names.missing} This message "
             'depends on private data: it is for the curator only. Declare other="…", a category '
-            "for such values, which never refuses; or drop these rows first."
+            "for such values, which never refuses. Do not drop the rows yourself: the number of "
+            "people is published."
         )
     if groups.undeclared:
         raise DataError(
@@ -278,10 +283,13 @@ def cells_on_rungs(
 
     Those who stand on no rung are left out, and values that are in no category are in no cell. Of
     two budgets of one person the smaller counts. What rows do not give of a unit is lost: it would
-    be a share of cells for people who are in none.
+    be a share of cells for people who are in none. Those who count are counted by what they give to
+    cells, rounded to whole people: shares are among them, and so is what is said about who has
+    which budget. One person changes that number by at most one.
     """
     check_size(groups, names, unit)
-    return _sorted(groups, standing(groups, rungs), categories, unit)
+    tally = _sorted(groups, standing(groups, rungs), categories, unit)
+    return replace(tally, counts=(2 * tally.cells.sum(axis=1) + unit) // (2 * unit))
 
 
 def _sorted(groups: CellGroups, order: Integers, categories: Categories, unit: int) -> CellTally:

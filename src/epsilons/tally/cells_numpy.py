@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from epsilons.budgets import is_number_type
 from epsilons.ladder import Ladder
 from epsilons.tally.arrays import budgets_and_people, floats
 from epsilons.tally.categories import (
@@ -20,11 +21,12 @@ from epsilons.tally.categories import (
     wrong_type,
 )
 from epsilons.tally.cells import CellGroups, Parts, add_up
-from epsilons.tally.given import Family, declared, is_null, opened
+from epsilons.tally.given import INFERRED, Family, declared, is_null, opened
 from epsilons.tally.levels import Names
+from epsilons.tally.spellings import as_cells
 from epsilons.types import Floats, Integers
 
-__all__ = ["CellArrays", "cells_of", "check_declared", "count", "read"]
+__all__ = ["FAMILY", "CellArrays", "cells_of", "check_declared", "count", "read"]
 
 FAMILY: Final[dict[Kind, Family]] = {"text": "text", "integers": "integer", "booleans": "boolean"}
 """What the type of a column must declare for categories of a kind."""
@@ -64,7 +66,8 @@ def read(
         DataError: a row has no person.
     """
     lenient = ladder is not None or categories.other is not None
-    cell = cells_of(values, categories, names.values, lenient=lenient)
+    private = ladder is not None
+    cell = cells_of(values, categories, names.values, lenient=lenient, private=private)
     return CellArrays(cell, *budgets_and_people(epsilon, person, names, cell.size, ladder))
 
 
@@ -103,35 +106,61 @@ def check_declared(values: object, kind: Kind, name: str, of: str = "categories"
         ColumnError: it does.
     """
     held, dtype = declared(values)
-    if held not in (FAMILY[kind], None):
+    if held not in (FAMILY[kind], None) and dtype != INFERRED:
         raise wrong_type(kind, f"{name} must be", dtype, of)
 
 
 def cells_of(
-    values: object, categories: Categories, name: str, *, lenient: bool, of: str = "categories"
+    values: object,
+    categories: Categories,
+    name: str,
+    *,
+    lenient: bool,
+    private: bool = False,
+    of: str = "categories",
 ) -> Integers:
     """Return the cell of each value.
 
-    In a list or a column of objects the type of an entry is data: one of another type is in no
-    category. If that is refused, it is with its type, which is kinder than "in no category".
+    In a list or a column of objects the type of an entry is data: it is read as a cell of a file
+    is. If that is refused, it is with its type, which is kinder than "in no category".
+
+    Args:
+        values: one for each row.
+        categories: what was declared.
+        name: what messages call the values.
+        lenient: whether an entry of another type is read as a cell is; it is refused otherwise.
+        private: whether a column of another type is read so, too, and nothing is refused.
+        of: what the categories are, for messages.
     """
     kind = categories.kind
     if kind == "bins":
-        return categories.of_floats(floats(values, name, lenient=lenient, kind="bins"))
-    entries = opened(values, name).entries
-    check_declared(values, kind, name, of)
-    entries = entries if isinstance(entries, list) else entries.tolist()
+        numbers_ = floats(values, name, lenient=lenient, kind="bins", private=private)
+        return categories.of_floats(numbers_)
+    column = opened(values, name)
+    if not private or column.family == "nested":
+        check_declared(values, kind, name, of)
+    entries = column.entries if isinstance(column.entries, list) else column.entries.tolist()
     unfit = {type_ for type_ in set(map(type, entries)) if not _fits(type_, kind)}
     places: dict[Any, int] = {label: place for place, label in enumerate(categories.declared)}
+    if unfit and lenient:
+        cells, texts = as_cells(entries, kind), categories.recast.declared
+        spelt: dict[Any, int] = {label: place for place, label in enumerate(texts)}
+
+        def found(item: Any, cell: Any) -> int:
+            if cell is None:
+                return MISSING if is_null(item) else UNDECLARED
+            if not _fits(type(cell), kind):
+                return UNDECLARED
+            return (places if type(item) not in unfit else spelt).get(cell, UNDECLARED)
+
+        return np.fromiter(map(found, entries, cells), np.int64, len(entries))
 
     def cell(item: Any) -> int:
         if type(item) not in unfit:
             return places.get(item, UNDECLARED)
         if is_null(item):
             return MISSING
-        if not lenient:
-            raise wrong_entry(kind, f"{name} must be", type(item), of)
-        return UNDECLARED
+        raise wrong_entry(kind, f"{name} must be", type(item), of)
 
     return np.fromiter(map(cell, entries), np.int64, len(entries))
 
@@ -140,5 +169,6 @@ def _fits(type_: type, kind: Kind) -> bool:
     """Whether objects of a type are of the kind."""
     if kind == "text":
         return issubclass(type_, str)
-    boolean = issubclass(type_, (bool, np.bool_))
-    return boolean if kind == "booleans" else issubclass(type_, numbers.Integral) and not boolean
+    if kind == "booleans":
+        return issubclass(type_, (bool, np.bool_))
+    return issubclass(type_, numbers.Integral) and is_number_type(type_)

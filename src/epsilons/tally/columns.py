@@ -20,13 +20,14 @@ from epsilons.tally.budget_columns import on_ladder, rounded_down
 from epsilons.tally.bytewise import Spelling, bytewise, written
 from epsilons.tally.categories import Kind, wrong_type
 from epsilons.tally.csv_files import Role, TextFile
-from epsilons.tally.engines import engine_of
+from epsilons.tally.engines import engine_of, kind_of_data
 from epsilons.tally.failures import UNUSABLE, guarded, unknown_column
 from epsilons.tally.files import Separated, is_file, open_file
+from epsilons.tally.frames import called, columns_of, picked, refuse_doubles
 from epsilons.tally.levels import Names
 from epsilons.tally.offers import Offers, joined
 from epsilons.tally.progress import Passed, on_terminal
-from epsilons.tally.spellings import NOTES
+from epsilons.tally.spellings import NOTES, in_query
 from epsilons.tally.storage import as_declared
 
 if TYPE_CHECKING:
@@ -78,9 +79,11 @@ class Columns:
         ladder: the public ladder that budgets stand on, if they are private.
         size: how many rows there are, where that costs nothing to know.
         passed: what counts the rows that are read, where somebody looks on.
-        called: what messages call the columns, where the frame calls them otherwise.
+        called: what messages call the columns, if there is more to say of them than their names.
+        shown: the names that the user gave columns, by parameter: a query has others.
         spelling: how the text of values is written.
         marks: further columns, in the order in which they were asked for.
+        recast: the parameters whose columns were numbers or truth values, where text is declared.
     """
 
     frame: nw.LazyFrame[Any]
@@ -93,8 +96,10 @@ class Columns:
     size: int | None = None
     passed: Passed | None = None
     called: Names | None = None
+    shown: Mapping[str, str] = field(default_factory=dict)
     spelling: Spelling = "text"
     marks: tuple[Mark, ...] = ()
+    recast: frozenset[str] = frozenset()
 
     @property
     def named(self) -> dict[str, str]:
@@ -105,6 +110,10 @@ class Columns:
         if self.person is not None:
             named["person"] = self.person
         return named | {mark.parameter: mark.column for mark in self.marks}
+
+    def showing(self, parameter: str) -> str:
+        """A parameter, and the name that the user gave it, for messages."""
+        return f"{parameter}={self.shown.get(parameter, self.named[parameter])!r}"
 
     @property
     def beside(self) -> str | None:
@@ -169,7 +178,11 @@ def read(
                 f"{mark.parameter} must be the name of a column of data, since data is given."
             )
     table = _open(data, values, budget, person, kind, tuple(marks))
-    table = moved(_apart(_typed(table, kind)))
+    private = ladder is not None and not is_file(data)
+    table, odd = _typed(table, kind, private=private)
+    table = moved(table)
+    if odd:
+        table = guarded(lambda: _as_cells(table, odd), *table.failure)
     for parameter, column, held in _declared(table, kind):
         if held == "text":
             _check_dictionary(table, parameter, column)
@@ -186,43 +199,25 @@ def _declared(table: Columns, kind: Kind | None) -> list[tuple[str, str, Kind]]:
     return [*own, *((mark.parameter, mark.column, mark.kind) for mark in table.marks)]
 
 
-def _apart(table: Columns) -> Columns:
-    """Give marks columns of their own, so that text is written once in each."""
-    import narwhals as nw
-
-    taken = {table.values, table.epsilon, table.person}
-    frame, types, marks = table.frame, dict(table.types), []
-    for mark in table.marks:
-        column = mark.column
-        if column in taken:
-            while column in types or column in taken:
-                column += "'"
-            frame = frame.with_columns(nw.col(mark.column).alias(column))
-            types[column] = types[mark.column]
-        taken.add(column)
-        marks.append(replace(mark, column=column))
-    return replace(table, frame=frame, types=types, marks=tuple(marks))
-
-
 def _written(table: Columns, kind: Kind) -> Columns:
     """Write text and people so that bytes are compared."""
     held: dict[str, Kind | None] = dict.fromkeys(table.named.values())
     held |= {column: kind for _, column, kind in _declared(table, kind)}
     frame = as_declared(table.frame, held)
     text = table.values if kind == "text" else None
-    frame, spelling = bytewise(frame, text, table.person, table.types)
+    frame, spelling = bytewise(frame, text, table.person, table.types, table.shown)
     marks = []
     for mark in table.marks:
         own = mark.spelling
         if mark.kind == "text":
-            frame, own = written(frame, mark.column)
+            frame, own = written(frame, mark.column, table.shown.get(mark.parameter))
         marks.append(replace(mark, spelling=own))
     return replace(table, frame=frame, spelling=spelling, marks=tuple(marks))
 
 
 def opened(data: object, person: str, epsilon: str | float) -> Columns:
     """Open a table for its people, whatever type they are of: they are its values."""
-    return _typed(_open(data, person, epsilon, None, "text", ()), None)
+    return _typed(_open(data, person, epsilon, None, "text", ()), None)[0]
 
 
 def moved(table: Columns) -> Columns:
@@ -241,35 +236,43 @@ def _open(
     kind: Kind,
     marks: tuple[Mark, ...],
 ) -> Columns:
-    """Return `data` as a lazy Narwhals frame, whatever it is."""
+    """Return the columns of `data` that are named, as a lazy Narwhals frame, whatever it is."""
     import narwhals as nw
 
+    failure: tuple[type[DataError] | type[FileError], str] = (DataError, UNUSABLE)
+    size = passed = None
     if isinstance(data, (str, os.PathLike, Separated)):
         file = open_file(data)
         if isinstance(file, TextFile):
             return _open_text(file, values, epsilon, person, kind, marks)
-        frame = file.scan()
-        size = file.rows(frame)
-        passed = None
+        scanned, failure = file.scan(), file.failure
+        size = file.rows(scanned)
         if on_terminal():
             passed = Passed(size)
-            frame = passed.watched(frame)
-        table = Columns(nw.from_native(frame), values, epsilon, person, failure=file.failure)
-        return replace(table, size=size, passed=passed, marks=marks)
-
-    def wrap() -> tuple[nw.LazyFrame[Any], int | None] | None:
-        wrapped = nw.from_native(data, pass_through=True)
-        if isinstance(wrapped, nw.DataFrame):
-            return wrapped.lazy(), len(wrapped)
-        return (wrapped, None) if isinstance(wrapped, nw.LazyFrame) else None
-
-    wrapped = guarded(wrap, DataError, UNUSABLE)
-    if wrapped is None:
+            scanned = passed.watched(scanned)
+        data = scanned
+    engine = kind_of_data(data)
+    columns = guarded(lambda: columns_of(data, engine), *failure)
+    if columns is None:
         raise ArgumentError(
             f"data is of type {type(data).__name__}, which is not a table: give a frame of pandas, "
             "Polars, PyArrow, DuckDB or PySpark, or the path of a .parquet or .csv file."
         )
-    return Columns(wrapped[0], values, epsilon, person, size=wrapped[1], marks=marks)
+    shown = {"values": values, **{mark.parameter: mark.column for mark in marks}}
+    if isinstance(epsilon, str):
+        shown["epsilon"], epsilon = epsilon, called("epsilon")
+    if person is not None:
+        shown["person"], person = person, called("person")
+    for parameter, column in shown.items():
+        if column not in columns:
+            raise ColumnError(unknown_column(parameter, column, list(map(str, columns))))
+        refuse_doubles(parameter, column, columns)
+    frame = guarded(lambda: picked(data, engine, columns, shown), *failure)
+    if isinstance(frame, nw.DataFrame):
+        size, frame = len(frame), frame.lazy()
+    own = tuple(replace(mark, column=called(mark.parameter)) for mark in marks)
+    table = Columns(frame, called("values"), epsilon, person, failure=failure, marks=own)
+    return replace(table, size=size, passed=passed, shown=shown)
 
 
 def _open_text(
@@ -287,7 +290,7 @@ def _open_text(
     import narwhals as nw
 
     what = "In a CSV file a cell that is"
-    called = replace(
+    names = replace(
         Names.of_columns(values, epsilon, person, {m.parameter: m.column for m in marks}),
         missing=f" {what} {NOTES[kind]} counts as missing.",
         unusable=f" {what} {NOTES['numbers']} counts as missing.",
@@ -302,32 +305,39 @@ def _open_text(
     roles += [Role(mark.parameter, mark.column, mark.kind) for mark in marks]
     frame = nw.from_native(file.scan(roles))
     own = tuple(replace(mark, column=mark.parameter) for mark in marks)
-    table = Columns(frame, "values", epsilon, person, failure=file.failure, called=called)
+    table = Columns(frame, "values", epsilon, person, failure=file.failure, called=names)
     return replace(table, marks=own)
 
 
-def _typed(table: Columns, kind: Kind | None) -> Columns:
-    """Refuse columns that are not there or not of their type. No row is read, nothing is cast.
+def _typed(
+    table: Columns, kind: Kind | None, *, private: bool = False
+) -> tuple[Columns, dict[str, Kind]]:
+    """Refuse columns that are not of their type. No row is read, nothing is cast.
+
+    Args:
+        table: with all columns.
+        kind: what values must be; None if they may be anything.
+        private: whether a type may have been found for all cells together, so that it must not be
+            refused.
 
     Returns:
-        The table with the types of its columns, so that the engine is asked for them once.
+        The table with the types of its columns, so that the engine is asked for them once; and the
+        parameters whose columns are of other types, with what they are read as.
     """
     import narwhals as nw
 
     schema = guarded(table.frame.collect_schema, *table.failure)
     needed = {parameter: kind for parameter, _, kind in _declared(table, kind)}
+    odd: dict[str, Kind] = {}
     for parameter, column in table.named.items():
-        if column not in schema:
-            raise ColumnError(unknown_column(parameter, column, list(schema)))
-        if column == "*" or (column[:1] == "^" and column[-1:] == "$"):
-            raise ColumnError(
-                f"{parameter}={column!r} would be read as a pattern of names, and another column "
-                "might be counted: it is *, or it begins with ^ and ends with $. Rename the column."
-            )
         dtype = schema[column]
         number = dtype.is_numeric()
+        must = f"{table.showing(parameter)} must be a column of"
+        readable = private and _is_of_cells(table, dtype)
         if parameter == "epsilon" and not number:
-            raise wrong_type("numbers", f"epsilon={column!r} must be a column of", dtype)
+            if not readable:
+                raise wrong_type("numbers", must, dtype)
+            odd[parameter] = "bins"
         fits = {
             "numbers": number or dtype == nw.Boolean,
             "bins": number,
@@ -336,9 +346,44 @@ def _typed(table: Columns, kind: Kind | None) -> Columns:
             "booleans": dtype == nw.Boolean,
         }
         if parameter in needed and not fits[needed[parameter]]:
-            must = f"{parameter}={column!r} must be a column of"
+            if readable:
+                odd[parameter] = needed[parameter]
+                continue
             raise wrong_type(needed[parameter], must, dtype, OF.get(parameter, "groups"))
-    return replace(table, types={column: schema[column] for column in table.named.values()})
+    types = {column: schema[column] for column in table.named.values()}
+    return replace(table, types=types), odd
+
+
+def _is_of_cells(table: Columns, dtype: nw.dtypes.DType) -> bool:
+    """Whether a reader of cells may have found a type, and its engine can read cells again."""
+    import narwhals as nw
+
+    found = dtype.is_numeric() or dtype.is_temporal() or dtype in (nw.Boolean, nw.Unknown)
+    return engine_of(table.frame).reads and (found or dtype in (nw.String, nw.Categorical, nw.Enum))
+
+
+def _as_cells(table: Columns, odd: Mapping[str, Kind]) -> Columns:
+    """Read columns as cells are."""
+    import narwhals as nw
+
+    named = table.named
+    frame = as_declared(table.frame, {named[parameter]: None for parameter in odd})
+    frame = frame.with_columns(
+        *(
+            in_query(named[parameter], table.types[named[parameter]], kind).alias(named[parameter])
+            for parameter, kind in odd.items()
+        )
+    )
+    types: dict[Kind, nw.dtypes.DType] = {
+        "numbers": nw.Float64(),
+        "bins": nw.Float64(),
+        "integers": nw.Int64(),
+        "booleans": nw.Boolean(),
+        "text": nw.String(),
+    }
+    own = {**table.types, **{named[parameter]: types[kind] for parameter, kind in odd.items()}}
+    recast = frozenset(parameter for parameter, kind in odd.items() if kind == "text")
+    return replace(table, frame=frame, types=own, recast=recast)
 
 
 def _check_dictionary(table: Columns, parameter: str, column: str) -> None:
@@ -357,7 +402,7 @@ def _check_dictionary(table: Columns, parameter: str, column: str) -> None:
         else:
             text = True
     if not text:
-        must = f"{parameter}={column!r} must be a column of"
+        must = f"{table.showing(parameter)} must be a column of"
         what = f"{dtype}, but not of text"
         raise wrong_type("text", must, what, OF.get(parameter, "groups"))
 

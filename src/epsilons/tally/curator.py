@@ -7,12 +7,12 @@ curator alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from epsilons.tally import columns, look_engine, look_numpy
+from epsilons.tally import columns, look_engine, look_numpy, unread
 from epsilons.tally.categories import Categories
 from epsilons.tally.collect import collected
 from epsilons.tally.failures import guarded
@@ -45,6 +45,8 @@ class Look:
         largest: the largest such budget.
         median_rows: of the rows of each person.
         most_rows: the most rows of one person.
+        unread: how text in place of numbers is written, the most frequent form first.
+        unread_budgets: the same of budgets.
     """
 
     rows: int
@@ -65,6 +67,8 @@ class Look:
     largest: float | None
     median_rows: float
     most_rows: int
+    unread: tuple[str, ...] = ()
+    unread_budgets: tuple[str, ...] = ()
 
 
 def look(
@@ -111,7 +115,13 @@ def look(
 
     found = guarded(run, *table.failure)
     shared = None if isinstance(table.epsilon, str) else float(table.epsilon)
-    return _summed(found, shared, lowest)
+    seen = _summed(found, shared, lowest)
+    text, budgets = (), ()
+    if seen.missing and kind in ("numbers", "bins", "integers"):
+        text = unread.forms_of(given.values, given.data, kind)
+    if seen.unusable and shared is None:
+        budgets = unread.forms_of(given.epsilon, given.data, "numbers")
+    return replace(seen, unread=text, unread_budgets=budgets)
 
 
 def _summed(found: Mapping[str, list[Any]], shared: float | None, lowest: float) -> Look:

@@ -53,6 +53,7 @@ class Engine:
         streams: it has a streaming engine, and rows may be taken in pieces.
         remote: its session is elsewhere, and does not tell how far it is.
         loose: a backend may let entries be of another type than their column.
+        reads: a column of another type can be read as cells are. Dask has no integers with gaps.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Engine:
     streams: bool = False
     remote: bool = False
     loose: bool = False
+    reads: bool = True
 
 
 _SPARK: Final = Engine("Spark", "spark", sql=True, nullable=True, collates=True)
@@ -117,7 +119,7 @@ ENGINES: Final[dict[str, Engine]] = {
         loose=True,
     ),
     "SQLFRAME": Engine("Sqlframe", "other"),
-    "DASK": Engine("Dask", "dask", compares_null=True, windows=False, joins=False),
+    "DASK": Engine("Dask", "dask", compares_null=True, windows=False, joins=False, reads=False),
 }
 """By the names of Narwhals. An engine that is not here is asked in the words that all understand,
 and is refused what needs its own: see `engine_of`."""
@@ -134,10 +136,17 @@ def kind_of_data(data: object) -> Kind | None:
     from narwhals import dependencies
 
     known: dict[Kind, Callable[[Any], bool]] = {
+        "polars": lambda data: (
+            dependencies.is_polars_dataframe(data) or dependencies.is_polars_lazyframe(data)
+        ),
         "pandas": dependencies.is_pandas_like_dataframe,
         "pyarrow": dependencies.is_pyarrow_table,
         "dask": dependencies.is_dask_dataframe,
         "duckdb": dependencies.is_duckdb_relation,
-        "spark": dependencies.is_pyspark_dataframe,
+        "spark": lambda data: (
+            dependencies.is_pyspark_dataframe(data)
+            or dependencies.is_pyspark_connect_dataframe(data)
+        ),
+        "ibis": dependencies.is_ibis_table,
     }
     return next((kind for kind, is_one in known.items() if is_one(data)), None)

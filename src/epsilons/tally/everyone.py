@@ -10,9 +10,10 @@ from epsilons.tally.arrays import Arrays
 from epsilons.tally.cells import CellTally, checked_cells
 from epsilons.tally.cells_numpy import CellArrays
 from epsilons.tally.columns import Columns
-from epsilons.tally.grid import Rule
+from epsilons.tally.grid import GRID, Rule
 from epsilons.tally.levels import Tally, checked
 from epsilons.tally.line_numpy import Folded
+from epsilons.tally.sound import sound, within
 from epsilons.types import Integers
 
 if TYPE_CHECKING:
@@ -53,9 +54,10 @@ class Everyone:
         if rows._numbers is None:
             raise TypeError(NO_NUMBERS)
         counted = sums_numpy.count(rows._numbers, bounds, rule)
-        tally = checked(counted.groups, rows._names, rows._rules.missing)
+        tally = checked(rows.noted(counted.groups), rows._names, rows._rules.missing)
         # Groups of arrays ascend by level, as those of the tally do.
-        return tally, counted.group_of, counted.grid
+        level_of = within(counted.group_of, len(tally.levels) - 1)
+        return sound(tally), level_of, within(counted.grid, GRID)
 
     def in_cells(self) -> tuple[CellTally, Integers, Integers]:
         """Everyone's cell, where a row is a person: see `Rows.cells`.
@@ -71,8 +73,9 @@ class Everyone:
                 groups = cells_engine.each(rows._held, rows._declared)
             case Arrays():
                 raise TypeError(NO_CATEGORIES)
-        tally = checked_cells(groups, rows._names, rows._declared, unit=1)
-        return tally, groups.level_of, groups.cell_of
+        tally = checked_cells(rows.noted(groups), rows._names, rows._declared, unit=1)
+        level_of = within(groups.level_of, len(tally.levels) - 1)
+        return sound(tally), level_of, within(groups.cell_of, len(tally.categories) - 1)
 
     def folded(self) -> Folded:
         """Everyone's value and budget, unchecked: `Rows.line` refuses what cannot be used."""

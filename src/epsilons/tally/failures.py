@@ -5,10 +5,10 @@ And what is said of a column that is not there.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from typing import TypeVar
 
+from epsilons import parameters
 from epsilons.errors import EpsilonsError, MissingExtraError
 
 __all__ = ["UNUSABLE", "guarded", "unknown_column"]
@@ -51,8 +51,7 @@ def guarded(run: Callable[[], T], error: type[EpsilonsError], message: str) -> T
 
 def unknown_column(parameter: str, column: str, columns: list[str]) -> str:
     """Say that a column is not there, and which are: those of a schema, never of a CSV file."""
-    close = difflib.get_close_matches(column, columns, n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
+    hint = parameters.did_you_mean(column, columns)
     more = ", …" if len(columns) > 20 else ""
     hint += f" The columns are {', '.join(map(repr, columns[:20]))}{more}."
     return f"{parameter}={column!r} is not a column of data.{hint}"

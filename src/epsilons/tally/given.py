@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -21,6 +22,7 @@ import numpy.typing as npt
 from epsilons.errors import ArgumentError
 
 __all__ = [
+    "INFERRED",
     "TIMES",
     "Column",
     "Family",
@@ -55,6 +57,13 @@ _OF_NAME: Final[dict[str, Family]] = {
 """How names of types begin, in Arrow, Polars, pandas and Narwhals. All others, objects, columns of
 null, and pandas' categories among them, declare nothing: their entries are looked at one by one."""
 
+INFERRED: Final = "str"
+"""What pandas calls the type of columns in which it found text. It is no schema: before pandas 3
+such columns were objects."""
+
+_OF_THE_DAY: Final = r"time(64\[ns\])?($|\[pyarrow\])"
+"""Types of times of the day in nanoseconds, as Polars, Arrow and pandas call them."""
+
 TIMES: Final = (
     "These are dates or times, which have no mean and no categories here: convert them to "
     "numbers or text first, such as days since a fixed day, or the year."
@@ -75,6 +84,11 @@ class Column:
     entries: npt.NDArray[Any] | list[Any]
     family: Family | None
     dtype: str
+
+    @property
+    def inferred(self) -> bool:
+        """Whether its type is one that pandas takes for any text, as it took objects before."""
+        return self.dtype == INFERRED
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -150,8 +164,12 @@ def _other(given: Any) -> Column | None:
     if isinstance(given, (str, bytes, Mapping, Set)):
         return None
     lister = getattr(given, "to_pylist", getattr(given, "to_list", None))  # PyArrow; other series
+    if not callable(lister) and _is_extension(given):
+        lister = partial(list, given)
     if callable(lister):
         held, dtype = declared(given)
+        if re.match(_OF_THE_DAY, dtype.lower()):
+            return Column(_ticks(given), held, dtype)
         # With gaps, NumPy would make floats of integers; it has none beyond 64 bits.
         whole = held in ("integer", "boolean") and "128" not in dtype and not _gaps(given)
         if whole or held in ("float", "time"):
@@ -166,6 +184,24 @@ def _other(given: Any) -> Column | None:
     ):
         return Column(list(given), None, type(given).__name__)
     return None
+
+
+def _is_extension(given: Any) -> bool:
+    """Whether this is an array of pandas, whose type NumPy does not have.
+
+    NumPy is not asked for it: it would make floats of integers with gaps.
+    """
+    dtype = getattr(given, "dtype", None)
+    return dtype is not None and not isinstance(dtype, np.dtype) and hasattr(given, "__len__")
+
+
+def _ticks(given: Any) -> list[Any]:
+    """Times of the day as whole numbers: those of Python have no nanoseconds."""
+    if hasattr(given, "to_physical"):  # Polars
+        return list(given.to_physical().to_list())
+    if hasattr(given, "to_pylist"):
+        return list(given.cast("int64").to_pylist())
+    return list(given.astype("int64[pyarrow]"))
 
 
 def _gaps(given: Any) -> bool:

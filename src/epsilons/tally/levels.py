@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from epsilons.budgets import is_number
+from epsilons.budgets import LEAST, in_range, is_number
 from epsilons.errors import BudgetError, ConflictingBudgetsError, DataError, MissingValueError
 from epsilons.ladder import keys
 from epsilons.tally.grid import GRID
@@ -119,6 +119,8 @@ class SumGroups:
         nobody: groups of rows that belong to no one, because the person is null.
         most: the most rows that one person has.
         squares: the sum of the squares of their integers, if that was asked for.
+        absent: how many people have no value, if that was asked for.
+        moved: whether somebody's budget counts as another one: see `budgets.in_range`.
     """
 
     levels: Floats
@@ -129,6 +131,8 @@ class SumGroups:
     nobody: Integers
     most: Integers
     squares: Integers | None = None
+    absent: Integers | None = None
+    moved: bool = False
 
 
 class Groups(Protocol):
@@ -181,8 +185,8 @@ def usable(groups: SumGroups, names: Names, missing: str) -> Integers:
     if missing == "error" and groups.missing.any():
         raise MissingValueError(
             f"{names.values} has missing values (null, NaN or infinite).{names.missing} This "
-            'message depends on private data: it is for the curator only. missing="exclude" takes '
-            "the mean of those who have a value, and keeps secret who they are; "
+            'message depends on private data: it is for the curator only. missing="exclude" asks '
+            "those who have a value, and keeps secret who they are; "
             'missing="midpoint" counts such values as the middle of the bounds. Do not drop the '
             "rows yourself: the number of people is published."
         )
@@ -226,12 +230,13 @@ def levels_of(epsilon: Floats | float, size: int) -> tuple[Floats, Integers]:
     """Return the smallest budget of each level, and the level of each of so many parts.
 
     Args:
-        epsilon: the budget of each part (anything that is not >= 0 is a bad one), or of all.
+        epsilon: the budget of each part (anything that is not >= 0 is a bad one), or of all: it
+            counts as `budgets.in_range` says.
         size: how many parts there are.
     """
     if isinstance(epsilon, float):
-        return np.array([epsilon]), np.zeros(size, dtype=np.int64)
-    epsilon = np.where(epsilon >= 0.0, epsilon, BAD_BUDGET)
+        return in_range(np.array([epsilon])), np.zeros(size, dtype=np.int64)
+    epsilon = in_range(np.where(epsilon >= 0.0, epsilon, BAD_BUDGET))
     found, level_of = np.unique(keys(epsilon), return_inverse=True)
     levels = np.full(found.size, np.inf)
     np.minimum.at(levels, level_of, epsilon)
@@ -268,7 +273,8 @@ def check_people(groups: Groups, names: Names, unit: int) -> None:
     if groups.nobody.any():
         raise DataError(
             f"{names.person} has rows without a person (null or NaN). "
-            "Drop these rows, or give each its own person. This message is for the curator only."
+            'Give each its own person; neighbours="add-remove" leaves such rows out. This message '
+            "is for the curator only."
         )
     if groups.conflicts.any():
         raise ConflictingBudgetsError(
@@ -283,8 +289,8 @@ def check_people(groups: Groups, names: Names, unit: int) -> None:
         )
     if not (groups.levels > 0.0).any():
         raise BudgetError(
-            f"{names.epsilon} is 0 for everyone: nobody's value may be used at all. "
-            "Somebody must have a budget above 0."
+            f"{names.epsilon} is 0 for everyone: nobody's value may be used at all. Somebody must "
+            f"have a budget of at least {LEAST:.2g}: anything below that counts as 0."
         )
 
 

@@ -112,6 +112,7 @@ class LineGroups:
         conflicts: people with two budgets.
         nobody: rows that belong to no one.
         most: the most rows of one person.
+        moved: whether somebody's budget counts as another one: see `budgets.in_range`.
     """
 
     keys: Floats
@@ -121,6 +122,7 @@ class LineGroups:
     conflicts: Integers
     nobody: Integers
     most: Integers
+    moved: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,7 +231,8 @@ def refuse_missing(names: Names, missing: str) -> None:
             f"{names.values} has missing values (null, NaN or infinite).{names.missing} This "
             "message depends on private data: it is for the curator only. "
             'missing="midpoint" puts such values in the middle of the range that is found and '
-            "never refuses; or drop these rows."
+            'never refuses; missing="exclude" needs bounds=(lo, hi). Do not drop the rows '
+            "yourself: the number of people is published."
         )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from epsilons.budgets import in_range, moved
 from epsilons.ladder import HUGE
 from epsilons.tally.adding import added_up
 from epsilons.tally.collect import collected
@@ -66,7 +67,8 @@ def count(table: Columns, window: Window | None) -> LineGroups:
         *table.failure,
     )
     size = len(result)
-    budgets = _floats(result, "e") if grouped else np.full(size, table.epsilon)
+    given = _floats(result, "e") if grouped else np.full(size, table.epsilon)
+    budgets = in_range(given)
     usable = budgets >= 0.0
     nothing = np.zeros(1, dtype=np.int64)
     return LineGroups(
@@ -77,6 +79,7 @@ def count(table: Columns, window: Window | None) -> LineGroups:
         conflicts=_whole(result, "conflicts") if folded and size else nothing,
         nobody=_whole(result, "nobody") if folded and size else nothing,
         most=_whole(result, "most") if folded and size else nothing + 1,
+        moved=moved(given),
     )
 
 

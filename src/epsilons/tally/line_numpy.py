@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from epsilons.budgets import in_range, moved
 from epsilons.ladder import keys
 from epsilons.tally.arrays import Arrays
 from epsilons.tally.levels import BAD_BUDGET
@@ -24,6 +25,7 @@ class Folded:
     budgets: Floats
     conflicts: Integers
     most: int
+    moved: bool = False
 
     @cached_property
     def coarse_keys(self) -> Floats:
@@ -48,8 +50,9 @@ def fold(rows: Arrays) -> Folded:
         budgets = np.full(values.size, epsilon)
     else:
         budgets = np.where(epsilon >= 0.0, epsilon, BAD_BUDGET) + 0.0
+    other = moved(budgets)
     if rows.person is None:
-        return Folded(values, budgets, np.zeros(1, dtype=np.int64), 1)
+        return Folded(values, in_range(budgets), np.zeros(1, dtype=np.int64), 1, other)
     who = np.unique(rows.person, return_inverse=True)[1]
     sizes = np.bincount(who)
     low, high = np.full(sizes.size, np.inf), np.full(sizes.size, -np.inf)
@@ -61,7 +64,8 @@ def fold(rows: Arrays) -> Folded:
     np.minimum.at(smallest, who, budgets)
     np.maximum.at(largest, who, budgets)
     conflicts = (smallest != largest).astype(np.int64)
-    return Folded(middle, smallest, conflicts, int(sizes.max(initial=0)))
+    smallest = in_range(smallest)
+    return Folded(middle, smallest, conflicts, int(sizes.max(initial=0)), other)
 
 
 def count(people: Folded, window: Window | None) -> LineGroups:
@@ -80,6 +84,7 @@ def count(people: Folded, window: Window | None) -> LineGroups:
         conflicts=people.conflicts,
         nobody=np.zeros(1, dtype=np.int64),
         most=np.array([people.most]),
+        moved=people.moved,
     )
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from epsilons.budgets import in_range, moved
 from epsilons.ladder import keys
 from epsilons.loading import later
 from epsilons.tally.columns import Columns
@@ -35,6 +36,7 @@ from epsilons.tally.line import (
     line_on_rungs,
     refuse_missing,
 )
+from epsilons.tally.sound import masses
 from epsilons.types import Floats, Integers
 
 if TYPE_CHECKING:
@@ -71,7 +73,9 @@ class ByWeight(Lined):
 
     def masses(self, *weights: Integers) -> tuple[Integers, ...]:
         """Add weights up by bucket: see `Lined.masses`."""
-        return self.weigh(self.own, [each[self.level_of] for each in weights])
+        cells, *found = self.weigh(self.own, [each[self.level_of] for each in weights])
+        masses(found, weights, self.counts)
+        return (cells, *found)
 
 
 class Lines:
@@ -120,6 +124,7 @@ class Lines:
         if ladder is not None:
             found = np.unique(ladder.of(own))
             return found[found > 0.0]
+        own = in_range(own)
         return own[np.unique(keys(own), return_index=True)[1]]  # it ascends: the first is smallest
 
     @cached_property
@@ -137,7 +142,8 @@ class Lines:
         np.add.at(people, place, found[1])
         rules = self._rows.rules
         if rules.ladder is None:
-            return own, checked_line(_groups(own, people), _BUDGETS, rules.names, rules.missing)
+            groups = self._rows.noted(_groups(own, people))
+            return own, checked_line(groups, _BUDGETS, rules.names, rules.missing)
         return own, line_on_rungs(_groups(rules.ladder.of(own), people), _BUDGETS, rules.ladder)
 
     def _weighed(
@@ -160,6 +166,7 @@ class Lines:
 
 def _groups(budgets: Floats, people: Integers) -> LineGroups:
     """People by budget, each a bucket of its own."""
+    given, budgets = budgets, in_range(budgets)
     usable = budgets >= 0.0
     nothing = np.zeros(1, dtype=np.int64)
     return LineGroups(
@@ -170,4 +177,5 @@ def _groups(budgets: Floats, people: Integers) -> LineGroups:
         conflicts=nothing,
         nobody=nothing,
         most=nothing + 1,
+        moved=moved(given),
     )

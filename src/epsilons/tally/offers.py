@@ -52,7 +52,7 @@ def tag(person: object) -> bytes:
         try:
             return b"s:" + person.encode()
         except UnicodeEncodeError:
-            pass  # half of a character: no text in UTF-8
+            raise ColumnError("person is not valid text: it holds half of a character.") from None
     raise ColumnError(f"person is of type {type(person).__name__}. {IDS}")
 
 
@@ -230,21 +230,17 @@ def joined(table: Columns, offers: Offers) -> Columns:
             f"ledger: {engine.name} takes no table of budgets. Give data on another engine, such "
             "as Polars, pandas, PyArrow, DuckDB or Spark."
         )
-    name = BUDGET
-    while name in table.types:
-        name += "'"
-    sheet = pl.DataFrame([offers.people.ids.alias(table.person), pl.Series(name, offers.budgets)])
+    budgets = pl.Series(BUDGET, offers.budgets)
+    sheet = pl.DataFrame([offers.people.ids.alias(table.person), budgets])
     beside = nw.from_native(makers[engine.kind](table.frame, sheet)).lazy()
-    # Nothing else comes along: a column of the table might have the name of ours.
-    marks = [mark.column for mark in table.marks]
-    rows = table.frame.select(*dict.fromkeys((table.values, table.person, *marks)))
-    if table.types[table.person] == nw.Enum and table.values != table.person:
+    rows = table.frame
+    if table.types[table.person] == nw.Enum:
         # Two dictionaries are compared as text, and so by a collation, where there is one.
         rows, _ = written(rows, table.person)
     frame = rows.join(beside, on=table.person, how="left")
-    types = {**table.types, name: nw.Float64()}
+    types = {**table.types, BUDGET: nw.Float64()}
     # A join has no order of its own: such rows are not read in pieces.
-    return replace(table, frame=frame, epsilon=name, types=types, size=None)
+    return replace(table, frame=frame, epsilon=BUDGET, types=types, size=None)
 
 
 def checked(types: Any, person: str) -> bool:

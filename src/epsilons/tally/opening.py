@@ -16,7 +16,7 @@ from epsilons.tally.cells_numpy import CellArrays
 from epsilons.tally.columns import Columns
 from epsilons.tally.frames import Asked, asked
 from epsilons.tally.grouping import Grouping
-from epsilons.tally.rows import ONLY_SHARES, Rows, Rules
+from epsilons.tally.rows import ONLY_SHARES, Held, Rows, Rules
 
 __all__ = ["SMALL", "open"]
 
@@ -70,8 +70,9 @@ def open(
         FileError: `data` is a path, and the file cannot be read.
     """
     choice("missing", missing, POLICIES)
-    some = groups is not None or where is not None or missing == "exclude"
-    if some and not (categories is None and apart is None and beside is None):
+    marked = groups is not None or where is not None
+    some = marked or (missing == "exclude" and beside is None)
+    if (some and not (categories is None and apart is None)) or (marked and beside is not None):
         raise TypeError(ONLY_SHARES)
     if categories is not None:
         _check_cells(categories, person, missing, ladder, apart)
@@ -80,7 +81,13 @@ def open(
     marks = {} if groups is None else groups.columns
     marks = marks if where is None else {**marks, "where": where}
     marks = marks if beside is None else {**marks, "beside": beside}
-    given = asked(values, epsilon, data, person, marks)
+    kinds: dict[str, Kind] = {"values": "numbers" if categories is None else categories.kind}
+    kinds |= {"epsilon": "bins", "where": "booleans", "beside": "numbers"}
+    if groups is not None:
+        declared = (each.kind for each in groups.declared)
+        kinds |= dict(zip(groups.columns, declared, strict=True))
+    private = ladder is not None
+    given = asked(values, epsilon, data, person, marks, kinds=kinds, private=private)
     unit = 1 if person is None else SHARES
     rules = Rules(
         given.names,
@@ -97,14 +104,28 @@ def open(
         where=where,
     )
     if some:
-        return Rows(_with_marks(given, rules), rules)
+        return _recast(_with_marks(given, rules), rules)
     if categories is not None:
-        return Rows(_of_categories(given, categories, ladder, apart), rules)
+        return _recast(_of_categories(given, categories, ladder, apart), rules)
     if given.data is not None and apart is None:
         return Rows(_read(given, ladder=ladder), rules)
     numbers = _in_memory(given, missing, ladder, apart)
     small = numbers.values.size <= SMALL
     return Rows(numbers if small else series.of_arrays(numbers), rules, numbers)
+
+
+def _recast(held: Held, rules: Rules) -> Rows:
+    """Rows, with labels written as numbers are where columns of numbers are read as text."""
+    if not isinstance(held, Columns) or not held.recast:
+        return Rows(held, rules)
+    categories, groups = rules.categories, rules.groups
+    if categories is not None and "values" in held.recast:
+        categories = categories.recast
+    if groups is not None:
+        pairs = zip(groups.columns, groups.declared, strict=True)
+        declared = (each.recast if name in held.recast else each for name, each in pairs)
+        groups = replace(groups, declared=tuple(declared))
+    return Rows(held, replace(rules, categories=categories, groups=groups))
 
 
 def _check_cells(
@@ -167,7 +188,7 @@ def _not_in_memory(apart: str | None) -> ArgumentError:
 
 def _in_memory(given: Asked, missing: str, ladder: Ladder | None, apart: str | None) -> Arrays:
     """Check numbers, and have them as arrays."""
-    lenient = missing == "midpoint"
+    lenient = missing != "error"
     if given.data is None:
         own = (given.values, given.epsilon, given.person)
         second = given.marks.get("beside")
@@ -202,9 +223,13 @@ def _with_marks(given: Asked, rules: Rules) -> Arrays | Columns:
     by = {name: column for name, column in given.marks.items() if name != "where"}
     group = asked_ = None
     if groups is not None:
-        group = shares_numpy.groups_of(groups, by, given.names, lenient=lenient)
+        group = shares_numpy.groups_of(
+            groups, by, given.names, lenient=lenient, private=ladder is not None
+        )
     if "where" in given.marks:
-        asked_ = shares_numpy.asked_of(given.marks["where"], given.names, lenient=lenient)
+        asked_ = shares_numpy.asked_of(
+            given.marks["where"], given.names, lenient=lenient, private=ladder is not None
+        )
     for name, column in (("by", group), ("where", asked_)):
         if column is not None and column.size != numbers.values.size:
             raise ArgumentError(

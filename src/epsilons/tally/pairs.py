@@ -27,6 +27,11 @@ THREE: Final = ("both", "one", "none")
 
 NINE: Final = tuple((first, second) for first in THREE for second in THREE)
 
+_MIDDLE: Final = GRID // 4 * np.array([1, 2, 1])
+_CENTRE: Final = GRID // 16 * np.outer([1, 2, 1], [1, 2, 1]).ravel()
+"""What someone in the middle adds to three cells, and to nine: exactly, for GRID is a power of 2.
+Who is absent was counted there, and is taken out again."""
+
 BELOW: Final = tuple(f"t{i}{j}" for i in range(3) for j in range(2))
 """The names of what is counted: of each of the three cells of the first number, its parts in the
 first cell of the second number, and in the first two."""
@@ -90,7 +95,8 @@ def on_cells(
         groups: what was counted.
         cells: a row of cells for each group.
         names: what messages call the parameters.
-        missing: "error" refuses missing values; "midpoint" has already put them in the middle.
+        missing: "error" refuses missing values; "midpoint" has already put them in the middle;
+            "exclude" puts who lacks one into a last cell, or on a ladder into none.
         ladder: the public ladder, if budgets are private.
 
     Raises:
@@ -101,10 +107,19 @@ def on_cells(
     else:
         check_size(groups, names, GRID)
         order = standing(groups, ladder.levels)
+    counts, categories = groups.people, NINE if cells.shape[1] == len(NINE) else THREE
+    if missing == "exclude":
+        if groups.absent is None:
+            raise TypeError("people without a value were not counted")
+        cells = cells - groups.absent[:, None] * (_MIDDLE if len(categories) == 3 else _CENTRE)
+        if ladder is None:
+            cells = np.column_stack([cells, GRID * groups.absent])
+        else:
+            counts = counts - groups.absent
     return CellTally(
         levels=groups.levels[order] + 0.0,
-        counts=groups.people[order],
+        counts=counts[order],
         cells=cells[order],
         unit=GRID,
-        categories=NINE if cells.shape[1] == len(NINE) else THREE,
+        categories=categories,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from epsilons.tally.columns import Columns
@@ -10,7 +11,7 @@ from epsilons.tally.grid import GRID, HALF
 from epsilons.tally.ieee import finite
 from epsilons.tally.levels import SumGroups
 from epsilons.tally.pairs import BELOW
-from epsilons.tally.sums_engine import fold, gathered, over_grid, steps_of
+from epsilons.tally.sums_engine import fold, gathered, over_grid, steps_of, without
 from epsilons.types import Integers
 
 if TYPE_CHECKING:
@@ -24,13 +25,16 @@ _ENDS = ("", "2")
 """What the names of the columns of either number end with."""
 
 
-def count(table: Columns, bounds: Bounds, beside: Bounds) -> tuple[SumGroups, dict[str, Integers]]:
+def count(
+    table: Columns, bounds: Bounds, beside: Bounds, *, exclude: bool
+) -> tuple[SumGroups, dict[str, Integers]]:
     """Count people and add up the parts of their units by budget level, in one pass.
 
     Args:
         table: a frame with checked columns, of two of numbers.
         bounds: the lower and the upper end of the grid of the first.
         beside: those of the second.
+        exclude: whether who lacks one of the two numbers is absent: both are in the middle then.
 
     Raises:
         FileError: the file cannot be read to its end.
@@ -40,17 +44,23 @@ def count(table: Columns, bounds: Bounds, beside: Bounds) -> tuple[SumGroups, di
     def people(table: Columns) -> nw.LazyFrame[Any]:
         import narwhals as nw
 
-        rows = _rows(table, (bounds, beside))
-        if table.person is None:
-            # What is missing is in the middle; who has both numbers has one row that is valid.
-            return _parts(
-                rows.with_columns((nw.col("valid") + nw.col("valid2") - 1).alias("valid"))
+        each, rows = _rows(table, (bounds, beside)), nw.lit(1)
+        if table.person is not None:
+            each = fold(each, budgets=isinstance(table.epsilon, str), numbers=_ENDS)
+            rows = nw.col("rows")
+        if exclude:
+            each = each.with_columns(without("valid", "valid2"))
+            gone = nw.col("absent") > 0
+            each = each.with_columns(
+                nw.when(gone).then(HALF).otherwise(nw.col(name)).cast(nw.Int64).alias(name)
+                for name in ("x", "x2")
             )
-        each = fold(rows, budgets=isinstance(table.epsilon, str), numbers=_ENDS)
-        both = nw.col("valid") + nw.col("valid2") - nw.col("rows")
+        # What is missing is in the middle; who has both numbers has one row that is valid.
+        both = nw.col("valid") + nw.col("valid2") - rows
         return _parts(each.with_columns(both.alias("valid")))
 
-    return gathered(table, people, ("a", *BELOW))
+    groups, parts = gathered(table, people, ("a", *BELOW, *(["absent"] if exclude else [])))
+    return replace(groups, absent=parts.pop("absent", None)), parts
 
 
 def _rows(table: Columns, ends: tuple[Bounds, Bounds]) -> nw.LazyFrame[Any]:

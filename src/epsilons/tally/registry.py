@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Enrolled", "enrolled", "people"]
 
-NOBODY: Final = "person has rows without a person (null or NaN). Drop these rows."
+NOBODY: Final = "person has rows without a person (null or NaN). Give each an id."
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +178,10 @@ def _read(wanted: Asked) -> Columns:
         kind: Any = "text" if text else "integers"
         held = {**dict.fromkeys(table.named.values()), table.values: kind}
         frame = as_declared(table.frame, held)
-        frame, spelling = bytewise(frame, table.values if text else None, table.values, table.types)
+        who = table.values
+        frame, spelling = bytewise(
+            frame, who if text else None, who, table.types, {"values": person, "person": person}
+        )
         return replace(table, frame=frame, spelling=spelling)
 
     return guarded(written, *table.failure)

@@ -20,10 +20,11 @@ from epsilons.tally.everyone import NO_CATEGORIES, NO_NUMBERS, Everyone
 from epsilons.tally.grid import Rule
 from epsilons.tally.grouping import Grouping
 from epsilons.tally.levels import Names, SumGroups, Tally, checked, on_rungs
-from epsilons.tally.line import Line, Window, checked_line, line_on_rungs
+from epsilons.tally.line import Line, LineGroups, Window, checked_line, line_on_rungs
 from epsilons.tally.line_numpy import Folded
 from epsilons.tally.lines import Lines
 from epsilons.tally.shares import EVERYBODY, Counting, ShareGroups, shares_of
+from epsilons.tally.sound import sound
 from epsilons.types import Integers
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ else:
 __all__ = ["ONLY_SHARES", "Everyone", "Held", "Rows", "Rules", "WantedSignal"]
 
 T = TypeVar("T")
+G = TypeVar("G", SumGroups, CellGroups, ShareGroups, LineGroups)
 
 Held: TypeAlias = Arrays | CellArrays | Columns
 """Where rows are: in arrays that NumPy counts, or with an engine."""
@@ -121,6 +123,7 @@ class Rows:
         self._numbers = numbers
         self._kept: dict[Ask, Any] = {}
         self._listens = False
+        self._moved = False
 
     @property
     def held(self) -> Held:
@@ -131,6 +134,16 @@ class Rows:
     def rules(self) -> Rules:
         """How they are counted."""
         return self._rules
+
+    @property
+    def moved(self) -> bool:
+        """Whether somebody's budget counted as another one, where budgets are public."""
+        return self._moved
+
+    def noted(self, groups: G) -> G:
+        """What was counted, once it is noted whether budgets were moved."""
+        self._moved = self._moved or groups.moved
+        return groups
 
     def listen(self, listens: bool) -> None:
         """Count nothing from now on, but tell by `WantedSignal` what is asked; or count again."""
@@ -181,8 +194,8 @@ class Rows:
         groups = self._counted(Ask("sums", bounds, rule), lambda: self._added_up(bounds, rule, 1))
         ladder = self._rules.ladder
         if ladder is None:
-            return checked(groups, self._names, self._rules.missing)
-        return on_rungs(groups, self._names, ladder.levels)
+            return sound(checked(self.noted(groups), self._names, self._rules.missing))
+        return sound(on_rungs(groups, self._names, ladder.levels))
 
     def moments(self, bounds: tuple[float, float], rule: Rule | None = None) -> Tally:
         """The same as `sums`, and the sums of squares: `grid.squares` of everyone's one integer.
@@ -200,7 +213,7 @@ class Rows:
         groups = self._counted(
             Ask("moments", bounds, rule), lambda: self._added_up(bounds, rule, 2)
         )
-        return checked(groups, self._names, self._rules.missing)
+        return sound(checked(self.noted(groups), self._names, self._rules.missing))
 
     def shares(
         self, bounds: tuple[float, float], rule: Rule | None = None, *, apart: bool = False
@@ -230,7 +243,7 @@ class Rows:
             Ask("shares", bounds, rule, apart), lambda: self._divided(bounds, rule, apart=apart)
         )
         rungs = None if rules.ladder is None else rules.ladder.levels
-        return shares_of(found, self._names, counting, rungs, apart=apart)
+        return sound(shares_of(self.noted(found), self._names, counting, rungs, apart=apart))
 
     def thirds(self, bounds: tuple[float, float]) -> CellTally:
         """Divide everyone's unit among x², 2x(1 − x) and (1 − x)², by budget level, in one pass.
@@ -239,13 +252,16 @@ class Rows:
             bounds: as in `sums`.
 
         Returns:
-            Three cells for each level, in points of the grid: a person adds GRID exactly.
+            Three cells for each level, in points of the grid: a person adds GRID exactly. With
+            missing="exclude" a last cell is of those who have no value; on a ladder they are left
+            out.
 
         Raises:
             EpsilonsError: as `sums`.
         """
         self._refuse_to_tell()
-        groups = self._added_up(bounds, None, 2)
+        self._check_everybody()
+        groups = self._on_grid(bounds, None, 2)
         return self._soft(groups, pairs.of_moments(groups))
 
     def pairs(self, bounds: tuple[float, float], beside: tuple[float, float]) -> CellTally:
@@ -257,25 +273,28 @@ class Rows:
 
         Returns:
             Nine cells for each level, in points of the grid, the second column running fastest: a
-            person adds GRID exactly.
+            person adds GRID exactly. With missing="exclude" those who lack one of the two numbers
+            are treated as by `thirds`.
 
         Raises:
             TypeError: the rows were opened for one column.
             EpsilonsError: as `sums`.
         """
         self._refuse_to_tell()
+        both, exclude = (bounds, beside), self._rules.missing == "exclude"
         match self._held:
             case Arrays():
-                groups, parts = sums_numpy.count_pairs(self._held, bounds, beside)
+                groups, parts = sums_numpy.count_pairs(self._held, *both, exclude=exclude)
             case Columns():
-                groups, parts = pairs_engine.count(self._held, bounds, beside)
+                groups, parts = pairs_engine.count(self._held, *both, exclude=exclude)
             case CellArrays():
                 raise TypeError(NO_NUMBERS)
         return self._soft(groups, pairs.nine_cells(groups, parts))
 
     def _soft(self, groups: SumGroups, cells: Integers) -> CellTally:
         rules = self._rules
-        return pairs.on_cells(groups, cells, self._names, rules.missing, rules.ladder)
+        groups = self.noted(groups)
+        return sound(pairs.on_cells(groups, cells, self._names, rules.missing, rules.ladder))
 
     def _divided(
         self, bounds: tuple[float, float], rule: Rule | None, *, apart: bool
@@ -292,11 +311,15 @@ class Rows:
 
     def _added_up(self, bounds: tuple[float, float], rule: Rule | None, moments: int) -> SumGroups:
         self._check_whole()
+        return self._on_grid(bounds, rule, moments)
+
+    def _on_grid(self, bounds: tuple[float, float], rule: Rule | None, moments: int) -> SumGroups:
+        exclude = self._rules.missing == "exclude"
         match self._held:
             case Arrays():
                 return sums_numpy.count(self._held, bounds, rule, moments).groups
             case Columns():
-                return sums_engine.count(self._held, bounds, rule, moments)
+                return sums_engine.count(self._held, bounds, rule, moments, exclude=exclude)
             case CellArrays():
                 raise TypeError(NO_NUMBERS)
 
@@ -317,8 +340,9 @@ class Rows:
         declared, ladder, unit = self._declared, self._rules.ladder, self._rules.unit
         groups = self._counted(Ask("cells"), self._in_cells)
         if ladder is None:
-            return checked_cells(groups, self._names, declared, unit=unit)
-        return cells_on_rungs(groups, self._names, declared, ladder.levels, unit=unit)
+            return sound(checked_cells(self.noted(groups), self._names, declared, unit=unit))
+        found = cells_on_rungs(groups, self._names, declared, ladder.levels, unit=unit)
+        return sound(found, whole=False)
 
     def _in_cells(self) -> CellGroups:
         match self._held:
@@ -354,8 +378,8 @@ class Rows:
                 raise TypeError(NO_NUMBERS)
         rules = self._rules
         if rules.ladder is None:
-            return checked_line(groups, window, rules.names, rules.missing)
-        return line_on_rungs(groups, window, rules.ladder)
+            return sound(checked_line(self.noted(groups), window, rules.names, rules.missing))
+        return sound(line_on_rungs(groups, window, rules.ladder))
 
     def lines(self) -> Lines:
         """The line, and windows of it, where weights by bucket are all that is wanted."""
@@ -372,6 +396,11 @@ class Rows:
         """Tell somebody who listens that this cannot be counted together with others."""
         if self._listens:
             raise WantedSignal(None)
+
+    def _check_everybody(self) -> None:
+        """Refuse a question that would not know of groups, nor of who is asked."""
+        if self._rules.groups is not None or "where" in self._rules.names.marks:
+            raise TypeError(ONLY_SHARES)
 
     def _check_whole(self) -> None:
         """Refuse a question that would not know of groups, and of who is asked."""

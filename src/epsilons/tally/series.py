@@ -12,7 +12,7 @@ from epsilons.errors import DataError, EpsilonsError
 from epsilons.ladder import Ladder
 from epsilons.tally import arrays, given
 from epsilons.tally.categories import Kind
-from epsilons.tally.cells_numpy import check_declared
+from epsilons.tally.cells_numpy import FAMILY, check_declared
 from epsilons.tally.columns import Columns, Mark
 from epsilons.tally.failures import UNUSABLE, guarded
 from epsilons.tally.identity import numbered
@@ -85,10 +85,14 @@ def of_values(
     if held is None or (kind != "bins" and isinstance(values, np.ma.MaskedArray)):
         return None
     if kind == "bins":
-        numbers = arrays.floats(values, names.values, lenient=False, kind="bins")
+        private = ladder is not None
+        numbers = arrays.floats(values, names.values, lenient=private, kind="bins", private=private)
         series = pl.Series("values", numbers)
     else:
-        check_declared(values, kind, names.values)
+        if ladder is None or held == "nested":
+            check_declared(values, kind, names.values)
+        if held != FAMILY[kind]:
+            return None
 
         def convert() -> pl.Series:
             typed: Any = values

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from epsilons.budgets import moved
 from epsilons.errors import ArgumentError, DataError, MissingValueError
 from epsilons.tally.cells import LARGEST_TABLE, CellTally, people_of
 from epsilons.tally.grid import GRID, HALF
@@ -34,7 +35,10 @@ EVERYBODY: Final = (None,)
 """The labels where there is one group, which holds everybody."""
 
 _CURATOR: Final = "This message depends on private data: it is for the curator only."
-_EXCLUDE: Final = 'missing="exclude" leaves such rows out and never refuses; or drop them first.'
+_EXCLUDE: Final = (
+    'missing="exclude" leaves such rows out and never refuses. Do not drop them yourself: the '
+    "number of people is published."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +118,7 @@ class ShareGroups:
         conflicts: above 0 if somebody has two budgets.
         nobody: above 0 if rows belong to no one.
         most: the most rows that one person has.
+        moved: whether somebody's budget counts as another one: see `budgets.in_range`.
     """
 
     levels: Floats
@@ -129,6 +134,7 @@ class ShareGroups:
     conflicts: Integers
     nobody: Integers
     most: Integers
+    moved: bool = False
 
 
 def parts_of_rows(
@@ -211,6 +217,7 @@ def add_up_shares(parts: ShareParts, groups: int) -> ShareGroups:
         conflicts=parts.conflicts,
         nobody=parts.nobody,
         most=parts.most,
+        moved=moved(parts.epsilon),
     )
 
 

@@ -20,7 +20,12 @@ __all__ = ["asked_of", "count", "groups_of"]
 
 
 def groups_of(
-    grouping: Grouping, columns: Mapping[str, object], names: Names, *, lenient: bool
+    grouping: Grouping,
+    columns: Mapping[str, object],
+    names: Names,
+    *,
+    lenient: bool,
+    private: bool = False,
 ) -> Integers:
     """Return the place of the group of each row, below 0 if it is not declared, or missing.
 
@@ -28,7 +33,8 @@ def groups_of(
         grouping: what was declared.
         columns: one entry for each row, by parameter.
         names: what messages call these.
-        lenient: whether an entry of another type is in no group; it is refused otherwise.
+        lenient: whether an entry of another type is read as a cell is; it is refused otherwise.
+        private: whether a column of another type is read so, too.
 
     Raises:
         ArgumentError: something is not one column.
@@ -37,17 +43,21 @@ def groups_of(
     group = np.zeros(0, dtype=np.int64)
     for place, (name, column) in enumerate(columns.items()):
         declared: Categories = grouping.declared[place]
-        cell = cells_of(column, declared, names.of(name), lenient=lenient, of="groups")
+        cell = cells_of(
+            column, declared, names.of(name), lenient=lenient, private=private, of="groups"
+        )
         if place and cell.size != group.size:
             raise ArgumentError("by: its two columns have different lengths.")
         group = cell if place == 0 else joined(group, cell, len(declared.labels))
     return group
 
 
-def asked_of(column: object, names: Names, *, lenient: bool) -> Integers:
+def asked_of(column: object, names: Names, *, lenient: bool, private: bool = False) -> Integers:
     """Return 1 for rows that are asked, 0 for others, and a number below 0 where nobody knows."""
     truth = declare((False, True), None, None)
-    return cells_of(column, truth, names.of("where"), lenient=lenient, of="true and false")
+    return cells_of(
+        column, truth, names.of("where"), lenient=lenient, private=private, of="true and false"
+    )
 
 
 def count(

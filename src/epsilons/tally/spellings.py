@@ -1,21 +1,31 @@
-"""What the cells of a CSV file say, cell by cell: one grammar for all files, and no refusal.
+"""What cells say, cell by cell: one grammar for files, lists and frames, and no refusal.
 
 In a CSV file the type of a column is data: it follows from the cells, and so from each person's.
 So all cells are read as text, and each is parsed on its own. What is not of the type that is asked
 for is null, as an empty cell is.
+
+A frame may come from a reader that looked at all cells to choose the type of a column. Where no
+data may be refused, its entries are read as the cells that they were: text that spells a number is
+the number, and a number is the text that spells it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import numbers
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from epsilons.tally.categories import Kind
 from epsilons.tally.grid import LARGEST
 
 if TYPE_CHECKING:
+    import narwhals as nw
     import polars as pl
 
-__all__ = ["NOTES", "dtype_of", "parsed"]
+__all__ = ["NOTES", "as_cells", "canonical", "dtype_of", "in_query", "parsed"]
 
 BLANKS: Final = " \t"
 """What may stand around a number, a truth value, but not around text."""
@@ -113,3 +123,160 @@ def _floats(cells: pl.Series) -> pl.Series:
         large = infinite.fill_null(False) & ~cells.str.contains("(?i)inf").fill_null(True)
         found = found.zip_with(~large, found.clip(-LARGEST, LARGEST))
     return found
+
+
+def as_cells(entries: Sequence[Any], kind: Kind) -> list[Any]:
+    """Entries of any types, with text read as the cells of a file are.
+
+    Args:
+        entries: of a list, or of a column of objects.
+        kind: what they are read as; numbers that are whole are integers, if these are wanted. Text
+            stays as it is, if text is wanted, and numbers become what `canonical` makes of them.
+    """
+    import polars as pl
+
+    found = list(entries)
+    if kind == "text":
+        return [each if isinstance(each, str) else _spelt(each) for each in found]
+    places = [place for place, each in enumerate(found) if isinstance(each, str)]
+    if places:
+        texts = pl.Series([_unicode(found[place]) for place in places], dtype=pl.String)
+        for place, each in zip(places, parsed(texts, kind).to_list(), strict=True):
+            found[place] = each
+    return [_whole(each) for each in found] if kind == "integers" else found
+
+
+def canonical(texts: Sequence[str]) -> list[str]:
+    """What `as_cells` makes of the numbers and truth values that texts spell; others as they are.
+
+    Of two texts that spell the same, the first is written so.
+    """
+    import polars as pl
+
+    cells = pl.Series([_unicode(text) for text in texts], dtype=pl.String)
+    kinds: tuple[Kind, ...] = ("integers", "bins", "booleans")
+    read = [parsed(cells, kind).to_list() for kind in kinds]
+    written: dict[str, str] = {}
+    for text, *every in zip(texts, *read, strict=True):
+        spelt = next((_spelt(each) for each in every if each is not None), None)
+        written.setdefault(text if spelt is None else spelt, text)
+    spelt_as = {text: spelt for spelt, text in written.items()}
+    return [spelt_as.get(text, text) for text in texts]
+
+
+def _spelt(item: Any) -> str | None:
+    """A number or a truth value as text; None for anything else."""
+    if isinstance(item, (bool, np.bool_)):
+        return "true" if item else "false"
+    whole = _whole(item)
+    if isinstance(whole, numbers.Integral):
+        return str(int(whole))
+    if isinstance(item, (numbers.Real, Decimal)):
+        return repr(float(item))
+    return None
+
+
+def _whole(item: Any) -> Any:
+    """A float, a decimal or a fraction as the integer that it is, if floats hold it exactly."""
+    if isinstance(item, numbers.Integral) or not isinstance(item, (numbers.Real, Decimal)):
+        return item
+    near = float(item)
+    return int(near) if abs(near) < MOST_EXACT and near == int(near) else item
+
+
+def _unicode(text: str) -> str | None:
+    """Text that can be written in UTF-8; None for half of a character."""
+    try:
+        return text.encode().decode()
+    except UnicodeEncodeError:
+        return None
+
+
+_NUMBER: Final = r"^[ \t]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t]*$"
+_INFINITE: Final = r"^[ \t]*[+]?[iI][nN][fF]([iI][nN][iI][tT][yY])?[ \t]*$"
+_INTEGER: Final = r"^[ \t]*[+-]?0*[0-9]{1,18}[ \t]*$"
+_TRUE: Final = r"^[ \t]*[tT][rR][uU][eE][ \t]*$"
+_FALSE: Final = r"^[ \t]*[fF][aA][lL][sS][eE][ \t]*$"
+
+
+def in_query(column: str, dtype: nw.dtypes.DType, kind: Kind) -> nw.Expr:
+    """A column of another type, read as cells are, as an expression of any engine.
+
+    Whole numbers have at most 18 digits here. What is cast is what can be cast, whatever stands in
+    other rows: all else is null before.
+
+    Args:
+        column: its name.
+        dtype: its type: of numbers, text, truth values, dates or times, or of nothing.
+        kind: what it is read as.
+    """
+    import narwhals as nw
+
+    cell = nw.col(column)
+    text = dtype in (nw.String, nw.Categorical, nw.Enum)
+    if dtype in (nw.Categorical, nw.Enum):
+        cell = cell.cast(nw.String)
+    if dtype.is_decimal():
+        cell = cell.cast(nw.Float64)
+    if kind == "text":
+        return _text_of(cell, dtype)
+    true, false = cell.str.contains(_TRUE), cell.str.contains(_FALSE)
+    never = nw.col(column).is_null() & ~nw.col(column).is_null()
+    if kind == "booleans":
+        yes, no = nw.lit(value=True), nw.lit(value=False)
+        return _chosen((true, yes), (false, no)) if text else nw.when(never).then(yes)
+    found = nw.when(never).then(nw.lit(0.0))
+    if text or dtype.is_numeric():
+        found = _number_in(cell) if text else cell.cast(nw.Float64)
+    if kind == "integers":
+        near = nw.when(_is_whole(found)).then(found).cast(nw.Int64)
+        short = cell.str.contains(_INTEGER)
+        whole = nw.when(short).then(_bare(cell)).cast(nw.Int64)
+        return _chosen((short, whole), (~short, near)) if text else near
+    if kind == "numbers" and text:
+        words = [(true, nw.lit(1.0)), (false, nw.lit(0.0))]
+        return _chosen(*words, (~true & ~false, found))
+    return found
+
+
+def _text_of(cell: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
+    """A column of no text as text, as `canonical` has it."""
+    import narwhals as nw
+
+    if dtype == nw.Boolean:
+        return _chosen((cell, nw.lit("true")), (~cell, nw.lit("false")))
+    if not (dtype.is_float() or dtype.is_decimal()):
+        return cell.cast(nw.String)
+    whole = nw.when(_is_whole(cell)).then(cell).cast(nw.Int64).cast(nw.String)
+    return _chosen((_is_whole(cell), whole), (~_is_whole(cell), cell.cast(nw.String)))
+
+
+def _number_in(cell: nw.Expr) -> nw.Expr:
+    """The number that text spells, the largest float if it is larger; null if it spells none."""
+    import narwhals as nw
+
+    number = nw.when(cell.str.contains(_NUMBER)).then(_bare(cell)).cast(nw.Float64)
+    return _chosen(
+        (cell.str.contains(_INFINITE), nw.lit(float("inf"))),
+        (number > LARGEST, nw.lit(LARGEST)),
+        (number < -LARGEST, nw.lit(-LARGEST)),
+        (number <= LARGEST, number),
+    )
+
+
+def _bare(cell: nw.Expr) -> nw.Expr:
+    """Text without the blanks around it, and without a plus before it."""
+    return cell.str.replace_all(r"^[ \t]*[+]?|[ \t]+$", "")
+
+
+def _is_whole(number: nw.Expr) -> nw.Expr:
+    return (number.floor() == number) & (number < MOST_EXACT) & (number > -MOST_EXACT)
+
+
+def _chosen(*pairs: tuple[nw.Expr, nw.Expr]) -> nw.Expr:
+    """The first of some expressions whose condition holds; null if none does."""
+    import narwhals as nw
+
+    (condition, value), *others = pairs
+    chosen = nw.when(condition).then(value)
+    return chosen.otherwise(_chosen(*others)) if others else chosen

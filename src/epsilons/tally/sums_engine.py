@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from epsilons.budgets import moved
 from epsilons.ladder import Ladder
 from epsilons.tally.adding import added_up
 from epsilons.tally.collect import collected
@@ -59,6 +60,7 @@ __all__ = [
     "steps_of",
     "valid_rows",
     "with_squares",
+    "without",
 ]
 
 _SPLIT: Final = 2**15
@@ -66,7 +68,12 @@ _SPLIT: Final = 2**15
 
 
 def count(
-    table: Columns, bounds: tuple[float, float], rule: Rule | None = None, moments: int = 1
+    table: Columns,
+    bounds: tuple[float, float],
+    rule: Rule | None = None,
+    moments: int = 1,
+    *,
+    exclude: bool = False,
 ) -> SumGroups:
     """Count people and add up their integers by budget level, missing values at the middle.
 
@@ -75,6 +82,7 @@ def count(
         bounds: the lower and the upper end of the grid.
         rule: what is put on the grid in place of a value's share of the range.
         moments: 1 for sums alone, 2 for sums of squares, too.
+        exclude: whether people without any value are counted apart.
 
     Raises:
         FileError: the file cannot be read to its end.
@@ -84,14 +92,32 @@ def count(
     def people(table: Columns) -> nw.LazyFrame[Any]:
         rows = _rows(table, bounds, rule)
         found = rows if table.person is None else fold(rows, budgets=isinstance(table.epsilon, str))
+        if apart:
+            found = found.with_columns(without("valid"))
         if moments == 1:
             return found
         valid = "valid" if "valid" in found.collect_schema() else None
         return with_squares(found, [("x", valid, "v")])
 
-    groups, more = gathered(table, people, ("v",) if moments > 1 else ())
+    apart = exclude and table.person is not None
+    groups, more = gathered(
+        table, people, (*(["v"] if moments > 1 else []), *(["absent"] if apart else []))
+    )
     half = HALF * groups.missing * (table.person is None)
-    return replace(groups, sums=groups.sums + half, squares=more.get("v"))
+    absent = more.get("absent", groups.missing if exclude else None)
+    return replace(groups, sums=groups.sums + half, squares=more.get("v"), absent=absent)
+
+
+def without(*valid: str) -> nw.Expr:
+    """Return whether a person lacks one of some numbers: `absent`, 1 or 0.
+
+    Args:
+        valid: the columns that say how many rows of a person have each number.
+    """
+    import narwhals as nw
+
+    least = nw.col(valid[0]) if len(valid) == 1 else nw.min_horizontal(*map(nw.col, valid))
+    return (least <= 0).cast(nw.Int64).alias("absent")
 
 
 def gathered(
@@ -148,6 +174,7 @@ def gathered(
         conflicts=total("conflict"),
         nobody=total("nobody"),
         most=total("most"),
+        moved=moved(epsilon),
     )
     return groups, {name: total(name) for name in also}
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from epsilons.budgets import moved
 from epsilons.tally.arrays import Arrays
 from epsilons.tally.grid import HALF, Rule, squares, to_grid
 from epsilons.tally.levels import BAD_BUDGET, SumGroups, levels_of
@@ -39,7 +40,8 @@ def count(
     grid, gaps = people.on_grid(arrays.values, bounds, rule)
     groups = people.groups(grid, gaps)
     if moments > 1:
-        groups = replace(groups, squares=people.added(squares(grid)))
+        absent = people.added((gaps == people.rows).astype(np.int64))
+        groups = replace(groups, squares=people.added(squares(grid)), absent=absent)
     return OnGrid(groups, people.group_of, grid)
 
 
@@ -53,6 +55,7 @@ class People:
         levels: the smallest budget of each level.
         group_of: the level of each person.
         conflicts: whether a person has two budgets.
+        moved: whether somebody's budget counts as another one.
     """
 
     who: Integers | None
@@ -60,6 +63,7 @@ class People:
     levels: Floats
     group_of: Integers
     conflicts: Booleans
+    moved: bool
 
     def on_grid(
         self, values: Floats, bounds: tuple[float, float], rule: Rule | None = None
@@ -89,6 +93,7 @@ class People:
             conflicts=self.added(self.conflicts.astype(np.int64)),
             nobody=np.zeros(self.levels.size, dtype=np.int64),
             most=self.rows.max(initial=0, keepdims=True),
+            moved=self.moved,
         )
 
 
@@ -107,11 +112,11 @@ def fold(arrays: Arrays) -> People:
         if not isinstance(epsilon, float):
             epsilon, largest = _extremes(who, epsilon, rows.size)
             conflicts = epsilon != largest
-    return People(who, rows, *levels_of(epsilon, rows.size), conflicts)
+    return People(who, rows, *levels_of(epsilon, rows.size), conflicts, moved(epsilon))
 
 
 def count_pairs(
-    arrays: Arrays, bounds: tuple[float, float], beside: tuple[float, float]
+    arrays: Arrays, bounds: tuple[float, float], beside: tuple[float, float], *, exclude: bool
 ) -> tuple[SumGroups, dict[str, Integers]]:
     """Count people and add up the parts of their units by budget level: see `pairs.cut`.
 
@@ -119,14 +124,20 @@ def count_pairs(
         arrays: checked, of two numbers for each row.
         bounds: the lower and the upper end of the grid of the first.
         beside: those of the second.
+        exclude: whether who lacks one of the two numbers is absent: both are in the middle then.
     """
     if arrays.beside is None:
         raise TypeError("these rows are of one column of numbers")
     people = fold(arrays)
     g, gaps = people.on_grid(arrays.values, bounds)
     h, more = people.on_grid(arrays.beside, beside)
+    absent = None
+    if exclude:
+        lacks = (gaps == people.rows) | (more == people.rows)
+        g, h = np.where(lacks, HALF, g), np.where(lacks, HALF, h)
+        absent = people.added(lacks.astype(np.int64))
     parts = {name: people.added(part) for name, part in cut(g, h).items()}
-    return people.groups(g, gaps + more), parts
+    return replace(people.groups(g, gaps + more), absent=absent), parts
 
 
 def _sum(index: Integers, numbers: Integers, size: int) -> Integers:

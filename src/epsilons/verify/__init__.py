@@ -6,6 +6,7 @@ from epsilons.verify.channel import exact_channel
 from epsilons.verify.compared import Draws
 from epsilons.verify.drawn import draws
 from epsilons.verify.losses import exact
+from epsilons.verify.published import Published, published
 from epsilons.verify.replaying import Replay, replay
 from epsilons.verify.verdict import Verdict
 
@@ -13,11 +14,13 @@ __all__ = [
     "Audit",
     "Change",
     "Draws",
+    "Published",
     "Replay",
     "Verdict",
     "audit",
     "draws",
     "exact",
     "exact_channel",
+    "published",
     "replay",
 ]

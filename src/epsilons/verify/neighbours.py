@@ -91,15 +91,43 @@ def table_of(given: Row, data: Any, separator: str | None, folder: Path) -> Tabl
             return TextTable.read(path, names, separator, folder)
         held = nw.read_parquet(str(path), backend="polars")
         return _of_frame(held.to_native(), names, _Parquet(folder))
+    data = nw.to_native(data, pass_through=True)
+    if hasattr(data, "iloc"):  # in pandas a name may come twice, which Narwhals refuses
+        return _of_frame(data, names, lambda made: made)
     frame = nw.from_native(data, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
-        return Lazy(frame.select(*dict.fromkeys(names.values())), names)
-    if isinstance(frame, nw.DataFrame) or hasattr(data, "iloc"):
+        return Lazy(_by_place(data, frame, names), names)
+    if isinstance(frame, nw.DataFrame):
         return _of_frame(data, names, lambda made: made)
     raise ArgumentError(
         f"data is of type {type(data).__name__}, which replay cannot change: give a frame that "
         "Narwhals reads, or the path of a file."
     )
+
+
+def _by_place(data: Any, frame: nw.LazyFrame[Any], names: Row) -> nw.LazyFrame[Any]:
+    """The columns that are named, called as their parameters.
+
+    An engine may find another column by a name, as where it takes small letters for large ones. So
+    columns are found by their places, where an engine knows these.
+    """
+    import narwhals as nw
+
+    kind = frame.implementation.name
+    placed = kind == "DUCKDB" or kind.startswith("PYSPARK")
+    own = list(data.columns if placed else frame.collect_schema())
+    at = {role: own.index(name) for role, name in names.items()}
+    found: nw.LazyFrame[Any]
+    if kind == "DUCKDB":
+        places = [f'#{place + 1} AS "{role}"' for role, place in at.items()]
+        found = nw.from_native(data.project(", ".join(places)))
+        return found
+    if kind.startswith("PYSPARK"):
+        numbered = data.toDF(*(f"c{place}" for place in range(len(own))))
+        places = [f"c{place} AS `{role}`" for role, place in at.items()]
+        found = nw.from_native(numbered.selectExpr(*places))
+        return found
+    return frame.select(*(nw.nth(place).alias(role) for role, place in at.items()))
 
 
 def _is_column(role: str, given: Any) -> bool:
@@ -239,8 +267,8 @@ class Lazy:
     """A table of an engine: rows have no places, and are changed by queries.
 
     Attributes:
-        frame: the columns that count.
-        names: of these, by the names of the parameters.
+        frame: the columns that count, called as their parameters.
+        names: what the user calls them, by the names of the parameters.
     """
 
     frame: nw.LazyFrame[Any]
@@ -251,11 +279,10 @@ class Lazy:
     def kinds(self) -> Mapping[str, Kind]:
         """What may stand in each column."""
         schema = self.frame.collect_schema()
-        return {role: kind_of(schema[name], nullable=True) for role, name in self.names.items()}
+        return {role: kind_of(schema[role], nullable=True) for role in self.names}
 
     def _rows(self, frame: nw.LazyFrame[Any]) -> list[Row]:
-        found = frame.collect().rows(named=True)
-        return [{role: row[name] for role, name in self.names.items()} for row in found]
+        return list(frame.collect().rows(named=True))
 
     def sample(self) -> list[Row]:
         """Some rows, which the engine chooses."""
@@ -267,7 +294,7 @@ class Lazy:
 
         roles = ["person"] if row.get("person") is not None else list(self.names)
         known = [role for role in roles if row[role] is not None and row[role] == row[role]]
-        parts = [nw.col(self.names[role]) == row[role] for role in known]
+        parts = [nw.col(role) == row[role] for role in known]
         return nw.all_horizontal(*parts, ignore_nulls=False)
 
     def someone(self, row: Row) -> Someone:
@@ -281,7 +308,7 @@ class Lazy:
         """Whether anybody has this id."""
         import narwhals as nw
 
-        found = self._rows(self.frame.filter(nw.col(self.names["person"]) == person))
+        found = self._rows(self.frame.filter(nw.col("person") == person))
         return any(each["person"] == person for each in found)
 
     def changed(self, who: Someone | None, rows: list[Row], place: str, seed: int) -> Row:
@@ -296,7 +323,21 @@ class Lazy:
             parts = [rest, *self._back(who, like)]
         new = [self._made(row, count) for row, count in _runs(rows)]
         whole = nw.concat([*new, *parts] if place == "first" else [*parts, *new])
-        return {**self.names, "data": whole.to_native()}
+        return {**self.names, "data": self._renamed(whole)}
+
+    def _renamed(self, frame: nw.LazyFrame[Any]) -> Any:
+        """A table with the names that the user gave, however alike these are."""
+        import narwhals as nw
+
+        native: Any = frame.to_native()
+        kind = frame.implementation.name
+        last = {name: role for role, name in self.names.items()}  # one column may be two parameters
+        if kind == "DUCKDB":
+            quoted = {name.replace('"', '""'): role for name, role in last.items()}
+            return native.project(", ".join(f'"{role}" AS "{q}"' for q, role in quoted.items()))
+        if kind.startswith("PYSPARK"):
+            return native.select(*last.values()).toDF(*last)
+        return frame.select(*(nw.col(role).alias(name) for name, role in last.items())).to_native()
 
     def _back(self, who: Someone, like: Any) -> list[nw.LazyFrame[Any]]:
         """The rows that an engine takes for those of somebody, and that are not theirs."""
@@ -315,13 +356,13 @@ class Lazy:
 
         schema = self.frame.collect_schema()
 
-        def entry(role: str, name: str) -> Any:
+        def entry(role: str) -> Any:
             if row.get(role) is None:  # of the type of the column, on every engine
-                gone = nw.col(name).is_null()
-                return nw.when(gone & ~gone).then(nw.col(name)).alias(name)
-            return nw.lit(row[role]).cast(schema[name]).alias(name)
+                gone = nw.col(role).is_null()
+                return nw.when(gone & ~gone).then(nw.col(role)).alias(role)
+            return nw.lit(row[role]).cast(schema[role]).alias(role)
 
-        entries = [entry(role, name) for role, name in self.names.items()]
+        entries = [entry(role) for role in self.names]
         return self.frame.head(count).with_columns(*entries)
 
 

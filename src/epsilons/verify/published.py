@@ -1,0 +1,236 @@
+"""The file of a release, read as a stranger would: all that it shows must follow from its core.
+
+A file shows numbers and words for everyone to read, and holds the release that they were made from.
+Here they are compared, and the release itself is compared with the mechanism that it was drawn
+from. Nothing is signed: a file that agrees with itself may still be another's.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilons import frozen
+from epsilons.errors import ArgumentError, EpsilonsError, PrivacyError
+from epsilons.verify.channel import exact_channel
+from epsilons.verify.losses import exact
+from epsilons.verify.verdict import Verdict
+
+__all__ = ["Published", "published"]
+
+_FORMAT: Final = 2
+"""The format of the files that are read."""
+
+_ROUNDED: Final = 1e-6
+"""What is spent is stated before weights are rounded down: it is above the loss by less."""
+
+_CLOSE: Final = 1e-9
+"""How far a value may be from what follows from the draw, as a part of the range."""
+
+_FEW: Final = 12
+"""Reports of more categories or dimensions are not enumerated."""
+
+_LEVELS: Final = 16
+"""Budgets of reports that are enumerated at most."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """What was found in the file of a release.
+
+    Attributes:
+        problems: by field, what is wrong with it: nothing if all of it agrees.
+        verdict: everyone's loss next to their budget; None for local reports whose answers are too
+            many to enumerate.
+    """
+
+    problems: Mapping[str, str]
+    verdict: Verdict | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything agrees, and everyone's budget is kept."""
+        return not self.problems and (self.verdict is None or self.verdict.holds)
+
+    def require(self) -> Published:
+        """Return this if everything holds.
+
+        Raises:
+            PrivacyError: something does not.
+        """
+        if self.problems:
+            raise PrivacyError(
+                f"The file disagrees with itself in {', '.join(self.problems)}: it was changed "
+                "after it was written, and must not be relied on."
+            )
+        if self.verdict is not None:
+            self.verdict.require()
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain data."""
+        verdict = None if self.verdict is None else self.verdict.to_dict()
+        return {"holds": self.holds, "problems": dict(self.problems), "verdict": verdict}
+
+    def __str__(self) -> str:
+        head = "Everything that the file shows follows from what was drawn."
+        if self.problems:
+            head = "THE FILE DISAGREES WITH ITSELF."
+        rows = [f"  {field}: {why}" for field, why in self.problems.items()]
+        verdict = "Reports of so many categories are not enumerated: see ep.verify.exact_channel."
+        return "\n".join([head, *rows, str(self.verdict or verdict)])
+
+
+def published(text: str) -> Published:
+    """Recompute all that the file of a release shows, and the loss of everyone.
+
+    What it checks: that each field is what the release in the file says, words only if this version
+    wrote them; that the value follows from what was drawn; that what people spent is what `exact`
+    computes from the mechanism; that everyone's budget is kept.
+
+    What it does not check: who wrote the file. If somebody writes another release into it, with all
+    that follows, it agrees with itself: compare it with the ledger or the page of its publisher.
+
+    Args:
+        text: what `to_json()` of a release or of several wrote.
+
+    Returns:
+        What disagrees, by field, and the verdict.
+
+    Raises:
+        ArgumentError: the text is not the JSON of a release, or what it holds cannot be read.
+        PrivacyError: the mechanism is none that the checker knows.
+    """
+    try:
+        shown = json.loads(text)
+    except (RecursionError, TypeError, ValueError):
+        shown = None
+    held = [key for key in ("release", "releases") if isinstance(shown, dict) and key in shown]
+    if len(held) != 1 or shown.get("format") != _FORMAT:
+        raise ArgumentError(
+            f"text is not the JSON of a release in format {_FORMAT}, as to_json() writes it."
+        )
+    release = frozen.from_plain(shown[held[0]])
+    if not hasattr(release, "differing"):
+        raise ArgumentError(f"{held[0]} in the text is no release.")
+    unlike = "shown otherwise than the release in the file says"
+    try:
+        problems = dict.fromkeys(release.differing(shown), unlike)
+        verdict = _verdict(release)
+        for field, why in _unlikely(release, verdict):
+            problems.setdefault(field, why)
+        for place, one in enumerate(getattr(release, "each", ())):
+            for field, why in _unlikely(one, _verdict(one)):
+                problems.setdefault(f"each[{place}].{field}", why)
+    except EpsilonsError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise ArgumentError(
+            f"{held[0]} in the text holds parts that do not fit together: it was changed."
+        ) from error
+    return Published(MappingProxyType(problems), verdict)
+
+
+def _verdict(release: Any) -> Verdict | None:
+    """Everyone's loss, of a mechanism or of a randomizer at each budget."""
+    mechanism = release.mechanism
+    if not hasattr(mechanism, "channel"):
+        return exact(mechanism)
+    if max(getattr(mechanism, "cells", 0), getattr(mechanism, "dimension", 0)) > _FEW:
+        return None
+    levels = [float(level) for level in release.spent.levels if 0.0 < level < math.inf][:_LEVELS]
+    channels = [mechanism.channel(level) for level in levels]
+    found = [exact(each) if hasattr(each, "kind") else exact_channel(each) for each in channels]
+    if not found:
+        return None
+    return Verdict(
+        tuple(each.budgets[0] for each in found),
+        tuple(each.losses[0] for each in found),
+        exact=all(each.exact for each in found),
+        neighbours="local",
+    )
+
+
+def _unlikely(release: Any, verdict: Verdict | None) -> Iterator[tuple[str, str]]:
+    """What a release states that does not follow from its own draw."""
+    if verdict is not None and verdict.neighbours != "local":
+        yield from _spent(release, verdict)
+    if hasattr(release, "estimate"):
+        follows = _VALUES.get(release.estimate.kind)
+        if follows is not None and not follows(release):
+            yield "value", "does not follow from what was drawn"
+        people = [row.people for row in release.spent]
+        known = release.n is not None and not release.n_is_noisy and None not in people
+        if known and release.n != sum(people):
+            yield "n", "is not the number of people who are said to have spent"
+
+
+def _spent(release: Any, verdict: Verdict) -> Iterator[tuple[str, str]]:
+    """Where what people spent is not what they lose by the mechanism."""
+    losses = [float(loss) for loss in verdict.losses]
+    stated = np.asarray(release.spent.spent).tolist()
+    if len(stated) != len(losses):
+        yield "spent", "has other levels than the mechanism"
+        return
+    for place, (loss, spent) in enumerate(zip(losses, stated, strict=True)):
+        if spent != loss and not abs(spent - loss) <= _ROUNDED * max(spent, loss):
+            yield f"spent[{place}].spent", "is not what the mechanism takes"
+
+
+def _scalar(release: Any) -> bool:
+    estimate = release.estimate
+    lo, hi = estimate.bounds
+    return _near(estimate.value, min(max(estimate.raw, lo), hi), hi - lo)
+
+
+def _cells(release: Any) -> bool:
+    estimate = release.estimate
+    ways = (_projected(estimate.raw), np.clip(estimate.raw, 0.0, 1.0))
+    return any(_near(estimate.value, each, 1.0) for each in ways)
+
+
+def _vector(release: Any) -> bool:
+    estimate = release.estimate
+    far = float(np.linalg.norm(estimate.raw))
+    inside = estimate.raw if far <= estimate.ball else estimate.raw * (estimate.ball / far)
+    return _near(estimate.value, inside, estimate.ball)
+
+
+def _pair(release: Any) -> bool:
+    estimate = release.estimate
+    found = estimate.margin.covariance(release.assumption, release.confidence)
+    return _near(estimate.value, found.value * estimate.unit, estimate.unit)
+
+
+_VALUES: Final[Mapping[str, Callable[[Any], bool]]] = MappingProxyType(
+    {
+        "scalar": _scalar,
+        "cells": _cells,
+        "vector": _vector,
+        "pair": _pair,
+        "count": lambda release: release.value == max(release.raw, 0),
+        "quantiles": lambda release: _near(release.value, release.raw, 0.0),
+    }
+)
+"""Whether the value of an estimate follows from what was drawn, by its kind. That of groups is not
+stored: it is computed whenever it is asked for."""
+
+
+def _near(one: npt.ArrayLike, other: npt.ArrayLike, unit: float) -> bool:
+    """Whether numbers are the same, but for rounding."""
+    return bool(np.allclose(one, other, rtol=_CLOSE, atol=_CLOSE * unit))
+
+
+def _projected(raw: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The nearest shares that are not negative and sum to one."""
+    falling = np.sort(raw)[::-1]
+    over = (np.cumsum(falling) - 1.0) / np.arange(1, len(raw) + 1)
+    above = int(np.flatnonzero(falling > over)[-1])
+    return np.asarray(np.maximum(raw - over[above], 0.0), dtype=np.float64)

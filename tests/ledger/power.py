@@ -1,0 +1,181 @@
+"""What is on a disk after a power failure: what was synced, and any part of what was not."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import epsilons as ep
+from tests.ledger.work import EPSILON, WHO, X
+
+SECTOR = 512
+"""Bytes that a disk writes as one."""
+
+RETURNED = "returned"
+"""The file in which the process that is recorded writes down what was returned to it."""
+
+Order = Literal["nothing", "data", "names", "everything", "any"]
+
+ORDERS: tuple[Order, ...] = ("nothing", "data", "names", "everything", "any")
+"""What of the changes that were not synced survives: none, those of files, those of the folder, all
+of them, or any of them, sector by sector."""
+
+
+@dataclass
+class Call:
+    """A call of the file system: see calls.c."""
+
+    what: str
+    name: str
+    offset: int
+    data: bytes
+
+
+@dataclass
+class File:
+    """A file: what is on the disk, and what is not there yet."""
+
+    kept: bytearray = field(default_factory=bytearray)
+    later: list[Call] = field(default_factory=list)
+
+
+class Disk:
+    """A folder on a disk, call by call."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, File] = {}
+        self._now: dict[str, File] = {}
+        self._later: list[tuple[str, File | None]] = []
+
+    def run(self, call: Call) -> None:
+        """Carry out a call."""
+        if call.what == "c":
+            self._rename(call.name, File())
+        elif call.what == "u":
+            self._rename(call.name, None)
+        elif call.what != "s":
+            self._now[call.name].later.append(call)
+        elif call.name in self._now:
+            file = self._now[call.name]
+            for each in file.later:
+                _change(file.kept, each)
+            file.later.clear()
+        else:  # the folder
+            self._kept, self._later = dict(self._now), []
+
+    def _rename(self, name: str, file: File | None) -> None:
+        self._later.append((name, file))
+        _name(self._now, name, file)
+
+    def after_failure(self, order: Order, pick: random.Random) -> dict[str, bytes]:
+        """What is in the folder once there is power again."""
+        names = dict(self._kept)
+        for name, file in self._later:
+            if order in ("names", "everything") or (order == "any" and pick.random() < 0.5):
+                _name(names, name, file)
+        found = {}
+        for name, file in names.items():
+            content = bytearray(file.kept)
+            for call in file.later:
+                for part in _sectors(call) if order == "any" else [call]:
+                    if order in ("data", "everything") or (order == "any" and pick.random() < 0.5):
+                        _change(content, part)
+            found[name] = bytes(content)
+        return found
+
+
+def _name(names: dict[str, File], name: str, file: File | None) -> None:
+    if file is None:
+        names.pop(name, None)
+    else:
+        names[name] = file
+
+
+def _change(content: bytearray, call: Call) -> None:
+    if call.what == "t":
+        del content[call.offset :]
+        content.extend(bytes(call.offset - len(content)))
+    else:
+        content.extend(bytes(max(0, call.offset - len(content))))
+        content[call.offset : call.offset + len(call.data)] = call.data
+
+
+def _sectors(call: Call) -> Iterator[Call]:
+    """A call in the parts that a disk may write on their own."""
+    if call.what == "t":
+        yield call
+    for start in range(0, len(call.data), SECTOR):
+        part = call.data[start : start + SECTOR]
+        yield Call("w", call.name, call.offset + start, part)
+
+
+def library(folder: Path) -> Path | None:
+    """Compile what records calls; None where there is no compiler."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None or not sys.platform.startswith("linux"):
+        return None
+    made = folder / "calls.so"
+    source = Path(__file__).with_name("calls.c")
+    command = [compiler, "-shared", "-fPIC", "-O1", "-o", str(made), str(source), "-ldl"]
+    subprocess.run(command, check=True, capture_output=True)
+    return made
+
+
+def recorded(folder: Path, releases: int) -> list[Call]:
+    """The calls of a process that makes a ledger and releases from it."""
+    made = library(folder)
+    assert made is not None
+    work, log = folder / "work", folder / "calls"
+    work.mkdir()
+    watch = {"EPSILONS_CALLS_IN": str(work), "EPSILONS_CALLS_TO": str(log)}
+    subprocess.run(
+        [sys.executable, "-m", "tests.ledger.power", str(work), str(releases)],
+        env={**os.environ, **watch, "LD_PRELOAD": str(made)},
+        check=True,
+        capture_output=True,
+    )
+    calls, held, at = [], log.read_bytes(), 0
+    while at < len(held):
+        what = chr(held[at])
+        offset, length, name = struct.unpack_from("<qqq", held, at + 1)
+        at += 25
+        path = held[at : at + name].decode()
+        at += name
+        data = held[at : at + length] if what == "w" else b""
+        at += len(data)
+        calls.append(Call(what, os.path.relpath(path, work), offset, data))
+    return calls
+
+
+def _published(ledger: ep.Ledger, number: int) -> str:
+    """A release of one of three kinds."""
+    claim = ledger.claim(str(number), share=1 / 40)
+    if number % 3 == 0:
+        return ep.mean(X, bounds=(0, 1), person=WHO, ledger=claim).to_json()
+    if number % 3 == 1:
+        return ep.mean(X, bounds=None, person=WHO, ledger=claim).to_json()
+    questions = [ep.Mean(X, bounds=(0, 1)), ep.Frequencies(X, edges=[0, 0.5, 1.01])]
+    return ep.publish(questions, person=WHO, ledger=claim).to_json()
+
+
+def main(folder: Path, releases: int) -> None:
+    """What is recorded: a ledger is made, and what is returned is written down."""
+    with ep.Ledger.create(folder / "ledger.db") as ledger, (folder / RETURNED).open("wb", 0) as out:
+        ledger.enrol(person=WHO, epsilon=[40 * each for each in EPSILON])
+        out.write(b'["made", ""]\n')
+        for number in range(releases):
+            told = _published(ledger, number)
+            out.write(json.dumps([str(number), told]).encode() + b"\n")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,202 @@
+"""Ledgers are made once, whatever happens meanwhile; names, reasons and ids that are refused."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import epsilons as ep
+from epsilons.errors import ArgumentError, ClaimError, ColumnError, LedgerError
+from tests.ledger.test_ledger import EPSILON, WHO, X, mean
+from tests.ledger.work import run_making
+
+
+def usable(where: str) -> None:
+    """What an interrupted attempt left is a ledger, or can be made one: and both calls agree."""
+    try:
+        ledger = ep.Ledger(where)
+    except LedgerError as error:
+        assert "ep.Ledger.create(" in str(error)  # noqa: PT017
+        ledger = ep.Ledger.create(where)
+    with ledger:
+        ledger.enrol(person=[1], epsilon=1.0)
+        ledger.check().require()
+    with pytest.raises(LedgerError, match="already"):
+        ep.Ledger.create(where)
+
+
+def test_a_killed_attempt_can_be_repeated(place: Callable[[], str]) -> None:
+    ((steps, _),) = run_making(place())  # type: ignore[misc]
+    for step in {1, 3, steps // 2, steps - 3, steps}:
+        where = place()
+        assert run_making(where, step) == [None]
+        usable(where)
+
+
+@pytest.mark.slow
+def test_an_attempt_killed_at_every_step_can_be_repeated(place: Callable[[], str]) -> None:
+    ((steps, _),) = run_making(place())  # type: ignore[misc]
+    for step in range(1, steps + 1):
+        where = place()
+        assert run_making(where, step) == [None]
+        usable(where)
+
+
+def test_an_empty_file_becomes_a_ledger_of_its_owner(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    path.write_bytes(b"")
+    path.chmod(0o644)
+    usable(str(path))
+    assert path.stat().st_mode & 0o077 == 0
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("no database at all, and longer than the head of one: " * 20)
+    before = path.read_bytes()
+    for use in (ep.Ledger, ep.Ledger.create):
+        with pytest.raises(LedgerError, match="is a file of another kind"):
+            use(path)
+    assert path.read_bytes() == before
+
+
+def test_of_several_attempts_at_once_one_succeeds(place: Callable[[], str]) -> None:
+    for _ in range(3):
+        where = place()
+        told = [each[1] for each in run_making(where, processes=4) if each is not None]
+        assert told.count("made") == 1
+        others = [each for each in told if each != "made"]
+        assert len(others) == 3
+        assert {each.partition(":")[0] for each in others} == {"LedgerError"}, others
+        assert all("already" in each for each in others)
+        with ep.Ledger(where) as ledger:
+            ledger.check().require()
+
+
+def test_blanks_around_a_name_do_not_count(ledger: ep.Ledger) -> None:
+    ledger.enrol(person=WHO, epsilon=EPSILON)
+    first = mean(ledger, "jan ", at_most=0.1)
+    assert first.ledger is not None
+    assert first.ledger.name == "jan"
+    for name in ("jan", " jan", "jan  "):
+        assert mean(ledger, name, at_most=0.1).to_json() == first.to_json()
+        assert ledger.release(name)[0].to_json() == first.to_json()
+    ledger.claim(" open", at_most=0.1).open("question")
+    ledger.abandon("open ")
+    assert [each.name for each in ledger.history()] == ["jan", "open"]
+    with pytest.raises(ClaimError, match="was abandoned"):
+        ledger.claim("open", at_most=0.1).open("question")
+
+
+def test_names_that_differ_in_blanks_stay_two_where_they_were(ledger: ep.Ledger) -> None:
+    """Version 0.2.0 told them apart."""
+    ledger.enrol(person=WHO, epsilon=EPSILON)
+    answers = {name: mean(ledger, name, at_most=0.1).value for name in ("jan", "feb", "march")}
+    store: Any = ledger._book.store
+    with store.write():
+        store.run("UPDATE releases SET name = 'jan ' WHERE name = 'feb'")
+        store.run("UPDATE releases SET name = ' march' WHERE name = 'march'")
+    assert mean(ledger, "jan", at_most=0.1).value == answers["jan"]
+    assert mean(ledger, " jan", at_most=0.1).value == answers["jan"]
+    assert mean(ledger, "jan ", at_most=0.1).value == answers["feb"]
+    assert mean(ledger, "march", at_most=0.1).value == answers["march"]
+
+
+def test_a_raise_is_no_withdrawal_whatever_its_reason(ledger: ep.Ledger) -> None:
+    ledger.enrol(person=[1, 2], epsilon=[1.0, 1.0])
+    for reason in ("withdrawn", "erased"):
+        ledger.enrol(person=[1], epsilon=[ledger.account(1).budget + 1], consent=reason)
+        assert ledger.account(1).lines[-1].what == f"raised: {reason}"
+    ledger.enrol(person=[3], epsilon=[1.0], consent="withdrawn")
+    assert ledger.account(3).lines[-1].what == "enrolled"
+    ledger.enrol(person=[2], epsilon=[0.5], consent="erased")
+    assert ledger.account(2).lines[-1].what == "lowered"
+    ledger.withdraw(2)
+    assert ledger.account(2).lines[-1].what == "withdrawn"
+
+
+@pytest.mark.parametrize("consent", ["a\0b", "half \ud800", "", " ", 7])
+def test_reasons_that_no_database_stores_are_refused(ledger: ep.Ledger, consent: Any) -> None:
+    with pytest.raises(ArgumentError, match="consent must say in words"):
+        ledger.enrol(person=[1], epsilon=[1.0], consent=consent)
+    assert ledger.status().people == 0
+    ledger.enrol(person=[1], epsilon=[1.0], consent="wörtlich\nund 😀")
+
+
+def test_an_id_that_is_no_text_is_named_so(ledger: ep.Ledger) -> None:
+    for call in (ledger.withdraw, ledger.erase, ledger.account):
+        with pytest.raises(ColumnError, match="is not valid text"):
+            call("half \ud800")
+
+
+def test_very_long_ids(ledger: ep.Ledger, database: str) -> None:
+    """PostgreSQL cannot index what stays long when it is compressed."""
+    long = [secrets.token_hex(5000), secrets.token_hex(5000)]
+    if database == "sqlite":
+        ledger.enrol(person=long, epsilon=1.0)
+        assert ledger.account(long[1]).budget == 1.0
+        return
+    with pytest.raises(ColumnError, match="an id is too long for PostgreSQL") as told:
+        ledger.enrol(person=[1, *long], epsilon=1.0)
+    assert long[0][:20] not in str(told.value)
+    assert told.value.__context__ is None
+    assert ledger.status().people == 0
+    ledger.enrol(person=["x" * 2000, 1], epsilon=1.0)
+    with pytest.raises(LedgerError, match="2 people of the data have no account"):
+        ep.mean([0, 1], bounds=(0, 1), person=long, ledger=ledger.claim("a", at_most=1))
+    ledger.check().require()
+
+
+def test_a_release_says_from_which_data_it_was_drawn(ledger: ep.Ledger) -> None:
+    ledger.enrol(person=WHO, epsilon=EPSILON)
+    asked = {"bounds": (0, 1), "person": "who"}
+    first = ep.mean(
+        "x",
+        data=pl.DataFrame({"who": WHO, "x": X}),
+        ledger=ledger.claim("a", at_most=0.2),
+        **asked,  # type: ignore[arg-type]
+    )
+    again = ep.mean(
+        "x",
+        data=pl.DataFrame({"who": WHO, "x": X[::-1]}),
+        ledger=ledger.claim("a", at_most=0.2),
+        **asked,  # type: ignore[arg-type]
+    )
+    assert again.to_json() == first.to_json()
+    assert first.ledger is not None
+    (past,) = ledger.history()
+    assert first.ledger.drawn == past.closed
+    said = " ".join(str(again).split())
+    assert 'from the column "x", charged to a ledger as "a"' in said
+    assert f"Drawn at {past.closed} from the data that were given then" in said
+    assert "whichever data are given with it later" in said
+
+
+def test_a_stored_release_is_there_without_its_question(ledger: ep.Ledger) -> None:
+    ledger.enrol(person=WHO, epsilon=EPSILON)
+    first = mean(ledger, "a", at_most=0.2)
+    both = ep.publish(
+        [ep.Mean(X, bounds=(0, 1)), ep.Frequencies(X, edges=[0, 0.5, 1.01])],
+        person=WHO,
+        ledger=ledger.claim("both", at_most=0.2),
+    )
+    store: Any = ledger._book.store
+    with store.write():  # as if no call made this hash any more
+        store.run("UPDATE releases SET question = 'of another time'")
+    with pytest.raises(ClaimError, match="another question"):
+        mean(ledger, "a", at_most=0.2)
+    (kept,) = ledger.release("a")
+    assert kept.to_json() == first.to_json()
+    assert ledger.release("both").to_json() == both.to_json()
+    for name, why in {"never": "is not in the ledger", "open": "is open"}.items():
+        if name == "open":
+            ledger.claim("open", at_most=0.1).open("question")
+        with pytest.raises(ClaimError, match=why):
+            ledger.release(name)
+    with pytest.raises(ArgumentError, match="name"):
+        ledger.release("two\nlines")

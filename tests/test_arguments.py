@@ -1,0 +1,351 @@
+"""Every statistic × every value of every argument × both neighbours: it works, or it refuses.
+
+It refuses by name, with an error of ours, before anything is drawn. If it works, the release says
+what was asked: no value is silently ignored. The same holds in the shell, without a traceback.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import epsilons as ep
+from epsilons import parameters
+from epsilons.__main__ import cli
+from epsilons.cli.publishing import Publish
+from epsilons.errors import ArgumentError, EpsilonsError
+from epsilons.statistics.question import Question
+from epsilons.statistics.table import STATISTICS
+
+N: Final = 120
+WHO: Final = np.arange(N) % 60
+X: Final = np.linspace(0.05, 0.95, N)
+HOLES: Final = np.where(np.arange(N) % 7 == 0, np.nan, X)
+WORDS: Final = np.array(["a", "b", "c"])[np.arange(N) % 3]
+EPSILON: Final = np.array([0.5, 1.0, 2.0])[WHO % 3]
+LEVELS: Final = [0.5, 1.0, 2.0]
+NEIGHBOURS: Final = parameters.CHOICES["neighbours"]
+
+OWN: Final[dict[str, dict[str, Any]]] = {
+    "mean": {"values": X, "bounds": (0.0, 1.0)},
+    "frequencies": {"values": WORDS, "categories": ["a", "b", "c"]},
+    "quantile": {"values": X, "q": 0.5, "bounds": (0.0, 1.0)},
+    "variance": {"values": X, "bounds": (0.0, 1.0)},
+    "covariance": {
+        "values": X,
+        "beside": X[::-1].copy(),
+        "bounds": (0.0, 1.0),
+        "beside_bounds": (0.0, 1.0),
+    },
+    "count": {"values": X},
+}
+"""A call of each statistic that works under the neighbours that it is for."""
+
+WRONG: Final[list[Any]] = [None, "nonsense", "", 0, -1, 2, 0.3, math.nan, math.inf, True, b"x", []]
+"""What nobody should give; some of it is right for some argument."""
+
+VALUES: Final[dict[str, list[Any]]] = {
+    "about": [*parameters.CHOICES["about"], *WRONG],
+    "related": [True, False, 0.05, 0.9, 1e-9, *WRONG],
+    "loss": [*parameters.CHOICES["loss"], *WRONG],
+    "confidence": [0.5, 0.95, 1.0 - 1e-9, 1e-9, *WRONG],
+    "method": [
+        *{name: None for each in STATISTICS.values() for name in ("auto", *each.every_method)},
+        *WRONG,
+    ],
+    "missing": [*parameters.MISSING, None, *WRONG],
+    "title": ["what was measured", "a\nb", "x" * 121, *WRONG],
+    "unit": ["minutes", "a\nb", "x" * 41, *WRONG],
+    "bounds": [
+        (0, 1),
+        (0.0, 1e-200),
+        (-1e300, 1e300),
+        (0.0, 1e100),
+        (1, 0),
+        (0, 0),
+        (0, math.inf),
+        (math.nan, 1),
+        (0, 1, 2),
+        "01",
+        ("0", "x"),
+        *WRONG,
+    ],
+    "shape": [*parameters.CHOICES["shape"], *WRONG],
+    "spread": [0.1, 0.5, 1e-7, 0.6, *WRONG],
+    "by": [WORDS, [WORDS, WORDS], WORDS[:5], *WRONG],
+    "groups": [["a", "b", "c"], [["a"], ["b"]], ["a", "a"], *WRONG],
+    "groups_are": [*parameters.CHOICES["groups_are"], *WRONG],
+    "where": [X > 0.5, X, (X > 0.5)[:5], *WRONG],
+    "categories": [["a", "b"], ["a"], ["a", "a"], [1, 2], [True, False], 3, *WRONG],
+    "edges": [[0, 1], [0, 1, 2], [1, 0], [0, 0], [0, math.nan], *WRONG],
+    "other": ["rest", "a", 1, *WRONG],
+    "project": [True, False, *WRONG],
+    "q": [0.5, [0.1, 0.9], [0.9, 0.1], [0.5, 0.5], 1, 0.0, *WRONG],
+    "beside": [X, HOLES, X[:5], *WRONG],
+    "values": [X, HOLES, WORDS, X[:5], X > 0.5, X[:, None], list(X), "column", *WRONG],
+    # Of the call:
+    "epsilon": [
+        *[EPSILON, 1.0, 1e-320, 1e-19, 1e-13, 2.0**20, 1e7, 1e308, EPSILON * 1e300, EPSILON[:5]],
+        *[-EPSILON, EPSILON * 0.0, Fraction(1, 3), "column", *WRONG],
+    ],
+    "person": [WHO, WHO.astype(str), WHO[:5], WHO.astype(float), *WRONG],
+    "levels": [
+        LEVELS,
+        {0.5: 40, 1.0: 40, 2.0: 40},
+        {0.5: -1},
+        [1e-300],
+        [1e300],
+        [math.inf],
+        *WRONG,
+    ],
+    "cap": [0.5, 1e-300, 1e300, *WRONG],
+    "neighbours": [*NEIGHBOURS, *WRONG],
+    "data": [pl.DataFrame({"x": X}), "no such file.csv", *WRONG],
+    "separator": [",", ";;", *WRONG],
+}
+"""What is tried of each argument: all words that it takes, and what it should not take."""
+
+_BESIDE_BOUNDS = {"beside_bounds": VALUES["bounds"]}
+ALSO: Final[dict[str, dict[str, Any]]] = {
+    "by": {"groups": ["a", "b", "c"]},
+    "groups": {"by": WORDS},
+    "groups_are": {"by": WORDS, "groups": ["a", "b", "c"]},
+    "shape": {"bounds": None, "about": "population", "related": False},
+    "edges": {"categories": None, "values": X},
+}
+"""What an argument needs beside it."""
+
+_SAID: Final = ("missing", "about", "related", "loss", "confidence")
+_CALL: Final = ("epsilon", "person", "levels", "cap", "neighbours", "data", "separator")
+
+
+class Counting(ep.Seeded):
+    """A seed that counts how often it is asked."""
+
+    asked = 0
+
+    def bytes(self, count: int) -> bytes:
+        self.asked += 1
+        return super().bytes(count)
+
+    def words(self, count: int) -> Any:
+        self.asked += 1
+        return super().words(count)
+
+
+def arguments(question: type[Question]) -> Iterator[str]:
+    """All arguments of a question and of its call."""
+    yield from (field.name for field in dataclasses.fields(question) if field.init)
+    yield from _CALL
+
+
+def cases() -> Iterator[tuple[str, str]]:
+    for name, question in STATISTICS.items():
+        for argument in arguments(question):
+            yield name, argument
+
+
+def test_every_argument_is_in_the_table() -> None:
+    assert {argument for _, argument in cases()} <= {*VALUES, *_BESIDE_BOUNDS}
+    for name, words in parameters.CHOICES.items():
+        if name in VALUES:
+            assert set(words) <= {each for each in VALUES[name] if isinstance(each, str)}
+
+
+@pytest.mark.parametrize("neighbours", NEIGHBOURS)
+@pytest.mark.parametrize(("statistic", "argument"), list(cases()))
+def test_it_works_or_refuses_by_name_before_anything_is_drawn(
+    statistic: str, argument: str, neighbours: str
+) -> None:
+    for value in {**VALUES, **_BESIDE_BOUNDS}[argument]:
+        source = Counting(1)
+        given = {**OWN[statistic], **ALSO.get(argument, {}), argument: value}
+        call: dict[str, Any] = {"epsilon": EPSILON, "neighbours": neighbours}
+        if neighbours == "add-remove":
+            call["levels"] = LEVELS
+        if argument in _CALL:
+            call[argument] = given.pop(argument)
+            if argument == "epsilon" and np.ndim(value) == 0:
+                call.pop("levels", None)
+        try:
+            question = STATISTICS[statistic](**given)
+            release = ep.publish([question], **call, source=source)[0]
+        except EpsilonsError as refused:
+            _check_refused(refused, source, f"{argument}={value!r}")
+            if (statistic, neighbours) != ("count", "replace"):  # which is refused anyhow
+                _check_named(argument, str(refused))
+            continue
+        _check_release(release, given, argument, value)
+
+
+def _check_refused(refused: EpsilonsError, source: Counting, given: str) -> None:
+    assert source.asked == 0, f"{given}: something was drawn, and then: {refused}"
+
+
+def _check_named(argument: str, message: str) -> None:
+    """A message names the argument, or what it goes with."""
+    beside = {
+        "data": ("values", "column", "data"),
+        "beside": ("values", "beside", "different lengths"),
+        "by": ("by", "groups"),
+        "groups": ("by", "groups"),
+        "person": ("person", "values"),
+        "values": ("values", "questions"),
+        "categories": ("categories", "edges", "values"),
+        "edges": ("categories", "edges", "values"),
+        "epsilon": ("epsilon", "levels"),
+        "neighbours": ("neighbours", "levels"),
+        "shape": ("shape", "bounds"),
+        "where": ("where", "values"),
+    }
+    assert any(word in message for word in beside.get(argument, (argument,)))
+
+
+def _check_release(release: ep.Release, given: dict[str, Any], argument: str, value: Any) -> None:
+    told = release.to_dict()
+    json.loads(json.dumps(told, allow_nan=True), parse_constant=_refuse_nan)
+    assert str(release)
+    if argument in _SAID and value is not None:
+        assert getattr(release, argument) == value
+    if argument == "method" and value != "auto":
+        assert value in release.method
+    assert ep.verify.exact(release.mechanism).holds
+    spent = release.for_each(release.mechanism.levels)
+    for amount, loss in zip(spent.tolist(), release.mechanism.losses, strict=True):
+        assert loss == amount == math.inf or Fraction(amount) >= loss  # exactly
+
+
+def _refuse_nan(word: str) -> float:
+    assert word != "NaN"
+    return math.inf
+
+
+SHELL: Final[dict[str, list[str]]] = {
+    "mean": ["x", "--bounds", "0", "1"],
+    "frequencies": ["g", "--category", "a", "--category", "b", "--other", "c"],
+    "quantile": ["x", "--bounds", "0", "1", "--q", "0.5"],
+    "variance": ["x", "--bounds", "0", "1"],
+    "covariance": ["x", "y", "--bounds", "0", "1", "--beside-bounds", "0", "1"],
+    "count": ["x"],
+}
+OPTIONS: Final[dict[str, list[list[str]]]] = {
+    "missing": [["error"], ["midpoint"], ["exclude"], ["nonsense"]],
+    "neighbours": [[each] for each in (*NEIGHBOURS, "nonsense")],
+    "bounds": [["0", "1e-200"], ["-1e300", "1e300"], ["1", "0"], ["nan", "1"], ["a", "b"]],
+    "beside_bounds": [["0", "1e-200"], ["1", "0"]],
+    "confidence": [["0.5"], ["1"], ["nan"], ["x"]],
+    "about": [["people"], ["population"], ["x"]],
+    "related": [["yes"], ["no"], ["0.05"], ["1.5"], ["x"]],
+    "loss": [["mse"], ["pac"], ["largest"], ["x"]],
+    "method": [["auto"], ["table"], ["selection"], ["transformed"], ["minimax"], ["x"]],
+    "levels": [["0.5,1,2"], ["1e-300"], ["1e300"], ["x"], [""]],
+    "cap": [["0.5"], ["1e-300"], ["1e300"], ["nan"], ["x"]],
+    "epsilon": [["e"], ["1"], ["1e-320"], ["1e308"], ["inf"], ["nan"], ["-1"], ["column"]],
+    "q": [["0.5"], ["1"], ["x"]],
+    "person": [["who"], ["column"]],
+    "unit": [["minutes"], [""]],
+    "title": [["a title"], [""]],
+}
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("arguments") / "people.csv"
+    columns = {"x": HOLES, "y": X, "g": WORDS, "e": EPSILON, "who": WHO}
+    pl.DataFrame(columns).with_columns(pl.col("x").fill_nan(None)).write_csv(path)
+    return path
+
+
+@pytest.mark.parametrize("neighbours", NEIGHBOURS)
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_a_command_works_or_says_what_is_wrong(
+    statistic: str, neighbours: str, table: Path
+) -> None:
+    command = Publish(STATISTICS[statistic])
+    options = {each.name for each in command.params}
+    plain = [statistic, str(table), *SHELL[statistic], "--epsilon", "e", "--person", "who"]
+    plain += ["--neighbours", neighbours]
+    plain += ["--levels", "0.5,1,2"] if neighbours == "add-remove" else []
+    for option in OPTIONS.keys() & options:
+        for words in OPTIONS[option]:
+            result = CliRunner().invoke(
+                cli, [*plain, "--" + option.replace("_", "-"), *words], catch_exceptions=True
+            )
+            odd = result.exception is not None and not isinstance(result.exception, SystemExit)
+            assert not odd, f"--{option} {words}: {result.exception!r}"
+            assert "Traceback" not in result.output
+            assert (result.exit_code == 0) == ("spends" in result.stdout), (option, words)
+
+
+@pytest.mark.parametrize("neighbours", NEIGHBOURS)
+@pytest.mark.parametrize("statistic", ["mean", "quantile", "variance", "covariance", "count"])
+def test_people_without_an_answer_can_be_left_out_of_every_number(
+    statistic: str, neighbours: str
+) -> None:
+    if statistic == "count" and neighbours == "replace":
+        pytest.skip("the number of people is public")
+    given = {**OWN[statistic], "values": HOLES, "missing": "exclude"}
+    levels = LEVELS if neighbours == "add-remove" else None
+    release = ep.publish(
+        [STATISTICS[statistic](**given)],
+        epsilon=EPSILON,
+        neighbours=neighbours,
+        levels=levels,
+        source=ep.Seeded(5),
+    )[0]
+    assert release.missing == "exclude"
+    assert "Who answered is protected" in release.protects
+    assert "left out" in release.treats
+    assert "midpoint" not in str(release)
+
+
+def test_no_message_advises_to_drop_rows() -> None:
+    """The number of people is published: who drops rows publishes who did not answer."""
+    for path in Path(ep.__file__).parent.rglob("*.py"):
+        text = " ".join(path.read_text().split()).lower()
+        for advice in ("drop these rows", "drop them first", "drop rows"):
+            assert advice not in text, path.name
+
+
+TERMS: Final = {name: question for name, question in STATISTICS.items() if name != "count"}
+
+
+@pytest.mark.parametrize("cap", [None, 0.5])
+@pytest.mark.parametrize("about", parameters.CHOICES["about"])
+@pytest.mark.parametrize("statistic", TERMS)
+def test_terms_that_say_nothing_whatever_is_drawn_are_refused(
+    statistic: str, about: str, cap: float | None
+) -> None:
+    """Budgets are private, nobody counts them, and they may be related to values in any way."""
+    source = Counting(1)
+    terms: dict[str, Any] = {"epsilon": EPSILON, "neighbours": "add-remove", "cap": cap}
+    vain = TERMS[statistic](**OWN[statistic], about=about)
+    with pytest.raises(ArgumentError, match=r"levels is not given.*related=True"):
+        ep.publish([vain], **terms, source=source)
+    assert source.asked == 0
+    with pytest.raises(ArgumentError, match="levels is not given"):
+        vain.call(**terms)
+    for related, more in ((True, {"levels": LEVELS}), (0.05, {}), (False, {})):
+        question = TERMS[statistic](**OWN[statistic], about=about, related=related)
+        assert ep.publish([question], **terms, **more, source=source)[0].value is not None
+
+
+def test_where_nobody_counts_budgets_no_cap_is_said_to_be_best() -> None:
+    """The error with it would contradict the error of the release."""
+    given = {"bounds": (0.0, 1.0), "epsilon": EPSILON, "neighbours": "add-remove"}
+    for seed in range(3):
+        release = ep.mean(X, **given, related=False, source=ep.Seeded(seed))
+        assert [(side.cap, side.typical) for side in release.sides] == [(None, None)] * 3
+        assert "best cap" not in str(release)
+    counted = ep.mean(X, **given, levels=LEVELS, source=ep.Seeded(1))
+    assert all(side.cap is not None for side in counted.sides)
