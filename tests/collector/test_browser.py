@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -252,6 +253,27 @@ def test_a_way_back_before_chance_decides(served: Served, phone: Opened) -> None
     page.get_by_role("button", name="Show me what will be sent").click()
     page.wait_for_selector("#made:not([hidden])")
     assert page.get_by_role("button", name="Back").count() == 0
+    assert page.locator("#chosen-answer").text_content() == "", "the answer is not kept"
+
+
+def test_a_report_that_a_page_of_old_has_made_is_the_one_that_is_sent(
+    served: Served, phone: Opened
+) -> None:
+    """Pages of 0.2.0 kept reports without a key. They are not made again."""
+    page, link = phone.page, served.link("lunch")
+    place = hashlib.sha256(link.partition("#")[2].encode()).hexdigest()[:16]
+    kept = json.dumps({"id": "ab" * 16, "report": made(SURVEYS[0]).hex()})
+    page.goto(link.partition("#")[0])
+    page.evaluate("given => localStorage.setItem(...given)", [f"epsilons/lunch/{place}", kept])
+    page.goto(link)
+    page.wait_for_selector("#made:not([hidden])")
+    assert shown_bytes(page) == json.loads(kept)["report"]
+    assert page.locator("#form").is_hidden()
+    page.get_by_role("button", name="Send it").click()
+    phone.outcome(201)
+    ((url, data),) = phone.sent
+    assert url.endswith("/" + "ab" * 16)
+    assert data == bytes.fromhex(json.loads(kept)["report"])
 
 
 def test_all_of_what_is_sent_is_shown(served: Served, phone: Opened) -> None:

@@ -1,7 +1,7 @@
 """The estimate of a survey: live in batches that hide single reports, and of all when it is closed.
 
-Anyone who sees two estimates sees what came between them. So an open survey shows ten further reports
-at least, and always holds ten back: also the last step, when it closes, is ten reports or more.
+Anyone who sees two estimates sees what came between them. So an open survey shows at least ten
+further reports, and always holds ten back: also the last step, when it closes, is ten or more.
 """
 
 from __future__ import annotations

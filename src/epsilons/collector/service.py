@@ -295,7 +295,8 @@ class Service:
         Raises:
             DataError: nothing is shown yet.
         """
-        seen = self._live[name].seen(self.status(name) != "open")
+        closed = self.status(name) != "open"
+        seen = self._live[name].seen(closed)
         if not seen:
             raise DataError("There is no report to be shown yet.")
         return released(self.survey(name), joined(seen))

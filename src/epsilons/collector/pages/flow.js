@@ -251,6 +251,7 @@ function listen(question, invitation, where) {
     try {
       const held = await alone(where, () => fresh(question, where));
       find("form").reset();
+      say("chosen-answer", "");
       if (held.handed) return handed(question, invitation, held);
       present(question, held, invitation);
       find("title-made").focus();
