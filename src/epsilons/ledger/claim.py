@@ -157,8 +157,8 @@ class Claim:
         if not private and len(found) < len(who):
             raise LedgerError(
                 f"person: {len(who) - len(found):,} people of the data have no account in the "
-                "ledger. Enrol them with ledger.enrol(…), or leave them out. (17 and '17' are two "
-                "people; ids in CSV files are text.)"
+                "ledger. Enrol them with ledger.enrol(…), or leave them out. (17 and '17' are one "
+                "person, '017' is another.)"
             )
         place, self._accounts, budgets, spent = found.T
         held = sum((rule.of(budgets) for rule in earlier), np.zeros_like(budgets))

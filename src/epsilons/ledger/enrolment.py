@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from epsilons import made
+from epsilons import made, tally
 from epsilons.errors import LedgerError
 from epsilons.ledger import chain
 from epsilons.ledger.book import Book, chunks
@@ -100,22 +100,19 @@ def _known(book: Book, ids: list[bytes]) -> Integers:
     Whoever was erased and comes back has the account that they had.
     """
     store = book.store
-    store.look_up(iter([ids]))
-    known = store.integers(
-        3,
-        "SELECT wanted.place, accounts.number, accounts.budget "
-        "FROM wanted JOIN accounts ON accounts.person = wanted.person",
-    )
+    known = book.accounts(ids, "number", "budget")
     gone = store.rows("SELECT mark, number, budget FROM accounts WHERE person IS NULL")
     if gone:
         erased = {each: rest for each, *rest in gone}
         others = np.setdiff1d(np.arange(len(ids)), known[:, 0])
         back = []
         for at in others.tolist():
-            found = erased.get(chain.mark(book.secret, ids[at]))
-            if found is not None:
-                store.run("UPDATE accounts SET person = ? WHERE number = ?", ids[at], found[0])
-                back.append([at, *found])
+            for who in filter(None, (ids[at], tally.other_tag(ids[at]))):
+                found = erased.pop(chain.mark(book.secret, who), None)
+                if found is not None:
+                    store.run("UPDATE accounts SET person = ? WHERE number = ?", who, found[0])
+                    back.append([at, *found])
+                    break
         known = np.concatenate([known, np.array(back, dtype=np.int64).reshape(-1, 3)])
     return known[np.argsort(known[:, 1])]
 
@@ -199,7 +196,8 @@ def erase(book: Book, person: bytes) -> None:
     """
     store = book.store
     with store.write():
-        found = store.one("SELECT number, budget, spent FROM accounts WHERE person = ?", person)
+        who = book.stored(person)
+        found = store.one("SELECT number, budget, spent FROM accounts WHERE person = ?", who)
         if found is None:
             if book.private:
                 return
