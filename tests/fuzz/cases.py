@@ -10,7 +10,16 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.fuzz.tables import UNTYPED, Columns, cell, exact_decimal
+from tests.fuzz.tables import (
+    DECOYS,
+    FRAMES,
+    PLACED,
+    READERS,
+    UNTYPED,
+    Columns,
+    cell,
+    exact_decimal,
+)
 
 Row = tuple[Any, Any, Any]  # value, budget, person
 
@@ -24,20 +33,24 @@ VALUES: dict[str, dict[str, list[Any]]] = {
         "decimal": [Decimal("0.5"), Decimal("9"), Decimal("-3"), None],
         "bool": [True, False, None],
         "mixed": [3.0, 10, True, Decimal("7"), 2**70, math.nan, None, (1,), b"x", *ODD_TEXT],
+        "cells": ["3", "10", "0.5", "7", "3", "10", "n.a.", "", "true", "2026-01-31", "inf", " 1"],
     },
     "words": {
         "text": WORDS,
         "category": WORDS,
         "mixed": [*WORDS, 1, 2.5, b"bike", "\ud800", True, ("bike",), math.nan],
+        "cells": ["bike", "car", "bike", "car", "BIKE", "", "1", "2.5", "true", "2026-01-31"],
     },
     "numbers": {
         "int": [1, 2, 3, -1, 2**53, 2**53 + 1, None],
         "uint": [1, 2, 2**53, 2**53 + 1, 2**63 + 1, None],
         "mixed": [1, 2, 2.5, 1.0, True, 2**70, 2**53 + 1, math.nan, None, Decimal("1"), *ODD_WHOLE],
+        "cells": ["1", "2", "1", "2", "3", "x", "", "1.0", "1.5", " ", "true", "2026-01-31"],
     },
     "answers": {
         "bool": [True, False, None],
         "mixed": [True, False, "true", "TRUE", "yes", 1, 0, "1", None, "x", 2.5, math.nan],
+        "cells": ["true", "false", "true", "false", "TRUE", "maybe", "", "2026-01-31", "2.5"],
     },
 }
 CATEGORIES: dict[str, list[Any]] = {
@@ -53,10 +66,24 @@ PEOPLE: dict[str, list[Any]] = {
     "uint": [2**63 + 1, 2**63 + 2, 2**63 + 3, 5],
     "text": ["ann", "ANN", "Ann", "ann ", "bob", "007", "7", "ä", "a\u0308"],
     "float": [1.0, 0.0, 2.5, 1e300],
-    "mixed": [1, 2**70, 2**70 + 1, 2**63 + 1, 2**63 + 2, "ann", "ANN", b"ann", (1,), "\ud800", "1"],
+    "mixed": [
+        1,
+        2**70,
+        2**70 + 1,
+        2**63 + 1,
+        2**63 + 2,
+        "ann",
+        "ANN",
+        b"ann",
+        (1,),
+        "\ud800",
+        "01",
+    ],
+    "cells": ["1", "2", "30", "4", "5", "x", "7b", "2026-01-31"],
 }
 GOOD = [0.1, 0.5, 1.0, 1.001, 2.0, 0.0]
 BAD = [None, math.nan, -1.0, math.inf]
+CELL_BUDGETS = ["0.5", "1", "2", "0.1", "0.5", "1", "lots", "", "-1", "inf", "true", "2026-01-31"]
 MIXED_BUDGETS = ["0.5", "1e3", "x", " 1", "", "nan", "inf", "-1", True, Decimal("0.3"), (1,), 1]
 RAW = [
     b"", b"1", b"1,0.5", b"1,0.5,zed,more", b"\xff\xfe,0.5,zed", b"3,0.5,\xff", b'a"b,0.5,zed',
@@ -104,6 +131,7 @@ class Case:
         lenient: whether missing and undeclared values have their place.
         large: whether arrays go the way of large ones.
         many: whether there are very many categories.
+        decoys: what other columns there are: see `tables.shown_as`.
     """
 
     form: str
@@ -118,6 +146,7 @@ class Case:
     lenient: bool
     large: bool
     many: bool
+    decoys: str
 
     def columns(self, rows: list[Row]) -> Columns:
         """Rows as columns; no column of people where a row is a person, none of one budget."""
@@ -136,8 +165,6 @@ def allowed(budget: object, form: str) -> Fraction | float:
         return 0
     if isinstance(budget, Decimal) and form != "csv":
         return max(Fraction(budget), Fraction(0))
-    if isinstance(budget, str) and form != "csv":
-        return 0  # text is never read as numbers, but in a file that has nothing else
     try:
         number = float(budget)  # type: ignore[arg-type]
     except ValueError:
@@ -149,11 +176,21 @@ def allowed(budget: object, form: str) -> Fraction | float:
 
 def fitting(table: dict[str, list[Any]], form: str) -> list[str]:
     """The kinds of columns that a form can hold."""
+    if form in READERS:
+        return [kind for kind in table if kind == "cells"]
     return [
         kind
         for kind in table
-        if kind not in NOT_ON.get(form, ()) and (kind != "mixed" or form in UNTYPED)
+        if kind not in ("cells", *NOT_ON.get(form, ())) and (kind != "mixed" or form in UNTYPED)
     ]
+
+
+def decoys_of(draw: st.DrawFn, form: str) -> str:
+    """Other columns that a form can have."""
+    if form not in FRAMES:
+        return "none"
+    found: str = draw(st.sampled_from([d for d in DECOYS if d != "doubles" or form in PLACED]))
+    return found
 
 
 @dataclass(frozen=True)
@@ -177,6 +214,7 @@ class Making:
             "int": [0, 1, 2],
             "decimal": [0.1, 0.5, 1.001],
             "mixed": [*MIXED_BUDGETS, *GOOD],
+            "cells": CELL_BUDGETS if self.private else ["0.5", "1", "2", "0.1"],
             "float": good,
         }
         if self.budget_kind == "none":
@@ -244,6 +282,8 @@ def makings(draw: st.DrawFn, form: str, statistic: str, kind: str) -> Making:
     kinds = ["float", "int", "none", "decimal"]
     if form in UNTYPED and private:
         kinds.append("mixed")
+    if form in READERS:
+        kinds = ["cells", "none"]
     budget_kind = draw(st.sampled_from([k for k in kinds if k not in NOT_ON.get(form, ())]))
     people = PEOPLE.get(who_kind, list(range(20)))
     return Making(draw, form, private, VALUES[statistic][kind], people, who_kind, budget_kind)
@@ -311,6 +351,7 @@ def cases(draw: st.DrawFn, forms: tuple[str, ...]) -> Case:
         draw(st.integers(0, 3)) > 0,
         draw(st.booleans()),
         statistic == "words" and draw(st.integers(0, 9)) == 0,
+        decoys_of(draw, form),
     )
 
 

@@ -13,6 +13,8 @@ import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.csv
 
 NAMES = ("value", "budget", "who")
 
@@ -130,6 +132,23 @@ def _sqlite(columns: Columns) -> Any:
     return connection.table("rows")
 
 
+def _pandas_array(kind: str, items: list[Any]) -> Any:
+    """An array of pandas that is no series, and whose type NumPy does not have."""
+    types: dict[str, Any] = {"int": "Int64", "uint": "UInt64", "bool": "boolean", "text": "string"}
+    types |= {"float": "Float64", "category": "category"}
+    if kind == "decimal":
+        return pd.array(items, dtype=pd.ArrowDtype(pa.decimal128(20, 6)))
+    return pd.array(items, dtype=types[kind])
+
+
+def _arrow_array(kind: str, items: list[Any]) -> Any:
+    """A chunked array, of which a category is a dictionary."""
+    column = typed({"c": (kind, items)}).to_arrow().column(0)
+    half = len(items) // 2
+    chunks = [*column.slice(0, half).chunks, *column.slice(half).chunks]
+    return pa.chunked_array(chunks, type=column.type)
+
+
 def _dask(columns: Columns) -> Any:
     import dask.dataframe as dd
 
@@ -156,6 +175,73 @@ def csv_of(columns: Columns, raw: tuple[int, bytes] | None, file: Path) -> Path:
     return file
 
 
+def _read_by_duckdb(file: str) -> Any:
+    """A relation of the rows, with the types that DuckDB found: the file need not stay."""
+    connection = duckdb.connect()
+    return connection.from_arrow(connection.read_csv(file).to_arrow_table())
+
+
+READERS: dict[str, Callable[[str], Any]] = {
+    "pandas.read_csv": pd.read_csv,
+    "pandas.read_csv, as before 3": lambda file: pd.read_csv(file).astype(
+        {name: object for name, dtype in pd.read_csv(file).dtypes.items() if str(dtype) == "str"}
+    ),
+    "pandas.read_csv on arrow": lambda file: pd.read_csv(file, dtype_backend="pyarrow"),
+    "polars.read_csv": lambda file: pl.read_csv(
+        file, infer_schema_length=None, try_parse_dates=True
+    ),
+    "polars.read_csv, lazy": lambda file: pl.read_csv(file, infer_schema_length=None).lazy(),
+    "pyarrow.csv.read_csv": pyarrow.csv.read_csv,
+    "duckdb.read_csv": _read_by_duckdb,
+}
+"""Readers that choose the type of a column by all of its cells."""
+
+DECOYS = ("none", "none", "case", "doubles", "ours")
+"""What other columns there are, and what names the columns have that count."""
+
+OURS = ("the budget, rounded down", "a'", "what a ledger offers", "x", "key", "e'", "by_0_")
+
+
+def shown_as(columns: Columns, decoys: str) -> tuple[Columns, dict[str, str]]:
+    """Columns with others before them, and the names of all of them.
+
+    Args:
+        columns: those that count.
+        decoys: "case": others have their names in large letters; "doubles": others come twice, and
+            a subquery would give them the names of those that count; "ours": those that count have
+            names that a query of ours might have.
+    """
+    size = len(next(iter(columns.values()))[1])
+    other = ("float", [8.0 + row for row in range(size)])
+    names = {name: name for name in columns}
+    if decoys == "case":
+        names |= {f"decoy {name}": name.upper() for name in columns}
+    elif decoys == "doubles":
+        names |= {name: f"id_{place + 1}" for place, name in enumerate(columns)}
+        names |= {f"decoy {place}": "id" for place in range(len(columns) + 1)}
+    elif decoys == "ours":
+        names = dict(zip(columns, OURS, strict=False))
+        names |= {f"decoy {name}": name for name in ("values", "epsilon", "person", "e", "who")}
+    return {**{key: other for key in names if key not in columns}, **columns}, names
+
+
+def renamed(form: str, frame: Any, names: dict[str, str]) -> Any:
+    """A frame whose columns have these names, in the order that they have."""
+    if all(old == new for old, new in names.items()):
+        return frame
+    if form.startswith("duckdb"):
+        return frame.project(", ".join(f'"{old}" AS "{names[old]}"' for old in frame.columns))
+    if form.startswith("ibis"):
+        return frame.select(**{names[old]: frame[old] for old in frame.columns})
+    if form.startswith("polars"):
+        return frame.rename(names)
+    if form == "pyarrow":
+        return frame.rename_columns([names[old] for old in frame.column_names])
+    if form == "dask":
+        return frame.rename(columns=names)
+    return frame.set_axis([names[old] for old in frame.columns], axis=1)
+
+
 FRAMES: dict[str, Callable[[Columns], Any]] = {
     "pandas": _pandas,
     "polars": typed,
@@ -172,23 +258,31 @@ FRAMES: dict[str, Callable[[Columns], Any]] = {
 }
 """Engines, whose columns have declared types."""
 
+PLACED = tuple(form for form in FRAMES if not form.startswith(("ibis", "polars", "dask")))
+"""Engines in which a name may come twice."""
+
 UNTYPED = ("lists", "series", "pandas of objects", "csv")
 """Forms in which a type is no more than what entries happen to be."""
 
 COLLATED = tuple(form for form in FRAMES if "collat" in form or "sqlite" in form)
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "arrays": ("arrays", "polars series"),
+    "arrays": ("arrays", "polars series", "pandas arrays", "arrow arrays"),
     "objects": ("lists", "series", "pandas of objects"),
     "files": ("csv",),
     "engines": tuple(form for form in FRAMES if form not in COLLATED),
     "collations": COLLATED,
+    "readers": tuple(READERS),
 }
 """Forms that are tried together: each group finds its own mistakes."""
 
 
 def arguments(
-    form: str, columns: Columns, raw: tuple[int, bytes] | None, directory: Path
+    form: str,
+    columns: Columns,
+    raw: tuple[int, bytes] | None,
+    directory: Path,
+    decoys: str = "none",
 ) -> dict[str, Any]:
     """What a user writes for these columns: `values`, `epsilon` and `person`, perhaps `data`."""
     given: dict[str, Any]
@@ -196,6 +290,10 @@ def arguments(
         given = _numpy(columns)
     elif form == "polars series":
         given = {s.name: s for s in typed(columns)}
+    elif form == "pandas arrays":
+        given = {name: _pandas_array(*column) for name, column in columns.items()}
+    elif form == "arrow arrays":
+        given = {name: _arrow_array(*column) for name, column in columns.items()}
     elif form == "lists":
         given = {name: list(items) for name, (_, items) in columns.items()}
     elif form == "series":
@@ -206,12 +304,16 @@ def arguments(
         given = {name: name for name in columns}
         if form == "csv":
             given["data"] = str(csv_of(columns, raw, directory / "rows.csv"))
+        elif form in READERS:
+            given["data"] = READERS[form](str(csv_of(columns, raw, directory / "rows.csv")))
         elif form == "pandas of objects":
             given["data"] = _pandas_objects(columns)
         else:
-            given["data"] = FRAMES[form](columns)
-    renamed = {"value": "values", "budget": "epsilon", "who": "person"}
-    return {renamed.get(name, name): each for name, each in given.items()}
+            every, names = shown_as(columns, decoys)
+            given = {name: names[name] for name in columns}
+            given["data"] = renamed(form, FRAMES[form](every), names)
+    parameters = {"value": "values", "budget": "epsilon", "who": "person"}
+    return {parameters.get(name, name): each for name, each in given.items()}
 
 
 def exact_decimal(number: float) -> Decimal:

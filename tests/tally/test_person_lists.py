@@ -166,6 +166,8 @@ ONE: dict[str, list[Any]] = {
         np.longdouble(1),
     ],
     "text": ["a", Text("a"), np.str_("a")],
+    "numbers and their text": [17, "17", 17.0, np.str_("17"), Decimal(17)],
+    "large numbers and their text": [2**70, str(2**70)],
     "bytes": [b"a", np.bytes_(b"a")],
     "days": [np.datetime64("2020-01-01"), np.datetime64("2020-01-01T00", "ns")],
     "months": [np.datetime64("1967-03"), np.datetime64("1967-03-01", "s")],
@@ -184,7 +186,8 @@ ONE: dict[str, list[Any]] = {
     ],
 }
 DIFFERENT: dict[str, list[Any]] = {
-    "text and numbers": ["1", 1, b"1", (1,)],
+    "text and numbers": ["01", 1, b"1", (1,), "+1", "1.0", " 1", "1 ", "\u0661", "-1"],
+    "zeros": ["-0", 0, "00", "+0", "0.0"],
     "NumPy's numbers": [np.int64(LARGE + 1), float(LARGE), np.uint64(LARGE + 2)],
     "longer floats": [np.longdouble(LARGE) + 1, LARGE, np.longdouble(LARGE) * 2 + 2],
     "in pairs": [(np.int64(LARGE + 1),), (float(LARGE),)],

@@ -194,6 +194,40 @@ class Book:
         for batch in batches:
             yield np.array(batch, dtype=np.int64)
 
+    def accounts(self, ids: list[bytes], *columns: str) -> Integers:
+        """The places of ids that have an account, and columns of it.
+
+        Args:
+            ids: as a ledger knows them. An id that has no account by its tag may have one by the
+                other: see `tally.other_tag`.
+            columns: of accounts, whole numbers.
+        """
+        wanted = ", ".join(f"accounts.{column}" for column in columns)
+        sql = f"SELECT wanted.place, {wanted} FROM wanted "  # noqa: S608
+        sql += "JOIN accounts ON accounts.person = wanted.person"
+
+        def found(ids: list[bytes]) -> Integers:
+            self.store.look_up(iter([ids]))
+            return self.store.integers(1 + len(columns), sql)
+
+        known = found(ids)
+        places = np.setdiff1d(np.arange(len(ids)), known[:, 0]).tolist()
+        others = {place: tally.other_tag(ids[place]) for place in places}
+        again = [place for place, other in others.items() if other is not None]
+        if not again:
+            return known
+        more = found([others[place] or b"" for place in again])
+        more[:, 0] = np.array(again, dtype=np.int64)[more[:, 0]]
+        return np.concatenate([known, more])
+
+    def stored(self, who: bytes) -> bytes:
+        """The tag by which the account of an id is found, if there is one."""
+        other = tally.other_tag(who)
+        known = "SELECT 1 FROM accounts WHERE person = ?"
+        if other is None or self.store.one(known, who) is not None:
+            return who
+        return who if self.store.one(known, other) is None else other
+
     def balances(self, who: tally.People) -> Integers:
         """Place, account, budget and spending of people who have an account, by account.
 
@@ -202,12 +236,8 @@ class Book:
         """
         store = self.store
         if len(who) * FEW < store.rows("SELECT coalesce(max(number), 0) FROM accounts")[0][0]:
-            store.look_up(who.tagged())
-            found = store.integers(
-                4,
-                "SELECT wanted.place, accounts.number, accounts.budget, accounts.spent "
-                "FROM wanted JOIN accounts ON accounts.person = wanted.person",
-            )
+            listed = [each for batch in who.tagged() for each in batch]
+            found = self.accounts(listed, "number", "budget", "spent")
             return found[np.argsort(found[:, 1])]
         ids, rows = [], [np.empty((0, 3), dtype=np.int64)]
         sql = "SELECT person, number, budget, spent FROM accounts ORDER BY number"

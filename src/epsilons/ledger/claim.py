@@ -223,8 +223,8 @@ class Claim:
                 "out. Only if they came back, enrol them with ledger.enrol(…)."
             )
         return LedgerError(
-            f"{said}. Enrol them with ledger.enrol(…), or leave them out. (17 and '17' are two "
-            "people; ids in CSV files are text.)"
+            f"{said}. Enrol them with ledger.enrol(…), or leave them out. (17 and '17' are one "
+            "person, '017' is another.)"
         )
 
     def let_go(self) -> None:

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from epsilons import made
+from epsilons import made, tally
 from epsilons.errors import LedgerError
 from epsilons.ledger import chain
 from epsilons.ledger.book import Book, chunks
@@ -105,22 +105,19 @@ def _known(book: Book, ids: list[bytes]) -> tuple[Integers, Integers]:
         same budget.
     """
     store = book.store
-    store.look_up(iter([ids]))
-    known = store.integers(
-        3,
-        "SELECT wanted.place, accounts.number, accounts.budget "
-        "FROM wanted JOIN accounts ON accounts.person = wanted.person",
-    )
+    known = book.accounts(ids, "number", "budget")
     gone = store.rows("SELECT mark, number, budget FROM accounts WHERE person IS NULL")
     found = []
     if gone:
         erased = {each: rest for each, *rest in gone}
         others = np.setdiff1d(np.arange(len(ids)), known[:, 0])
         for at in others.tolist():
-            account = erased.get(chain.mark(book.secret, ids[at]))
-            if account is not None:
-                store.run("UPDATE accounts SET person = ? WHERE number = ?", ids[at], account[0])
-                found.append([at, *account])
+            for who in filter(None, (ids[at], tally.other_tag(ids[at]))):
+                account = erased.pop(chain.mark(book.secret, who), None)
+                if account is not None:
+                    store.run("UPDATE accounts SET person = ? WHERE number = ?", who, account[0])
+                    found.append([at, *account])
+                    break
     back = np.array(found, dtype=np.int64).reshape(-1, 3)
     known = np.concatenate([known, back])
     return known[np.argsort(known[:, 1])], back[:, [1, 2, 2]]
@@ -205,7 +202,8 @@ def erase(book: Book, person: bytes) -> None:
     """
     store = book.store
     with store.write():
-        found = store.one("SELECT number, budget, spent FROM accounts WHERE person = ?", person)
+        who = book.stored(person)
+        found = store.one("SELECT number, budget, spent FROM accounts WHERE person = ?", who)
         if found is None:
             if book.private:
                 return

@@ -164,6 +164,7 @@ class Ledger:
         """
         who = tally.tag(person)
         with self._book.store.read():
+            who = self._book.stored(who)
             known = self._book.store.one("SELECT 1 FROM accounts WHERE person = ?", who)
         if known is None:
             if self._book.private:

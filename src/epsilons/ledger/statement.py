@@ -139,6 +139,7 @@ def statement_of(book: Book, person: Any) -> Statement:
     who, store = tally.tag(person), book.store
     plain: int | str = person if isinstance(person, str) else int(person)
     with store.read():
+        who = book.stored(who)
         found = store.one("SELECT number, budget, spent FROM accounts WHERE person = ?", who)
         if found is None:
             if book.private:

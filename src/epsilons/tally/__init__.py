@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from epsilons.tally.grid import GRID, Rule
     from epsilons.tally.grouping import Grouping
     from epsilons.tally.levels import Tally
-    from epsilons.tally.offers import Offers, People, tag
+    from epsilons.tally.offers import Offers, People, other_tag, tag
     from epsilons.tally.opening import open
     from epsilons.tally.parquet import frame, write_parquet
     from epsilons.tally.registry import Enrolled, enrolled, people
@@ -36,7 +36,7 @@ else:
             "grid": ("GRID", "Rule"),
             "grouping": ("Grouping",),
             "levels": ("Tally",),
-            "offers": ("Offers", "People", "tag"),
+            "offers": ("Offers", "People", "other_tag", "tag"),
             "opening": ("open",),
             "parquet": ("frame", "write_parquet"),
             "registry": ("Enrolled", "enrolled", "people"),
@@ -66,6 +66,7 @@ __all__ = [
     "frame",
     "look",
     "open",
+    "other_tag",
     "people",
     "refuse_midpoint",
     "source",

@@ -41,6 +41,7 @@ __all__ = [
     "moved",
     "opened",
     "read",
+    "with_whole",
 ]
 
 
@@ -186,6 +187,9 @@ def read(
     for parameter, column, held in _declared(table, kind):
         if held == "text":
             _check_dictionary(table, parameter, column)
+    if offers is not None and ladder is not None and table.person is not None:
+        who = table.person
+        table = guarded(lambda: with_whole(table, who), *table.failure)
     table = guarded(lambda: _written(table, kind), *table.failure)
     if offers is not None:
         table = guarded(lambda: joined(table, offers), *table.failure)
@@ -384,6 +388,20 @@ def _as_cells(table: Columns, odd: Mapping[str, Kind]) -> Columns:
     own = {**table.types, **{named[parameter]: types[kind] for parameter, kind in odd.items()}}
     recast = frozenset(parameter for parameter, kind in odd.items() if kind == "text")
     return replace(table, frame=frame, types=own, recast=recast)
+
+
+def with_whole(table: Columns, column: str) -> Columns:
+    """Make integers of ids that are floats, because a reader found gaps among them.
+
+    Ids that are no whole numbers belong to nobody then.
+    """
+    import narwhals as nw
+
+    dtype = table.types[column]
+    if not (dtype.is_float() or dtype.is_decimal()) or not engine_of(table.frame).reads:
+        return table
+    frame = table.frame.with_columns(in_query(column, dtype, "integers").alias(column))
+    return replace(table, frame=frame, types={**table.types, column: nw.Int64()})
 
 
 def _check_dictionary(table: Columns, parameter: str, column: str) -> None:

@@ -6,6 +6,7 @@ An id never passes through a float, a NumPy text (which drops a NUL at its end) 
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,9 +22,12 @@ if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
 
-__all__ = ["numbered", "people"]
+__all__ = ["numbered", "people", "whole_in"]
 
 NOBODY: Final = -1
+
+_WHOLE: Final = re.compile("0|-?[1-9][0-9]{0,99}")
+"""Whole numbers as Python writes them."""
 
 _SECONDS: Final = {
     "W": Fraction(604800),
@@ -40,9 +44,11 @@ def people(
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
     """Return people as numbers, the same number for the same person, and which rows have none.
 
-    Two ids of a list or a column of objects are one person if they are equal in Python: 1, 1.0 and
-    True are, "1" and 1 are not. Numbers of NumPy are compared as the numbers that they are, which
-    NumPy itself does not do (it takes 2**53 + 1 for the float 2.0**53).
+    Two ids of a list or a column of objects are one person if they are equal in Python, as 1, 1.0
+    and True are; or if one is the text of the other, as "1" is of 1: a reader of cells may have
+    made text of some, because of what stands elsewhere. "01" is another person. Numbers of NumPy
+    are compared as the numbers that they are, which NumPy itself does not do (it takes 2**53 + 1
+    for the float 2.0**53).
 
     Args:
         given: a list, an array or a series.
@@ -71,6 +77,10 @@ def people(
             return np.array(entries, dtype=np.int64), np.zeros(len(entries), dtype=bool)
         except OverflowError:
             pass  # beyond 64 bits: numbered, below
+    if any(issubclass(each, str) for each in types) and not all(
+        issubclass(each, (str, type(None))) for each in types
+    ):
+        entries = [whole_in(item) if isinstance(item, str) else item for item in entries]
     if not types <= {str, bytes, int, bool, type(None)}:
         entries = [None if is_null(item) else _plain(item) for item in entries]
         unfit = [row for row, item in enumerate(entries) if not _can_be_compared(item)]
@@ -82,6 +92,11 @@ def people(
     numbered = (codes.setdefault(item, len(codes)) for item in entries)
     found: Integers = np.fromiter(numbered, np.int64, len(entries))
     return found, found < 0
+
+
+def whole_in(text: str) -> int | str:
+    """The whole number of which this is the text, as Python writes it; or else the text."""
+    return int(text) if _WHOLE.fullmatch(text) else text
 
 
 def numbered(series: nw.Series[Any]) -> Integers | Floats | np.ma.MaskedArray[Any, Any]:

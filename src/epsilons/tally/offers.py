@@ -1,8 +1,9 @@
 """Who is in the data, each once, and budgets by who they are: what a ledger needs of a table.
 
 Ids are whole numbers or text. They are compared exactly, as `identity.py` and `bytewise.py` have
-it, and are known to a ledger as tagged bytes: `i:` and a decimal, `s:` and UTF-8. So 17 and "17"
-are two people.
+it, and are known to a ledger as tagged bytes: `i:` and a decimal, `s:` and UTF-8. 17 and "17" are
+one person, because a reader of cells makes text of all ids if one of them is no number: an account
+is found by either tag. A ledger may have an account for each of the two; then each has its own.
 
 Distinct ids are found by the engine that holds the rows, and budgets are joined there, too.
 """
@@ -19,6 +20,8 @@ from epsilons.errors import ArgumentError, ColumnError, DataError
 from epsilons.tally.bytewise import Spelling, written
 from epsilons.tally.engines import Kind, engine_of
 from epsilons.tally.given import is_null, opened
+from epsilons.tally.identity import whole_in
+from epsilons.tally.spellings import whole_of
 from epsilons.types import Floats, Integers
 
 if TYPE_CHECKING:
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
 
     from epsilons.tally.columns import Columns
 
-__all__ = ["BUDGET", "Offers", "People", "in_rows", "joined", "tag", "tagged"]
+__all__ = ["BUDGET", "Offers", "People", "in_rows", "joined", "other_tag", "tag", "tagged"]
 
 BUDGET: Final = "what a ledger offers"
 """The column of budgets that is joined to a table."""
@@ -54,6 +57,14 @@ def tag(person: object) -> bytes:
         except UnicodeEncodeError:
             raise ColumnError("person is not valid text: it holds half of a character.") from None
     raise ColumnError(f"person is of type {type(person).__name__}. {IDS}")
+
+
+def other_tag(who: bytes) -> bytes | None:
+    """The other tag of the same id, if it has one: of a whole number, that of its text."""
+    kind, text = who[:2], who[2:].decode()
+    if isinstance(whole_in(text), str):
+        return None
+    return (b"s:" if kind == b"i:" else b"i:") + who[2:]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,12 +99,22 @@ class People:
         import polars as pl
 
         mine = [pl.Series(batch, dtype=pl.Binary) for batch in self.tagged()]
-        others = [pl.Series(batch, dtype=pl.Binary) for batch in batches]
+        others = [each for batch in batches for each in batch]
         none = pl.Series(dtype=pl.Binary)
         people = pl.DataFrame({"who": pl.concat([none, *mine])}).with_row_index("place")
-        accounts = pl.DataFrame({"who": pl.concat([none, *others])})
-        found = accounts.join(people, on="who", how="left", maintain_order="left")["place"]
-        return found.cast(pl.Int64).fill_null(-1).to_numpy()
+
+        def among(accounts: list[bytes | None], people: pl.DataFrame) -> Integers:
+            sheet = pl.DataFrame({"who": pl.Series(accounts, dtype=pl.Binary)})
+            found = sheet.join(people, on="who", how="left", maintain_order="left")["place"]
+            return found.cast(pl.Int64).fill_null(-1).to_numpy().copy()
+
+        places = among(others, people)
+        left = people.filter(~pl.col("place").is_in(places[places >= 0].tolist()))
+        if len(left):
+            rest = np.flatnonzero(places < 0).tolist()
+            again = [None if others[at] is None else other_tag(others[at] or b"") for at in rest]
+            places[rest] = among(again, left)
+        return places
 
     def offered(self, budgets: Floats) -> Offers:
         """The same people with their budgets, in the order of the ids.
@@ -163,20 +184,36 @@ def in_rows(given: object, name: str, *, lenient: bool) -> People:
     import polars as pl
 
     column = opened(given, name)
-    if column.family not in (None, "integer", "text"):
+    found_whole = lenient and column.family in ("float", "decimal")  # integers with gaps
+    if column.family not in (None, "integer", "text") and not found_whole:
         raise ColumnError(f"{name} is of type {column.dtype}. {IDS}")
     entries = column.entries
     if isinstance(entries, np.ndarray) and entries.dtype.kind in "iu":
         whole, rows = np.unique(entries, return_inverse=True)
         return People(pl.Series(whole), rows=rows.astype(np.int64))
-    known = [_known(item, name, lenient=lenient) for item in list(entries)]
+    listed = list(entries)
+    if lenient:
+        listed = [item if isinstance(item, str) else whole_of(item) for item in listed]
+    known = [_known(item, name, lenient=lenient) for item in listed]
+    # A list may hold numbers beside text: of the two tags of a number, the first one counts.
+    tags: dict[bytes, bytes] = {}
     places: dict[bytes | None, int] = {None: -1}
-    found = (places.setdefault(each, len(places) - 1) for each in known)
+    for each in known:
+        if each is not None:
+            tags.setdefault(_by_number(each), each)
+    found = (
+        places.setdefault(None if each is None else tags[_by_number(each)], len(places) - 1)
+        for each in known
+    )
     codes: Integers = np.fromiter(found, np.int64, len(known))
-    # Tagged already: a list may hold numbers beside text.
     return Tagged(
         pl.Series([each for each in places if each is not None], dtype=pl.Binary), "bytes", codes
     )
+
+
+def _by_number(who: bytes) -> bytes:
+    """One tag for both of an id that is a whole number."""
+    return who if who[:2] == b"i:" else other_tag(who) or who
 
 
 class Tagged(People):
@@ -243,8 +280,13 @@ def joined(table: Columns, offers: Offers) -> Columns:
     return replace(table, frame=frame, epsilon=BUDGET, types=types, size=None)
 
 
-def checked(types: Any, person: str) -> bool:
+def checked(types: Any, person: str, shown: str) -> bool:
     """Whether people of a frame are text; they are whole numbers otherwise.
+
+    Args:
+        types: of the columns.
+        person: the column of people.
+        shown: what messages call it.
 
     Raises:
         ColumnError: they are neither.
@@ -256,7 +298,7 @@ def checked(types: Any, person: str) -> bool:
         return True
     if dtype.is_integer():
         return False
-    raise ColumnError(f"person={person!r} is a column of {dtype}. {IDS}")
+    raise ColumnError(f"person={shown!r} is a column of {dtype}. {IDS}")
 
 
 def _native(frame: nw.LazyFrame[Any]) -> Any:

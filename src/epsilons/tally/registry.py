@@ -67,7 +67,7 @@ def people(data: Any, person: Any, *, lenient: bool) -> People:
         if not lenient:
             _refuse_nobody(rows)
         return rows
-    table = _read(wanted)
+    table = _read(wanted, lenient=lenient)
     found = _distinct(table, [table.values])
     if not lenient and found[table.values].null_count():
         raise DataError(NOBODY)
@@ -164,15 +164,16 @@ def _refuse_nobody(who: People) -> None:
         raise DataError(NOBODY)
 
 
-def _read(wanted: Asked) -> Columns:
+def _read(wanted: Asked, *, lenient: bool = False) -> Columns:
     """Open a table for its people: they are its values, too, and written so that bytes compare."""
     epsilon = wanted.epsilon if isinstance(wanted.epsilon, str) else 1.0
     person = wanted.person
     if not isinstance(person, str):
         raise ArgumentError("person must be the name of a column of data, since data is given.")
-    table = columns.opened(wanted.data, person, epsilon)
-    text = checked(table.types, table.values)
-    table = columns.moved(table)
+    table = columns.moved(columns.opened(wanted.data, person, epsilon))
+    if lenient:
+        table = guarded(lambda: columns.with_whole(table, table.values), *table.failure)
+    text = checked(table.types, table.values, person)
 
     def written() -> Columns:
         kind: Any = "text" if text else "integers"

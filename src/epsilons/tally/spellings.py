@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
 
-__all__ = ["NOTES", "as_cells", "canonical", "dtype_of", "in_query", "parsed"]
+__all__ = ["NOTES", "as_cells", "canonical", "dtype_of", "in_query", "parsed", "whole_of"]
 
 BLANKS: Final = " \t"
 """What may stand around a number, a truth value, but not around text."""
@@ -143,7 +143,7 @@ def as_cells(entries: Sequence[Any], kind: Kind) -> list[Any]:
         texts = pl.Series([_unicode(found[place]) for place in places], dtype=pl.String)
         for place, each in zip(places, parsed(texts, kind).to_list(), strict=True):
             found[place] = each
-    return [_whole(each) for each in found] if kind == "integers" else found
+    return [whole_of(each) for each in found] if kind == "integers" else found
 
 
 def canonical(texts: Sequence[str]) -> list[str]:
@@ -168,20 +168,29 @@ def _spelt(item: Any) -> str | None:
     """A number or a truth value as text; None for anything else."""
     if isinstance(item, (bool, np.bool_)):
         return "true" if item else "false"
-    whole = _whole(item)
+    whole = whole_of(item)
     if isinstance(whole, numbers.Integral):
         return str(int(whole))
-    if isinstance(item, (numbers.Real, Decimal)):
-        return repr(float(item))
-    return None
+    near = _near(item)
+    return None if near is None else repr(near)
 
 
-def _whole(item: Any) -> Any:
+def whole_of(item: Any) -> Any:
     """A float, a decimal or a fraction as the integer that it is, if floats hold it exactly."""
-    if isinstance(item, numbers.Integral) or not isinstance(item, (numbers.Real, Decimal)):
+    near = None if isinstance(item, numbers.Integral) else _near(item)
+    if near is None or not abs(near) < MOST_EXACT:
         return item
-    near = float(item)
-    return int(near) if abs(near) < MOST_EXACT and near == int(near) else item
+    return int(near) if near == int(near) else item
+
+
+def _near(item: Any) -> float | None:
+    """The float that is nearest to a number; None for anything else."""
+    if not isinstance(item, (numbers.Real, Decimal)):
+        return None
+    try:
+        return float(item)
+    except (ValueError, OverflowError):  # a decimal that signals NaN, a fraction beyond all floats
+        return None
 
 
 def _unicode(text: str) -> str | None:
@@ -225,11 +234,11 @@ def in_query(column: str, dtype: nw.dtypes.DType, kind: Kind) -> nw.Expr:
     if kind == "booleans":
         yes, no = nw.lit(value=True), nw.lit(value=False)
         return _chosen((true, yes), (false, no)) if text else nw.when(never).then(yes)
-    found = nw.when(never).then(nw.lit(0.0))
+    found: nw.Expr = nw.when(never).then(nw.lit(0.0))
     if text or dtype.is_numeric():
         found = _number_in(cell) if text else cell.cast(nw.Float64)
     if kind == "integers":
-        near = nw.when(_is_whole(found)).then(found).cast(nw.Int64)
+        near = nw.when(_iswhole_of(found)).then(found).cast(nw.Int64)
         short = cell.str.contains(_INTEGER)
         whole = nw.when(short).then(_bare(cell)).cast(nw.Int64)
         return _chosen((short, whole), (~short, near)) if text else near
@@ -247,8 +256,8 @@ def _text_of(cell: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
         return _chosen((cell, nw.lit("true")), (~cell, nw.lit("false")))
     if not (dtype.is_float() or dtype.is_decimal()):
         return cell.cast(nw.String)
-    whole = nw.when(_is_whole(cell)).then(cell).cast(nw.Int64).cast(nw.String)
-    return _chosen((_is_whole(cell), whole), (~_is_whole(cell), cell.cast(nw.String)))
+    whole = nw.when(_iswhole_of(cell)).then(cell).cast(nw.Int64).cast(nw.String)
+    return _chosen((_iswhole_of(cell), whole), (~_iswhole_of(cell), cell.cast(nw.String)))
 
 
 def _number_in(cell: nw.Expr) -> nw.Expr:
@@ -269,7 +278,7 @@ def _bare(cell: nw.Expr) -> nw.Expr:
     return cell.str.replace_all(r"^[ \t]*[+]?|[ \t]+$", "")
 
 
-def _is_whole(number: nw.Expr) -> nw.Expr:
+def _iswhole_of(number: nw.Expr) -> nw.Expr:
     return (number.floor() == number) & (number < MOST_EXACT) & (number > -MOST_EXACT)
 
 
