@@ -268,7 +268,12 @@ class Book:
         """How many of these people had an account that was erased."""
         marks = self.store.rows("SELECT mark FROM accounts WHERE person IS NULL")
         gone = {mark for (mark,) in marks}
-        return sum(chain.mark(self.secret, who) in gone for who in ids) if gone else 0
+        return sum(not gone.isdisjoint(self._marks(who)) for who in ids) if gone else 0
+
+    def _marks(self, who: bytes) -> list[bytes]:
+        """What an erased id left, by either of its tags."""
+        tags = filter(None, (who, tally.other_tag(who)))
+        return [chain.mark(self.secret, each) for each in tags]
 
 
 def charge(store: Store, number: int, accounts: Integers, amounts: Integers) -> Integers:
