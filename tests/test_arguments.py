@@ -235,7 +235,7 @@ SHELL: Final[dict[str, list[str]]] = {
     "frequencies": ["g", "--category", "a", "--category", "b", "--other", "c"],
     "quantile": ["x", "--bounds", "0", "1", "--q", "0.5"],
     "variance": ["x", "--bounds", "0", "1"],
-    "covariance": ["x", "y", "--bounds", "0", "1", "--beside-bounds", "0", "1"],
+    "covariance": ["x", "--beside", "y", "--bounds", "0", "1", "--beside-bounds", "0", "1"],
     "count": ["x"],
 }
 OPTIONS: Final[dict[str, list[list[str]]]] = {
@@ -248,7 +248,7 @@ OPTIONS: Final[dict[str, list[list[str]]]] = {
     "related": [["yes"], ["no"], ["0.05"], ["1.5"], ["x"]],
     "loss": [["mse"], ["pac"], ["largest"], ["x"]],
     "method": [["auto"], ["table"], ["selection"], ["transformed"], ["minimax"], ["x"]],
-    "levels": [["0.5,1,2"], ["1e-300"], ["1e300"], ["x"], [""]],
+    "levels": [["0.5"], ["0.5:40"], ["1e-300"], ["1e300"], ["x"], [""]],
     "cap": [["0.5"], ["1e-300"], ["1e300"], ["nan"], ["x"]],
     "epsilon": [["e"], ["1"], ["1e-320"], ["1e308"], ["inf"], ["nan"], ["-1"], ["column"]],
     "q": [["0.5"], ["1"], ["x"]],
@@ -271,16 +271,18 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_command_works_or_says_what_is_wrong(
     statistic: str, neighbours: str, table: Path
 ) -> None:
-    command = Publish(STATISTICS[statistic])
-    options = {each.name for each in command.params}
-    plain = [statistic, str(table), *SHELL[statistic], "--epsilon", "e", "--person", "who"]
-    plain += ["--neighbours", neighbours]
-    plain += ["--levels", "0.5,1,2"] if neighbours == "add-remove" else []
-    for option in OPTIONS.keys() & options:
+    flags = {each.name: each.opts[-1] for each in Publish(STATISTICS[statistic]).params}
+    plain = [statistic, str(table), "--value", *SHELL[statistic]]
+    plain += ["--person", "who", "--neighbours", neighbours]
+    if neighbours == "add-remove":
+        plain += ["--level", "0.5", "--level", "1", "--level", "2"]
+    lenient = [] if "missing" not in flags else ["--missing", "midpoint"]
+    works = CliRunner().invoke(cli, [*plain, "--epsilon", "e", *lenient])
+    assert (works.exit_code == 0) == ((statistic, neighbours) != ("count", "replace"))
+    for option in OPTIONS.keys() & flags.keys():
         for words in OPTIONS[option]:
-            result = CliRunner().invoke(
-                cli, [*plain, "--" + option.replace("_", "-"), *words], catch_exceptions=True
-            )
+            budget = [] if option == "epsilon" else ["--epsilon", "e"]
+            result = CliRunner().invoke(cli, [*plain, *budget, flags[option], *words])
             odd = result.exception is not None and not isinstance(result.exception, SystemExit)
             assert not odd, f"--{option} {words}: {result.exception!r}"
             assert "Traceback" not in result.output
@@ -335,14 +337,15 @@ def test_terms_that_say_nothing_whatever_is_drawn_are_refused(
     assert source.asked == 0
     with pytest.raises(ArgumentError, match="levels is not given"):
         vain.call(**terms)
-    for related, more in ((True, {"levels": LEVELS}), (0.05, {}), (False, {})):
+    ways: list[tuple[Any, dict[str, Any]]] = [(True, {"levels": LEVELS}), (0.05, {}), (False, {})]
+    for related, more in ways:
         question = TERMS[statistic](**OWN[statistic], about=about, related=related)
         assert ep.publish([question], **terms, **more, source=source)[0].value is not None
 
 
 def test_where_nobody_counts_budgets_no_cap_is_said_to_be_best() -> None:
     """The error with it would contradict the error of the release."""
-    given = {"bounds": (0.0, 1.0), "epsilon": EPSILON, "neighbours": "add-remove"}
+    given: dict[str, Any] = {"bounds": (0.0, 1.0), "epsilon": EPSILON, "neighbours": "add-remove"}
     for seed in range(3):
         release = ep.mean(X, **given, related=False, source=ep.Seeded(seed))
         assert [(side.cap, side.typical) for side in release.sides] == [(None, None)] * 3

@@ -14,11 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epsilons import Budgets
-from epsilons.budgets import as_budgets, dot, summed
+from epsilons.budgets import LARGEST, LEAST, as_budgets, dot, float_down, in_range, summed
 from epsilons.errors import ArgumentError, BudgetError, DataError
 
 some = st.sampled_from((0.0, -0.0, 0.1, 0.5, 1.0, 5e-324, 1e300, math.inf))
-people = st.lists(some | st.floats(0.0, allow_nan=False), min_size=2, max_size=40).filter(any)
+people = st.lists(some | st.floats(0.0, allow_nan=False), min_size=2, max_size=40).filter(
+    lambda epsilon: max(epsilon) >= LEAST
+)
 
 
 @given(people)
@@ -26,7 +28,7 @@ def test_levels_are_distinct_and_ascending_and_counts_are_those_of_a_counter(
     epsilon: list[float],
 ) -> None:
     budgets = Budgets(epsilon)
-    counted = collections.Counter(epsilon)
+    counted = collections.Counter(in_range(np.array(epsilon)).tolist())
     assert budgets.levels.tolist() == sorted(counted)
     assert budgets.counts.tolist() == [counted[level] for level in sorted(counted)]
     assert budgets.n == len(epsilon)
@@ -59,7 +61,7 @@ def test_every_form_of_the_same_budgets_is_equal_and_has_one_hash(
     assert as_budgets(one) is one
 
 
-@pytest.mark.parametrize("level", [0.1, 1.0, 5e-324, math.inf])
+@pytest.mark.parametrize("level", [0.1, 1.0, 2.0**-60, math.inf])
 @pytest.mark.parametrize("n", [2, 3, 100])
 def test_a_level_with_a_count_is_as_many_repeats(level: float, n: int) -> None:
     assert Budgets({level: n}) == Budgets([level] * n)
@@ -172,7 +174,8 @@ def test_bad_budgets_are_refused_with_the_reason(
 
 @pytest.mark.parametrize("epsilon", [[10**400, 1], {10**400: 1, 1: 1}], ids=["list", "mapping"])
 def test_a_whole_number_that_no_float_holds_is_rounded_down(epsilon: object) -> None:
-    assert Budgets(epsilon).levels.tolist() == [1.0, sys.float_info.max]  # type: ignore[arg-type]
+    assert Budgets(epsilon).levels.tolist() == [1.0, LARGEST]  # type: ignore[arg-type]
+    assert float_down(10**400) == sys.float_info.max
 
 
 def test_whole_numbers_of_numpy_are_numbers() -> None:

@@ -163,10 +163,14 @@ def test_an_object_that_is_no_number_counts_as_missing_where_nothing_is_refused(
         ep.Quantile(values, q=0.5, bounds=(0, 1)),
         ep.Variance(values, bounds=(0, 1)),
         ep.Covariance(values, values, bounds=(0, 1), beside_bounds=(0, 1)),
-        ep.Frequencies(values, edges=[0, 1]),
+        ep.Frequencies(values, edges=[0, 0.3, 1]),
         ep.Count(values),
     ):
-        private = {"epsilon": 1.0, "neighbours": "add-remove", "source": ep.Seeded(1)}
+        private: dict[str, Any] = {
+            "epsilon": 1.0,
+            "neighbours": "add-remove",
+            "source": ep.Seeded(1),
+        }
         assert ep.publish([question], **private)[0].value is not None
         if question.missing is None and question.statistic != "count":
             with pytest.raises(EpsilonsError, match="values"):

@@ -94,7 +94,7 @@ def test_any_other_confidence_is_refused(value: object) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [(0, 1), (-1.5, 2), [0, 120], np.array([3.0, 4.0]), (-1e150, 1e150), (0.0, 1e-290)],
+    [(0, 1), (-1.5, 2), [0, 120], np.array([3.0, 4.0]), (-1e150, 1e150), (0.0, 1e-150)],
     ids=str,
 )
 def test_a_known_range_is_taken_as_two_floats(value: tuple[float, float]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -42,6 +43,8 @@ TERMS: dict[str, dict[str, Any]] = {
 )
 def test_together_they_spend_no_more_than_each_has(questions: list[Any], terms: str) -> None:
     epsilon = np.where(np.isinf(EPSILON), 2.5, EPSILON)
+    if terms == "fine":  # if nobody counts budgets, they must not be related in any way
+        questions = [each if each is FOUND else replace(each, related=0.05) for each in questions]
     releases = ep.publish(questions, epsilon=epsilon, source=ep.Seeded(4), **TERMS[terms])
     assert len(releases) == len(questions)
     parts = len(questions)
@@ -143,9 +146,11 @@ def test_arrays_that_are_not_of_the_same_people_are_refused(neighbours: str) -> 
 
 def test_a_budget_that_cannot_be_divided_is_refused() -> None:
     epsilon = np.full(PEOPLE, 1.0)
-    epsilon[0] = 5e-324
+    epsilon[0] = 2.0**-60
     with pytest.raises(BudgetError, match="divided among several"):
-        ep.publish([MEAN, SHARES], epsilon=epsilon)
+        ep.publish([MEAN, SHARES], epsilon=epsilon, shares=[1.0, 1e-310])
+    epsilon[0] = 5e-324  # below the public range: it counts as 0
+    assert ep.publish([MEAN, SHARES], epsilon=epsilon).spent(5e-324) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -164,9 +169,8 @@ def test_a_budget_that_cannot_be_divided_is_refused() -> None:
 )
 def test_beside_others_coins_are_checked_too(tossed: Any, terms: str) -> None:
     epsilon = np.where(np.isinf(EPSILON), 2.5, EPSILON)
-    releases = ep.publish(
-        [tossed, MEAN, SHARES], epsilon=epsilon, source=ep.Seeded(4), **TERMS[terms]
-    )
+    others = [replace(each, related=False) if terms == "fine" else each for each in (MEAN, SHARES)]
+    releases = ep.publish([tossed, *others], epsilon=epsilon, source=ep.Seeded(4), **TERMS[terms])
     verdict = ep.verify.exact(releases.mechanism)
     assert verdict.holds
     assert all(map(operator.le, verdict.losses, releases.mechanism.losses))

@@ -12,7 +12,7 @@ import pytest
 
 import epsilons as ep
 from epsilons import corridor
-from epsilons.errors import BudgetError, MissingValueError, PrivacyError
+from epsilons.errors import MissingValueError, PrivacyError
 from epsilons.frozen import from_plain, to_plain
 from epsilons.risk.assumptions import RELATED, Assumption
 from epsilons.statistics import several
@@ -280,11 +280,10 @@ def test_means_of_other_people_are_never_added_up(monkeypatch: pytest.MonkeyPatc
 
 def test_budgets_that_no_part_is_left_of_serve_all_means_at_once() -> None:
     epsilon = np.full(PEOPLE, 1.0)
-    epsilon[0] = 5e-324
+    epsilon[0] = 5e-324  # below the public range: it counts as 0
     releases = ep.publish(MEANS[:2], epsilon=epsilon, source=ep.Seeded(1))
     assert kinds(releases) == ["several sums"]
-    with pytest.raises(BudgetError, match="divided"):
-        ep.publish([*MEANS[:2], SHARES], epsilon=epsilon, source=ep.Seeded(1))
+    assert ep.publish([*MEANS[:2], SHARES], epsilon=epsilon, source=ep.Seeded(1)).spent(0.0) == 0.0
 
 
 def test_people_with_several_rows_are_one_person_in_every_mean() -> None:

@@ -30,6 +30,7 @@ LEVELS = [0.1, 0.1 + 0.2, 1.0, 2.5]
 EPSILON = RNG.choice(LEVELS, PEOPLE)
 
 MEAN = ep.Mean(VALUES, bounds=(0, 100))
+CALM = ep.Mean(VALUES, bounds=(0, 100), related=False)
 APART = ep.Mean(VALUES, bounds=(0, 100), confidence=0.9)
 """It has another goal, and is not drawn together with the first."""
 
@@ -59,7 +60,7 @@ def reach(release: ep.Release) -> float:
     [
         *(([MEAN, SHARES, APART], terms) for terms in TERMS if terms != "fine"),
         *(([SHARES, FOUND, MEAN], terms) for terms in ("replace", "levels")),
-        ([MEAN, MEAN, MEAN], "fine"),
+        ([CALM, CALM, CALM], "fine"),
     ],
 )
 def test_every_question_gets_its_share_rounded_down(questions: list[Any], terms: str) -> None:
@@ -270,9 +271,10 @@ def test_targets_that_cannot_be_met_are_refused_with_some_that_can(
 
 
 def test_targets_of_private_people_need_a_guess_of_them() -> None:
-    for terms in ("levels", "fine"):
+    for terms, first in (("levels", MEAN), ("fine", CALM)):
+        second = replace(SHARES, related=first.related)
         with pytest.raises(ArgumentError, match="how many people you expect"):
-            ep.publish([MEAN, SHARES], epsilon=EPSILON, targets=[3.0, None], **TERMS[terms])
+            ep.publish([first, second], epsilon=EPSILON, targets=[3.0, None], **TERMS[terms])
 
 
 def test_under_add_remove_shares_do_not_depend_on_who_is_there() -> None:

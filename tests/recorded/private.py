@@ -52,7 +52,7 @@ def _by_method() -> dict[str, Run]:
 CALLS: Calls = {
     **{f"mean, {name}": run for name, run in _by_method().items()},
     "mean, no levels": mean(p.VALUES, p.EPSILON),
-    "mean, no levels, related": mean(p.VALUES, p.EPSILON, about="people", related=True),
+    "mean, no levels, related": mean(p.VALUES, p.EPSILON, about="people", related=0.05),
     "mean, cap": mean(p.VALUES, p.EPSILON, cap=0.8),
     "mean, cap and levels": mean(p.VALUES, p.EPSILON, cap=0.8, levels=OFFERED),
     "mean, cap and guesses, related": mean(

@@ -1,4 +1,4 @@
-"""Every recorded call says today what it said when it was recorded, to the last digit.
+"""Every recorded call says today what it said when it was recorded.
 
 `EPSILONS_RECORD=1 pytest tests/recorded -n 0` records anew: do it only where a result is meant to
 change, and read the difference.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -61,6 +62,21 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("recorded")
 
 
+def same(then: Any, now: Any) -> bool:
+    """Whether two values are equal: types and texts exactly, floats but for their last digits.
+
+    These depend on the processor: NumPy has several versions of a function, and takes the fastest.
+    """
+    if isinstance(then, float) and isinstance(now, float):
+        close = math.isclose(then, now, rel_tol=1e-6, abs_tol=1e-9)
+        return close or text(then) == text(now)
+    if isinstance(then, list) and isinstance(now, list):
+        return len(then) == len(now) and all(map(same, then, now))
+    if isinstance(then, dict) and isinstance(now, dict):
+        return list(then) == list(now) and all(same(then[key], now[key]) for key in then)
+    return text(then) == text(now)
+
+
 def differences(then: dict[str, Any], now: dict[str, Any]) -> list[str]:
     """What differs, field by field."""
     lines = [f"{field} is new" for field in now if field not in then and not may_be_new(field)]
@@ -72,7 +88,7 @@ def differences(then: dict[str, Any], now: dict[str, Any]) -> list[str]:
                 lines.append(f"{field}: keys were {names}, are {found}")
         elif field not in now:
             lines.append(f"{field} is gone")
-        elif text(now[field]) != text(value):
+        elif not same(value, now[field]):
             lines.append(
                 f"{field}:\n    was {text(value)[:1500]}\n    is  {text(now[field])[:1500]}"
             )

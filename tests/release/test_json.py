@@ -53,7 +53,7 @@ RELEASES: dict[str, Any] = {
     "staircase": lambda: mean(epsilon=6.0, method="staircase"),
     "minimax": lambda: mean(method="minimax", loss="pac", about="people", related=True),
     "add-remove": lambda: mean(**LEVELS),
-    "fine ladder": lambda: mean(**OPEN),
+    "fine ladder": lambda: mean(related=False, **OPEN),
     "hourglass": lambda: mean(epsilon=4.0, method="hourglass", **OPEN),
     "staircase2d": lambda: mean(epsilon=4.0, method="staircase2d", **OPEN),
     "independent": lambda: mean(method="independent", **LEVELS),

@@ -110,7 +110,7 @@ def test_the_related_error_is_that_of_these_people() -> None:
 
 
 def test_noise_beyond_all_floats_leaves_the_whole_range() -> None:
-    drowned = ep.mean([0.5, 1.0, 0.2], epsilon=5e-324, bounds=(0, 1), source=ep.Seeded(1))
+    drowned = ep.mean([0.5, 1.0, 0.2], epsilon=2.0**-60, bounds=(0, 1), source=ep.Seeded(1))
     assert drowned.interval() == (0.0, 1.0)
     assert "says nothing" in str(drowned)
 

@@ -125,7 +125,7 @@ def test_a_guess_and_a_declared_cap_say_what_there_is_to_spend(statistic: str) -
 
 def test_where_nobody_knows_who_is_there_nobody_tells_a_cap() -> None:
     """Units of weight are chosen as if there were a thousand on each rung: nobody hears of them."""
-    release = mean(neighbours="add-remove", cap=1.0)
+    release = mean(neighbours="add-remove", cap=1.0, related=False)
     assert {(side.cap, side.typical) for side in release.sides} == {(None, None)}
     assert "best cap" not in str(release)
     assert "if budgets go with values" in str(release)

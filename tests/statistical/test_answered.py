@@ -175,8 +175,8 @@ def _closed_noise(rng: np.random.Generator, cells: int, size: int) -> Floats:
 
     Rejection: P ∝ e^{−|z_1| − … − |z_{k−1}| − |Σ z|}, so the last factor is a coin.
     """
-    found = []
-    while sum(map(len, found)) < size:
+    found: list[Floats] = []
+    while sum(len(each) for each in found) < size:
         z = rng.laplace(size=(8 * size, cells - 1))
         rest = -z.sum(axis=1)
         kept = rng.random(len(z)) < np.exp(-np.abs(rest))

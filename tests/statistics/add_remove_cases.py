@@ -47,8 +47,8 @@ NEWCOMERS: dict[str, list[Row]] = {
 }
 STARTS: dict[str, list[Row]] = {"some": BASE, "nobody": [], "one": BASE[:1]}
 FACTS: dict[str, dict[str, Any]] = {
-    "nothing known": {},
-    "a cap": {"cap": 2.0},
+    "nothing known": {"related": False},
+    "a cap": {"cap": 2.0, "related": False},
     "levels": {"levels": [0.5, 1.0, 4.0]},
     "levels, public": {"levels": [1.0, math.inf]},
     "a guess": {"levels": {4.0: 500, 8.0: 500}},

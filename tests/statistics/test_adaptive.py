@@ -193,8 +193,6 @@ def test_a_plan_needs_a_guess_of_what_will_be_found() -> None:
     assert "adaptive" not in [forecast.method for forecast in plan.forecasts]
     with pytest.raises(ArgumentError, match=r"finds the spread in the data: plan with a guess"):
         plan["adaptive"]
-    tiny = ep.plan({5e-324: 9}, spread=0.1)
-    assert "adaptive" not in [forecast.method for forecast in tiny.forecasts]
     private = ep.plan({0.1: 20, 1.0: 20}, spread=0.1, neighbours="add-remove")
     with pytest.raises(ArgumentError, match=r"'adaptive' is not known"):
         private["adaptive"]
@@ -223,7 +221,7 @@ def test_budgets_without_a_tenth_are_refused_before_anything_is_drawn() -> None:
         def bytes(self, count: int) -> bytes:
             raise AssertionError(f"{count} bytes were drawn")
 
-    with pytest.raises(BudgetError, match=r"nothing is left for a first look"):
+    with pytest.raises(BudgetError, match=r"0 for everyone"):
         ep.mean([0.1, 0.2], epsilon=5e-324, bounds=(0, 1), method="adaptive", source=Dry())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -161,7 +162,7 @@ def test_a_personal_hourglass_has_little_noise() -> None:
 
 def test_counting_spends_an_eighth_at_most() -> None:
     known: dict[str, Any]
-    for known in ({}, {"levels": [0.01, 0.5, 1.0, 4.0, math.inf]}):
+    for known in ({"related": False}, {"levels": [0.01, 0.5, 1.0, 4.0, math.inf]}):
         release = mean_of(BASE, **known)
         assert isinstance(release.mechanism, Composed)
         counts, sums = release.mechanism.stages
@@ -170,7 +171,7 @@ def test_counting_spends_an_eighth_at_most() -> None:
         for rung, spent in zip(counts.levels.tolist(), counts.losses, strict=True):
             assert 0 <= spent <= SHARE * Fraction(rung)
             assert spent <= SHARE
-    for known in ({"cap": 1.0}, {"levels": {1.0: 5}}, {"epsilon": 1.0}):
+    for known in ({"cap": 1.0, "related": False}, {"levels": {1.0: 5}}, {"epsilon": 1.0}):
         assert not isinstance(mean_of(BASE, **known).mechanism, Composed)
 
 
@@ -191,7 +192,7 @@ def test_a_guess_from_counts_is_that_of_people_who_are_noticed() -> None:
     counts = mean_of(BASE, levels=[0.5, 1.0, 4.0]).mechanism.stages[0]
     assert counts.guess((10**4, -5, 700)).tolist() == [10**4, 0, 700]
     assert counts.guess((0, 0, 0)).tolist() == [0, 0, 0]
-    fine = mean_of(BASE).mechanism.stages[0]
+    fine = mean_of(BASE, related=False).mechanism.stages[0]
     guess = fine.guess((10**5,) * len(fine.rates))
     assert int(guess.sum()) == 10**5 * len(fine.rates)
     lowest = fine.levels[fine.cell_of >= 0].min()
@@ -201,8 +202,8 @@ def test_a_guess_from_counts_is_that_of_people_who_are_noticed() -> None:
 
 def test_the_number_of_people_is_noisy_or_untold() -> None:
     people = [(0.5, 2.0, i) for i in range(400)]
-    assert mean_of(people).n is None
-    assert mean_of(people, cap=1.0).n is None
+    assert mean_of(people, related=False).n is None
+    assert mean_of(people, cap=1.0, related=False).n is None
     guessed: dict[str, Any] = {"levels": {0.1: 9, 2.0: 400}, "method": "transformed"}
     assert mean_of(people, **guessed, **SAMPLE).n is None
     assert mean_of(people, **guessed).n is not None  # budgets may tell: people are counted
@@ -216,14 +217,14 @@ def test_the_number_of_people_is_noisy_or_untold() -> None:
         equal = {mean_of(people, **alone, source=ep.Seeded(seed)).n for seed in range(9)}
         assert len(equal) > 3
         assert all(n is not None and abs(n - 400) < 100 for n in equal)
-    assert "An undisclosed number" in str(mean_of(people))
+    assert "An undisclosed number" in str(mean_of(people, related=False))
 
 
 def test_related_budgets_are_bounded_by_the_counts_alone() -> None:
     people = [(0.5, e, f"{i} {e}") for i in range(3000) for e in (1.0, 2.0)]
-    untold = mean_of(people, cap=2.0)
+    untold = mean_of(people, cap=2.0, related=False)
     assert untold.sides[0].error == max(untold.value, 1.0 - untold.value)
-    assert untold.interval() == (0.0, 1.0)
+    assert replace(untold, related=True).interval() == (0.0, 1.0)
     counted = mean_of(people, levels=[1.0, 2.0], about="people", related=True)
     assert counted.sides[0].error < 0.3
     low, high = counted.interval()

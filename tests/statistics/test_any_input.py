@@ -171,7 +171,7 @@ def test_budgets_that_halve_to_nothing_are_refused_before_anything_is_drawn() ->
         bytes = words
 
     for epsilon in (5e-324, 1e-300, 2.0**-41):
-        with pytest.raises(BudgetError, match="too small"):
+        with pytest.raises(BudgetError, match=r"too small|0 for everyone"):
             ep.mean(
                 np.arange(50.0),
                 epsilon=epsilon,

@@ -235,7 +235,7 @@ def test_a_plan_forecasts_the_release() -> None:
             ep.plan(budgets, statistic="frequencies", categories=bad)
 
 
-@pytest.mark.parametrize("epsilon", [1e-20, 1e-300, 5e-324])
+@pytest.mark.parametrize("epsilon", [1e-12, 1e-18, 2.0**-60])
 def test_budgets_of_almost_nothing_still_get_a_release(epsilon: float) -> None:
     release = ep.frequencies(X, epsilon=epsilon, categories=ABC)
     assert release.value.sum() == pytest.approx(1.0)

@@ -146,8 +146,10 @@ class Publish(click.Command):
             some = options.GROUPS if "by" in _fields(question) else ()
             own = (_BOUNDS, *ranks, *second, *found, *guess)
             between: tuple[Decorator, ...] = (*own, *_WHOSE, _MISSING, *some)
+        elif _in_cells(question):
+            between = (*CELLS, *_WHOSE)
         else:
-            between = (*(CELLS if _in_cells(question) else ()), *_WHOSE)
+            between = (*_WHOSE, _MISSING)
         method = _method(question.every_method)
         super().__init__(
             question.statistic.replace(" ", "-"),
@@ -189,6 +191,8 @@ def asked(question: type[Question], given: dict[str, Any]) -> Question:
         own = _bounds(given)
     elif _in_cells(question):
         own = _cells(given)
+    else:
+        own = {"missing": given["missing"]}
     if "q" in _fields(question):
         own["q"] = _shares(given["q"])
     made = question(given["value"], **shared, **own)

@@ -20,7 +20,6 @@ from epsilons.release.estimate import Cells, Scalar
 from epsilons.risk import OPEN, SumNoise
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import Goal, Words, goal_of
-from epsilons.risk.margins import AnyMargin, Behind
 from epsilons.risk.several import WeighedTogether
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ def side_by_side(
         low = high = cap = typical = None
         if isinstance(estimate, (Scalar, moments.Pair)):
             low, high = estimate.interval(each, confidence)
-        if budgets is not None and _capped(estimate.margin):
+        if budgets is not None and estimate.margin.staked:
             asked = (each, loss, confidence)
             goal = goal_of(asked, cells)
             if isinstance(estimate.margin, WeighedTogether):
@@ -99,15 +98,6 @@ def side_by_side(
         error = estimate.error(each, confidence)
         sides.append(Side(each.related, low, high, error, cap, typical))
     return tuple(sides)
-
-
-def _capped(margin: AnyMargin) -> bool:
-    """Whether the same terms would have allowed the caps that are best for an answer.
-
-    Where weights differ and nobody counted who has which, errors that follow from counts are out of
-    reach: what would be said of them contradicts the error of the release.
-    """
-    return margin.staked and (not isinstance(margin, Behind) or margin.known)
 
 
 def answers(assumption: Assumption) -> tuple[Assumption, ...]:

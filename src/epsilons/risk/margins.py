@@ -175,11 +175,6 @@ class Behind(Margin):
 
     kind: ClassVar[str | None] = LEADING
 
-    @property
-    def known(self) -> bool:
-        """Whether it is known who has which weight: without that no cap could have been chosen."""
-        return self.equal or self.counted is not None
-
     def asked(self, assumption: Assumption, confidence: float) -> tuple[float, float, float]:
         """What an interval is asked for.
 

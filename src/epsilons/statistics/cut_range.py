@@ -123,7 +123,7 @@ def private(rows: tally.Rows, call: Call, goal: MeanGoal) -> Steps:
         risk=goal.in_units(margin.leading(goal), bounds),
         exact=False,
         spent=spending(found, people.payers, mechanism.losses),
-        expected=Expected(*known.people()) if people.told else None,
+        expected=Expected(*known.people()) if people.told and not known.ladder.fine else None,
     )
 
 

@@ -58,9 +58,14 @@ class Counted:
     def expected(self, n: int | None) -> Expected | None:
         """How many people are expected to have how much left; None if nobody knows.
 
+        Where no levels are declared, counts of octaves choose a cap, and are no counts of budgets:
+        errors that follow from such counts would contradict the error of the release.
+
         Args:
             n: the noisy number of people, if there is one.
         """
+        if self.known.ladder.fine:
+            return None
         cap = self.known.cap
         levels, people = self.known.people(math.inf if cap is None else cap)
         if len(levels) == 1 and n is not None and n >= 2:

@@ -64,17 +64,20 @@ class ByWeight(Lined):
     Attributes:
         own: the budgets of people who count, all different.
         level_of: the level of each budget, as an index.
+        people: how many have each budget.
         weigh: adds weights of these budgets up.
     """
 
     own: Floats
     level_of: Integers
+    people: Integers
     weigh: Weigh
 
     def masses(self, *weights: Integers) -> tuple[Integers, ...]:
         """Add weights up by bucket: see `Lined.masses`."""
-        cells, *found = self.weigh(self.own, [each[self.level_of] for each in weights])
-        masses(found, weights, self.counts)
+        each_has = [each[self.level_of] for each in weights]
+        cells, *found = self.weigh(self.own, each_has)
+        masses(found, each_has, self.people)
         return (cells, *found)
 
 
@@ -110,7 +113,8 @@ class Lines:
         def weigh(own: Floats, weights: list[Integers]) -> tuple[Integers, ...]:
             return self._weighed(window, own, weights)
 
-        return ByWeight(heads.levels, heads.keys, heads.counts, used, heads.level_of, weigh)
+        by_budget = (used, heads.level_of, heads.people)
+        return ByWeight(heads.levels, heads.keys, heads.counts, *by_budget, weigh)
 
     def levels(self) -> Floats:
         """The levels of `Rows.sums`, which are finer, ascending.

@@ -67,8 +67,8 @@ def masses(found: Sequence[Integers], weights: Sequence[Integers], counts: Integ
 
     Args:
         found: for each of the weights, their sum in each bucket.
-        weights: one or more times the weight of a person of each level.
-        counts: the people of each level.
+        weights: one or more times the weight of a person of each budget.
+        counts: the people who have it.
 
     Raises:
         PrivacyError: they are not.
