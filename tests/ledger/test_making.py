@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Callable
 from pathlib import Path
@@ -150,6 +151,32 @@ def test_very_long_ids(ledger: ep.Ledger, database: str) -> None:
     with pytest.raises(LedgerError, match="2 people of the data have no account"):
         ep.mean([0, 1], bounds=(0, 1), person=long, ledger=ledger.claim("a", at_most=1))
     ledger.check().require()
+
+
+def test_under_add_remove_no_row_of_an_enrolment_is_refused(private: ep.Ledger) -> None:
+    """A refusal would depend on what one person's rows say."""
+    who = ["a", "b", "b", None, "c", "d", "e"]
+    epsilon = [1.0, 2.0, 0.5, 1.0, -1.0, math.nan, None]
+    told = private.enrol(person=who, epsilon=epsilon)
+    assert str(told) == "Enrolled."
+    frame = pl.DataFrame({"who": who, "e": epsilon}).with_columns(
+        ("in " + pl.col("who")).alias("who")
+    )
+    private.enrol(frame, person="who", epsilon="e")
+    for start in ("", "in "):
+        budgets = {each: private.account(start + each).budget for each in "abcde"}
+        assert budgets == {"a": 1.0, "b": 0.5, "c": 0.0, "d": 0.0, "e": 0.0}
+    private.enrol(person=["f", 1.5, None, secrets.token_hex(5000)], epsilon=1.0)
+    assert private.account("f").budget == 1.0
+    whole = pl.DataFrame({"who": ["g", "h", "h"], "e": [3, 2, 1]})
+    private.enrol(whole, person="who", epsilon="e")
+    private.enrol(whole.cast({"e": pl.Decimal(10, 2)}), person="who", epsilon="e")
+    assert [private.account(each).budget for each in "gh"] == [3.0, 1.0]
+    with pytest.raises(ColumnError):
+        private.enrol(whole, person="nobody", epsilon="e")
+    with pytest.raises(ColumnError, match="a column of numbers"):
+        private.enrol(whole.cast({"e": pl.String}), person="who", epsilon="e")
+    private.check().require()
 
 
 def test_a_release_says_from_which_data_it_was_drawn(ledger: ep.Ledger) -> None:

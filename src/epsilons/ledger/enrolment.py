@@ -83,6 +83,9 @@ def give(
             now = np.minimum(now, was)
         fresh = np.ones(len(ids), dtype=bool)
         fresh[place] = False
+        if book.private and store.longest is not None:
+            # A refusal would depend on who is in the data.
+            fresh &= [len(each) <= store.longest for each in ids]
         added = np.flatnonzero(fresh)
         first = int(store.rows("SELECT coalesce(max(number), 0) FROM accounts")[0][0]) + 1
         _write(book, back, "", "returned")

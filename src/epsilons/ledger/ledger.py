@@ -133,12 +133,15 @@ class Ledger:
 
         Raises:
             ArgumentError: an argument is invalid (also BudgetError, ColumnError).
-            DataError: a row has no person, or somebody has two budgets.
+            DataError: under replace, a row has no person, or somebody has two budgets. Under
+                add/remove such rows, and budgets that are none, are passed over, and the smaller
+                of two budgets counts.
             LedgerError: under replace, a budget would be raised without consent. Under add/remove
                 it stays as it was, without a message.
             StorageError: the database failed: nothing was changed.
         """
-        found = tally.enrolled(tally.source(data, separator), person, epsilon)
+        given = tally.source(data, separator)
+        found = tally.enrolled(given, person, epsilon, lenient=self._book.private)
         if consent is not None and not _is_words(consent):
             raise ArgumentError(
                 "consent must say in words how people agreed to give more, as text that every "

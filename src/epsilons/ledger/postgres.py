@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from epsilons.errors import ColumnError, EpsilonsError, LedgerError, MissingExtraError
 from epsilons.ledger.schema import TABLES
@@ -40,6 +40,8 @@ class PostgreSQL(Store):
         LedgerError: the server is older than PostgreSQL 15, or does not write to its disk.
         StorageError: it cannot be reached.
     """
+
+    longest: ClassVar[int | None] = 2_600
 
     def __init__(self, address: str) -> None:
         super().__init__()
@@ -128,8 +130,8 @@ class PostgreSQL(Store):
         errors = _driver().errors
         if isinstance(problem, errors.ProgramLimitExceeded):
             return ColumnError(
-                "person: an id is too long for PostgreSQL, which indexes some 2,600 bytes of "
-                "text. Use shorter ids. Nothing was changed."
+                f"person: an id is too long for PostgreSQL, which indexes {self.longest:,} bytes "
+                "of text. Use shorter ids. Nothing was changed."
             )
         return self._overdrawn() if isinstance(problem, errors.CheckViolation) else None
 

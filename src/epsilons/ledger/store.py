@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, TypeAlias, TypeVar
 from weakref import WeakSet
 
 import numpy as np
@@ -43,9 +43,11 @@ class Store(ABC):
 
     Attributes:
         watch: called before and after every step, by tests that kill at each.
+        longest: bytes of an id that can always be stored; None if there is no limit.
     """
 
     watch: Callable[[str], None] = staticmethod(lambda _: None)
+    longest: ClassVar[int | None] = None
 
     def __init__(self) -> None:
         self._idle: deque[Any] = deque()

@@ -119,7 +119,7 @@ ENGINES: Final[dict[str, Engine]] = {
         loose=True,
     ),
     "SQLFRAME": Engine("Sqlframe", "other"),
-    "DASK": Engine("Dask", "dask", compares_null=True, windows=False, joins=False, reads=False),
+    "DASK": Engine("Dask", "dask", reads=False, compares_null=True, windows=False, joins=False),
 }
 """By the names of Narwhals. An engine that is not here is asked in the words that all understand,
 and is refused what needs its own: see `engine_of`."""

@@ -74,33 +74,39 @@ def people(data: Any, person: Any, *, lenient: bool) -> People:
     return People(as_ids(found[table.values], str(person)), table.spelling)
 
 
-def enrolled(data: Any, person: Any, epsilon: Any) -> Enrolled:
+def enrolled(data: Any, person: Any, epsilon: Any, *, lenient: bool = False) -> Enrolled:
     """Everyone in the data, each once, with their budgets.
 
     Args:
         data: a frame, the path of a file, or None if the others are arrays.
         person: one id for each row, or the name of a column.
         epsilon: one budget for each row, the name of a column, or one number for everyone.
+        lenient: whether rows without a person or a budget are passed over, and the smallest of
+            several budgets counts: where a refusal would reveal what is in a row.
 
     Raises:
         ArgumentError: the arguments do not fit together.
-        BudgetError: a budget is negative, NaN or missing.
+        BudgetError: a budget is negative, NaN or missing, unless that is passed over.
         ColumnError: a column is not there, or not of its type.
-        ConflictingBudgetsError: somebody has two budgets.
-        DataError: a row has no person, or the engine failed.
+        ConflictingBudgetsError: somebody has two budgets, unless the smallest counts.
+        DataError: a row has no person, unless that is passed over, or the engine failed.
         FileError: the file cannot be read.
     """
     if is_number(epsilon):
-        who = people(data, person, lenient=False)
+        who = people(data, person, lenient=lenient)
         return Enrolled(who, _budgets(np.full(len(who), epsilon, dtype=_kind_of(epsilon))))
     wanted = asked(person, epsilon, data, person)
     if wanted.data is None:
-        return _of_arrays(wanted)
+        return _of_arrays(wanted, lenient=lenient)
     table = _read(wanted)
     if not isinstance(table.epsilon, str):
         raise ArgumentError("epsilon must be the name of a column of data, since data is given.")
     pairs = _distinct(table, [table.values, table.epsilon])
+    if lenient:
+        pairs = pairs.filter(pairs[table.values].is_not_null())
     ids = pairs[table.values]
+    if lenient and not _sound(ids, pairs[table.epsilon]):
+        return _lowest(People(as_ids(ids, str(person)), table.spelling), pairs[table.epsilon])
     if ids.null_count():
         raise DataError(NOBODY)
     if ids.n_unique() != len(ids):
@@ -114,9 +120,10 @@ def enrolled(data: Any, person: Any, epsilon: Any) -> Enrolled:
     return Enrolled(People(as_ids(ids, str(person)), table.spelling), _budgets(array))
 
 
-def _of_arrays(wanted: Asked) -> Enrolled:
-    who = in_rows(wanted.person, wanted.names.person, lenient=False)
-    _refuse_nobody(who)
+def _of_arrays(wanted: Asked, *, lenient: bool) -> Enrolled:
+    who = in_rows(wanted.person, wanted.names.person, lenient=lenient)
+    if not lenient:
+        _refuse_nobody(who)
     try:
         budgets = numbers_given(wanted.epsilon)
     except (ValueError, TypeError):
@@ -125,12 +132,42 @@ def _of_arrays(wanted: Asked) -> Enrolled:
         raise ArgumentError(
             "person and epsilon have different lengths: give one entry for each row."
         )
+    if lenient:
+        import polars as pl
+
+        given = who.rows >= 0
+        rows = replace(who, ids=who.ids.gather(who.rows[given]), rows=None)
+        return _lowest(rows, pl.Series(budgets[given].tolist(), dtype=pl.Object))
     budgets = _budgets(budgets)
     each = np.empty(len(who), dtype=budgets.dtype)
     each[who.rows] = budgets
     if (each[who.rows] != budgets).any():
         raise ConflictingBudgetsError("epsilon: somebody has two budgets. Give one for everyone.")
     return Enrolled(who, each)
+
+
+def _sound(ids: pl.Series, budgets: pl.Series) -> bool:
+    """Whether everyone has one budget."""
+    if ids.n_unique() != len(ids) or budgets.null_count():
+        return False
+    nan = budgets.dtype.is_float() and budgets.is_nan().any()
+    return bool((budgets >= 0).all() and not nan)
+
+
+def _lowest(rows: People, budgets: pl.Series) -> Enrolled:
+    """Everyone who has a budget, each once, with their smallest.
+
+    Args:
+        rows: whose row it is; people may be there several times.
+        budgets: one for each row; those that are none are passed over.
+    """
+    found: dict[Any, tuple[int, Any]] = {}
+    for place, (who, budget) in enumerate(zip(rows.ids.to_list(), budgets.to_list(), strict=True)):
+        if is_number(budget) and budget >= 0 and (who not in found or budget < found[who][1]):
+            found[who] = found[who][0] if who in found else place, budget
+    places = [place for place, _ in found.values()]
+    kept = replace(rows, ids=rows.ids.gather(places))
+    return Enrolled(kept, np.array([budget for _, budget in found.values()], dtype=object))
 
 
 def _kind_of(epsilon: Any) -> Any:
