@@ -110,9 +110,10 @@ def test_it_foretells_what_publishing_refuses(question: Any, case: str) -> None:
     assert bool(found.refusals) is refused
     for sentence in found.refusals:
         assert sentence in str(found)
-    open_ = look(question, case, neighbours="add-remove")
+    private: dict[str, Any] = {"neighbours": "add-remove", "levels": [0.5, 1.0, 2.0]}
+    open_ = look(question, case, **private)
     assert open_.refusals == ()
-    ep.publish([question], **given, neighbours="add-remove")  # which refuses no data
+    ep.publish([question], **given, **private)  # which refuses no data
     assert "no data is refused" in str(open_)
 
 
@@ -158,7 +159,7 @@ def test_the_table_shows_counts_and_shares() -> None:
     assert "declared category" not in text
     assert "below the bounds" not in str(look(WORDS))
     assert "lowest level" not in text
-    assert "people below the lowest level" in str(look(neighbours="add-remove"))
+    assert "people below the lowest level" in str(look(neighbours="add-remove", levels=[1.0]))
     rare = ep.check(ep.Mean(np.where(np.arange(10**5) == 7, 99.0, 1.0), bounds=(0, 9)), epsilon=0.5)
     assert "values above the bounds                 1   0.001 %" in str(rare)
     assert "not public: 0.5" in str(rare)
@@ -171,8 +172,8 @@ def test_it_draws_nothing_and_no_release_knows_of_it(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(System, "bytes", never)
     for question in (MEAN, WORDS, ep.Mean("v", bounds=None)):
-        for neighbours in ("replace", "add-remove"):
-            look(question, neighbours=neighbours)
+        look(question)
+        look(question, neighbours="add-remove", levels=[0.5, 1.0])
     monkeypatch.undo()
     release = ep.publish([MEAN], epsilon="e", data=table("tidy"), person="who")[0]
     names = {"without_person", "two_budgets", "median_rows", "zero_budget"}
@@ -360,3 +361,16 @@ def test_text_in_a_typed_table_is_refused_by_its_schema(missing: str, tmp_path: 
     for data in (table, table.lazy(), table.to_arrow(), tmp_path / "v.parquet"):
         with pytest.raises(ColumnError, match="must be a column of numbers"):
             ep.mean("v", epsilon="e", bounds=(0, 9), data=data, missing=missing)
+
+
+@pytest.mark.parametrize("form", ["polars", "pandas", "pyarrow"])
+def test_text_that_add_remove_must_not_refuse_raises_the_alarm(form: str) -> None:
+    """There the type of a column is data, so that the curator is warned in place of a refusal."""
+    rows = pl.DataFrame({"v": ["13,170", "12,000"] * 5, "e": [1.0] * 10})
+    data = {"polars": rows, "pandas": rows.to_pandas(), "pyarrow": rows.to_arrow()}[form]
+    question = ep.Mean("v", bounds=(0, 200_000))
+    private: dict[str, Any] = {"neighbours": "add-remove", "levels": [1.0]}
+    found = ep.check(question, epsilon="e", data=data, **private)
+    assert found.missing == 10
+    assert "written with thousands separators" in " ".join(found.alarms)
+    ep.mean("v", epsilon="e", bounds=(0, 200_000), data=data, **private)

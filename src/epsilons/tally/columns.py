@@ -142,6 +142,8 @@ def read(
     kind: Kind = "numbers",
     ladder: Ladder | None = None,
     marks: Sequence[Mark] = (),
+    *,
+    lenient: bool = False,
 ) -> Columns:
     """Check that `data` has the columns that are named, and that they are of the right types.
 
@@ -153,6 +155,8 @@ def read(
         kind: what values must be.
         ladder: the public ladder that budgets stand on, if they are private.
         marks: further columns.
+        lenient: whether columns of a frame are read cell by cell, whatever their types are, as
+            they are with a ladder.
 
     Raises:
         ArgumentError: a column is not named by a string, or `data` is not a frame.
@@ -179,7 +183,7 @@ def read(
                 f"{mark.parameter} must be the name of a column of data, since data is given."
             )
     table = _open(data, values, budget, person, kind, tuple(marks))
-    private = ladder is not None and not is_file(data)
+    private = (lenient or ladder is not None) and not is_file(data)
     table, odd = _typed(table, kind, private=private)
     table = moved(table)
     if odd:

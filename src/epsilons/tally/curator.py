@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from epsilons.tally import columns, look_engine, look_numpy, unread
-from epsilons.tally.categories import Categories
+from epsilons.tally.categories import Categories, Kind
 from epsilons.tally.collect import collected
 from epsilons.tally.failures import guarded
 from epsilons.tally.frames import asked
@@ -98,13 +98,18 @@ def look(
         DataError: the engine failed.
         FileError: `data` is a path, and the file cannot be read to its end.
     """
-    given = asked(values, epsilon, data, person)
-    kind = "numbers" if categories is None else categories.kind
+    kind: Kind = "numbers" if categories is None else categories.kind
+    private = lowest > 0.0
+    kinds: dict[str, Kind] = {"values": kind, "epsilon": "bins"}
+    given = asked(values, epsilon, data, person, kinds=kinds, private=private)
     if given.data is None:
         rows = look_numpy.marked(given, bounds, categories)
         table = columns.Columns(rows.frame, "values", rows.epsilon, None)
     else:
-        table = columns.read(given.values, given.epsilon, given.data, given.person, kind)
+        named = given.values, given.epsilon, given.data, given.person
+        table = columns.read(*named, kind, lenient=private)
+        if categories is not None and "values" in table.recast:
+            categories = categories.recast
 
     def run() -> dict[str, list[Any]]:
         frame = table.frame
@@ -116,7 +121,8 @@ def look(
     found = guarded(run, *table.failure)
     shared = None if isinstance(table.epsilon, str) else float(table.epsilon)
     seen = _summed(found, shared, lowest)
-    text, budgets = (), ()
+    text: tuple[str, ...] = ()
+    budgets: tuple[str, ...] = ()
     if seen.missing and kind in ("numbers", "bins", "integers"):
         text = unread.forms_of(given.values, given.data, kind)
     if seen.unusable and shared is None:

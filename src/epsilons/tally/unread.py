@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from epsilons.errors import ColumnError
 from epsilons.tally import columns
 from epsilons.tally.categories import Kind
-from epsilons.tally.csv_files import TextFile
 from epsilons.tally.failures import guarded
-from epsilons.tally.files import is_file, open_file
 from epsilons.tally.spellings import dtype_of, parsed
 
 if TYPE_CHECKING:
@@ -49,14 +48,7 @@ def forms_of(column: Any, data: Any, kind: Kind) -> tuple[str, ...]:
         data: a frame or the path of a file; or None.
         kind: what the column is read as.
     """
-    import polars as pl
-
-    if data is None:
-        text = pl.Series(_text(column), dtype=pl.String)
-    elif is_file(data) and isinstance(open_file(data), TextFile):
-        text = _cells(column, data, kind)
-    else:
-        return ()  # the type of the column is declared
+    text = _text(column) if data is None else _cells(column, data, kind)
     left, found = text.str.strip_chars(), {}
     for form, pattern in FORMS.items():
         fits = left.str.contains(f"^(?:{pattern})$")
@@ -65,22 +57,30 @@ def forms_of(column: Any, data: Any, kind: Kind) -> tuple[str, ...]:
     return tuple(sorted((form for form in found if found[form]), key=lambda form: -found[form]))
 
 
-def _text(values: Any) -> list[str]:
+def _text(values: Any) -> pl.Series:
     """The text among the entries of an array or a list: there it is never read as a number."""
-    if isinstance(values, np.ndarray) and values.dtype.kind not in "OUT":
-        return []
-    entries: Iterable[Any] = values if isinstance(values, Iterable) else ()
-    return list(islice((str(each) for each in entries if isinstance(each, str)), LOOKED_AT))
+    import polars as pl
+
+    numbers = isinstance(values, np.ndarray) and values.dtype.kind not in "OUT"
+    entries: Iterable[Any] = values if isinstance(values, Iterable) and not numbers else ()
+    found = islice((str(each) for each in entries if isinstance(each, str)), LOOKED_AT)
+    return pl.Series(list(found), dtype=pl.String)
 
 
 def _cells(column: str, data: Any, kind: Kind) -> pl.Series:
-    """The cells of a CSV file that are not read as numbers."""
+    """The cells of a column that are not read as numbers: none if its type is not that of text."""
     import polars as pl
 
-    table = columns.read(column, 1.0, data, None, "text")
+    nothing = pl.Series(dtype=pl.String)
+    try:
+        table = columns.read(column, 1.0, data, None, "text")
+    except ColumnError:
+        return nothing
 
     def run() -> pl.Series:
-        frame: pl.LazyFrame = table.frame.to_native()
+        frame = table.frame.to_native()
+        if not isinstance(frame, pl.LazyFrame):
+            return nothing
         cell = pl.col(table.values)
         number = cell.map_batches(lambda cells: parsed(cells, kind), return_dtype=dtype_of(kind))
         unread = frame.select(cell).filter(cell.is_not_null() & number.is_null())
