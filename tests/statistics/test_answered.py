@@ -56,7 +56,7 @@ def test_every_engine_says_the_same(name: str, terms: str, person: bool) -> None
     assert ep.verify.exact(wanted.mechanism).holds
     for engine, made in ENGINES.items():
         call["source"] = ep.Seeded(3)
-        named = {"person": "who"} if person else {}
+        named: dict[str, Any] = {"person": "who"} if person else {}
         asked = QUESTIONS[name]("x", "y")
         found = ep.publish([asked], epsilon="e", data=made(), **named, **call)[0]
         np.testing.assert_array_equal(found.value, wanted.value, engine)
