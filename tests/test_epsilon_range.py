@@ -115,7 +115,7 @@ def test_a_finite_budget_is_never_infinite() -> None:
     assert units(math.inf) == PUBLIC
     rows = ep.count([1.0] * 9, epsilon=[2.0**21] * 9, levels=[1.0, 2.0**21], source=ep.Seeded(1))
     assert [row.epsilon for row in rows.spent] == [1.0, LARGEST]
-    assert "counts as 2²⁰" in rows.treats
+    assert "count as 2²⁰" in rows.treats
 
 
 @pytest.mark.parametrize("frame", [None, "polars"])

@@ -118,7 +118,10 @@ RANGE: Final = (
 )
 """Said where public budgets are outside the public range of ε."""
 
-HIGHEST: Final = "A budget above 2²⁰ (1,048,576) counts as 2²⁰, whoever has one."
+HIGHEST: Final = (
+    "Public records and budgets above 2²⁰ (1,048,576) share a level: both count as 2²⁰, whoever "
+    "has one."
+)
 """Said where a declared level is the upper end of that range: a rule, whoever is there."""
 
 ADDS_UP: Final = (

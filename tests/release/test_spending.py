@@ -14,7 +14,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.errors import ArgumentError, BudgetError
-from epsilons.release import AllOfIt, ByLevel, Spending, Spent
+from epsilons.release import AllOfIt, ByLevel, Spending, Spent, shown_levels
 
 LEVELS = np.array([0.1, 0.5, 2.0])
 SPENT = np.array([0.1, 0.4, 0.7])
@@ -98,9 +98,10 @@ def test_of_very_many_rungs_some_are_shown_and_all_are_known() -> None:
     assert len(ByLevel(rungs, rungs, np.ones(2000, dtype=np.int64))) == 2000
 
 
-def test_the_highest_rung_that_can_be_is_a_number_like_others() -> None:
+def test_the_highest_rung_that_can_be_stands_for_public_records() -> None:
+    assert shown_levels(np.array([1.0, 2.0**20])).tolist() == [1.0, math.inf]
     rule = ByLevel(np.array([1.0, 2.0**20]), np.array([1.0, 3.0]), None)
-    assert [(row.epsilon, row.kept) for row in rule] == [(1.0, 0.0), (2.0**20, 2.0**20 - 3.0)]
+    assert [(row.epsilon, row.kept) for row in rule] == [(1.0, 0.0), (math.inf, math.inf)]
     assert rule(math.inf) == 3.0
 
 

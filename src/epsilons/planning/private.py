@@ -8,7 +8,7 @@ from epsilons.allocation.declared import declared_of
 from epsilons.budgets import Budgets
 from epsilons.planning.forecast import Forecast, forecast_of, put_in_order, why
 from epsilons.planning.sides import strictest_of
-from epsilons.release import ByLevel
+from epsilons.release import ByLevel, shown_levels
 from epsilons.report import number
 from epsilons.risk.goals import Goal
 from epsilons.statistics.designs import OPEN_METHODS
@@ -31,7 +31,7 @@ def forecasts_of_a_guess(
     forecasts = []
     for name, each in designs.items():
         spent = np.array([float(loss) for loss in each.spent])
-        spending = ByLevel(rungs, spent, people)
+        spending = ByLevel(shown_levels(rungs), spent, people)
         forecasts.append(forecast_of(name, goal, each.weighing, spending, bounds, typical))
     put_in_order(forecasts, goal, best)
     most = designs[best].cap

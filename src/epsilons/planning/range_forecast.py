@@ -12,6 +12,7 @@ import numpy as np
 
 from epsilons.budgets import dot
 from epsilons.planning.rehearsal import Rehearsal
+from epsilons.release import shown_levels
 from epsilons.release.spending import left
 from epsilons.report.plan_data import RangeForecastData, RangeSpentRow
 from epsilons.risk.goals import MeanGoal
@@ -68,13 +69,12 @@ def range_forecast(found: Rehearsal, asked: Mean, neighbours: str) -> RangeForec
     """What a rehearsal foretells."""
     errors = _gaussian_errors if asked.shape == "gaussian" else _ANY_ERRORS[neighbours]
     rmse, pac = errors(found, asked.goal)
-    people = found.counts
+    shown, people = shown_levels(found.levels), found.counts
     finite = np.isfinite(found.levels)
     on_range, on_mean = found.on_range, found.on_mean
     ranged = dot(on_range[finite], people[finite])
     total = ranged + dot(on_mean[finite], people[finite])
-    every = (found.levels, people, on_range, on_mean)
-    rows = zip(*(each.tolist() for each in every), strict=True)
+    rows = zip(shown.tolist(), people.tolist(), on_range.tolist(), on_mean.tolist(), strict=True)
     return RangeForecast(
         looks=found.looks,
         rmse=rmse,

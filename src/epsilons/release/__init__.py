@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from epsilons.release.release import Release
     from epsilons.release.releases import Releases
     from epsilons.release.sides import Side
-    from epsilons.release.spending import AllOfIt, ByLevel, Expected, Spending, Spent
+    from epsilons.release.spending import AllOfIt, ByLevel, Expected, Spending, Spent, shown_levels
 else:
     __getattr__, __dir__ = names(
         __name__,
@@ -59,6 +59,7 @@ else:
                 "Expected",
                 "Spending",
                 "Spent",
+                "shown_levels",
             ),
         },
     )
@@ -88,4 +89,5 @@ __all__ = [
     "Spent",
     "Variance",
     "Vector",
+    "shown_levels",
 ]

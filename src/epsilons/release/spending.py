@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,9 @@ _ROWS = 8
 
 _FINE = 256
 """Rungs beyond which a ladder is fine."""
+
+_PUBLIC = 2.0**20
+"""The highest rung that can be. Public records stand on it, and budgets above it."""
 
 _NEARLY = 1.0 - 2.0**-30
 
@@ -52,6 +56,11 @@ class Expected:
 def left(level: float, spent: float) -> float:
     """What is left of a budget; what rounding down to integers leaves is nothing to speak of."""
     return level - spent if spent < level * _NEARLY else 0.0
+
+
+def shown_levels(rungs: Floats) -> Floats:
+    """The rungs as people know them: the highest one that can be is that of public records."""
+    return np.where(rungs >= _PUBLIC, math.inf, rungs)
 
 
 class Spending(Sequence[Spent]):
@@ -142,7 +151,9 @@ class ByLevel(Spending):
         if len(self.levels) > _FINE:
             caps = self.levels[-1] * 2.0 ** np.arange(1 - _ROWS, 1)
             shown = np.searchsorted(self.levels, caps)
-        pairs = zip(self.levels[shown].tolist(), self.spent[shown].tolist(), strict=True)
+        pairs = zip(
+            shown_levels(self.levels)[shown].tolist(), self.spent[shown].tolist(), strict=True
+        )
         return tuple(Spent(at, None, gave, left(at, gave)) for at, gave in pairs)
 
     def __repr__(self) -> str:
