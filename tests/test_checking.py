@@ -308,7 +308,7 @@ def test_numbers_that_cannot_be_read_raise_an_alarm_that_says_how_they_are_writt
     text = WRITTEN[form]
     rows = pl.DataFrame({"v": text, "e": ["1"] * len(text), "n": ["5"] * len(text)})
     rows.write_csv(tmp_path / "rows.csv", quote_style="always")
-    file = {"epsilon": "e", "data": tmp_path / "rows.csv"}
+    file: dict[str, Any] = {"epsilon": "e", "data": tmp_path / "rows.csv"}
     objects = pd.DataFrame({"v": pd.Series(text, dtype=object), "e": [1.0] * len(text)})
     question = ep.Mean("v", bounds=(0, 200_000), missing="midpoint")
     found = {

@@ -35,7 +35,7 @@ MIDDLE = "missing values count as 30, the middle, unless the person has others"
     "given",
     [
         {"missing": "midpoint"},
-        {"neighbours": "add-remove"},
+        {"neighbours": "add-remove", "levels": [0.1, 1.0]},
         {"method": "sampling", "missing": "midpoint"},
     ],
 )
@@ -102,11 +102,12 @@ def test_a_range_that_was_found_is_named(neighbours: str, method: str) -> None:
 def test_shares_say_what_values_that_do_not_fit_count_as() -> None:
     words = ["a", "b", "b", "a", "b", "a"]
     shares = functools.partial(ep.frequencies, words, epsilon=E, categories=["a", "b"])
-    both: list[dict[str, Any]] = [{}, {"neighbours": "add-remove"}]
+    private: dict[str, Any] = {"neighbours": "add-remove", "levels": [0.1, 1.0]}
+    both: list[dict[str, Any]] = [{}, private]
     for given in both:
         for name, text in forms(shares(other="rest", **given)).items():
             assert "Missing and undeclared values count as 'rest'." in text, name
-    for name, text in forms(shares(neighbours="add-remove")).items():
+    for name, text in forms(shares(**private)).items():
         assert "Missing and undeclared values are in no category." in text, name
     for name, text in forms(shares()).items():
         assert "undeclared" not in text, name
@@ -168,6 +169,8 @@ def test_a_release_says_what_is_protected_and_assumed_as_it_stands_here(
     statistic: str, neighbours: str
 ) -> None:
     given: dict[str, Any] = {"epsilon": E, "neighbours": neighbours}
+    if neighbours == "add-remove":
+        given["levels"] = [0.1, 1.0]
     for assumption in ASSUMPTIONS:
         release = (
             ep.mean([0.0, 1.0] * 3, bounds=(0, 1), **asdict(assumption), **given)

@@ -103,7 +103,7 @@ CALLS: Calls = {
         p.DISTINCT_VALUES, p.DISTINCT, method="affine", loss="pac", about="people", related=False
     ),
     "tiny budgets": mean(p.VALUES, p.EPSILON * 1e-9),
-    "next to nothing": mean(p.VALUES, 1e-150),
+    "next to nothing": mean(p.VALUES, 1e-15),
     "huge budgets": mean(p.VALUES, p.EPSILON * 1e9),
     "tiny and huge": mean(p.VALUES, np.where(p.EPSILON > 0.7, 1e12, 1e-12)),
     "largest float": mean(p.VALUES, 1.7e308),
