@@ -7,7 +7,7 @@ from typing import Final
 
 __all__ = ["VERSION", "now", "today"]
 
-VERSION: Final = "0.2.0"
+VERSION: Final = "0.3.0.dev0"
 """The version of this package."""
 
 
