@@ -8,6 +8,7 @@ that moves too far.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import warnings
 from pathlib import Path
@@ -66,21 +67,24 @@ def published(case: Case, rows: Any, raw: Any, directory: Path, earlier: list[Dr
     given = arguments(case.form, case.columns(rows), raw, directory, case.decoys)
     call: dict[str, Any] = {"epsilon": 0.5, **given, **case.facts, "neighbours": case.neighbours}
     private = case.neighbours == "add-remove"
+    # Where no levels are declared, related=True is refused by its arguments.
+    related = not private or "levels" in case.facts or isinstance(call["epsilon"], float)
     ask: Any
     if isinstance(case, Wide):
         own = ("epsilon", "data", "person", "levels", "cap", "neighbours")
-        asked = case.questions(call)
+        asked = [dataclasses.replace(each, related=related) for each in case.questions(call)]
         call = {name: call[name] for name in own if name in call}
         call |= {"questions": asked, "shares": case.options["shares"]}
         ask = ep.publish
     elif case.statistic == "mean":
         call |= {"bounds": (0.0, 10.0), "method": "transformed" if private else "optimal"}
+        call["related"] = related
         call["missing"] = "midpoint" if case.lenient or private else "error"
         ask = ep.mean
     else:
         call["categories"] = [*call["categories"], *(MORE_WORDS if case.many else [])]
         call["method"] = "auto" if private else "optimal"
-        call["other"] = "other" if case.lenient else None
+        call |= {"other": "other" if case.lenient else None, "related": related}
         ask = ep.frequencies
     with tape(earlier) as drawn, warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -227,6 +227,9 @@ def _as_dict(data: dict[str, Any]) -> Fields:
     """The keys in their order, and each value; texts are long and said elsewhere."""
     told = {name: value for name, value in data.items() if name not in _OF_THE_DAY}
     fields: Fields = {"to_dict": " ".join(told)}
+    if isinstance(told.get("release"), dict):
+        stored = told["release"].items()
+        told["release"] = {name: each for name, each in stored if name not in ("date", "version")}
     for name, value in told.items():
         long = isinstance(value, str) and len(value) > _SAID_ELSEWHERE
         fields[f"to_dict.{name}"] = _text(value) if long else value

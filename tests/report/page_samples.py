@@ -70,7 +70,9 @@ def data() -> dict[str, Any]:
         "mean": mean(source=ep.Seeded(1)).to_dict(),
         "frequencies": shares(source=ep.Seeded(2)).to_dict(),
         "nasty": nasty,
-        "private people": mean(neighbours="add-remove", source=ep.Seeded(3)).to_dict(),
+        "private people": mean(
+            neighbours="add-remove", related=0.05, source=ep.Seeded(3)
+        ).to_dict(),
         "counted people": mean(
             neighbours="add-remove", levels=[0.1, 0.3, 1.0, 3.0], source=ep.Seeded(3)
         ).to_dict(),

@@ -74,7 +74,7 @@ def shown() -> dict[str, Any]:
     }
     return {
         "mean": mean(bounds=(0, 99)),
-        "private mean": mean(bounds=(0, 99), neighbours="add-remove"),
+        "private mean": mean(bounds=(0, 99), neighbours="add-remove", related=0.05),
         "counted mean": mean(bounds=(0, 99), neighbours="add-remove", levels=[0.1, 0.3, 1.0]),
         "groups": mean(bounds=(0, 99), by=words, groups=["a", "inf", "c"]),
         "public groups": mean(

@@ -34,7 +34,7 @@ def test_public_records_and_ordinary_budgets_are_not_warned_of(epsilon: list[flo
 
 
 def test_where_budgets_are_private_only_declared_ones_are_warned_of() -> None:
-    private = functools.partial(weak, neighbours="add-remove")
+    private = functools.partial(weak, neighbours="add-remove", related=False)
     large, small = [0.1, 1000.0, 1000.0], [0.1, 0.1, 0.1]
     declared: list[dict[str, Any]] = [{}, {"levels": [0.1, 1.0]}]
     for given in declared:

@@ -42,7 +42,7 @@ def test_errors_of_shares_are_percentage_points_everywhere() -> None:
 SEEDED: dict[str, Callable[[], Any]] = {
     "mean": lambda: ep.mean(E, epsilon=E, bounds=(0, 4), source=ep.Seeded(1)),
     "private mean": lambda: ep.mean(
-        E, epsilon=E, bounds=(0, 4), neighbours="add-remove", source=ep.Seeded(1)
+        E, epsilon=E, bounds=(0, 4), neighbours="add-remove", related=False, source=ep.Seeded(1)
     ),
     "sampled mean": lambda: ep.mean(
         E, epsilon=E, bounds=(0, 4), method="sampling", source=ep.Seeded(1)
@@ -55,6 +55,7 @@ SEEDED: dict[str, Callable[[], Any]] = {
         epsilon=E,
         categories=["a", "b"],
         neighbours="add-remove",
+        related=False,
         source=ep.Seeded(1),
     ),
 }
