@@ -78,6 +78,7 @@ def called(again: Callable[[], None], call: Callable[..., Any], **arguments: Any
 
 
 AR = ["--neighbours", "add-remove"]
+UNRELATED = ["--related", "no"]
 OFFERED = ["--level", "0.5", "--level", "1", "--level", "2"]
 GUESSED = ["--level", "0.5:300", "--level", "1:900", "--level", "2:200"]
 PRIVATE: dict[str, Any] = {"neighbours": "add-remove"}
@@ -98,12 +99,12 @@ SHARED: list[tuple[list[str], dict[str, Any]]] = [
     (["--method", "threshold"], {"method": "threshold"}),
     (["--title", "How long"], {"title": "How long"}),
     (["--method", "proportional"], {"method": "proportional"}),
-    (AR, PRIVATE),
+    ([*AR, *UNRELATED], PRIVATE | {"related": False}),
     ([*AR, *OFFERED], PRIVATE | {"levels": [0.5, 1.0, 2.0]}),
     ([*AR, *GUESSED], PRIVATE | {"levels": CHOSEN}),
-    ([*AR, "--cap", "0.4"], PRIVATE | {"cap": 0.4}),
+    ([*AR, *UNRELATED, "--cap", "0.4"], PRIVATE | {"cap": 0.4, "related": False}),
     ([*AR, *OFFERED, "--cap", "0.7"], PRIVATE | {"levels": [0.5, 1.0, 2.0], "cap": 0.7}),
-    ([*AR, "--person", "who"], PRIVATE | {"person": "who"}),
+    ([*AR, *UNRELATED, "--person", "who"], PRIVATE | {"person": "who", "related": False}),
 ]
 MEANS: list[tuple[list[str], dict[str, Any]]] = [
     ([], {}),
@@ -220,7 +221,7 @@ PLANS: list[tuple[list[str], dict[str, Any]]] = [
     (["--confidence", "0.7"], {"confidence": 0.7}),
     (["--related", "no", "--spread", "0.1"], {"related": False, "spread": 0.1}),
     ([*AR, "--spread", "0.2"], PRIVATE | {"spread": 0.2}),
-    (AR, PRIVATE),
+    ([*AR, *UNRELATED], PRIVATE | {"related": False}),
     ([*AR, "--cap", "0.3"], PRIVATE | {"cap": 0.3}),
     (["--unknown-range"], {"bounds": None}),
     ([*AR, "--unknown-range", "--cap", "0.3"], PRIVATE | {"bounds": None, "cap": 0.3}),
@@ -249,7 +250,7 @@ VERIFIED: list[tuple[list[str], dict[str, Any]]] = [
     (["--method", "threshold"], {"method": "threshold"}),
     (["--categories", "5"], {"categories": [0, 1, 2, 3, 4]}),
     (["--categories", "5", "--method", "hpf-a"], {"categories": [*range(5)], "method": "hpf-a"}),
-    (AR, PRIVATE),
+    ([*AR, *UNRELATED], PRIVATE | {"related": False}),
     ([*AR, "--categories", "5"], PRIVATE | {"categories": [0, 1, 2, 3, 4]}),
 ]
 
