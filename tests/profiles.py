@@ -14,10 +14,19 @@ def _levels(seed: int, low: float, high: float, people: int) -> Budgets:
     return Budgets(np.exp(rng.uniform(low, high, people)))
 
 
+def _past_the_door(levels: list[float], counts: list[int]) -> Budgets:
+    """Budgets as they are, outside of the public range, too: no door moves them."""
+    made = Budgets.of_levels(np.array(levels), np.array(counts, dtype=np.int64))
+    assert made.levels.tolist() == levels
+    return made
+
+
 ADVERSARIAL: dict[str, Budgets] = {
     "tiny": Budgets({1e-12: 5, 3e-10: 7}),
-    "subnormal": Budgets({5e-324: 3, 1e-310: 2}),
-    "huge": Budgets({50.0: 4, 1e6: 3, 1e300: 2}),
+    "smallest": Budgets({2.0**-60: 3, 1e-18: 2}),
+    "subnormal": _past_the_door([5e-324, 1e-310], [3, 2]),
+    "huge": Budgets({50.0: 4, 1e6: 3, 2.0**20: 2}),
+    "huger": _past_the_door([50.0, 1e6, 1e300], [4, 3, 2]),
     "equal": Budgets({0.7: 12}),
     "dyadic": Budgets({0.25: 6, 1.0: 3, 4.0: 2}),
     "one public": Budgets({0.1: 20, 1.0: 9, math.inf: 1}),

@@ -32,7 +32,26 @@ ASSUMPTIONS = (
     Assumption("population", 0.2),
 )
 LOSSES = LOSSES_OF_A_MEAN
-STRANGE = (0.0, 5e-324, 1e-310, 1e-300, 1e-160, 1e-12, 0.1, 1.0, 30.0, 800.0, 1e10, 1e160, 1e300)
+STRANGE = (
+    *(0.0, 5e-324, 1e-310, 1e-300, 1e-160, 2.0**-60, 1e-18, 1e-12, 0.1, 1.0, 30.0, 800.0),
+    *(1e6, 2.0**20, 1e10, 1e160, 1e300),
+)
+
+
+def counted(epsilon: float) -> float:
+    """A budget as it counts: nothing below 2⁻⁶⁰, and no finite one above 2²⁰."""
+    if epsilon * 2.0**60 < 1.0:
+        return 0.0
+    return epsilon if math.isinf(epsilon) else min(epsilon, 1048576.0)
+
+
+def past_the_door(epsilon: Mapping[float, int]) -> Budgets:
+    """Budgets of any size as they are: rules keep their promises beyond the public range, too."""
+    levels, counts = zip(*sorted(epsilon.items()), strict=True)
+    made = Budgets.of_levels(np.array(levels), np.array(counts, dtype=np.int64))
+    assert made.levels.tolist() == list(levels)
+    return made
+
 
 plain = st.lists(st.floats(1e-3, 20.0), min_size=2, max_size=20)
 strange = st.lists(
@@ -43,7 +62,7 @@ strange = st.lists(
     ),
     min_size=2,
     max_size=12,
-).filter(any)
+).filter(lambda epsilon: any(map(counted, epsilon)))
 goals = st.tuples(
     st.sampled_from(ASSUMPTIONS),
     st.sampled_from(LOSSES),
@@ -121,19 +140,29 @@ def test_strange_budgets_keep_every_promise_without_a_warning(
 
 
 ADVERSARIAL: dict[str, Epsilon] = {
-    "smallest floats": [5e-324, 5e-324, 1e-323],
-    "smallest beside one": [5e-324, 1.0, 1.0],
-    "tiny": [1e-300, 2e-300, 3e-300],
-    "tiny beside public": {1e-20: 5, math.inf: 100},
-    "tiniest beside public": {1e-300: 5, math.inf: 3},
-    "huge": [1e300, 1e300, 5e299],
-    "largest floats": [1.7976931348623157e308] * 3,
-    "huge beside tiny": [1e300, 1e-300, 1.0],
-    "huge beside public": [1e300, 1e300, math.inf],
-    "two beyond all squares": [1e-12, 1e-3, 30.0, 1e160, 1e300],
-    "from end to end": [1e-300, 1e-300, 1e160, 1e300],
-    "far apart": [1.5, 1.5, 3e84, 3e84],
-    "far apart beside public": [800.0, 1e160, math.inf],
+    "smallest that count": [2.0**-60, 2.0**-60, 2.0**-59],
+    "smallest floats": past_the_door({5e-324: 2, 1e-323: 1}),
+    "smallest that counts beside one": [2.0**-60, 1.0, 1.0],
+    "smallest beside one": past_the_door({5e-324: 1, 1.0: 2}),
+    "tiny": [1e-18, 2e-18, 3e-18],
+    "tinier": past_the_door({1e-300: 1, 2e-300: 1, 3e-300: 1}),
+    "tiny beside public": {1e-18: 5, math.inf: 100},
+    "tinier beside public": past_the_door({1e-20: 5, math.inf: 100}),
+    "tiniest beside public": past_the_door({1e-300: 5, math.inf: 3}),
+    "huge": [1e6, 1e6, 5e5],
+    "huger": past_the_door({1e300: 2, 5e299: 1}),
+    "largest that count": [2.0**20] * 3,
+    "largest floats": past_the_door({1.7976931348623157e308: 3}),
+    "huge beside tiny": [1e6, 1e-18, 1.0],
+    "huger beside tinier": past_the_door({1e-300: 1, 1.0: 1, 1e300: 1}),
+    "huge beside public": [1e6, 1e6, math.inf],
+    "huger beside public": past_the_door({1e300: 2, math.inf: 1}),
+    "two beyond all squares": past_the_door({1e-12: 1, 1e-3: 1, 30.0: 1, 1e160: 1, 1e300: 1}),
+    "from end to end": [2.0**-60, 2.0**-60, 1e6, 2.0**20],
+    "from end to end of floats": past_the_door({1e-300: 2, 1e160: 1, 1e300: 1}),
+    "outside of the range": [5e-324, 1e-300, 0.5, 1e160, 1e300],
+    "far apart": past_the_door({1.5: 2, 3e84: 2}),
+    "far apart beside public": past_the_door({800.0: 1, 1e160: 1, math.inf: 1}),
     "equal": [0.7] * 50,
     "one public": [0.2, 0.5, math.inf],
     "one zero": [0.0, 0.2, 0.5],
@@ -174,7 +203,7 @@ def test_the_order_of_people_and_the_form_of_budgets_do_not_matter(
 
 
 @settings(max_examples=60, deadline=None)
-@given(epsilon=plain, power=st.integers(-20, 20), goal=goals)
+@given(epsilon=plain, power=st.integers(-50, 15), goal=goals)
 def test_proportional_and_uniform_weights_know_no_unit(
     epsilon: list[float], power: int, goal: Goal
 ) -> None:
@@ -193,10 +222,11 @@ def test_the_strictest_decides_for_uniform_and_everyone_spends_all_for_proportio
     epsilon: list[float], goal: Goal
 ) -> None:
     uniform = allocated(epsilon, goal, "uniform")
+    assert uniform.levels.tolist() == sorted(set(map(counted, epsilon)))
     taking_part = uniform.levels > 0.0
     people = int(uniform.counts[taking_part].sum())
     np.testing.assert_allclose(uniform.weights, np.where(taking_part, 1.0 / people, 0.0))
-    assert set(uniform.spent.tolist()) <= {0.0, min(e for e in epsilon if e > 0.0)}
+    assert set(uniform.spent.tolist()) <= {0.0, min(e for e in map(counted, epsilon) if e > 0.0)}
     proportional = allocated(epsilon, goal, "proportional")
     if max(epsilon) < math.inf:
         np.testing.assert_array_equal(proportional.spent, proportional.levels)
@@ -262,11 +292,11 @@ def test_minimax_is_never_worse_than_optimal_on_adversarial_budgets(
 
 
 @pytest.mark.parametrize("assumption", ASSUMPTIONS)
-@pytest.mark.parametrize("level", [1e-2, 1e-6, 1e-7, 1e-13, 1e-20, 1e-200])
+@pytest.mark.parametrize("level", [1e-2, 1e-6, 1e-7, 1e-13, 1e-18, 1e-20, 1e-200])
 def test_minimax_is_never_worse_than_optimal_beside_public_people(
     level: float, assumption: Assumption
 ) -> None:
-    check_that_minimax_beats_optimal({level: 5, math.inf: 100}, assumption)
+    check_that_minimax_beats_optimal(past_the_door({level: 5, math.inf: 100}), assumption)
 
 
 @settings(max_examples=25, deadline=None)
@@ -307,14 +337,16 @@ def test_the_optimal_rules_are_caps(method: str, epsilon: list[float], goal: Goa
 
 
 @pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED, RELATED])
-@pytest.mark.parametrize("strictest", [5e-324, 1e-310, 1e-200])
+@pytest.mark.parametrize("strictest", [5e-324, 1e-310, 1e-200, 2.0**-60])
 def test_public_people_beside_budgets_that_are_next_to_nothing_have_a_cap(
     strictest: float, assumption: Assumption
 ) -> None:
     """No finite cap is best for squares there: the scan ends at a large one all the same."""
     for words in ({}, {"statistic": "frequencies", "categories": 3}):
         chosen: dict[str, Any] = {**asdict(assumption), "loss": "pac", "confidence": 0.98, **words}
-        found = ep.allocate([strictest, math.inf], method="optimal", **chosen)
+        budgets = past_the_door({strictest: 1, math.inf: 1})
+        found = ep.allocate(budgets, method="optimal", **chosen)
+        assert found.levels.tolist() == [strictest, math.inf]
         assert found.cap is not None
         assert found.cap > 0.0
         assert np.isfinite(found.risk)

@@ -69,6 +69,13 @@ def grid(value: float, bounds: tuple[float, float]) -> int:
     return max(0, min(STEPS, step))
 
 
+def in_public_range(budget: float) -> float:
+    """A budget as it counts: nothing below 2⁻⁶⁰, and no finite one above 2²⁰."""
+    if budget * 1152921504606846976 < 1.0:
+        return 0.0
+    return budget if math.isinf(budget) else min(budget, 1048576.0)
+
+
 def nine_bits(budget: float) -> float:
     """The budget rounded to nine significant bits, without Veltkamp's trick."""
     if budget == 0.0 or math.isinf(budget):
@@ -90,7 +97,7 @@ def count(
     for index, (value, epsilon, who) in enumerate(zip(*rows, strict=True)):
         key = who if person else index
         own.setdefault(key, []).append(value)
-        budget[key] = epsilon
+        budget[key] = in_public_range(epsilon)
     found: dict[float, tuple[float, int, int]] = {}
     for key, values in own.items():
         steps = [grid(v, bounds) for v in values if v is not None and math.isfinite(v)]

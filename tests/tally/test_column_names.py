@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import duckdb
@@ -154,14 +156,17 @@ OURS = [
 @pytest.mark.parametrize("engine", ["polars lazy", *PLACED])
 @pytest.mark.parametrize("name", OURS)
 def test_no_name_meets_one_of_ours(engine: str, name: str, on: Any) -> None:
-    whole = [2**53 + 1] * 6  # a budget that is rounded down, in a column of our own
-    data = on(engine, [(name, ONES), ("z", PEOPLE), ("w", whole), ("q", [0.0] * 6)])
-    found = sums_of(name, epsilon="w", bounds=BOUNDS, data=data, person="z")
-    assert (found.counts.tolist(), found.sums.tolist()) == ([3], [3 * 2**30])
-    assert found.levels.tolist() == [2.0**53]
-    data = on(engine, [("v", ONES), ("z", PEOPLE), (name, whole), ("q", [0.0] * 6)])
-    found = sums_of("v", epsilon=name, bounds=BOUNDS, data=data, person="z")
-    assert (found.counts.tolist(), found.levels.tolist()) == ([3], [2.0**53])
+    # Budgets that are rounded down, in a column of our own: the float 0.1 is above the decimal.
+    below, top = math.nextafter(0.1, 0.0), 2.0**20
+    for budget, level in ((Decimal("0.1"), below), (2**53 + 1, top)):
+        own = [budget] * 6
+        data = on(engine, [(name, ONES), ("z", PEOPLE), ("w", own), ("q", [0.0] * 6)])
+        found = sums_of(name, epsilon="w", bounds=BOUNDS, data=data, person="z")
+        assert (found.counts.tolist(), found.sums.tolist()) == ([3], [3 * 2**30])
+        assert found.levels.tolist() == [level]
+        data = on(engine, [("v", ONES), ("z", PEOPLE), (name, own), ("q", [0.0] * 6)])
+        found = sums_of("v", epsilon=name, bounds=BOUNDS, data=data, person="z")
+        assert (found.counts.tolist(), found.levels.tolist()) == ([3], [level])
 
 
 @pytest.mark.parametrize("engine", NAMED)

@@ -6,6 +6,7 @@ import bisect
 import math
 import random
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -245,17 +246,25 @@ def expected_cells(
         own.setdefault(key, []).append(value)
         rung[key] = min(rung.get(key, math.inf), rung_of(rungs, budget))
     width = len(categories) + (catch is not None) - isinstance(categories[0], float)
-    found: dict[float, list[Any]] = {}
+    found: dict[float, list[int]] = {}
     for key, values in own.items():
-        entry = found.setdefault(rung[key], [0, [0] * width])
-        entry[0] += 1
+        entry = found.setdefault(rung[key], [0] * width)
         for value in values:
             place = test_cells.cell(value, categories)
             place = catch if place is None else place
             if place is not None:
-                entry[1][place] += SHARES // len(values) if person else 1
+                entry[place] += SHARES // len(values) if person else 1
     levels = sorted(level for level in found if level > 0.0)
-    return levels, [found[level][0] for level in levels], [found[level][1] for level in levels]
+    cells = [found[level] for level in levels]
+    return levels, [whole_people(own, SHARES if person else 1) for own in cells], cells
+
+
+def whole_people(cells: list[int], unit: int) -> int:
+    """How many people give so much to cells, to the nearest whole number, halves upwards.
+
+    Those who are in no cell are not among them, and of people who lack a part, a part is.
+    """
+    return math.floor(Fraction(sum(cells), unit) + Fraction(1, 2))
 
 
 def counted_cells(
