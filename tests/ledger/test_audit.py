@@ -270,6 +270,7 @@ def test_under_add_remove_the_chain_tells_nobody_who_is_a_member(
             bounds=(0, 1),
             person=WHO,
             neighbours=neighbours,
+            related=False,
             ledger=book.claim("a", share=1 / 10),
         )
         inside: Any = book._book

@@ -87,8 +87,11 @@ def test_a_ledger_from_its_first_day(where: str, table: str, tmp_path: Path) -> 
 def test_ids_are_text_unless_they_are_said_to_be_numbers(where: str) -> None:
     told("init", where)
     with ep.Ledger(where) as ledger:
-        ledger.enrol(person=[1, "1"], epsilon=[0.5, 1.0])
-    assert said("person", where, "1")["budget"] == 1.0
+        ledger.enrol(person=[1, "01"], epsilon=[0.5, 1.0])
+    assert said("person", where, "01")["budget"] == 1.0
+    assert said("person", where, "01", "--number")["budget"] == 0.5
+    # Text that a number is written as is this number.
+    assert said("person", where, "1")["budget"] == 0.5
     assert said("person", where, "1", "--number")["budget"] == 0.5
     done = run("ledger", "person", where, "x", "--number")
     assert (done.returncode, "not a whole number" in done.stderr) == (2, True)

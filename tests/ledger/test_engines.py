@@ -131,6 +131,7 @@ def test_rows_of_nobody_are_refused_or_left_out(tmp_path: Path) -> None:
                 bounds=(0, 1),
                 person=people,
                 neighbours="add-remove",
+                related=False,
                 ledger=ledger.claim(str(name), share=1 / 2),
             )
         assert len(ledger.account("b").lines) == 3

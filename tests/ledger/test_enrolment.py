@@ -23,10 +23,10 @@ from tests.ledger.test_ledger import EPSILON, WHO, mean, units
 
 
 def test_nobody_is_enrolled_twice_or_raised_without_consent(ledger: ep.Ledger) -> None:
-    told = ledger.enrol(person=[1, 2, 2, "2"], epsilon=[0.5, 1, 1, 2])
+    told = ledger.enrol(person=[1, 2, 2, "2", "02"], epsilon=[0.5, 1, 1, 1, 2])
     assert (told.people, told.new) == (3, 3)
-    assert ledger.account(2).budget == 1.0
-    assert ledger.account("2").budget == 2.0
+    assert ledger.account(2).budget == ledger.account("2").budget == 1.0
+    assert ledger.account("02").budget == 2.0
     with pytest.raises(LedgerError, match="consent="):
         ledger.enrol(person=[1, 2], epsilon=[0.4, 1.5])
     assert ledger.account(1).budget == 0.5
@@ -52,6 +52,7 @@ def test_under_add_remove_a_raise_without_consent_is_passed_over(private: ep.Led
         ([1, 2], [0.5, math.nan], BudgetError),
         ([1, 2], ["much", 1.0], BudgetError),
         ([1, 1], [0.5, 1.0], ConflictingBudgetsError),
+        ([1, "1"], [0.5, 1.0], ConflictingBudgetsError),
         ([1, None], [0.5, 1.0], DataError),
         ([1.5, 2.5], [0.5, 1.0], ColumnError),
         ([1, 2, 3], [0.5, 1.0], ArgumentError),

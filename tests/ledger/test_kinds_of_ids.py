@@ -1,13 +1,16 @@
-"""Ids of one kind in one table and of another in the next: everyone keeps their account."""
+"""Ids and budgets of one kind in one table and of another in the next: accounts stay."""
 
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -53,6 +56,49 @@ def test_one_id_of_text_closes_nobodys_account(reader: str, odd: str, tmp_path: 
         published(ledger, "again", pl.DataFrame({"who": [17, 18], "v": [1.0, 2.0]}))
         assert ledger.account("17").spent == ledger.account(18).spent == 0.25
         ledger.check().require()
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("odd", ["5,3,n.a.\n", ",3,x\n", "1.5,3,much\n"])
+def test_one_budget_of_text_closes_nobodys_account(reader: str, odd: str, tmp_path: Path) -> None:
+    """A reader makes text of all budgets because of one, and floats of all ids."""
+    rows = "who,v,e\n1,3,1\n2,4,0.5\n3,5,inf\n"
+    with ep.Ledger.create(tmp_path / "ledger.db", neighbours="add-remove") as ledger:
+        assert str(ledger.enrol(READERS[reader](rows + odd), person="who", epsilon="e")) == (
+            "Enrolled."
+        )
+        assert [ledger.account(who).budget for who in (1, 2, 3, 5)] == [1.0, 0.5, math.inf, 0.0]
+        ledger.check().require()
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "n.a.",
+        True,
+        None,
+        -1,
+        Decimal("NaN"),
+        Decimal("sNaN"),
+        np.datetime64("2026-01-01", "ns"),
+        [1.0],
+    ],
+    ids=repr,
+)
+def test_one_entry_that_is_no_budget_closes_nobodys_account(odd: Any, tmp_path: Path) -> None:
+    budgets = ["0.25", 1, Decimal("0.5"), odd]
+    with ep.Ledger.create(tmp_path / "ledger.db", neighbours="add-remove") as ledger:
+        ledger.enrol(person=[1, 2, 3, 4], epsilon=budgets)
+        assert [ledger.account(who).budget for who in (1, 2, 3, 4)] == [0.25, 1.0, 0.5, 0.0]
+
+
+def test_dates_are_no_budgets(tmp_path: Path) -> None:
+    """Nanoseconds since 1970 would be the largest budget that there is."""
+    days = np.array(["2026-01-01", "2026-01-02"], dtype="datetime64[ns]")
+    with ep.Ledger.create(tmp_path / "ledger.db", neighbours="add-remove") as ledger:
+        ledger.enrol(person=[1, 2], epsilon=days)
+        ledger.enrol(pl.DataFrame({"who": [3, 4], "e": days}), person="who", epsilon="e")
+        assert [ledger.account(who).budget for who in (1, 2, 3, 4)] == [0.0] * 4
 
 
 def test_accounts_of_both_kinds_stay_apart(tmp_path: Path) -> None:

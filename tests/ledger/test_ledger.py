@@ -175,11 +175,11 @@ def test_every_central_release_is_charged_once(ledger: ep.Ledger, kind: str) -> 
 def test_every_central_release_under_add_remove(private: ep.Ledger, kind: str) -> None:
     private.enrol(person=WHO, epsilon=[100 * each for each in EPSILON])
     questions: dict[str, list[Any]] = {
-        "mean": [ep.Mean("x", bounds=(0, 1))],
-        "frequencies": [ep.Frequencies("x", edges=[0, 0.5, 1.01])],
-        "several": [ep.Mean("x", bounds=(0, 1)), ep.Frequencies("x", edges=[0, 0.5, 1.01])],
+        "mean": [ep.Mean("x", bounds=(0, 1), related=False)],
+        "frequencies": [ep.Frequencies("x", edges=[0, 0.5, 1.01], related=False)],
         "unknown range": [ep.Mean("x", bounds=None)],
     }
+    questions["several"] = [*questions["mean"], *questions["frequencies"]]
     data = pl.DataFrame({"who": [*WHO, "stranger"], "x": [*X, 0.5]})
 
     def released() -> ep.Releases:
@@ -264,6 +264,7 @@ def test_what_a_ledger_tells_of_itself(ledger: ep.Ledger, private: ep.Ledger) ->
         bounds=(0, 1),
         person=WHO,
         neighbours="add-remove",
+        related=False,
         ledger=private.claim("a", at_most=0.2),
     )
     (past,) = ledger.history()
@@ -304,5 +305,7 @@ def test_few_are_looked_up_and_many_are_found_among_all(ledger: ep.Ledger, few: 
 def test_under_add_remove_nobody_who_has_anything_left_is_no_error(private: ep.Ledger) -> None:
     private.enrol(person=WHO, epsilon=0.0)
     claim = private.claim("a", at_most=0.2)
-    release = ep.mean(X, bounds=(0, 1), person=WHO, neighbours="add-remove", ledger=claim)
+    release = ep.mean(
+        X, bounds=(0, 1), person=WHO, neighbours="add-remove", related=False, ledger=claim
+    )
     assert 0 <= release.value <= 1

@@ -19,6 +19,7 @@ N = 90
 WHO = list(range(N))
 X = [(7 * i % 11) / 10 for i in range(N)]
 BINS = [0, 0.25, 0.5, 1.01]
+LEVELS = [0.01, 0.03, 0.1, 0.3, 1.0]
 
 
 def asked(pick: random.Random) -> list[Any]:
@@ -45,11 +46,15 @@ def asked(pick: random.Random) -> list[Any]:
 
 def open_asked(pick: random.Random) -> list[Any]:
     """The same where people are private."""
+    related = pick.choice([True, False, 0.05])
     kinds: list[Callable[[], list[Any]]] = [
-        lambda: [ep.Mean("x", bounds=(0, pick.choice([1, 2])))],
+        lambda: [ep.Mean("x", bounds=(0, pick.choice([1, 2])), related=related)],
         lambda: [ep.Mean("x", bounds=None)],
-        lambda: [ep.Frequencies("x", edges=BINS)],
-        lambda: [ep.Mean("x", bounds=(0, 1)), ep.Frequencies("x", edges=BINS)],
+        lambda: [ep.Frequencies("x", edges=BINS, related=related)],
+        lambda: [
+            ep.Mean("x", bounds=(0, 1), related=related),
+            ep.Frequencies("x", edges=BINS, related=related),
+        ],
     ]
     return pick.choice(kinds)()
 
@@ -73,12 +78,17 @@ def carried_out(ledger: ep.Ledger, releases: int, seed: int, **terms: Any) -> in
         most = math.exp(pick.uniform(1.5, 3) if found_range else pick.uniform(-4, 0.5))
         small = pick.random() < 0.5 and not found_range
         rule = {"share": pick.random() / 40} if small else {"at_most": most}
+        # Private budgets that may be related to values in any way need levels.
+        free = any(each.related is True for each in questions)
+        declared = {"levels": LEVELS} if terms and free and not found_range else {}
         people = [who for who in WHO if pick.random() < 0.8]
         data = pl.DataFrame({"who": people, "x": [X[who] for who in people]})
         before = {who: round(ledger.account(who).left * NANO) for who in WHO}
         claim: Any = ledger.claim(str(number), **rule)
         try:
-            found = ep.publish(questions, data=data, person="who", ledger=claim, **terms)
+            found = ep.publish(
+                questions, data=data, person="who", ledger=claim, **terms, **declared
+            )
         except (BudgetError, LedgerError):
             if any(each.state == "open" for each in ledger.history()):
                 ledger.abandon(str(number))

@@ -153,7 +153,9 @@ def test_very_long_ids(ledger: ep.Ledger, database: str) -> None:
     ledger.check().require()
 
 
-def test_under_add_remove_no_row_of_an_enrolment_is_refused(private: ep.Ledger) -> None:
+def test_under_add_remove_no_row_of_an_enrolment_is_refused(
+    private: ep.Ledger, tmp_path: Path
+) -> None:
     """A refusal would depend on what one person's rows say."""
     who = ["a", "b", "b", None, "c", "d", "e"]
     epsilon = [1.0, 2.0, 0.5, 1.0, -1.0, math.nan, None]
@@ -174,8 +176,13 @@ def test_under_add_remove_no_row_of_an_enrolment_is_refused(private: ep.Ledger) 
     assert [private.account(each).budget for each in "gh"] == [3.0, 1.0]
     with pytest.raises(ColumnError):
         private.enrol(whole, person="nobody", epsilon="e")
+    # The types of a frame may be what a reader found, and those of a file of Parquet are declared.
+    spelt = pl.DataFrame({"who": ["i", "j", "j", "k"], "e": ["3", "2", " 1.0 ", "n.a."]})
+    private.enrol(spelt, person="who", epsilon="e")
+    assert [private.account(each).budget for each in "ijk"] == [3.0, 1.0, 0.0]
+    spelt.write_parquet(tmp_path / "spelt.parquet")
     with pytest.raises(ColumnError, match="a column of numbers"):
-        private.enrol(whole.cast({"e": pl.String}), person="who", epsilon="e")
+        private.enrol(tmp_path / "spelt.parquet", person="who", epsilon="e")
     private.check().require()
 
 

@@ -24,11 +24,19 @@ AT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 """A second: two sequences are not run at the same time."""
 
 SEQUENCE: list[tuple[list[Any], dict[str, Any], dict[str, Any]]] = [
-    ([ep.Mean("x", bounds=(0, 1))], {"at_most": 0.5}, {}),
+    ([ep.Mean("x", bounds=(0, 1), related=False)], {"at_most": 0.5}, {}),
     ([ep.Frequencies("x", edges=BINS)], {"share": 1 / 4}, {"levels": [0.1, 0.5, 2.0]}),
-    ([ep.Mean("x", bounds=(0, 1))], {"at_most": 0.6}, {"cap": 0.5}),
+    ([ep.Mean("x", bounds=(0, 1), related=0.05)], {"at_most": 0.6}, {"cap": 0.5}),
+    ([ep.Mean("x", bounds=(0, 1))], {"at_most": 0.2}, {"cap": 0.15, "levels": [0.1, 0.2]}),
     ([ep.Mean("x", bounds=None)], {"at_most": 1.0}, {"levels": {0.25: 40, 1.0: 40}}),
-    ([ep.Mean("x", bounds=(0, 1)), ep.Frequencies("x", edges=BINS)], {"share": 1 / 2}, {}),
+    (
+        [
+            ep.Mean("x", bounds=(0, 1), related=False),
+            ep.Frequencies("x", edges=BINS, related=False),
+        ],
+        {"share": 1 / 2},
+        {},
+    ),
     ([ep.Mean("x", bounds=(0, 1))], {"at_most": 5.0}, {"levels": [1.0]}),
 ]
 

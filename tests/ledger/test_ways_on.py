@@ -199,6 +199,7 @@ def test_an_open_claim_is_named_in_the_releases_after_it(
             bounds=(0, 1),
             person=WHO,
             neighbours=neighbours,
+            related=False,
             ledger=book.claim("before", at_most=1),
         )
         assert "held" not in alone.to_dict()["ledger"]
@@ -209,6 +210,7 @@ def test_an_open_claim_is_named_in_the_releases_after_it(
             bounds=(0, 1),
             person=WHO,
             neighbours=neighbours,
+            related=False,
             ledger=book.claim("after", at_most=1),
         )
         assert after.ledger is not None

@@ -223,9 +223,24 @@ def _written(table: Columns, kind: Kind) -> Columns:
     return replace(table, frame=frame, spelling=spelling, marks=tuple(marks))
 
 
-def opened(data: object, person: str, epsilon: str | float) -> Columns:
-    """Open a table for its people, whatever type they are of: they are its values."""
-    return _typed(_open(data, person, epsilon, None, "text", ()), None)[0]
+def opened(data: object, person: str, epsilon: str | float, *, lenient: bool = False) -> Columns:
+    """Open a table for its people, whatever type they are of: they are its values.
+
+    Args:
+        data: a frame, or the path of a file.
+        person: the name of the column of people.
+        epsilon: the name of a column of budgets, or one number.
+        lenient: whether budgets of a frame are read cell by cell, whatever their type is.
+
+    Raises:
+        ArgumentError: `data` is not a frame.
+        ColumnError: a column is not there, or budgets are not of their type.
+        FileError: `data` is a path, and the file cannot be read.
+    """
+    table = _open(data, person, epsilon, None, "text", ())
+    table, odd = _typed(table, None, private=lenient and not is_file(data))
+    table = moved(table)
+    return guarded(lambda: _as_cells(table, odd), *table.failure) if odd else table
 
 
 def moved(table: Columns) -> Columns:

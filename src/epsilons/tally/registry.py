@@ -15,13 +15,14 @@ from epsilons.errors import (
     ConflictingBudgetsError,
     DataError,
 )
-from epsilons.tally import columns
+from epsilons.tally import columns, given
 from epsilons.tally.bytewise import bytewise
 from epsilons.tally.collect import collected
 from epsilons.tally.columns import Columns
 from epsilons.tally.failures import guarded
 from epsilons.tally.frames import Asked, asked
 from epsilons.tally.offers import People, as_ids, checked, in_rows, order_of
+from epsilons.tally.spellings import as_cells
 from epsilons.tally.storage import as_declared
 
 if TYPE_CHECKING:
@@ -95,10 +96,12 @@ def enrolled(data: Any, person: Any, epsilon: Any, *, lenient: bool = False) -> 
     if is_number(epsilon):
         who = people(data, person, lenient=lenient)
         return Enrolled(who, _budgets(np.full(len(who), epsilon, dtype=_kind_of(epsilon))))
-    wanted = asked(person, epsilon, data, person)
+    wanted = asked(
+        person, epsilon, data, person, kinds={"epsilon": "bins"} if lenient else {}, private=lenient
+    )
     if wanted.data is None:
         return _of_arrays(wanted, lenient=lenient)
-    table = _read(wanted)
+    table = _read(wanted, lenient=lenient)
     if not isinstance(table.epsilon, str):
         raise ArgumentError("epsilon must be the name of a column of data, since data is given.")
     pairs = _distinct(table, [table.values, table.epsilon])
@@ -124,10 +127,13 @@ def _of_arrays(wanted: Asked, *, lenient: bool) -> Enrolled:
     who = in_rows(wanted.person, wanted.names.person, lenient=lenient)
     if not lenient:
         _refuse_nobody(who)
-    try:
-        budgets = numbers_given(wanted.epsilon)
-    except (ValueError, TypeError):
-        budgets = np.array([], dtype=object)
+    if lenient:
+        budgets = _cells(wanted)
+    else:
+        try:
+            budgets = numbers_given(wanted.epsilon)
+        except (ValueError, TypeError):
+            budgets = np.array([], dtype=object)
     if budgets.ndim != 1 or who.rows is None or len(budgets) != len(who.rows):
         raise ArgumentError(
             "person and epsilon have different lengths: give one entry for each row."
@@ -135,15 +141,28 @@ def _of_arrays(wanted: Asked, *, lenient: bool) -> Enrolled:
     if lenient:
         import polars as pl
 
-        given = who.rows >= 0
-        rows = replace(who, ids=who.ids.gather(who.rows[given]), rows=None)
-        return _lowest(rows, pl.Series(budgets[given].tolist(), dtype=pl.Object))
+        some = who.rows >= 0
+        rows = replace(who, ids=who.ids.gather(who.rows[some]), rows=None)
+        return _lowest(rows, pl.Series(budgets[some].tolist(), dtype=pl.Object))
     budgets = _budgets(budgets)
     each = np.empty(len(who), dtype=budgets.dtype)
     each[who.rows] = budgets
     if (each[who.rows] != budgets).any():
         raise ConflictingBudgetsError("epsilon: somebody has two budgets. Give one for everyone.")
     return Enrolled(who, each)
+
+
+def _cells(wanted: Asked) -> npt.NDArray[Any]:
+    """Budgets as they were given, with text read as the cells of a file are.
+
+    Raises:
+        ArgumentError: they are not one column.
+    """
+    entries = given.opened(wanted.epsilon, wanted.names.epsilon).entries
+    plain = isinstance(entries, np.ndarray) and entries.dtype.kind in "fiu"
+    listed = np.asarray(entries).tolist() if plain else list(entries)
+    cells = as_cells(listed, "bins")
+    return np.fromiter(cells, dtype=object, count=len(cells))
 
 
 def _sound(ids: pl.Series, budgets: pl.Series) -> bool:
@@ -163,11 +182,19 @@ def _lowest(rows: People, budgets: pl.Series) -> Enrolled:
     """
     found: dict[Any, tuple[int, Any]] = {}
     for place, (who, budget) in enumerate(zip(rows.ids.to_list(), budgets.to_list(), strict=True)):
-        if is_number(budget) and budget >= 0 and (who not in found or budget < found[who][1]):
+        if _is_budget(budget) and (who not in found or budget < found[who][1]):
             found[who] = found[who][0] if who in found else place, budget
     places = [place for place, _ in found.values()]
     kept = replace(rows, ids=rows.ids.gather(places))
     return Enrolled(kept, np.array([budget for _, budget in found.values()], dtype=object))
+
+
+def _is_budget(item: Any) -> bool:
+    """Whether it is a number from 0 to infinity."""
+    try:
+        return is_number(item) and bool(item >= 0)
+    except ArithmeticError:  # a decimal that is NaN is not compared
+        return False
 
 
 def _kind_of(epsilon: Any) -> Any:
@@ -207,7 +234,7 @@ def _read(wanted: Asked, *, lenient: bool = False) -> Columns:
     person = wanted.person
     if not isinstance(person, str):
         raise ArgumentError("person must be the name of a column of data, since data is given.")
-    table = columns.moved(columns.opened(wanted.data, person, epsilon))
+    table = columns.opened(wanted.data, person, epsilon, lenient=lenient)
     if lenient:
         table = guarded(lambda: columns.with_whole(table, table.values), *table.failure)
     text = checked(table.types, table.values, person)
