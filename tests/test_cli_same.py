@@ -250,7 +250,7 @@ VERIFIED: list[tuple[list[str], dict[str, Any]]] = [
     (["--method", "threshold"], {"method": "threshold"}),
     (["--categories", "5"], {"categories": [0, 1, 2, 3, 4]}),
     (["--categories", "5", "--method", "hpf-a"], {"categories": [*range(5)], "method": "hpf-a"}),
-    ([*AR, *UNRELATED], PRIVATE | {"related": False}),
+    (AR, PRIVATE),
     ([*AR, "--categories", "5"], PRIVATE | {"categories": [0, 1, 2, 3, 4]}),
 ]
 
