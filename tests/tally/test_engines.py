@@ -43,8 +43,8 @@ def test_what_sql_engines_have_in_common() -> None:
 @pytest.mark.parametrize(
     ("data", "kind"),
     [
-        (TABLE, None),
-        (TABLE.lazy(), None),
+        (TABLE, "polars"),
+        (TABLE.lazy(), "polars"),
         (TABLE.to_arrow(), "pyarrow"),
         (TABLE.to_pandas(), "pandas"),
         (duckdb.from_arrow(TABLE.to_arrow()), "duckdb"),
@@ -61,6 +61,9 @@ class Stranger:
 
     class implementation:
         name = "STRANGER"
+
+    def to_native(self) -> Stranger:
+        return self
 
 
 def test_an_engine_in_no_table_is_refused_what_needs_its_own_words() -> None:

@@ -45,10 +45,13 @@ def test_means_of_very_many_rows_are_exact(engine: str) -> None:
 
 
 def test_people_of_mixed_types_stay_in_pandas() -> None:
-    who = pd.Series([1, "1", 1], dtype=object)
-    data = pd.DataFrame({"v": [0.0, 1.0, 1.0], "p": who})
-    tally = sums_of("v", epsilon=1.0, bounds=(0.0, 1.0), data=data, person="p")
-    assert tally.sums.tolist() == [2**29 + 2**30]
+    # An id that is a number and the same id as text are one person.
+    for ids in ([1, "one", 1], [1, 2, "1"]):
+        who = pd.Series(ids, dtype=object)
+        data = pd.DataFrame({"v": [0.0, 1.0, 1.0], "p": who})
+        tally = sums_of("v", epsilon=1.0, bounds=(0.0, 1.0), data=data, person="p")
+        assert tally.counts.tolist() == [2]
+        assert tally.sums.tolist() == [2**29 + 2**30]
 
 
 @pytest.mark.parametrize("engine", ["polars", "pandas", "pandas on arrow", "pyarrow", "duckdb"])

@@ -34,7 +34,7 @@ CALLS: dict[str, Callable[..., Any]] = {
         values, bounds=(0, 1), method="sampling", source=SEED, **more
     ),
     "add-remove": lambda values, **more: ep.mean(
-        values, bounds=(0, 1), neighbours="add-remove", source=SEED, **more
+        values, bounds=(0, 1), neighbours="add-remove", levels=[1.0], source=SEED, **more
     ),
     "unknown range": lambda values, **more: ep.mean(values, bounds=None, source=SEED, **more),
     "unknown range and people": lambda values, **more: ep.mean(
@@ -44,7 +44,7 @@ CALLS: dict[str, Callable[..., Any]] = {
         values, categories=[0, 1], source=SEED, **more
     ),
     "frequencies, add-remove": lambda values, **more: ep.frequencies(
-        values, categories=[0, 1], neighbours="add-remove", source=SEED, **more
+        values, categories=[0, 1], neighbours="add-remove", levels=[1.0], source=SEED, **more
     ),
 }
 

@@ -135,7 +135,7 @@ def test_an_entry_of_another_type_is_in_no_category(form: str, kind: str) -> Non
         assert counted(cells) == ([1.0], [4], [[1, 2, 1]])
         assert cell_of_each(values, other="else", **more)[2].tolist() == [0, 1, 1, 2]
         laddered = cells_of(values, ladder=LADDER, person=person, **more)
-        assert counted(laddered) == ([1.0], [4], [[1, 2]])
+        assert counted(laddered) == ([1.0], [3], [[1, 2]])  # who is in no cell does not count
         with pytest.raises(EpsilonsError):
             cells_of(values, **more)
 

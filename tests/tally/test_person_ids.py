@@ -150,7 +150,8 @@ MIXED: dict[str, list[Any]] = {
     "text and its bytes": [b"a", "a"],
     "a day and a time of it": [DAY, datetime.datetime(2020, 1, 1, 5)],
     "nanoseconds": [pd.Timestamp(BIG + 1), datetime.datetime(2006, 7, 14)],
-    "a number and its name": [1, "1"],
+    "a number and a name": [1, "one"],
+    "a number and its name, and spaces": [1, " 1"],
     "beyond 64 bits": [2**70 + 1, 2**70 + 2],
     "an integer and a float": [2**53 + 1, 2.0**53],
 }
@@ -173,6 +174,18 @@ def test_objects_of_several_types_are_compared_as_they_are(kind: str) -> None:
     named = on | {"data": data[:3]}
     assert sums_of("x", bounds=(0.0, 1.0), **named).n == 2
     assert grid_of_each("x", bounds=(0.0, 1.0), **named)[0].n == 2
+
+
+def test_a_number_and_the_same_number_as_text_are_one_person() -> None:
+    """A reader decides which of the two an id is, by the ids of others."""
+    ids = pd.Series([1, "1", "b", None, [1], decimal.Decimal("sNaN")], dtype=object)
+    data = pd.DataFrame({"x": 1.0, "e": [1.0, 0.25, 1.0, 1.0, 1.0, 1.0], "p": ids})
+    on: dict[str, Any] = {"epsilon": "e", "data": data, "person": "p"}
+    # Of their two budgets the smaller counts.
+    assert sums_of("x", bounds=(0.0, 1.0), ladder=LADDER, **on).counts.tolist() == [1, 1]
+    same = on | {"data": data[:3], "epsilon": 1.0}
+    assert sums_of("x", bounds=(0.0, 1.0), **same).n == 2
+    assert grid_of_each("x", bounds=(0.0, 1.0), **same)[0].n == 2
 
 
 def test_integers_of_128_bits() -> None:

@@ -24,8 +24,10 @@ from epsilons.budgets import float_down, floats_down
 from epsilons.errors import BudgetError
 from epsilons.ladder import Ladder
 from epsilons.local.people import budgets_of
+from epsilons.tally import arrays, columns
 from epsilons.tally import open as open_rows
 from epsilons.tally.budget_columns import misses_decimals
+from epsilons.tally.levels import Names
 from tests.tally.asking import cells_of, folded, sums_of
 from tests.tally.conftest import SPARK, on_engine
 
@@ -53,6 +55,13 @@ NUMBERS: dict[str, tuple[Any, float]] = {
     "a short float": (np.float32(0.1), float(np.float32(0.1))),
 }
 ABOVE_ZERO = {name: pair for name, pair in NUMBERS.items() if 0.0 < pair[1] < math.inf}
+
+
+def counts_as(budget: float) -> float:
+    """A budget that was rounded down, in the public range: from 2⁻⁶⁰ to 2²⁰, or 0, or ∞."""
+    if budget * 2.0**60 < 1.0:
+        return 0.0
+    return budget if math.isinf(budget) else min(budget, 1048576.0)
 
 
 @pytest.mark.parametrize("name", NUMBERS)
@@ -110,7 +119,7 @@ def test_down_is_by_less_than_one_step(number: Any) -> None:
 def test_one_budget_for_all(name: str) -> None:
     number, expected = ABOVE_ZERO[name]
     counted = sums_of([0.0, 1.0], epsilon=number, bounds=BOUNDS)
-    assert counted.levels.tolist() == [expected]
+    assert counted.levels.tolist() == [counts_as(expected)]
 
 
 FORMS: dict[str, Any] = {
@@ -125,7 +134,7 @@ FORMS: dict[str, Any] = {
 def test_budgets_of_everyone(name: str, form: str) -> None:
     number, expected = NUMBERS[name]
     budgets, values = FORMS[form]([number, 0.5, number]), [0.0, 1.0, 1.0]
-    levels = sorted({expected, 0.5})
+    levels = sorted({counts_as(expected), 0.5})
     assert sums_of(values, epsilon=budgets, bounds=BOUNDS).levels.tolist() == levels
     cells = cells_of([*"aab"], epsilon=budgets, categories=["a", "b"])
     assert cells.levels.tolist() == levels
@@ -150,8 +159,10 @@ def test_budgets_of_everyone(name: str, form: str) -> None:
     ids=lambda budgets: f"{type(budgets).__name__}",
 )
 def test_typed_arrays_are_rounded_down(budgets: Any) -> None:
+    read = arrays.read([0.0, 1.0], budgets, None, Names(), lenient=False)
+    assert np.asarray(read.epsilon).tolist() == [2.0**53 + 2, 1.0]
     counted = sums_of([0.0, 1.0], epsilon=budgets, bounds=BOUNDS)
-    assert counted.levels.tolist() == [1.0, 2.0**53 + 2]
+    assert counted.levels.tolist() == [1.0, 2.0**20]  # the upper end of the public range
 
 
 def test_levels_caps_and_keys() -> None:
@@ -190,6 +201,20 @@ def levels_of(engine: str, budgets: pa.Array, ladder: Ladder | None = None) -> l
     return found
 
 
+def rounded_of(engine: str, budgets: pa.Array) -> list[float]:
+    """Budgets as floats, ascending, before any of them counts as an end of the public range."""
+    table = pa.table({"v": pa.array(np.zeros(len(budgets))), "e": budgets})
+    data = ENGINES[engine](table)
+    found: Any
+    if engine == "pandas objects" and data["e"].dtype == object:
+        found = arrays.read(data["v"], data["e"], None, Names(), lenient=False).epsilon
+        return sorted(found.tolist())
+    read = columns.read("v", "e", data, None, "numbers", None, [])
+    assert isinstance(read.epsilon, str)
+    found = read.frame.select(read.epsilon).collect()[read.epsilon]
+    return sorted(map(float, found.to_list()))
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     "digits", [(3, 1), (9, 2), (18, 3), (18, 9), (20, 12), (38, 18), (38, 30)], ids=str
@@ -201,8 +226,10 @@ def test_decimals_on_engines(engine: str, digits: tuple[int, int]) -> None:
     wholes |= {10**k * 37 // 29 + k for k in range(1, precision - 1)}
     wholes |= {10**scale, 10**scale // 2, 10**scale // 10}
     given_ = sorted(Decimal(whole).scaleb(-scale, Context(prec=60)) for whole in wholes)
-    found = levels_of(engine, pa.array(given_, pa.decimal128(precision, scale)))
+    budgets = pa.array(given_, pa.decimal128(precision, scale))
+    found = rounded_of(engine, budgets)
     assert len(found) == len(given_)
+    assert levels_of(engine, budgets) == sorted(set(map(counts_as, found)))
     for level, number in zip(found, given_, strict=True):
         assert Fraction(level) <= Fraction(number)
         assert Fraction(level) >= Fraction(number) * (1 - Fraction(1, 2**47))
@@ -243,8 +270,9 @@ def test_decimals_on_engines_that_are_slow_to_answer(
 @pytest.mark.parametrize("dtype", [pa.int64(), pa.uint64()], ids=str)
 def test_large_integers_on_engines(engine: str, dtype: Any) -> None:
     given_ = [1, 2**53, 2**55 + 3, 2**62 + 2**10 - 1]
-    found = levels_of(engine, pa.array(given_, dtype))
+    found = rounded_of(engine, pa.array(given_, dtype))
     assert found[:2] == [1.0, 2.0**53]
+    assert levels_of(engine, pa.array(given_, dtype)) == [1.0, 2.0**20]
     for level, number in zip(found, given_, strict=True):
         assert Fraction(level) <= number
         assert Fraction(level) >= number * (1 - Fraction(1, 2**47))
