@@ -80,7 +80,7 @@ def carried_out(ledger: ep.Ledger, releases: int, seed: int, **terms: Any) -> in
         rule = {"share": pick.random() / 40} if small else {"at_most": most}
         # Private budgets that may be related to values in any way need levels.
         free = any(each.related is True for each in questions)
-        declared = {"levels": LEVELS} if terms and free and not found_range else {}
+        declared: dict[str, Any] = {"levels": LEVELS} if terms and free and not found_range else {}
         people = [who for who in WHO if pick.random() < 0.8]
         data = pl.DataFrame({"who": people, "x": [X[who] for who in people]})
         before = {who: round(ledger.account(who).left * NANO) for who in WHO}

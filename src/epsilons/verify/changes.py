@@ -378,7 +378,7 @@ def allowed(entry: Any, *, cells: bool) -> Fraction | float:
 
     Args:
         entry: a number, or anything.
-        cells: whether it is the text of a cell of a file.
+        cells: whether text is read as that of a cell of a file.
     """
     if isinstance(entry, bytes) or (isinstance(entry, str) and not cells):
         return 0

@@ -92,7 +92,8 @@ def table_of(given: Row, data: Any, separator: str | None, folder: Path) -> Tabl
         held = nw.read_parquet(str(path), backend="polars")
         return _of_frame(held.to_native(), names, _Parquet(folder))
     data = nw.to_native(data, pass_through=True)
-    if hasattr(data, "iloc"):  # in pandas a name may come twice, which Narwhals refuses
+    if nw.dependencies.is_pandas_like_dataframe(data):
+        # In pandas a name may come twice, which Narwhals refuses.
         return _of_frame(data, names, lambda made: made)
     frame = nw.from_native(data, pass_through=True)
     if isinstance(frame, nw.LazyFrame):

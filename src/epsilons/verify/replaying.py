@@ -273,7 +273,8 @@ class _Trying:
         kind = self.table.kinds.get("epsilon")
         if kind is None:
             return allowed(self.arguments["epsilon"], cells=False)
-        return allowed(row.get("epsilon"), cells=kind.family == "cells")
+        # Where nothing is refused, text of a list or a frame is read as the cells of a file are.
+        return allowed(row.get("epsilon"), cells=kind.family == "cells" or self.asked.private)
 
     def _counts(self, row: dict[str, Any]) -> bool:
         """Whether a row's person weighs anything in the last draw."""
