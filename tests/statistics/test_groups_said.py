@@ -78,7 +78,7 @@ def test_public_groups_are_refused_where_people_are_private() -> None:
 
 
 def test_frequencies_do_not_leave_anybody_out() -> None:
-    with pytest.raises(ArgumentError, match='missing="exclude" is for means'):
+    with pytest.raises(ArgumentError, match=r'"exclude" is for numbers: declare other="…"'):
         ep.Frequencies("place", categories=LABELS, missing="exclude")
 
 
