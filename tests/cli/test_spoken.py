@@ -50,7 +50,7 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
     ),
     (
         ("mean", "people.csv", "--value", "holes", *KNOWN[4:]),
-        "--missing exclude takes the mean of those who have a value",
+        "--missing exclude asks those who have a value, and keeps",
     ),
     (
         (
@@ -115,7 +115,10 @@ def _options(words: tuple[str, ...]) -> list[str]:
 
 
 def test_python_hears_of_its_parameters(folder: Path) -> None:
-    with pytest.raises(ep.errors.MissingValueError, match='missing="exclude" takes the mean'):
+    with pytest.raises(
+        ep.errors.MissingValueError,
+        match='missing="exclude" asks those who have a value, and keeps',
+    ):
         ep.mean("holes", epsilon="e", bounds=(0, 10), data="people.csv")
 
 

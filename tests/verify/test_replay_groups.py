@@ -13,6 +13,7 @@ import pytest
 
 from epsilons.errors import ArgumentError, PrivacyError
 from epsilons.tally import expressions, shares, shares_engine
+from epsilons.tally import rows as tally_rows
 from epsilons.verify import Change, replay
 from tests.verify.replayed import ARRAYS, TERMS
 from tests.verify.shared import Shared
@@ -128,6 +129,10 @@ def test_a_forgotten_second_cell_shows(monkeypatch: pytest.MonkeyPatch) -> None:
         return cells
 
     monkeypatch.setattr(shares, "_cells", forgotten)
+    with pytest.raises(PrivacyError, match="cannot be those of any people"):
+        shows(monkeypatch)
+    # Without the check of tallies, that of the mechanism is left.
+    monkeypatch.setattr(tally_rows, "sound", lambda counted: counted)
     with pytest.raises(PrivacyError, match="do not sum to one unit"):
         shows(monkeypatch)
 

@@ -81,7 +81,10 @@ class Ledger:
         at = made.now()
         with store.write():
             if store.has_tables():
-                raise LedgerError(f"where={_shown(where)!r} already holds a ledger.")
+                raise LedgerError(
+                    f"where={_shown(where)!r} already holds a ledger: open it with "
+                    "ep.Ledger(where), or begin in a new place."
+                )
             store.make()
             store.run(
                 "INSERT INTO ledger (one, version, neighbours, secret, created) "
