@@ -187,7 +187,7 @@ def test_nobody_and_public_people() -> None:
     with pytest.raises(BudgetError, match="pure noise"):
         planned({1e-9: 400})
     with pytest.raises(BudgetError, match="2²⁰"):
-        planned({2.0**30: 400})
+        planned(ep.Budgets.of_levels(np.array([2.0**30]), np.array([400])))  # past the door
 
 
 @pytest.mark.parametrize(

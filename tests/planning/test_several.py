@@ -159,8 +159,9 @@ def test_what_is_given_twice_or_not_at_all_is_refused() -> None:
     for name in ("shares", "targets"):
         with pytest.raises(ArgumentError, match="for several questions"):
             plan(PEOPLE, **{name: [1]})
+    tiny = ep.Budgets.of_levels(np.array([5e-324, 1.0]), np.array([3, 4]))  # past the door
     with pytest.raises(BudgetError, match="divided"):
-        plan([MEAN, SHARES], epsilon={5e-324: 3, 1.0: 4})
+        plan([MEAN, SHARES], epsilon=tiny)
     with pytest.raises(ArgumentError, match="adaptive"):
         plan([ep.Mean("x", bounds=(0, 1), method="adaptive")], epsilon=PEOPLE)
 
