@@ -75,3 +75,11 @@ def test_a_share_is_rounded_down(budget: int, one: int, other: int) -> None:
     (found,) = units.of_share(np.array([budget]), part, whole).tolist()
     assert found == budget * part // whole
     assert units.of_share(np.array([units.PUBLIC]), part, whole).tolist() == [units.MOST]
+
+
+def test_a_budget_of_more_bits_than_a_float_is_rounded_down() -> None:
+    """NumPy's long doubles are no rational numbers of Python."""
+    given = np.longdouble(1) / np.longdouble(3)
+    assert units.units(given) == 333_333_333
+    assert units.exact(np.longdouble(2.5)) == Fraction(5, 2)
+    assert units.units(np.longdouble("inf")) == units.PUBLIC

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from epsilons.budgets import is_number
+from epsilons.budgets import float_down, is_number
 from epsilons.errors import BudgetError
 from epsilons.types import Floats, Integers
 
@@ -49,6 +49,8 @@ _SPLITTER: Final = 2.0**27 + 1.0
 
 def exact(number: Any) -> Fraction | float:
     """The shortest decimal of a number, exactly; ∞ stays what it is."""
+    if isinstance(number, np.longdouble):
+        number = float_down(number)
     if isinstance(number, np.generic):
         number = number.item()
     if isinstance(number, float):
