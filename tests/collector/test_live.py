@@ -7,6 +7,7 @@ import itertools
 import json
 import secrets
 import threading
+import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -134,6 +135,7 @@ def test_a_watcher_who_polls_reads_off_no_report(tmp_path: Path) -> None:
                 place = f"/r/lunch/{secrets.token_hex(16)}"
                 assert served.ask("PUT", place, data, headers).status == 201
                 sent[0] += 1
+                time.sleep(0.02)  # the watcher is to see more than one step, on any machine
         finally:
             over.set()
             watching.join()
