@@ -172,3 +172,15 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     )
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The address of a PostgreSQL server, started by the first test that needs it."""
+    from tests.ledger import server
+
+    reason = server.missing()
+    if reason is not None:
+        needs.lacking(reason)
+    with server.running() as address:
+        yield address

@@ -10,22 +10,10 @@ from pathlib import Path
 import pytest
 
 import epsilons as ep
-from tests import needs
-from tests.ledger import server
 
 DATABASES = ["sqlite", "postgres"]
 
 _numbers = itertools.count()
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[str]:
-    """The address of a server, started by who needs it."""
-    reason = server.missing()
-    if reason is not None:
-        needs.lacking(reason)
-    with server.running() as address:
-        yield address
 
 
 @pytest.fixture(params=DATABASES)
