@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from epsilons import parameters, report, words
 from epsilons.allocation import allocate_for, rules_for
@@ -193,17 +194,17 @@ class Plan(Asked):
 
         It refers to the loss that the plan minimizes: docs/limits.md.
         """
-        return least_error(
-            self.budgets,
-            bounds=self.bounds,
-            statistic=self.goal.statistic,
-            categories=self.goal.categories,
-            neighbours=self.neighbours,
-            about=self.assumption.about,
-            related=self.assumption.related,
-            loss=self.loss,
-            confidence=self.confidence,
-        )
+        asked: dict[str, Any] = {
+            "bounds": self.bounds,
+            "statistic": self.goal.statistic,
+            "categories": self.goal.categories,
+            "neighbours": self.neighbours,
+            "about": self.assumption.about,
+            "related": self.assumption.related,
+            "loss": self.loss,
+            "confidence": self.confidence,
+        }
+        return least_error(self.budgets, **asked)
 
     def _error(self, loss: str) -> Callable[[Budgets], float]:
         """The error of the best method for any people, in data units."""

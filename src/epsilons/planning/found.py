@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -267,16 +267,14 @@ def range_plan(budgets: Budgets, asked: Mean, neighbours: str, cap: float | None
 
 def _question(goal: MeanGoal, shape: str) -> Mean:
     """The question that is planned: of no column."""
-    assumption = goal.assumption
-    return Mean(
-        [],
-        bounds=None,
-        shape=shape,
-        about=assumption.about,
-        related=assumption.related,
-        loss=goal.loss,
-        confidence=goal.confidence,
-    )
+    said: dict[str, Any] = {
+        "shape": shape,
+        "about": goal.assumption.about,
+        "related": goal.assumption.related,
+        "loss": goal.loss,
+        "confidence": goal.confidence,
+    }
+    return Mean([], bounds=None, **said)
 
 
 def _coarse(budgets: Budgets, neighbours: str, cap: float | None) -> tuple[Floats, Integers]:

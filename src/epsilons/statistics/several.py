@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -114,7 +114,7 @@ class Together:
 
 def counted(question: Mean, rows: tally.Rows) -> Tally:
     """What one of several means asks of its rows."""
-    return rows.sums(question.bounds, question.rule)
+    return rows.sums(cast(tuple[float, float], question.bounds), question.rule)
 
 
 def together(questions: Sequence[Mean], rows: Sequence[tally.Rows], call: Call) -> Together | None:

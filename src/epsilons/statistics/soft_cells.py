@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final
+from dataclasses import replace
+from typing import Any, ClassVar, Final, get_args
 
 from epsilons import tally, words
 from epsilons.allocation import allocate_for
 from epsilons.budgets import Budgets
-from epsilons.errors import ArgumentError
 from epsilons.mechanisms import CellSums, build_histogram
 from epsilons.release import ByLevel, Pair, Scalar
 from epsilons.risk.goals import CellsGoal
@@ -20,8 +19,9 @@ from epsilons.statistics.designs import Design, Known, cell_design
 from epsilons.statistics.people import counted_first
 from epsilons.statistics.question import Question, Sentences
 from epsilons.statistics.steps import Answer, Draw, Steps
+from epsilons.types import SoftMethod
 
-__all__ = ["NO_BOUNDS", "OPEN", "RULES", "SoftQuestion", "closed", "opened", "refuse_other_words"]
+__all__ = ["OPEN", "RULES", "SoftQuestion", "closed", "not_taken", "opened"]
 
 RULES: Final = ("optimal", "threshold", "uniform", "proportional")
 """The rules for soft cells: none of them tosses coins, which would show in what cells sum to."""
@@ -29,19 +29,14 @@ RULES: Final = ("optimal", "threshold", "uniform", "proportional")
 OPEN: Final = ("transformed",)
 """The methods under add/remove."""
 
-NO_BOUNDS: Final = (
-    "{0} is not given: write {0}=(lo, hi), the range that values can have whatever the data are."
-)
-
 _SLACK: Final = 16.0 / tally.GRID
 """What grid, fold and the floors of cells may add to a share, and the lattice of open noise."""
 
 
-@dataclass(frozen=True, eq=False)
 class SoftQuestion(Question):
     """A question whose answer follows from shares of soft cells."""
 
-    every_method: ClassVar[tuple[str, ...]] = (*RULES, *OPEN)
+    every_method: ClassVar[tuple[str, ...]] = get_args(SoftMethod)[1:]
 
     @property
     @abstractmethod
@@ -71,25 +66,18 @@ class SoftQuestion(Question):
         """The estimate, and its risk in data units."""
 
 
-def refuse_other_words(question: Question, squared: str) -> None:
-    """Refuse losses and units that mean nothing here.
+def not_taken(statistic: str, squared: str) -> dict[str, str]:
+    """Why there are neither losses nor units here.
 
     Args:
-        question: whose words they are.
+        statistic: what is asked.
         squared: what the unit would be.
-
-    Raises:
-        ArgumentError: there are such.
     """
-    if question.loss != "mse":
-        raise ArgumentError(
-            f"loss={question.loss!r} is not for a {question.statistic}, which minimizes mean "
-            "squared errors: leave loss out."
-        )
-    if question.unit is not None:
-        raise ArgumentError(
-            f"unit: a {question.statistic} is in {squared}. Leave it out, and put it in title."
-        )
+    return {
+        "loss": f"loss={{}} is not for a {statistic}, which minimizes mean squared errors: leave "
+        "loss out.",
+        "unit": f"unit: a {statistic} is in {squared}. Leave it out, and put it in title.",
+    }
 
 
 def closed(asked: SoftQuestion, counted: tally.CellTally, call: Call) -> Steps:

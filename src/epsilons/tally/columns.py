@@ -24,7 +24,7 @@ from epsilons.tally.engines import engine_of, kind_of_data
 from epsilons.tally.failures import UNUSABLE, guarded, unknown_column
 from epsilons.tally.files import Separated, is_file, open_file
 from epsilons.tally.frames import called, columns_of, picked, refuse_doubles
-from epsilons.tally.levels import Names
+from epsilons.tally.levels import Names, said
 from epsilons.tally.offers import Offers, joined
 from epsilons.tally.progress import Passed, on_terminal
 from epsilons.tally.spellings import NOTES, in_query
@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 
-OF: Final = {"values": "categories", "where": "true and false", "beside": "numbers"}
+OF: Final = {"values": "categories", "where": "true and false", "y": "numbers"}
 """What a column is to hold, by parameter, for messages; the others hold groups."""
 
 
@@ -114,12 +114,13 @@ class Columns:
 
     def showing(self, parameter: str) -> str:
         """A parameter, and the name that the user gave it, for messages."""
-        return f"{parameter}={self.shown.get(parameter, self.named[parameter])!r}"
+        column = self.shown.get(parameter, self.named[parameter])
+        return f"{said(parameter, self.named)}={column!r}"
 
     @property
     def beside(self) -> str | None:
         """The second column of numbers, if there is one."""
-        return self.named.get("beside")
+        return self.named.get("y")
 
     def pieces(self, rows: int) -> list[Columns]:
         """Parts of a table in Polars, of so many rows, to be read one after another."""
@@ -288,8 +289,10 @@ def _open(
         shown["person"], person = person, called("person")
     for parameter, column in shown.items():
         if column not in columns:
-            raise ColumnError(unknown_column(parameter, column, list(map(str, columns))))
-        refuse_doubles(parameter, column, columns)
+            raise ColumnError(
+                unknown_column(said(parameter, shown), column, list(map(str, columns)))
+            )
+        refuse_doubles(said(parameter, shown), column, columns)
     frame = guarded(lambda: picked(data, engine, columns, shown), *failure)
     if isinstance(frame, nw.DataFrame):
         size, frame = len(frame), frame.lazy()

@@ -39,7 +39,7 @@ def open(
     apart: str | None = None,
     groups: Grouping | None = None,
     where: Any = None,
-    beside: Any = None,
+    y: Any = None,
 ) -> Rows:
     """Check the arguments, the schema and the entries of arrays, and be ready to count.
 
@@ -60,7 +60,7 @@ def open(
         groups: those that `Rows.shares` tells apart; None for one that holds everybody.
         where: for each row whether it is asked, or the name of a column of booleans; None if all
             are.
-        beside: a second number for each row, or the name of a column, for `Rows.pairs`; None if one
+        y: a second number for each row, or the name of a column, for `Rows.pairs`; None if one
             column is counted.
 
     Raises:
@@ -71,8 +71,8 @@ def open(
     """
     choice("missing", missing, POLICIES)
     marked = groups is not None or where is not None
-    some = marked or (missing == "exclude" and beside is None)
-    if (some and not (categories is None and apart is None)) or (marked and beside is not None):
+    some = marked or (missing == "exclude" and y is None)
+    if (some and not (categories is None and apart is None)) or (marked and y is not None):
         raise TypeError(ONLY_SHARES)
     if categories is not None:
         _check_cells(categories, person, missing, ladder, apart)
@@ -80,9 +80,9 @@ def open(
         _check_table("groups", 2 * groups.size, ladder)
     marks = {} if groups is None else groups.columns
     marks = marks if where is None else {**marks, "where": where}
-    marks = marks if beside is None else {**marks, "beside": beside}
+    marks = marks if y is None else {**marks, "y": y}
     kinds: dict[str, Kind] = {"values": "numbers" if categories is None else categories.kind}
-    kinds |= {"epsilon": "bins", "where": "booleans", "beside": "numbers"}
+    kinds |= {"epsilon": "bins", "where": "booleans", "y": "numbers"}
     if groups is not None:
         declared = (each.kind for each in groups.declared)
         kinds |= dict(zip(groups.columns, declared, strict=True))
@@ -191,8 +191,8 @@ def _in_memory(given: Asked, missing: str, ladder: Ladder | None, apart: str | N
     lenient = missing != "error"
     if given.data is None:
         own = (given.values, given.epsilon, given.person)
-        second = given.marks.get("beside")
-        return arrays.read(*own, given.names, ladder, lenient=lenient, beside=second)
+        second = given.marks.get("y")
+        return arrays.read(*own, given.names, ladder, lenient=lenient, y=second)
     if ladder is not None and not columns.is_in_memory(given.data):
         raise _not_in_memory(apart)
     # Budgets are put on the ladder after that, as those of arrays are.

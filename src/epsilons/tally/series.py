@@ -42,7 +42,7 @@ def as_arrays(
         return [*numbers, None if table.person is None else numbered(eager[table.person])]
 
     v, e, b, p = guarded(take, *table.failure)
-    return arrays.read(v, e, p, names, ladder, lenient=lenient, beside=b)
+    return arrays.read(v, e, p, names, ladder, lenient=lenient, y=b)
 
 
 def of_arrays(rows: arrays.Arrays) -> Columns:
@@ -54,7 +54,7 @@ def of_arrays(rows: arrays.Arrays) -> Columns:
     if rows.beside is None:
         return table
     frame = table.frame.with_columns(nw.new_series("beside", rows.beside, backend="polars"))
-    second = (Mark("beside", "beside", "numbers"),)
+    second = (Mark("y", "beside", "numbers"),)
     return replace(table, frame=frame, types=frame.collect_schema(), marks=second)
 
 
