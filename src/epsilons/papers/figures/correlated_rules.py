@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 import epsilons as ep
 from epsilons import local, theory
-from epsilons.experiments.correlated_cases import Case
-from epsilons.experiments.correlated_data import People
-from epsilons.experiments.regimes import REGIMES
+from epsilons.papers.figures.correlated_cases import Case
+from epsilons.papers.figures.correlated_data import People
+from epsilons.papers.figures.regimes import REGIMES
 from epsilons.types import Floats
 
 CONFIDENCE = 0.95

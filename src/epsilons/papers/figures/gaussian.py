@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 import epsilons as ep
-from epsilons.experiments.artefact import Artefact, Result, Row, Run
-from epsilons.experiments.charts import lines
-from epsilons.experiments.regimes import REGIMES
+from epsilons.papers.figures.artefact import Artefact, Result, Row, Run
+from epsilons.papers.figures.charts import lines
+from epsilons.papers.figures.regimes import REGIMES
 
 MEAN, SIGMA = 1000.0, 2.0
 _REACH = 4.0

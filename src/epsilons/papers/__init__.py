@@ -1,0 +1,1 @@
+"""What the papers hold: their tables and figures, reproduced."""
