@@ -32,7 +32,9 @@ def errors(
         values, epsilon = rng.normal(MEAN, SIGMA, n), budgets(n, rng)
         source = ep.Seeded(10**6 * seed + trial)
         try:
-            if method == "oracle":
+            if method == "diffusion":
+                release = ep.papers.diffused_mean(values, epsilon=epsilon, source=source)
+            elif method == "oracle":
                 release = ep.mean(
                     values,
                     epsilon=epsilon,
