@@ -8,13 +8,13 @@ from typing import Any, Final, Generic, TypeVar
 import numpy as np
 
 from epsilons.statistics.call import Call
-from epsilons.tally import GRID, Categories, CellTally, Tally, cells_numpy, line_numpy, sums_numpy
+from epsilons.tally import Categories, CellTally, Tally, cells_numpy, line_numpy, sums_numpy
 from epsilons.tally.arrays import Arrays, read
 from epsilons.tally.cells import checked_cells
 from epsilons.tally.levels import Names, checked, levels_of
 from epsilons.tally.line import checked_line
 from epsilons.tally.line_numpy import Folded
-from epsilons.tally.sound import sound, within
+from epsilons.tally.sound import sound
 from epsilons.types import Integers
 
 __all__ = ["Everyone", "folded", "in_cells", "numbers", "on_grid"]
@@ -53,8 +53,7 @@ def on_grid(held: Arrays, missing: str, bounds: tuple[float, float]) -> Everyone
     own, gaps = people.on_grid(held.values, bounds)
     counted = sound(checked(people.groups(own, gaps), _NAMES, missing))
     # Groups of arrays ascend by level, as those of the tally do.
-    level_of = within(people.group_of, len(counted.levels) - 1)
-    return Everyone(counted, level_of, within(own, GRID), people.moved)
+    return Everyone(counted, people.group_of, own, people.moved)
 
 
 def in_cells(values: Any, call: Call, declared: Categories) -> Everyone[CellTally]:
@@ -65,8 +64,7 @@ def in_cells(values: Any, call: Call, declared: Categories) -> Everyone[CellTall
     own = held.cell
     if declared.other is not None:
         own = np.where(own < 0, declared.other, own)
-    level_of = within(levels_of(held.epsilon, own.size)[1], len(counted.levels) - 1)
-    return Everyone(counted, level_of, within(own, len(counted.categories) - 1), groups.moved)
+    return Everyone(counted, levels_of(held.epsilon, own.size)[1], own, groups.moved)
 
 
 def folded(held: Arrays, missing: str, call: Call) -> Folded:

@@ -316,7 +316,7 @@ class Rows:
         exclude = self._rules.missing == "exclude"
         match self._held:
             case Arrays():
-                return sums_numpy.count(self._held, bounds, rule, moments).groups
+                return sums_numpy.count(self._held, bounds, rule, moments)
             case Columns():
                 return sums_engine.count(self._held, bounds, rule, moments, exclude=exclude)
             case CellArrays():
