@@ -386,14 +386,14 @@ def test_an_unread_proof_is_noticed(
         '"""Other words."""\n# A comment.\n' + text.split('"""', maxsplit=2)[2], "utf-8"
     )
     assert check.main(at) == 0, "words alone change no proof"
-    assert "_WEIGHT_BITS = 45" in text
-    changed = text.replace("_WEIGHT_BITS = 45", "_WEIGHT_BITS = 44") + "\nextra = 1\n"
+    assert "WEIGHT_BITS = 45" in text
+    changed = text.replace("WEIGHT_BITS = 45", "WEIGHT_BITS = 44") + "\nextra = 1\n"
     file.write_text(changed, "utf-8")
     capsys.readouterr()
     assert check.main(at) == 1
     printed = capsys.readouterr().out
     assert "additive.md: src/epsilons/mechanisms/additive.py changed" in printed
-    assert "changed: _WEIGHT_BITS" in printed
+    assert "changed: WEIGHT_BITS" in printed
     assert "new: extra" in printed
     assert check.main([*at, "--update"]) == 0
     (tmp_path / "src/epsilons/noise/other.py").write_text("x = 1\n", "utf-8")

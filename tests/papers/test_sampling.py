@@ -248,7 +248,11 @@ def test_a_release_is_what_its_mechanism_draws() -> None:
     assert release.method == "sampling"
     assert ep.Release.from_json(release.to_json()).value == release.value
     shares = ep.papers.sampled_frequencies(
-        ["a", "b", "c"] * 20, epsilon=EPSILON, categories="abc", source=ep.Seeded(4), **SAMPLED
+        ["a", "b", "c"] * 20,
+        epsilon=EPSILON,
+        categories=list("abc"),
+        source=ep.Seeded(4),
+        **SAMPLED,
     )
     assert type(shares.mechanism) is Histogram
     assert shares.mechanism.keep is not None
