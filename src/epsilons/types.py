@@ -77,7 +77,6 @@ _MeanRule: TypeAlias = Literal[
     "uniform",
     "proportional",
     "staircase",
-    "sampling",
     "hpm-a",
     "hpm-cp",
     "hpm-ce",
@@ -88,7 +87,6 @@ _MeanRule: TypeAlias = Literal[
 ]
 _FrequencyRule: TypeAlias = Literal[
     _Cap,
-    "sampling",
     "hpf-a",
     "hpf-cp",
     "hpf-ce",
@@ -110,7 +108,6 @@ MeanMethod: TypeAlias = Literal[
     "shifted",
     "independent",
     "weighted",
-    "diffusion",
 ]
 FrequenciesMethod: TypeAlias = Literal["auto", _FrequencyRule, "transformed", "total"]
 QuantileMethod: TypeAlias = Literal["auto", "table", "selection"]

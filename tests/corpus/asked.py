@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +13,8 @@ import epsilons as ep
 __all__ = ["Call", "ask"]
 
 Call = dict[str, Any]
-"""`ask` names a function of epsilons; `arrays` names the arguments that are passed as lists."""
+"""`ask` names a function of epsilons, or of one of its parts; `arrays` names the arguments that are
+passed as lists."""
 
 
 NOW: Final = {"values": "x", "beside": "y", "bounds": "x_bounds", "beside_bounds": "y_bounds"}
@@ -38,7 +40,7 @@ def ask(call: Call, table: Path, **more: Any) -> Any:
         given["questions"] = [
             getattr(ep, each["ask"])(**_arguments(each)) for each in given["questions"]
         ]
-    return getattr(ep, call["ask"])(**given, **more)
+    return attrgetter(call["ask"])(ep)(**given, **more)
 
 
 def _arguments(call: Call) -> Call:

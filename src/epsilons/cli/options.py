@@ -13,7 +13,7 @@ import click
 
 from epsilons import Budgets, report
 from epsilons.errors import ArgumentError
-from epsilons.parameters import CHOICES, FORMER, MISSING, related
+from epsilons.parameters import CHOICES, FORMER, MISSING, MOVED, related
 from epsilons.report.shown import Shown
 
 __all__ = [
@@ -83,6 +83,15 @@ class _Related(click.ParamType[Any]):
             self.fail(
                 f"{value!r} is not yes, no or a number between 0 and 1, such as 0.05.", param, ctx
             )
+
+
+class _Method(click.Choice[str]):
+    """The methods of a question; one that has moved says where to."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value in MOVED:
+            self.fail(f"{value!r} is {MOVED[value]}", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 def _translated(_context: click.Context, _option: click.Parameter, given: str | None) -> None:
@@ -274,7 +283,7 @@ def of(
         methods: the names that `method` can have besides "auto".
         budgets: what a command takes in place of `epsilon`, if it does.
     """
-    choice = click.Choice(["auto", *methods])
+    choice = _Method(["auto", *methods])
     method = click.option("--method", type=choice, default="auto", show_default=True)
     other = {"method": (method,)} | ({"epsilon": budgets} if budgets else {})
     each = [other.get(name, (option,)) for name, option in OPTIONS if name in arguments]

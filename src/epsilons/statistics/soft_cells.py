@@ -24,7 +24,7 @@ from epsilons.types import SoftMethod
 __all__ = ["OPEN", "RULES", "SoftQuestion", "closed", "not_taken", "opened"]
 
 RULES: Final = ("optimal", "threshold", "uniform", "proportional")
-"""The rules for soft cells: none of them tosses coins, which would show in what cells sum to."""
+"""The rules for soft cells."""
 
 OPEN: Final = ("transformed",)
 """The methods under add/remove."""
