@@ -224,7 +224,13 @@ def nasty() -> Sheet:
         blocks=(
             (Table("rows", heads, cells, ATTACK, 1),),
             (Facts("people", facts, joined=True), Facts("error", facts)),
-            (Drawn(Ranges(rows, ATTACK, LONG, "names", shares=True, bars=True), ATTACK, ATTACK),),
+            (
+                Drawn(
+                    Ranges(rows, ATTACK[:40], "<b>of</b>", "names", shares=True, bars=True),
+                    ATTACK,
+                    ATTACK,
+                ),
+            ),
             (
                 Drawn(Ranges(rows, "x", None, joint=joint), ATTACK, name=LONG, words=ATTACK),
                 Drawn(None, ATTACK, name=ATTACK, words=LONG),
