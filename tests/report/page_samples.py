@@ -26,6 +26,7 @@ from epsilons.report.sheet import (
     Table,
 )
 from epsilons.report.sheet import Figure as Drawn
+from tests import compared
 from tests.assumed import GAUSSIAN, SAMPLE
 
 ATTACK = "</script><script>alert(1)</script><img src=http://evil.invalid/x onerror=alert(2)> & \"'"
@@ -66,7 +67,7 @@ def _made() -> dict[str, Callable[[], Any]]:
         ep.frequencies, words, epsilon=budgets, categories=labels, source=ep.Seeded(1)
     )
     found = functools.partial(
-        ep.mean, rng.normal(50.0, 2.0, 20_000), epsilon=2.0, bounds=None, source=ep.Seeded(1)
+        compared.mean, rng.normal(50.0, 2.0, 20_000), epsilon=2.0, bounds=None, source=ep.Seeded(1)
     )
     vectors = rng.normal(size=(2000, 50)) / 14.0
     local: list[tuple[Any, Any]] = [
