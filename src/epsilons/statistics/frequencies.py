@@ -124,7 +124,7 @@ class Frequencies(Question):
 
     def people(self, call: Call) -> Budgets:
         """Who has which budget, where that is public: one pass over the rows, with its checks."""
-        counted = self.open(call).cells()
+        counted = self.open(call).count(self.asks(call))
         return Budgets.of_levels(counted.levels, counted.counts)
 
     def half_width(self, call: Call, people: Budgets | None) -> float:
@@ -147,6 +147,10 @@ class Frequencies(Question):
             apart=self.method if self.method == "sampling" else None,
         )
 
+    def asks(self, call: Call) -> tally.Ask:  # noqa: ARG002
+        """The declared cells."""
+        return tally.Ask("cells")
+
     def steps(self, rows: tally.Rows, call: Call) -> Steps:
         """The way of frequencies: of people who are public, or of people who are not."""
         if call.neighbours == "add-remove":
@@ -160,7 +164,7 @@ class Frequencies(Question):
             counted, level_of, own = rows.each().in_cells()
             people = (level_of, own)
         else:
-            counted = rows.cells()
+            counted = rows.count(self.asks(call))
         counted = call.part(counted)
         budgets = Budgets.of_levels(counted.levels, counted.counts)
         goal = self.goal
@@ -169,7 +173,7 @@ class Frequencies(Question):
         if mechanism.keep is not None:
             total = yield Toss(mechanism, people)
         else:
-            total = mechanism.total(counted.cells)
+            total = mechanism.total(counted)
         raw = mechanism.estimates((yield Draw(mechanism, total)))
         return Answer(
             estimate=Cells(
@@ -189,7 +193,7 @@ class Frequencies(Question):
     def _open(self, rows: tally.Rows, call: Call) -> Steps:
         """People are private: perhaps they are counted, then a weighted count of each cell."""
         goal = self.goal
-        counted = call.part(rows.cells())
+        counted = call.part(rows.count(self.asks(call)))
         if self.method == "total":
             counted = counted.with_total(*parts_of(goal.cells))
 

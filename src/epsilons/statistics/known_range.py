@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from epsilons import tally
 from epsilons.allocation import allocate_for
@@ -16,7 +16,6 @@ from epsilons.statistics.call import Call
 from epsilons.statistics.designs import Design, Known, as_drawn, ratio_of, two_sums_design
 from epsilons.statistics.people import counted_first
 from epsilons.statistics.steps import Answer, Draw, Steps, Toss
-from epsilons.types import Integers
 
 if TYPE_CHECKING:
     from epsilons.statistics import adaptive
@@ -32,20 +31,17 @@ def public(rows: tally.Rows, call: Call, question: Any) -> Steps:
     if question.method == "sampling":
         counted, level_of, own = rows.each().on_grid(question.bounds, question.rule)
         people = (level_of, own)
-    elif question.method == "staircase":
-        counted = rows.sums(question.bounds, question.rule)
     else:
-        counted = rows.moments(question.bounds, question.rule)
+        counted = rows.count(question.asks(call))
     counted = call.part(counted)
     budgets = Budgets.of_levels(counted.levels, counted.counts)
     goal, bounds = question.goal, question.range_for(question.bounds)
     allocation = allocate_for(budgets, goal, question.method)
-    made = build if counted.squares is None else build_moments
+    made = build if question.method in ("sampling", "staircase") else build_moments
     mechanism = made(allocation, grid=tally.GRID, bounds=bounds)
     margin: Weighed
     if isinstance(mechanism, SumAndSquares):
-        squares = cast(Integers, counted.squares)
-        pair = yield Draw(mechanism, mechanism.total(counted.sums, squares))
+        pair = yield Draw(mechanism, mechanism.total(counted))
         raw = mechanism.estimate(pair)
         seen = mechanism.moments(pair)
         margin = WeighedSpread(mechanism.weighing, mechanism.slack, *seen, question.expected)
@@ -53,7 +49,7 @@ def public(rows: tally.Rows, call: Call, question: Any) -> Steps:
         if isinstance(mechanism, Sampled):
             total = yield Toss(mechanism, people)
         else:
-            total = mechanism.total(counted.sums)
+            total = mechanism.total(counted)
         drawn = yield Draw(mechanism, total)
         raw = mechanism.estimate(drawn)
         margin = Weighed(mechanism.weighing, mechanism.slack)
@@ -70,7 +66,7 @@ def public(rows: tally.Rows, call: Call, question: Any) -> Steps:
 
 def adapted(rows: tally.Rows, call: Call, question: Any) -> Steps:
     """People and budgets are public: a first look at the spread chooses the weights."""
-    counted = call.part(rows.moments(question.bounds, question.rule))
+    counted = call.part(rows.count(question.asks(call)))
     return (
         yield from adaptive.two_stages(counted, question.goal, question.range_for(question.bounds))
     )
@@ -83,7 +79,7 @@ def private(rows: tally.Rows, call: Call, question: Any) -> Steps:
     def choose(known: Known) -> Design[TwoSums]:
         return two_sums_design(known, goal, question.method, bounds=bounds)
 
-    counted = call.part(rows.sums(question.bounds, question.rule))
+    counted = call.part(rows.count(question.asks(call)))
     people = yield from counted_first(call.terms, goal, choose, counted)
     chosen = choose(people.known)
     mechanism = chosen.mechanism

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from epsilons.tally import cells_engine
+from epsilons.tally import labels_engine
 from epsilons.tally.categories import Categories
 from epsilons.tally.columns import Columns
 from epsilons.tally.expressions import belongs_to_nobody, budget_and_person, floats
@@ -36,7 +36,7 @@ def marked(
     import narwhals as nw
 
     if categories is not None:
-        return cells_engine.marked(table, categories)
+        return labels_engine.marked(table, categories)
     value = floats(table, table.values)
     there, valid = a_number(value), finite(value)
     marks = {"missing": ~there, "infinite": there & ~valid}

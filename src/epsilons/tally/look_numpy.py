@@ -10,8 +10,8 @@ import numpy as np
 from epsilons.tally import arrays
 from epsilons.tally.categories import MISSING, UNDECLARED, Categories
 from epsilons.tally.cells_numpy import cells_of
+from epsilons.tally.counted import BAD_BUDGET
 from epsilons.tally.frames import Asked
-from epsilons.tally.levels import BAD_BUDGET
 from epsilons.types import Booleans
 
 if TYPE_CHECKING:
