@@ -15,9 +15,9 @@ import pytest
 from epsilons import tally
 from epsilons.errors import ConflictingBudgetsError, DataError
 from epsilons.ladder import Ladder
-from epsilons.tally import Tally, columns, fold_engine, parts
+from epsilons.tally import Tally, columns, fold_engine
 from epsilons.tally.columns import Columns
-from epsilons.tally.parts import by_people
+from epsilons.tally.fold_engine import by_people
 
 WORDS = tally.declare(["a", "b", "c"], None, None)
 RUNGS = Ladder.declare(np.array([0.1, 1.0]))
@@ -68,7 +68,7 @@ def written(frame: pl.DataFrame, folder: Path) -> Path:
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables of very few rows are large."""
-    monkeypatch.setattr(parts, "PART", 10)
+    monkeypatch.setattr(fold_engine, "PART", 10)
 
 
 IDS: dict[str, tuple[Callable[[int], Any], Any]] = {
@@ -99,7 +99,7 @@ def test_parts_add_up_to_the_same_integers(
         return found
 
     monkeypatch.setattr(fold_engine, "by_people", counted)
-    monkeypatch.setattr(parts, "PART", 10)
+    monkeypatch.setattr(fold_engine, "PART", 10)
     assert plain(ask(path, ladder=ladder)) == at_once
     assert seen == [3]
 

@@ -8,13 +8,18 @@ from epsilons.loading import names
 
 if TYPE_CHECKING:
     from epsilons.tally.asks import Ask
-    from epsilons.tally.categories import Categories, declare, declare_groups, refuse_midpoint
+    from epsilons.tally.categories import (
+        Categories,
+        Grouping,
+        declare,
+        declare_groups,
+        refuse_midpoint,
+    )
     from epsilons.tally.counting import scan
     from epsilons.tally.curator import Look, look
     from epsilons.tally.files import source
     from epsilons.tally.frames import LABELS
     from epsilons.tally.grid import GRID, Rule
-    from epsilons.tally.grouping import Grouping
     from epsilons.tally.offers import Offers, People, other_tag, tag
     from epsilons.tally.opening import open
     from epsilons.tally.parquet import frame, write_parquet
@@ -27,13 +32,18 @@ else:
         __name__,
         {
             "asks": ("Ask",),
-            "categories": ("Categories", "declare", "declare_groups", "refuse_midpoint"),
+            "categories": (
+                "Categories",
+                "Grouping",
+                "declare",
+                "declare_groups",
+                "refuse_midpoint",
+            ),
             "counting": ("scan",),
             "curator": ("Look", "look"),
             "files": ("source",),
             "frames": ("LABELS",),
             "grid": ("GRID", "Rule"),
-            "grouping": ("Grouping",),
             "offers": ("Offers", "People", "other_tag", "tag"),
             "opening": ("open",),
             "parquet": ("frame", "write_parquet"),

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from epsilons.ladder import Ladder
-from epsilons.tally.categories import Categories, Kind
+from epsilons.tally.categories import Categories, Grouping, Kind
 from epsilons.tally.counted import Names
 from epsilons.tally.grid import GRID, Rule
-from epsilons.tally.grouping import Grouping
 from epsilons.tally.tallies import NINE, THREE, TWO
 
 __all__ = ["EVERYBODY", "Ask", "Bounds", "Rules", "What"]

@@ -18,6 +18,7 @@ from epsilons.tally.categories import (
     MISSING,
     UNDECLARED,
     Categories,
+    Grouping,
     Kind,
     declare,
     wrong_entry,
@@ -25,7 +26,6 @@ from epsilons.tally.categories import (
 )
 from epsilons.tally.counted import Names
 from epsilons.tally.given import INFERRED, Family, declared, is_null, opened
-from epsilons.tally.grouping import Grouping
 from epsilons.tally.spellings import as_cells
 from epsilons.tally.units import joined
 from epsilons.types import Floats, Integers

@@ -16,7 +16,8 @@ That is at most levels × categories × different numbers of rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from epsilons.tally.collect import collected
 from epsilons.tally.columns import Columns
 from epsilons.tally.count_engine import Wanted
 from epsilons.tally.counted import MOST_ROWS, Counted, Faults, levels_of
+from epsilons.tally.engines import engine_of
 from epsilons.tally.expressions import (
     Total,
     belongs_to_nobody,
@@ -58,7 +60,6 @@ from epsilons.tally.labels_engine import (
     sorted_out,
     values,
 )
-from epsilons.tally.parts import by_people
 from epsilons.tally.units import (
     BELOW,
     Parts,
@@ -71,8 +72,16 @@ from epsilons.types import Integers
 
 if TYPE_CHECKING:
     import narwhals as nw
+    import polars as pl
 
-__all__ = ["count"]
+__all__ = ["by_people", "count"]
+
+PART: Final = 2**22
+"""Rows of people that Polars holds at a time: it keeps all rows until it knows how many each person
+has. More rows are read again for each part of the people, which takes a sixth longer each time."""
+
+MOST_PARTS: Final = 3
+"""Into which people are divided: each part reads all rows."""
 
 
 def count(asked: Wanted, table: Columns) -> Counted:
@@ -494,3 +503,25 @@ def _parts(asked: Wanted, table: Columns, result: nw.DataFrame[Any]) -> Parts:
             most=int(total("rows").max(initial=0)),
         ),
     )
+
+
+def by_people(table: Columns) -> list[Columns]:
+    """Parts of a large table in Polars, each with all rows of some of its people.
+
+    Everyone is in one part, whatever is read when: their id alone says in which.
+    """
+    import narwhals as nw
+    import polars as pl
+
+    if table.person is None or table.size is None or not engine_of(table.frame).streams:
+        return [table]
+    parts = min(MOST_PARTS, -(-table.size // PART))
+    native: pl.LazyFrame = table.frame.to_native()
+    # Of other types equal ids may have different hashes, or those of another time.
+    dtype = native.collect_schema()[table.person]
+    if parts < 2 or not (dtype.is_integer() or dtype in (pl.String, pl.Binary)):
+        return [table]
+    place = pl.col(table.person).hash() % parts
+    return [
+        replace(table, frame=nw.from_native(native.filter(place == part))) for part in range(parts)
+    ]

@@ -11,11 +11,10 @@ from epsilons.parameters import choice
 from epsilons.tally import arrays, cells_numpy, columns, series
 from epsilons.tally.arrays import Arrays
 from epsilons.tally.asks import Rules
-from epsilons.tally.categories import Categories, Kind, refuse_midpoint
+from epsilons.tally.categories import Categories, Grouping, Kind, refuse_midpoint
 from epsilons.tally.cells_numpy import CellArrays
 from epsilons.tally.columns import Columns
 from epsilons.tally.frames import Asked, asked
-from epsilons.tally.grouping import Grouping
 from epsilons.tally.rows import ONLY_SHARES, Held, Rows
 from epsilons.tally.units import LARGEST_TABLE, SHARES
 
