@@ -36,7 +36,6 @@ KINDS = (
     "ibis",
     "dask",
 )
-SLOW = ("spark",)
 
 
 def file(directory: Path, kind: str, table: pl.DataFrame = TABLE, name: str = "people") -> Path:
@@ -138,11 +137,9 @@ CALLS: Calls = {
         for kind in ("pandas", "polars", "pyarrow")
         for method, bounds in (("sampling", (0, 100)), ("diffusion", None))
     },
-}
-
-SLOW_CALLS: Calls = {
-    name: run
-    for kind in SLOW
-    for name, run in (_of(kind) | _some(kind)).items()
-    if name in ("spark: mean", "spark: frequencies", "spark: unknown range")
+    **{
+        name: run
+        for name, run in (_of("spark") | _some("spark")).items()
+        if name in ("spark: mean", "spark: frequencies", "spark: unknown range")
+    },
 }
