@@ -55,7 +55,7 @@ KEPT: int = 12
 LONG: dict[str, int] = {
     "tests/allocation/test_rules.py": 12,
     "tests/collector/test_browser.py": 6,
-    "tests/experiments/": 8,
+    "tests/papers/": 8,
     "tests/fuzz/": 4,
     "tests/ledger/": 4,
     "tests/noise/": 4,

@@ -11,8 +11,8 @@ from scripts.mutants import PAGES, Copy, Fault, main, read
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = (
     "accounts.py", "allocation", "asking", "cli", "collector", "corridor.py", "frozen.py", "local",
-    "mechanisms", "noise", "plan", "release", "report", "risk", "statistics", "tally", "verify",
-    "words.py",
+    "mechanisms", "noise", "papers", "plan", "release", "report", "risk", "statistics", "tally",
+    "verify", "words.py",
 )  # fmt: skip
 
 

@@ -106,6 +106,20 @@ def _of(kind: str) -> dict[str, Run]:
     }
 
 
+def _of_papers(kind: str) -> dict[str, Run]:
+    """Methods that take arrays: columns of a frame."""
+
+    def sampled(place: Place) -> ep.Release:
+        return ep.papers.sampled_mean(
+            held(kind, place)["x"], epsilon=6.0, bounds=(0, 100), source=place.source, **SAMPLE
+        )
+
+    def diffused(place: Place) -> ep.Release:
+        return ep.papers.diffused_mean(held(kind, place)["x"], epsilon=6.0, source=place.source)
+
+    return {f"{kind}: sampling": sampled, f"{kind}: diffusion": diffused}
+
+
 def _some(kind: str) -> dict[str, Run]:
     """What is asked of some engines."""
     private = {"neighbours": "add-remove"}
@@ -133,9 +147,9 @@ CALLS: Calls = {
         for name, run in _some(kind).items()
     },
     **{
-        f"{kind}: {method}": _mean(kind, epsilon=6.0, bounds=bounds, method=method)
+        name: run
         for kind in ("pandas", "polars", "pyarrow")
-        for method, bounds in (("sampling", (0, 100)), ("diffusion", None))
+        for name, run in _of_papers(kind).items()
     },
     **{
         name: run

@@ -230,7 +230,7 @@ class Plan(Asked):
                 f"method={method!r} finds the spread in the data: plan with a guess, such as "
                 "spread=0.1, and see what it would give for such data."
             )
-        parameters.choice("method", method, known)
+        parameters.method(method, known)
         raise KeyError(method)
 
     def _rows(self) -> list[ForecastData]:

@@ -8,14 +8,14 @@ from epsilons import tally
 from epsilons.allocation import allocate_for
 from epsilons.budgets import Budgets
 from epsilons.loading import later
-from epsilons.mechanisms import Sampled, SumAndSquares, TwoSums, build, build_moments
+from epsilons.mechanisms import SumAndSquares, TwoSums, build, build_moments
 from epsilons.release import ByLevel, Scalar
 from epsilons.risk.margins import Ratio, Weighed
 from epsilons.risk.spread import WeighedSpread
 from epsilons.statistics.call import Call
 from epsilons.statistics.designs import Design, Known, as_drawn, ratio_of, two_sums_design
 from epsilons.statistics.people import counted_first
-from epsilons.statistics.steps import Answer, Draw, Steps, Toss
+from epsilons.statistics.steps import Answer, Draw, Steps
 
 if TYPE_CHECKING:
     from epsilons.statistics import adaptive
@@ -27,17 +27,11 @@ __all__ = ["adapted", "private", "public"]
 
 def public(rows: tally.Rows, call: Call, question: Any) -> Steps:
     """People and budgets are public: one weighted sum, and that of squares where it is free."""
-    people: tuple[Any, ...] = ()
-    if question.method == "sampling":
-        counted, level_of, own = rows.each().on_grid(question.bounds, question.rule)
-        people = (level_of, own)
-    else:
-        counted = rows.count(question.asks(call))
-    counted = call.part(counted)
+    counted = call.part(rows.count(question.asks(call)))
     budgets = Budgets.of_levels(counted.levels, counted.counts)
     goal, bounds = question.goal, question.range_for(question.bounds)
     allocation = allocate_for(budgets, goal, question.method)
-    made = build if question.method in ("sampling", "staircase") else build_moments
+    made = build if question.method == "staircase" else build_moments
     mechanism = made(allocation, grid=tally.GRID, bounds=bounds)
     margin: Weighed
     if isinstance(mechanism, SumAndSquares):
@@ -46,11 +40,7 @@ def public(rows: tally.Rows, call: Call, question: Any) -> Steps:
         seen = mechanism.moments(pair)
         margin = WeighedSpread(mechanism.weighing, mechanism.slack, *seen, question.expected)
     else:
-        if isinstance(mechanism, Sampled):
-            total = yield Toss(mechanism, people)
-        else:
-            total = mechanism.total(counted)
-        drawn = yield Draw(mechanism, total)
+        drawn = yield Draw(mechanism, mechanism.total(counted))
         raw = mechanism.estimate(drawn)
         margin = Weighed(mechanism.weighing, mechanism.slack)
     lo, hi = bounds

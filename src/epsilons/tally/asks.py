@@ -33,7 +33,7 @@ class Ask:
         bounds: the known range, of numbers: checked by `parameters.bounds`.
         rule: what is added up in place of u, a value as its share of the range: see `grid.Rule`.
         beside: the known range of the second column, of pairs.
-        apart: whether groups are public: people are counted by level and group, too, whatever they
+        apart: whether groups are public: people are also counted by level and group, whatever they
             answer, and whoever is in two groups is refused.
     """
 

@@ -138,7 +138,7 @@ class _Plan:
         numbers: the numbers that are added up.
         pairs: the pairs of numbers whose parts are.
         flags: the columns that say which rows are asked.
-        squared: the numbers whose squares are added up, too.
+        squared: the numbers whose squares are added up as well.
     """
 
     table: Columns

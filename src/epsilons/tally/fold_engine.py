@@ -6,7 +6,7 @@ adds people up by level.
 **Numbers by group.** The first group-by is of person and group; what a person has over all of their
 groups is put beside each entry of that smaller table, their unit is divided there, and a second
 group-by adds entries up by level and group, and by how many entries their people have: so people
-are counted exactly, too.
+are counted exactly as well.
 
 **Categories.** Rows are grouped by value, by the smallest budget of their person, and by how many
 rows the person has: who shares, and how much, is then arithmetic of integers that no engine does.

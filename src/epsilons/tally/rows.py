@@ -12,7 +12,6 @@ from epsilons.tally.asks import Ask, Rules
 from epsilons.tally.cells_numpy import CellArrays
 from epsilons.tally.columns import Columns
 from epsilons.tally.counted import Counted, Names, checked, on_rungs
-from epsilons.tally.everyone import Everyone
 from epsilons.tally.line import Line, LineGroups, Window, checked_line, line_on_rungs
 from epsilons.tally.line_numpy import Folded
 from epsilons.tally.lines import Lines
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 else:
     line_engine = later("epsilons.tally.line_engine")
 
-__all__ = ["ONLY_SHARES", "Everyone", "Held", "Rows"]
+__all__ = ["ONLY_SHARES", "Held", "Rows"]
 
 G = TypeVar("G", Counted, LineGroups)
 
@@ -32,7 +31,7 @@ Held: TypeAlias = Arrays | CellArrays | Columns
 
 ONLY_SHARES: Final = "Rows with groups, where, or missing='exclude' are counted by shares alone."
 
-_NO_NUMBERS: Final = "These rows are of categories, or were not opened with everyone apart."
+_NO_NUMBERS: Final = "These rows are of categories."
 
 
 class Rows:
@@ -41,13 +40,11 @@ class Rows:
     Args:
         held: where they are.
         rules: how they are counted.
-        numbers: the same rows as arrays, if they are numbers in memory.
     """
 
-    def __init__(self, held: Held, rules: Rules, numbers: Arrays | None = None) -> None:
+    def __init__(self, held: Held, rules: Rules) -> None:
         self._held = held
         self._rules = rules
-        self._numbers = numbers
         self._kept: dict[Ask, Counted] = {}
         self._moved = False
 
@@ -135,7 +132,7 @@ class Rows:
         self._check_whole()
         match self._held:
             case Arrays():
-                groups = line_numpy.count(self.people, window)
+                groups = line_numpy.count(self._people, window)
             case Columns():
                 groups = line_engine.count(self._held, window)
             case CellArrays():
@@ -150,26 +147,16 @@ class Rows:
         self._check_whole()
         return Lines(self, self._held)
 
-    def each(self) -> Everyone:
-        """Everyone apart, of rows that were opened for a method that draws for each person."""
-        return Everyone(self)
-
     def _check_whole(self) -> None:
         """Refuse a question that would not know of groups, and of who is asked."""
         if self._rules.some:
             raise TypeError(ONLY_SHARES)
 
-    @property
-    def numbers(self) -> Arrays:
-        """The rows as arrays, if they are numbers in memory."""
-        if self._numbers is None:
-            raise TypeError(_NO_NUMBERS)
-        return self._numbers
-
     @cached_property
-    def people(self) -> Folded:
-        """One entry for each person, of such rows."""
-        return line_numpy.fold(self.numbers)
+    def _people(self) -> Folded:
+        if not isinstance(self._held, Arrays):
+            raise TypeError(_NO_NUMBERS)
+        return line_numpy.fold(self._held)
 
     @property
     def names(self) -> Names:

@@ -19,7 +19,7 @@ from epsilons.errors import PrivacyError
 from epsilons.tally.grid import GRID, HALF
 from epsilons.types import Floats, Integers
 
-__all__ = ["NINE", "THREE", "TWO", "Tally", "masses", "require", "sound", "three_cells", "within"]
+__all__ = ["NINE", "THREE", "TWO", "Tally", "masses", "require", "sound", "three_cells"]
 
 TWO: Final = ("x", "1 - x")
 """What two cells of a number stand for."""
@@ -177,16 +177,6 @@ def _check_squares(counted: Tally) -> None:
     for n, total, square in zip(*(each.tolist() for each in columns), strict=True):
         require(0 <= square <= n * GRID // 4, "squares")
         require((square + n) * n * GRID >= (total - n * HALF) ** 2, "squares")
-
-
-def within(places: Integers, most: int) -> Integers:
-    """Return the integers of people, if all are from 0 to the most that one can be.
-
-    Raises:
-        PrivacyError: one is not.
-    """
-    require(not len(places) or (places.min() >= 0 and places.max() <= most), "people apart")
-    return places
 
 
 def masses(found: Sequence[Integers], weights: Sequence[Integers], counts: Integers) -> None:

@@ -38,6 +38,7 @@ __all__ = [
     "LARGEST_TABLE",
     "SHARES",
     "Parts",
+    "caught",
     "cut",
     "joined",
     "nine_cells",
