@@ -16,13 +16,13 @@ from epsilons.allocation.declared import Declared, declared_of
 from epsilons.budgets import Levels, float_down
 from epsilons.errors import ArgumentError, BudgetError
 from epsilons.ladder import Ladder
-from epsilons.tally import CellTally, Tally
+from epsilons.tally import Tally
 from epsilons.tally.line import Lined
 from epsilons.types import Column, Data, Floats, Neighbours
 
 __all__ = ["TERMS", "Call", "terms_of"]
 
-Counts = TypeVar("Counts", Tally, CellTally, Lined)
+Counts = TypeVar("Counts", Tally, Lined)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from epsilons.errors import ColumnError, FileError
 from epsilons.tally.categories import Kind
+from epsilons.tally.counted import said
 from epsilons.tally.failures import guarded
-from epsilons.tally.levels import said
 from epsilons.tally.records import NEWLINE, QUOTE, records, without_blank_lines
 from epsilons.tally.spellings import dtype_of, parsed
 
