@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from epsilons import parameters, report, words
 from epsilons.allocation import allocate_for, rules_for
@@ -14,6 +15,7 @@ from epsilons.allocation.declared import declared_of
 from epsilons.allocation.rule import weighing_of
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError
+from epsilons.loading import later
 from epsilons.planning.asked import Asked
 from epsilons.planning.forecast import (
     Forecast,
@@ -29,7 +31,6 @@ from epsilons.planning.forecast import (
 from epsilons.planning.guess import Guess, forecasts_without_it, guess_of
 from epsilons.planning.options import (
     Option,
-    as_option_rows,
     by_about,
     by_guess,
     by_sides,
@@ -41,15 +42,19 @@ from epsilons.planning.options import (
 )
 from epsilons.planning.private import forecasts_of_a_guess
 from epsilons.planning.questions import Need, WhatIf, need, sensitivity
-from epsilons.planning.sides import Outcome, as_rows, best_of, outcomes
+from epsilons.planning.sides import Outcome, best_of, outcomes
 from epsilons.report import number
-from epsilons.report.plan_data import ChangeRow, ForecastData, GainsData, PlanData
 from epsilons.risk import OPEN
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import Goal, MeanGoal
 from epsilons.statistics import methods
 from epsilons.statistics.people import forecast_designs
 from epsilons.theory import least_error
+
+if TYPE_CHECKING:
+    from epsilons.planning import said
+else:
+    said = later("epsilons.planning.said")
 
 _QUESTIONED = 256
 """Levels that are asked about; more of them are merged first."""
@@ -123,7 +128,7 @@ class Plan(Asked):
         return sensitivity(merged(self.budgets, _QUESTIONED), self._error(self.loss))
 
     @cached_property
-    def gains(self) -> GainsData:
+    def gains(self) -> dict[str, float]:
         """How many times smaller the typical error is than with a single ε for everyone.
 
         "threshold": everyone below the best threshold is left out, and the others are treated
@@ -233,7 +238,20 @@ class Plan(Asked):
         parameters.method(method, known)
         raise KeyError(method)
 
-    def _rows(self) -> list[ForecastData]:
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader must not overlook."""
+        return [
+            *report.weak_budgets(self.budgets.levels.tolist()),
+            *report.few_at_each(self.assumption.related, self.budgets.counts.tolist()),
+        ]
+
+    @cached_property
+    def curve(self) -> dict[str, list[float]]:
+        """The error over the cap."""
+        return curve_of(self.budgets, self.goal, self.bounds, self.neighbours, self.forecasts)
+
+    def _rows(self) -> list[dict[str, Any]]:
         return [as_plain(forecast) for forecast in self.forecasts]
 
     def _in_a_line(self) -> str:
@@ -241,7 +259,11 @@ class Plan(Asked):
         people = f"{self.budgets.n:,} people"
         return f"{self.statistic} of {people}, method {self.best}, typical error {error}"
 
-    def to_dict(self) -> PlanData:
+    def sheet(self) -> report.Sheet:
+        """What it says, in no form."""
+        return said.central_sheet(self)
+
+    def to_dict(self) -> dict[str, Any]:
         """The whole plan, with the curve of risk over the cap, as plain data."""
         return {
             "kind": "plan",
@@ -259,10 +281,7 @@ class Plan(Asked):
             "best": self.best,
             "advice": self.advice,
             "aside": self.aside,
-            "warnings": [
-                *report.weak_budgets(self.budgets.levels.tolist()),
-                *report.few_at_each(self.assumption.related, self.budgets.counts.tolist()),
-            ],
+            "warnings": self.warnings,
             "forecasts": self._rows(),
             "levels": [
                 {"epsilon": level, "people": people}
@@ -271,19 +290,14 @@ class Plan(Asked):
                 )
             ],
             "gains": self.gains,
-            "sides": as_rows(self.sides),
+            "sides": [side._asdict() for side in self.sides],
             "spread": self.spread,
-            "guess": None if self.guess is None else self.guess.as_row(),
-            "options": as_option_rows(self.options),
+            "guess": None if self.guess is None else self.guess._asdict(),
+            "options": [option._asdict() for option in self.options],
             "hint": self.hint,
             "lower_bound": self.lower_bound,
-            "sensitivity": [
-                ChangeRow(change=each.change, error=each.error, ratio=each.ratio)
-                for each in self.sensitivity
-            ],
-            "curve": curve_of(
-                self.budgets, self.goal, self.bounds, self.neighbours, self.forecasts
-            ),
+            "sensitivity": [each._asdict() for each in self.sensitivity],
+            "curve": self.curve,
         }
 
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from epsilons.allocation import Allocation
 from epsilons.budgets import Budgets, dot
 from epsilons.release import ByLevel, Spent
-from epsilons.report import ForecastData, SpentRow, number
-from epsilons.report.plan_data import CurveData
+from epsilons.report import number
 from epsilons.risk import OPEN, Weighing
 from epsilons.risk.goals import Goal
 
@@ -98,7 +97,7 @@ def why(best: Forecast) -> str:
     )
 
 
-def as_plain(forecast: Forecast) -> ForecastData:
+def as_plain(forecast: Forecast) -> dict[str, Any]:
     """A forecast as plain data."""
     return {
         "method": forecast.method,
@@ -108,10 +107,7 @@ def as_plain(forecast: Forecast) -> ForecastData:
         "gain": forecast.gain,
         "used": forecast.used,
         "largest_spent": float(forecast.spending.spent.max()),
-        "spent": [
-            SpentRow(epsilon=row.epsilon, people=row.people, spent=row.spent, kept=row.kept)
-            for row in forecast.spent
-        ],
+        "spent": [row._asdict() for row in forecast.spent],
     }
 
 
@@ -178,7 +174,7 @@ def curve_of(
     bounds: tuple[float, float],
     neighbours: str,
     forecasts: Iterable[Forecast],
-) -> CurveData:
+) -> dict[str, list[float]]:
     """Risk over the cap, from a little below the strictest budget to above all that matter."""
     levels, counts = budgets.levels, budgets.counts
     finite = levels[(levels > 0.0) & np.isfinite(levels)]

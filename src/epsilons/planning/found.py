@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -15,10 +15,10 @@ from epsilons.allocation.declared import declared_of
 from epsilons.allocation.split import TOO_OFTEN, best_split
 from epsilons.budgets import Budgets
 from epsilons.errors import BudgetError
+from epsilons.loading import later
 from epsilons.planning.asked import Asked
 from epsilons.planning.options import (
     Option,
-    as_option_rows,
     by_about,
     error_words,
     hint_of,
@@ -37,8 +37,7 @@ from epsilons.planning.range_forecast import (
 from epsilons.planning.rehearsal import rehearse
 from epsilons.planning.sides import best_of
 from epsilons.report.numbers import percent
-from epsilons.report.plan_data import RangeForecastData, RangePlanData
-from epsilons.report.sides import related_words
+from epsilons.report.phrases import related_words
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import Goal, MeanGoal
 from epsilons.risk.margins import holds_on_any_range
@@ -48,6 +47,11 @@ from epsilons.statistics.outer import FARTHEST, best_share
 from epsilons.statistics.unknown_range import people_needed as needed_for_gaussian
 from epsilons.tally import line
 from epsilons.types import Floats, Integers
+
+if TYPE_CHECKING:
+    from epsilons.planning import said
+else:
+    said = later("epsilons.planning.said")
 
 __all__ = ["RangePlan", "range_plan"]
 
@@ -146,14 +150,26 @@ class RangePlan(Asked):
             )
         return hint_of(self.options, error_words(self.loss, self.confidence))
 
-    def _rows(self) -> list[RangeForecastData]:
+    def _rows(self) -> list[dict[str, Any]]:
         return [as_plain(each) for each in self.forecasts]
 
     def _in_a_line(self) -> str:
         enough = "enough people" if self.enough else f"{self.people_needed:,} people are needed"
         return f"mean of {self.budgets.n:,} people on a range that is to be found, {enough}"
 
-    def to_dict(self) -> RangePlanData:
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader must not overlook."""
+        return [
+            *report.weak_budgets(self.budgets.levels.tolist()),
+            *report.few_at_each(self.goal.assumption.related, self.budgets.counts.tolist()),
+        ]
+
+    def sheet(self) -> report.Sheet:
+        """What it says, in no form."""
+        return said.range_sheet(self)
+
+    def to_dict(self) -> dict[str, Any]:
         """The whole plan as plain data."""
         assumption = self.goal.assumption
         return {
@@ -177,12 +193,9 @@ class RangePlan(Asked):
             "width": self.width,
             "failure": self.failure,
             "advice": self.advice,
-            "options": as_option_rows(self.options),
+            "options": [option._asdict() for option in self.options],
             "hint": self.hint,
-            "warnings": [
-                *report.weak_budgets(self.budgets.levels.tolist()),
-                *report.few_at_each(assumption.related, self.budgets.counts.tolist()),
-            ],
+            "warnings": self.warnings,
             "forecasts": self._rows(),
         }
 

@@ -10,7 +10,6 @@ from epsilons.errors import BudgetError
 from epsilons.planning.forecast import Forecast, forecast_of
 from epsilons.planning.sides import best_of
 from epsilons.release import ByLevel
-from epsilons.report.plan_data import GuessRow
 from epsilons.risk.goals import Goal, MeanGoal
 from epsilons.statistics.adaptive import Stages
 
@@ -35,17 +34,6 @@ class Guess(NamedTuple):
     plain_cap: float
     plain_rmse: float
     plain_worst: float
-
-    def as_row(self) -> GuessRow:
-        """As plain data."""
-        return GuessRow(
-            cap=self.cap,
-            rmse=self.rmse,
-            worst=self.worst,
-            plain_cap=self.plain_cap,
-            plain_rmse=self.plain_rmse,
-            plain_worst=self.plain_worst,
-        )
 
 
 def guess_of(

@@ -13,8 +13,7 @@ from epsilons.budgets import Budgets
 from epsilons.planning.sides import Outcome, best_of
 from epsilons.report import number
 from epsilons.report.numbers import percent
-from epsilons.report.plan_data import OptionRow
-from epsilons.report.sides import related_words
+from epsilons.report.phrases import related_words
 from epsilons.risk import Weighing
 from epsilons.risk.goals import Goal, MeanGoal
 from epsilons.statistics.capped import budgets_of
@@ -22,7 +21,6 @@ from epsilons.statistics.capped import budgets_of
 __all__ = [
     "GUESS",
     "Option",
-    "as_option_rows",
     "by_about",
     "by_guess",
     "by_sides",
@@ -179,14 +177,6 @@ def hint_of(options: Sequence[Option], error: str) -> str:
     told = f"What would help most: {_clause(first)}, the {error} would be {_smaller(first.times)}"
     weaker = next((each for each in options if _weaker(each, first)), None)
     return told + ("." if weaker is None else f"; {_clause(weaker)}, {_smaller(weaker.times)}.")
-
-
-def as_option_rows(options: Iterable[Option]) -> list[OptionRow]:
-    """Options as plain data."""
-    return [
-        OptionRow(change=each.change, write=each.write, error=each.error, times=each.times)
-        for each in options
-    ]
 
 
 def error_words(loss: str, confidence: float) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from epsilons.budgets import dot
 from epsilons.planning.rehearsal import Rehearsal
 from epsilons.release import shown_levels
 from epsilons.release.spending import left
-from epsilons.report.plan_data import RangeForecastData, RangeSpentRow
 from epsilons.risk.goals import MeanGoal
 from epsilons.statistics.mean import Mean
 
@@ -120,7 +119,7 @@ def sigma_of(found: Rehearsal) -> float:
     return math.nan if found.estimate.sigma is None else found.estimate.sigma
 
 
-def as_plain(forecast: RangeForecast) -> RangeForecastData:
+def as_plain(forecast: RangeForecast) -> dict[str, Any]:
     """A forecast as plain data."""
     return {
         "looks": forecast.looks,
@@ -128,14 +127,14 @@ def as_plain(forecast: RangeForecast) -> RangeForecastData:
         "pac": forecast.pac,
         "share": forecast.share,
         "spent": [
-            RangeSpentRow(
-                epsilon=row.epsilon,
-                people=row.people,
-                on_range=row.on_range,
-                on_mean=row.on_mean,
-                spent=row.on_range + row.on_mean,
-                kept=row.kept,
-            )
+            {
+                "epsilon": row.epsilon,
+                "people": row.people,
+                "on_range": row.on_range,
+                "on_mean": row.on_mean,
+                "spent": row.on_range + row.on_mean,
+                "kept": row.kept,
+            }
             for row in forecast.spent
         ],
     }

@@ -7,7 +7,7 @@ budgets and people decide: who pays what, weights, noise.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, cast
 
@@ -25,8 +25,8 @@ from epsilons.statistics.mean import Mean
 from epsilons.statistics.outer import HIGH
 from epsilons.statistics.steps import Answer, Draw
 from epsilons.tally import line
-from epsilons.tally.grid import HALF, Rule
-from epsilons.tally.levels import Names, SumGroups, checked, on_rungs
+from epsilons.tally.counted import Faults, Names, check_size
+from epsilons.tally.grid import HALF
 from epsilons.tally.lines import Lines
 from epsilons.types import Floats, Integers
 
@@ -62,9 +62,7 @@ class _Absent(tally.Rows):
             budgets=self._levels,
             cells=none.astype(np.float64) if window is None else none,
             people=self._counts,
-            conflicts=none,
-            nobody=none,
-            most=none,
+            faults=Faults(),
         )
         if self._ladder is None:
             return line.checked_line(groups, window, Names(), "error")
@@ -74,22 +72,18 @@ class _Absent(tally.Rows):
         """The same line: there is nothing to read."""
         return Lines(self, None)
 
-    def sums(self, bounds: tuple[float, float], rule: Rule | None = None) -> tally.Tally:  # noqa: ARG002
+    def count(self, ask: tally.Ask) -> tally.Tally:
         """The people of each level, all of them in the middle of the range."""
         found, place = np.unique(keys(self._levels), return_inverse=True)
         levels = np.full(len(found), np.inf)
         np.minimum.at(levels, place, self._levels)
-        people, none = np.zeros((2, len(found)), dtype=np.int64)
+        people = np.zeros(len(found), dtype=np.int64)
         np.add.at(people, place, self._counts)
-        groups = SumGroups(levels, people, HALF * people, none, none, none, none)
-        if self._ladder is None:
-            return checked(groups, Names(), "error")
-        return on_rungs(groups, Names(), self._ladder.levels)
-
-    def moments(self, bounds: tuple[float, float], rule: Rule | None = None) -> tally.Tally:
-        """The same, with squares of 0."""
-        found = self.sums(bounds, rule)
-        return replace(found, squares=np.zeros_like(found.sums))
+        check_size(people, Names(), tally.GRID)
+        there = levels > 0.0 if self._ladder is not None else levels >= 0.0
+        levels, people = levels[there], people[there]
+        squares = np.zeros_like(people) if ask.what == "squares" else None
+        return tally.Tally.of_numbers(levels, people, HALF * people, squares)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +174,7 @@ def _looks(draws: list[Draw]) -> int:
 def _rehearsal(answer: Answer, draws: list[Draw], rows: _Absent) -> Rehearsal:
     """What was rehearsed, by the levels of the last draw."""
     last, before = draws[-1], draws[:-1]
-    counted = rows.sums((0.0, 1.0))
+    counted = rows.count(tally.Ask("numbers", (0.0, 1.0)))
     levels = last.mechanism.levels
     counts = np.zeros(len(levels), dtype=np.int64)
     np.add.at(counts, np.searchsorted(levels, counted.levels), counted.counts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -13,12 +12,11 @@ from epsilons.allocation.rule import weighing_of
 from epsilons.budgets import Budgets
 from epsilons.planning.forecast import gain_over
 from epsilons.release.sides import answers
-from epsilons.report.plan_data import OutcomeRow
 from epsilons.risk import Weighing
 from epsilons.risk.goals import Goal
 from epsilons.statistics.people import forecast_designs
 
-__all__ = ["Outcome", "as_rows", "best_of", "outcomes", "strictest_of"]
+__all__ = ["Outcome", "best_of", "outcomes", "strictest_of"]
 
 
 class Outcome(NamedTuple):
@@ -65,14 +63,6 @@ def outcomes(
         pac = width * replace(asked, loss="pac").risk(weighing)
         found.append(Outcome(assumption.related, most, rmse, pac, gain_over(alike, rmse)))
     return tuple(found)
-
-
-def as_rows(sides: Iterable[Outcome]) -> list[OutcomeRow]:
-    """Outcomes as plain data."""
-    return [
-        OutcomeRow(related=side.related, cap=side.cap, rmse=side.rmse, pac=side.pac, gain=side.gain)
-        for side in sides
-    ]
 
 
 def strictest_of(budgets: Budgets, goal: Goal, neighbours: str) -> Weighing:

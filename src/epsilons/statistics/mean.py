@@ -225,13 +225,6 @@ class Mean(Question):
             return methods.CUT if self.shape == "any" else methods.GAUSSIAN
         return (*RULES, *methods.ADAPTIVE) if neighbours == "replace" else METHODS
 
-    def people(self, call: Call) -> Budgets:
-        """Who has which budget, where that is public."""
-        if not self.of_some:
-            return super().people(call)
-        counted = self.open(call).shares(self.bounds)
-        return Budgets.of_levels(counted.levels, counted.counts)
-
     def half_width(self, call: Call, people: Budgets | None) -> float:
         """How far its interval will reach to either side, for any data on the range."""
         if self.of_some:
@@ -278,6 +271,15 @@ class Mean(Question):
             groups=self.grouping,
             where=self.where,
         )
+
+    def asks(self, call: Call) -> tally.Ask | None:
+        """Squares where they are free; the line of values, if nobody knows their range."""
+        if self.bounds is None:
+            return None
+        if self.of_some:
+            return tally.Ask("numbers", self.bounds, apart=self.groups_are == "public")
+        sums = call.neighbours == "add-remove" or self.method == "staircase"
+        return tally.Ask("numbers" if sums else "squares", self.bounds, self.rule)
 
     def steps(self, rows: tally.Rows, call: Call) -> Steps:
         """The way of a mean: on a known range or on one that is found, of counted people or not."""

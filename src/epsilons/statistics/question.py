@@ -204,7 +204,7 @@ class Question(ABC):
 
     def people(self, call: Call) -> Budgets:
         """Who has which budget, where that is public: one pass over the rows, with its checks."""
-        counted = self.open(call).sums((0.0, 1.0))
+        counted = self.open(call).count(tally.Ask("numbers", (0.0, 1.0)))
         return Budgets.of_levels(counted.levels, counted.counts)
 
     def half_width(self, call: Call, people: Budgets | None) -> float:  # noqa: ARG002
@@ -272,6 +272,13 @@ class Question(ABC):
     @abstractmethod
     def open(self, call: Call) -> tally.Rows:
         """Open the rows that are asked about: all checks that no pass over them is needed for."""
+
+    def asks(self, call: Call) -> tally.Ask | None:  # noqa: ARG002
+        """What is asked of the rows first, before anything is drawn.
+
+        None if that is nothing that can be counted together with other questions of the table.
+        """
+        return None
 
     @abstractmethod
     def steps(self, rows: tally.Rows, call: Call) -> Steps:
