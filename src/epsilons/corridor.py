@@ -214,8 +214,6 @@ class _Way:
                 raise PrivacyError("A draw follows one that was said to be the last.")
             self._draws.append(step)
             step = self._next(step.mechanism.draw(self._source, total=step.total))
-        if not self._draws:
-            raise PrivacyError(f"{self._statistic} gave an answer that was not drawn.")
         answers = (step,) if isinstance(step, Answer) else step
         asked = zip(self._questions.items(), answers, strict=True)
         return {place: self._made(question, answer) for (place, question), answer in asked}
