@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from epsilons import Budgets, allocate, errors, report, verify
+from epsilons import Budgets, Frequencies, Mean, errors, report, verify
 from epsilons import frequencies as frequencies_of
 from epsilons import mean as mean_of
 from epsilons import plan as plan_for
@@ -24,7 +24,9 @@ from epsilons.cli.study import PUBLISH
 from epsilons.cli.survey import SURVEY
 from epsilons.parameters import CHOICES
 from epsilons.release import Release
-from epsilons.statistics import STATISTICS
+from epsilons.statistics import Question
+from epsilons.statistics.rehearsal import rehearse, terms_for
+from epsilons.tally import Absent
 
 
 @click.group()
@@ -232,10 +234,13 @@ def verify_command(
         return
     people = options.people_of(levels)
     if neighbours == "replace":
-        statistic = "mean" if categories is None else "frequencies"
-        allocation = allocate(people, statistic=statistic, categories=categories, method=method)
-        name = allocation.method
-        mechanism = STATISTICS[statistic].mechanism_for(allocation)
+        question: Question = Mean([], bounds=(0, 1), method=method)
+        if categories is not None:
+            question = Frequencies([], categories=range(categories), method=method)
+        question.check(neighbours)
+        there = Absent(people.levels, people.counts)
+        rehearsal = rehearse(question, there, terms_for(people, neighbours))
+        name, mechanism = rehearsal.answer.method, rehearsal.draws[-1].mechanism
     else:
         public: dict[str, Any] = {"neighbours": neighbours, "levels": people, "method": method}
         release: Release

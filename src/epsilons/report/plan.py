@@ -72,7 +72,7 @@ def text(data: PlanData) -> str:
             "",
             wrapped(
                 "Compared with the best single ε for everyone who accepts it, the typical error is "
-                f"{_times(data['gains']['threshold'])}. {_limit(data)}"
+                f"{_times(data['gains']['threshold'])}. {_limit(data)}".strip()
             ),
         ]
     )
@@ -126,7 +126,7 @@ def page(data: PlanData) -> str:
             Words(data["hint"]),
             FactList(_worth(data, best)),
             Section("The budgets", [_budgets(data)]),
-            Section("Error for each cap", [_curve(data)]),
+            *([] if _spread_evenly(data) else [Section("Error for each cap", [_curve(data)])]),
             Section("Every method", _methods(data)),
             Section("Who would spend what", cost),
             *([Section("What if", [_what_if(data)])] if data["sensitivity"] else []),
@@ -174,7 +174,9 @@ def _times(gain: float) -> str:
 
 
 def _limit(data: PlanData) -> str:
-    """What no method can do better than, for the loss that a plan makes small."""
+    """What no method can do better than, for the loss that a plan makes small; "" if unknown."""
+    if _spread_evenly(data):
+        return ""
     squares = data["loss"] != "pac"
     error = "a typical error" if squares else f"an error at {percent(data['confidence'])}"
     least = _told(data, data["lower_bound"])
@@ -193,6 +195,8 @@ def _errors_are(data: PlanData) -> str:
             f"for values with a standard deviation of {number(100 * data['spread'])} % of the range"
         )
         return of if data["neighbours"] == "replace" else f"approximate, {of}"
+    if _spread_evenly(data):
+        return "forecasts for values that are spread evenly over the range"
     of = ""
     if data["cells"]:
         what = "the largest error" if data["loss"] == "largest" else "the error of a category"
@@ -243,8 +247,13 @@ def _worth(data: PlanData, best: ForecastData) -> list[tuple[str, str]]:
             f"{_times(data['gains']['threshold'])}; compared with everyone at the strictest ε, it "
             f"is {_times(data['gains']['uniform'])}.",
         ),
-        ("The limit", _limit(data) + room),
+        *([] if _spread_evenly(data) else [("The limit", _limit(data) + room)]),
     ]
+
+
+def _spread_evenly(data: PlanData) -> bool:
+    """Whether errors are no worst cases, with no cap and no limit: of neither means nor shares."""
+    return data["statistic"] in ("variance", "covariance", "quantile", "count")
 
 
 def _budgets(data: PlanData) -> Part:

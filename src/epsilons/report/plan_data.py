@@ -103,7 +103,8 @@ class PlanData(TypedDict):
         guess: what it buys and may cost.
         options: what else could be assumed, guessed or asked for; what buys most first.
         hint: the same in one sentence.
-        lower_bound: the error that no method can stay below.
+        lower_bound: the error that no method can stay below; 0 if none is known.
+        curve: the error over the cap; empty if there is no cap, or errors are not those of weights.
     """
 
     kind: Literal["plan"]

@@ -21,6 +21,10 @@ _ERRORS = (
     "points. The interval extends this far to either side for any data: the draw can only make it "
     "narrower."
 )
+_EVENLY = (
+    "For a variance, a covariance and quantiles, both are forecasts for values that are spread "
+    "evenly over the range."
+)
 _FOUND = "If a range has to be found, the typical error is a fraction of that range."
 
 
@@ -114,4 +118,5 @@ def _row(row: PlannedRow) -> tuple[str, ...]:
 
 def _explained(data: PlansData) -> str:
     found = any(row["found"] for row in data["rows"])
-    return f"{_ERRORS} {_FOUND}" if found else _ERRORS
+    evenly = any(row["statistic"] in ("variance", "covariance", "quantile") for row in data["rows"])
+    return " ".join([_ERRORS, *([_EVENLY] if evenly else []), *([_FOUND] if found else [])])

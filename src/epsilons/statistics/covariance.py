@@ -6,9 +6,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Final
 
 from epsilons import parameters, tally, words
-from epsilons.allocation import Allocation
 from epsilons.errors import ArgumentError, BoundsError
-from epsilons.mechanisms import Table, build_histogram
 from epsilons.release import Pair
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.soft import SoftMoments
@@ -38,10 +36,6 @@ class Covariance(soft_cells.SoftQuestion):
     statistic: ClassVar[str] = "covariance"
     KIND: ClassVar[str] = "Covariance"
     describes: ClassVar[str] = "how two columns of {file} are related"
-    unplanned: ClassVar[str] = (
-        'statistic="covariance" has no plan of its own: its weights are those of nine categories. '
-        'Plan with statistic="frequencies", categories=9.'
-    )
     beside: Any = field(repr=False)  # it may be an array of what people said
     _: KW_ONLY
     bounds: Any = None
@@ -56,11 +50,6 @@ class Covariance(soft_cells.SoftQuestion):
             if getattr(self, name) is None:
                 raise BoundsError(soft_cells.NO_BOUNDS.format(name))
             self._set(name, parameters.bounds(getattr(self, name), power=4, name=name))
-
-    @classmethod
-    def mechanism_for(cls, allocation: Allocation) -> Table:
-        """Nine cells of one unit."""
-        return build_histogram(allocation, unit=tally.GRID)
 
     @property
     def goal(self) -> CellsGoal:

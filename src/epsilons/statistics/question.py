@@ -8,11 +8,9 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 from epsilons import parameters, tally
-from epsilons.allocation import Allocation
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError
 from epsilons.risk.assumptions import Assumption, assumption_of
-from epsilons.risk.goals import Goal, Words
 from epsilons.statistics.call import Call
 from epsilons.statistics.steps import Answer, Steps
 
@@ -43,7 +41,8 @@ class Question(ABC):
         describes: what its command publishes of a {file}.
         every_method: all names that `method` can have beside "auto", whatever else is asked.
         range_may_be_found: whether bounds may be None.
-        unplanned: what to do in place of a plan, in words, where there is none.
+        supposed: the standard deviation of values at which it is rehearsed, in parts of the range;
+            None for the largest.
         KIND: what ledgers call this question in hashes. It stays when the class is renamed.
         RENAMED: fields that ledgers know by another name, with that name.
         LATER: fields that former versions did not have.
@@ -66,7 +65,7 @@ class Question(ABC):
     describes: ClassVar[str]
     every_method: ClassVar[tuple[str, ...]]
     range_may_be_found: ClassVar[bool] = False
-    unplanned: ClassVar[str]
+    supposed: ClassVar[float | None] = None
     KIND: ClassVar[str]
     RENAMED: ClassVar[Mapping[str, str]] = {}
     LATER: ClassVar[tuple[str, ...]] = ()
@@ -113,35 +112,6 @@ class Question(ABC):
     def of_columns(self, columns: dict[str, Any]) -> Self:
         """The same question of other columns."""
         return replace(self, **columns)
-
-    @classmethod
-    def goal_for(
-        cls,
-        words: Words,  # noqa: ARG003
-        categories: object,  # noqa: ARG003
-        edges: object,  # noqa: ARG003
-        spread: object = None,  # noqa: ARG003
-    ) -> Goal:
-        """What is minimized, for a forecast without a question.
-
-        Raises:
-            ArgumentError: an argument is for another statistic, or there is no plan for this one.
-        """
-        raise ArgumentError(cls.unplanned)
-
-    @classmethod
-    def range_for(cls, bounds: object) -> tuple[float, float]:
-        """The range of what is averaged, for a forecast.
-
-        Raises:
-            ArgumentError: there is no such range.
-        """
-        return parameters.bounds(bounds)
-
-    @classmethod
-    @abstractmethod
-    def mechanism_for(cls, allocation: Allocation) -> Any:
-        """What a release with this allocation would be drawn from: budgets alone decide it."""
 
     @abstractmethod
     def methods(self, neighbours: str) -> Collection[str]:
@@ -193,35 +163,18 @@ class Question(ABC):
         return 'missing values, which missing="exclude" or "midpoint" would take'
 
     @property
-    def plain(self) -> bool:
-        """Whether budgets alone say how large its error will be."""
-        return False
-
-    @property
-    def planned(self) -> Goal | None:
-        """What caps will be chosen by; None if that is not known in advance."""
-        return getattr(self, "goal", None)
+    def varies(self) -> str:
+        """Why its interval cannot be forecast, in words; "" if it can be."""
+        return ""
 
     def people(self, call: Call) -> Budgets:
         """Who has which budget, where that is public: one pass over the rows, with its checks."""
-        counted = self.open(call).sums((0.0, 1.0))
+        rows, anything = self.open(call), (0.0, 1.0)
+        if rows.rules.categories is not None:
+            counted: tally.Tally | tally.CellTally = rows.cells()
+        else:
+            counted = (rows.shares if rows.rules.some else rows.sums)(anything)
         return Budgets.of_levels(counted.levels, counted.counts)
-
-    def half_width(self, call: Call, people: Budgets | None) -> float:  # noqa: ARG002
-        """How far the interval of one number will reach to either side, in data units: a forecast.
-
-        Args:
-            call: on which terms, and with which share of everyone's budget.
-            people: who has which budget; None where that is private, and declared in the call.
-
-        Raises:
-            ArgumentError: it cannot be forecast.
-            BudgetError: a budget is so small that no part of it is left.
-        """
-        raise ArgumentError(
-            f"targets: the interval of {self.statistic} cannot be forecast. Give None for it, or "
-            "shares instead of targets."
-        )
 
     @abstractmethod
     def look(self, call: Call) -> tally.Look:

@@ -42,6 +42,8 @@ class SoftQuestion(Question):
     """A question whose answer follows from shares of soft cells."""
 
     every_method: ClassVar[tuple[str, ...]] = (*RULES, *OPEN)
+    supposed: ClassVar[float | None] = 12.0**-0.5
+    """Of values that are spread evenly."""
 
     @property
     @abstractmethod

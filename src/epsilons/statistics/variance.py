@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, cast
 
 from epsilons import parameters, tally, words
-from epsilons.allocation import Allocation, allocate_for
+from epsilons.allocation import allocate_for
 from epsilons.budgets import Budgets
 from epsilons.errors import BoundsError
 from epsilons.mechanisms import SumAndSquares, build_moments
@@ -38,10 +38,6 @@ class Variance(soft_cells.SoftQuestion):
     statistic: ClassVar[str] = "variance"
     KIND: ClassVar[str] = "Variance"
     describes: ClassVar[str] = "the variance of a column of {file}"
-    unplanned: ClassVar[str] = (
-        'statistic="variance" has no plan of its own: it spends what a mean does, and comes with '
-        'one. Plan with statistic="mean".'
-    )
     _: KW_ONLY
     bounds: Any = None
 
@@ -51,11 +47,6 @@ class Variance(soft_cells.SoftQuestion):
         if self.bounds is None:
             raise BoundsError(soft_cells.NO_BOUNDS.format("bounds"))
         self._set("bounds", parameters.bounds(self.bounds, power=4))
-
-    @classmethod
-    def mechanism_for(cls, allocation: Allocation) -> Any:
-        """A weighted sum with squares, on a unit range."""
-        return build_moments(allocation, grid=tally.GRID, bounds=(0.0, 1.0))
 
     @property
     def goal(self) -> CellsGoal:
@@ -88,7 +79,8 @@ class Variance(soft_cells.SoftQuestion):
         rule = "optimal" if self.method == "auto" else self.method
         goal = MeanGoal(self.assumption, self.loss, self.confidence)
         allocation = allocate_for(budgets, goal, rule)
-        mechanism = cast(SumAndSquares, self.mechanism_for(allocation))
+        made = build_moments(allocation, grid=tally.GRID, bounds=(0.0, 1.0))
+        mechanism = cast(SumAndSquares, made)
         total = mechanism.total(counted.sums, cast(Integers, counted.squares))
         pair = yield Draw(mechanism, total)
         margin = Varied(mechanism.weighing, mechanism.slack, *mechanism.moments(pair))

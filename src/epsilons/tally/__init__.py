@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from epsilons.loading import names
 
 if TYPE_CHECKING:
+    from epsilons.tally.absent import Absent
     from epsilons.tally.asks import Ask
     from epsilons.tally.bundles import foresee, together
     from epsilons.tally.categories import Categories, declare, declare_groups, refuse_midpoint
@@ -26,6 +27,7 @@ else:
     __getattr__, __dir__ = names(
         __name__,
         {
+            "absent": ("Absent",),
             "asks": ("Ask",),
             "bundles": ("foresee", "together"),
             "categories": ("Categories", "declare", "declare_groups", "refuse_midpoint"),
@@ -48,6 +50,7 @@ __all__ = [
     "GRID",
     "LABELS",
     "SHARES",
+    "Absent",
     "Ask",
     "Categories",
     "CellTally",
