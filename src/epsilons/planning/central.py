@@ -43,7 +43,7 @@ from epsilons.report.plan_data import ChangeRow, CurveData, ForecastData, GainsD
 from epsilons.risk import OPEN, Weighing
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import Goal
-from epsilons.statistics import Question, methods
+from epsilons.statistics import Mean, Question, methods
 from epsilons.statistics.capped import budgets_of
 from epsilons.theory import least_error
 
@@ -97,9 +97,10 @@ class Plan(Asked):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The range of the values."""
-        low, high = getattr(self.question, "bounds", (0.0, 1.0))
-        return low, high
+        """The range of the values, or of what is averaged of them."""
+        asked = self.question
+        low, high = asked.averaged if isinstance(asked, Mean) else getattr(asked, "bounds", (0, 1))
+        return float(low), float(high)
 
     @property
     def goal(self) -> Goal:
@@ -114,7 +115,7 @@ class Plan(Asked):
     @property
     def cells(self) -> int:
         """For frequencies the number of categories; otherwise 0."""
-        return (self.goal.categories or 0) if self.statistic == "frequencies" else 0
+        return (self.goal.categories or 0) if self._weighs else 0
 
     def need(self, *, rmse: float | None = None, pac: float | None = None) -> tuple[Need, ...]:
         """How many more people at each level it would take to reach an error.
@@ -230,8 +231,8 @@ class Plan(Asked):
         return least_error(
             self.budgets,
             bounds=self.bounds,
-            statistic=self.statistic,
-            categories=self.cells or None,
+            statistic=self.goal.statistic,
+            categories=self.goal.categories,
             neighbours=self.neighbours,
             about=self.assumption.about,
             related=self.assumption.related,
@@ -287,7 +288,7 @@ class Plan(Asked):
             if forecast.method == method:
                 return forecast
         known = [forecast.method for forecast in self.forecasts]
-        if method in methods.ADAPTIVE and self.neighbours == "replace" and not self.cells:
+        if method in methods.ADAPTIVE and method in self.question.methods(self.neighbours):
             raise ArgumentError(
                 f"method={method!r} finds the spread in the data: plan with a guess, such as "
                 "spread=0.1, and see what it would give for such data."
