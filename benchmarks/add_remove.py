@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from epsilons.experiments.add_remove import (
+from epsilons.noise import Hourglass, least_variance
+from epsilons.papers.figures.add_remove import (
     MEAN,
     NAMES,
     PEOPLE,
@@ -17,7 +18,6 @@ from epsilons.experiments.add_remove import (
     integrated,
     squared_errors,
 )
-from epsilons.noise import Hourglass, least_variance
 from epsilons.risk import ratio
 
 RUNS = 100_000

@@ -97,14 +97,17 @@ def measure(n: int, profile: str, mu: float, sigma: float, runs: int) -> dict[st
                 continue
             method, neighbours = name.partition(", ")[0], neighbours_of(name)
             try:
-                release = ep.mean(
-                    values,
-                    epsilon=epsilon,
-                    bounds=None,
-                    **GAUSSIAN,
-                    method=method,
-                    neighbours=neighbours or "replace",
-                    source=ep.Seeded(run),
+                release = (
+                    ep.papers.diffused_mean(values, epsilon=epsilon, source=ep.Seeded(run))
+                    if method == "diffusion"
+                    else ep.mean(
+                        values,
+                        epsilon=epsilon,
+                        bounds=None,
+                        **GAUSSIAN,
+                        neighbours=neighbours or "replace",
+                        source=ep.Seeded(run),
+                    )
                 )
             except BudgetError:
                 found[name] = None

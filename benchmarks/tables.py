@@ -19,7 +19,10 @@ from benchmarks import combining
 from benchmarks.page import Section
 from benchmarks.personal_cases import PEOPLE, TWO, Compared, compared
 from benchmarks.timing import Result
+from epsilons.papers.sampling import best_coins
 from epsilons.risk import Weighing, cells
+from epsilons.risk.assumptions import UNRELATED
+from epsilons.risk.goals import CellsGoal
 from epsilons.types import Floats
 
 CATEGORIES = (2, 5, 20, 100)
@@ -70,7 +73,14 @@ class Table:
     @cached_property
     def ours(self) -> Weighing:
         """What `ep.frequencies` spends and draws."""
-        return self._allocated("optimal")
+        return ep.allocate(
+            self.case.budgets,
+            statistic="frequencies",
+            categories=self.k,
+            about="people",
+            related=False,
+            method="optimal",
+        ).weighing
 
     @cached_property
     def theirs(self) -> dict[str, tuple[Weighing, float]]:
@@ -80,7 +90,8 @@ class Table:
         noise = 4.0 * plane / cells.mixed(budgets.n, k, sampled=False)
         found = combining.best_of_each(budgets, noise)
         combined = {name: (one.weighing, 4.0 * plane) for name, one in found.items()}
-        return combined | {"sampling": (self._allocated("sampling"), plane)}
+        goal = CellsGoal(UNRELATED, "mse", 0.95, k)
+        return combined | {"sampling": (best_coins(budgets, goal).weighing, plane)}
 
     def errors(self, shares: Floats) -> dict[str, float]:
         """The expected sum of squares of everyone, theirs first."""
@@ -94,16 +105,6 @@ class Table:
         ours = found.pop("ours")
         best = min(found, key=found.__getitem__)
         return found[best] / ours, best
-
-    def _allocated(self, method: str) -> Weighing:
-        return ep.allocate(
-            self.case.budgets,
-            statistic="frequencies",
-            categories=self.k,
-            about="people",
-            related=False,
-            method=method,
-        ).weighing
 
 
 def section(*, quick: bool) -> Section:

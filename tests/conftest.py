@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import importlib.util
-import math
 import os
 import shutil
 import sys
@@ -15,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests import needs
+from tests import needs, turns
 
 # Before NumPy is imported: two workers whose products of small vectors wait for each other's
 # threads take six times as long as with one thread each.
@@ -51,12 +50,12 @@ MANY: int = 10
 """A test with more cases than this leaves most of them to the slow run."""
 
 KEPT: int = 12
-"""Of their cases one in so many is in the ordinary run, whichever: chosen by its name alone."""
+"""Of their cases one in so many is in the ordinary run: which ones, the turn says."""
 
 LONG: dict[str, int] = {
     "tests/allocation/test_rules.py": 12,
     "tests/collector/test_browser.py": 6,
-    "tests/experiments/": 8,
+    "tests/papers/": 8,
     "tests/fuzz/": 4,
     "tests/ledger/": 4,
     "tests/noise/": 4,
@@ -67,7 +66,6 @@ LONG: dict[str, int] = {
     "tests/risk/test_cells.py": 12,
     "tests/risk/test_closed.py": 6,
     "tests/risk/test_squares.py": 4,
-    "tests/recorded/": 8,
     "tests/statistical/": 12,
     "tests/statistics/": 3,
     "tests/statistics/test_add_remove": 4,
@@ -85,8 +83,15 @@ LONG: dict[str, int] = {
 }
 """Files whose cases take long, however few there are: one in so many is in the ordinary run."""
 
-WHOLE = ("tests/test_docs.py", "tests/noise/test_contract.py")
+WHOLE = ("tests/test_docs.py", "tests/noise/test_contract.py", "tests/recorded/")
 """Tests of which every case is another matter."""
+
+TURN: int = turns.current()
+"""Each commit runs other cases of a test with many: a dozen commits in a row run all of them."""
+
+
+def pytest_report_header() -> str:
+    return f"turn {TURN}: {turns.NAME}={TURN} runs the same cases again"
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -97,7 +102,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _mark_the_rest(items: list[pytest.Item]) -> None:
-    """Of a test with many cases, all but some are `rest`: the slow run takes these."""
+    """Of a test with many cases, all but those whose turn it is are `rest`: for the slow run."""
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
         if not item.nodeid.startswith(WHOLE):
@@ -106,7 +111,7 @@ def _mark_the_rest(items: list[pytest.Item]) -> None:
         fewer = max((each for start, each in LONG.items() if name.startswith(start)), default=1)
         fewer = max(fewer, KEPT if len(alike) > MANY else 1)
         by_name = sorted(alike, key=lambda item: zlib.crc32(item.nodeid.encode()))
-        for item in by_name[math.ceil(len(alike) / fewer) :]:
+        for item in turns.waiting(by_name, fewer, TURN):
             item.add_marker(pytest.mark.rest)
 
 

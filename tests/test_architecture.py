@@ -13,7 +13,7 @@ from epsilons import noise
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "epsilons"
 
-MAY_DRAW = ("noise", "mechanisms", "corridor.py", "local", "experiments", "verify")
+MAY_DRAW = ("noise", "mechanisms", "corridor.py", "local", "papers", "verify")
 """The corridor for the central model, randomizers for the local one; papers and checkers aside."""
 
 DRAWS = {"draw", "thin", "bytes", "bits", "permutation", "resolve", "below", "below_many"}

@@ -48,7 +48,7 @@ OTHERS: dict[str, list[Any]] = {
     "shape": ["gaussian"],
     "loss": ["pac"],
     "confidence": [0.5],
-    "method": ["uniform", "minimax", "shifted", "diffusion"],
+    "method": ["uniform", "minimax", "shifted", "weighted"],
     "missing": ["error", "midpoint"],
     "levels": [[2.0, 8.0], {1.0: 600}],
     "cap": [0.7],

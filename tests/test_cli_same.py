@@ -19,12 +19,12 @@ import pytest
 from click.testing import CliRunner
 
 import epsilons as ep
-from epsilons import experiments
 from epsilons.__main__ import cli, main
 from epsilons.cli.checking import Checking
 from epsilons.cli.publishing import Publish
 from epsilons.mechanisms import build_moments
 from epsilons.noise import Seeded, System
+from epsilons.papers import figures
 from tests.assumed import GAUSSIAN, SAMPLE
 from tests.statistics.grouped import COMMANDS
 
@@ -322,16 +322,16 @@ def test_reproduce_without_a_word_lists_and_runs_nothing(
         raise AssertionError("it was run")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("epsilons.experiments.command.reproduce_all", never)
+    monkeypatch.setattr("epsilons.papers.figures.command.reproduce_all", never)
     for words in ([], ["--quick"]):
         done = CliRunner().invoke(cli, ["reproduce", *words])
         assert done.exit_code == 0, done.output
-        for artefact in experiments.ARTEFACTS:
+        for artefact in figures.ARTEFACTS:
             assert artefact.name in done.stdout
             assert artefact.title in done.stdout
         assert "an hour" in done.stdout
     listed = json.loads(CliRunner().invoke(cli, ["reproduce", "--json"]).stdout)["artefacts"]
-    assert listed == [{"name": a.name, "title": a.title} for a in experiments.ARTEFACTS]
+    assert listed == [{"name": a.name, "title": a.title} for a in figures.ARTEFACTS]
     assert list(tmp_path.iterdir()) == []
 
 
@@ -348,10 +348,10 @@ def test_reproduce_takes_its_options(tmp_path: Path) -> None:
         assert "A quick run (fewer trials) with seed 5," in each.read_text("utf-8")
     with page.with_suffix(".csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    [artefact] = experiments.chosen(experiments.ARTEFACTS, name)
+    [artefact] = figures.chosen(figures.ARTEFACTS, name)
 
     def direct(seed: int) -> list[dict[str, str]]:
-        found = artefact.run(experiments.Run(True, seed)).rows
+        found = artefact.run(figures.Run(True, seed)).rows
         return [{key: str(value) for key, value in row.items()} for row in found]
 
     assert rows == direct(5)

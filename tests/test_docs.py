@@ -256,7 +256,7 @@ def test_every_room_is_on_the_map() -> None:
 def test_every_file_is_on_the_map() -> None:
     page = (ROOT / "docs/architecture.md").read_text("utf-8")
     rooms = page.partition("## The rooms")[2].partition("## Accounts")[0]
-    told_in_a_word = {"experiments", "theory"}
+    told_in_a_word = {"figures", "theory"}
     in_a_table = {question.__module__.rpartition(".")[2] for question in STATISTICS.values()}
     for path in (ROOT / "src/epsilons").glob("*/*.py"):
         if path.parent.name in told_in_a_word or path.stem in {"__init__", *in_a_table}:
@@ -386,14 +386,14 @@ def test_an_unread_proof_is_noticed(
         '"""Other words."""\n# A comment.\n' + text.split('"""', maxsplit=2)[2], "utf-8"
     )
     assert check.main(at) == 0, "words alone change no proof"
-    assert "_WEIGHT_BITS = 45" in text
-    changed = text.replace("_WEIGHT_BITS = 45", "_WEIGHT_BITS = 44") + "\nextra = 1\n"
+    assert "WEIGHT_BITS = 45" in text
+    changed = text.replace("WEIGHT_BITS = 45", "WEIGHT_BITS = 44") + "\nextra = 1\n"
     file.write_text(changed, "utf-8")
     capsys.readouterr()
     assert check.main(at) == 1
     printed = capsys.readouterr().out
     assert "additive.md: src/epsilons/mechanisms/additive.py changed" in printed
-    assert "changed: _WEIGHT_BITS" in printed
+    assert "changed: WEIGHT_BITS" in printed
     assert "new: extra" in printed
     assert check.main([*at, "--update"]) == 0
     (tmp_path / "src/epsilons/noise/other.py").write_text("x = 1\n", "utf-8")

@@ -40,7 +40,6 @@ def questions(bounds: tuple[float, float]) -> dict[str, Any]:
     x = lo / 2.0 + hi / 2.0 + (hi / 4.0 - lo / 4.0) * np.linspace(-1.0, 1.0, N)
     return {
         "mean": lambda: ep.Mean(x, bounds=bounds),
-        "mean, sampling": lambda: ep.Mean(x, bounds=bounds, method="sampling"),
         "mean, staircase": lambda: ep.Mean(x, bounds=bounds, method="staircase"),
         "mean, adaptive": lambda: ep.Mean(x, bounds=bounds, method="adaptive"),
         "mean, hourglass": lambda: ep.Mean(x, bounds=bounds, method="hourglass"),

@@ -22,7 +22,7 @@ from epsilons.loading import later, names
 SOURCE = Path(__file__).parents[1] / "src" / "epsilons"
 
 HEAVY = ("narwhals", "polars", "pandas", "pyarrow", "duckdb", "scipy", "click", "sqlite3", "altair")
-ROOMS = ("checking", "cli", "experiments", "ledger", "local", "planning", "theory", "verify")
+ROOMS = ("checking", "cli", "papers", "ledger", "local", "planning", "theory", "verify")
 """What a mean of arrays has no need of."""
 
 MEAN = """

@@ -6,13 +6,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from scripts.mutants import PAGES, Fault, main, noticed, read
+from scripts.mutants import PAGES, Copy, Fault, main, read
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = (
     "accounts.py", "allocation", "asking", "cli", "collector", "corridor.py", "frozen.py", "local",
-    "mechanisms", "noise", "plan", "release", "report", "risk", "statistics", "tally", "verify",
-    "words.py",
+    "mechanisms", "noise", "papers", "plan", "release", "report", "risk", "statistics", "tally",
+    "verify", "words.py",
 )  # fmt: skip
 
 
@@ -56,8 +56,10 @@ def test_planting_tells_what_is_noticed_and_leaves_the_copy_as_it_was(tmp_path: 
     test = "from counted import add\n\ndef test_it():\n    assert add(2, 0) == 2\n"
     (tmp_path / "test_it.py").write_text(test)
     given = {"room": "r", "file": "src/counted.py", "old": "a + b", "tests": ("test_it.py",)}
-    assert noticed(Fault(name="minus", new="b - a", **given), tmp_path)  # type: ignore[arg-type]
-    assert not noticed(Fault(name="other", new="a - b", **given), tmp_path)  # type: ignore[arg-type]
+    copy = Copy(tmp_path)
+    assert copy.noticed(Fault(name="minus", new="b - a", **given))  # type: ignore[arg-type]
+    assert not copy.noticed(Fault(name="other", new="a - b", **given))  # type: ignore[arg-type]
+    copy.close()
     assert (tmp_path / "src/counted.py").read_text().endswith("a + b\n")
 
 

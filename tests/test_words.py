@@ -16,6 +16,7 @@ import epsilons as ep
 from epsilons import words
 from epsilons.local import words as local_words
 from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
+from tests import compared
 from tests.report.forms import E, forms, numbers
 
 X = [1.0, 2.0, 50.0, 99.0, math.nan, math.nan]
@@ -42,7 +43,7 @@ MIDDLE = "missing values count as 30, the middle, unless the person has others"
 def test_a_mean_says_what_values_that_do_not_fit_count_as(
     values: list[float], given: dict[str, Any]
 ) -> None:
-    release = ep.mean(values, epsilon=E, bounds=(0, 60), **given)
+    release = compared.mean(values, epsilon=E, bounds=(0, 60), **given)
     for name, text in forms(release).items():
         assert f"{CLIPPED}; {MIDDLE}." in text, name
 
@@ -82,7 +83,7 @@ def test_a_range_that_was_found_is_named(neighbours: str, method: str) -> None:
     kind: dict[str, Any] = {"neighbours": neighbours, "missing": "midpoint", "method": method}
     kind |= GAUSSIAN
     source = ep.Seeded(3)
-    release = ep.mean(values, epsilon=2.0, bounds=None, source=source, **kind)
+    release = compared.mean(values, epsilon=2.0, bounds=None, source=source, **kind)
     lo, hi = release.bounds
     said = (
         r"Values outside (.*) are clipped to the nearest bound; missing values count as (.*), "
@@ -189,7 +190,7 @@ def test_where_the_range_is_found_that_is_part_of_what_is_protected(
 ) -> None:
     values = np.random.default_rng(1).normal(1000.0, 2.0, 20_000)
     kind: dict[str, Any] = {"neighbours": neighbours, "method": method, **GAUSSIAN}
-    release = ep.mean(values, epsilon=2.0, bounds=None, **kind)
+    release = compared.mean(values, epsilon=2.0, bounds=None, **kind)
     assert release.protects == words.protected(neighbours, range_is_known=False)
     assert "This includes finding the range." in release.protects
     assert release.assumes == words.ASSUMED_OF_A_GAUSSIAN

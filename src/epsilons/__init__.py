@@ -8,7 +8,7 @@
 `ep.plan` forecasts the error before any data is read, `ep.allocate` chooses who spends what, and
 `ep.verify.exact` recomputes the loss of each person from what was drawn. In `ep.local` everyone
 randomizes their own value, and nobody has to be trusted; `ep.collector` does this in people's own
-browsers. `ep.theory` says what no method can beat.
+browsers. `ep.theory` says what no method can beat, and `ep.papers` has methods to compare with.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from epsilons.loading import names
 from epsilons.made import VERSION
 
 if TYPE_CHECKING:
-    from epsilons import collector, errors, local, theory, verify
+    from epsilons import collector, errors, local, papers, theory, verify
     from epsilons.allocation import Allocation, allocate
     from epsilons.asking import count, covariance, frequencies, mean, publish, quantile, variance
     from epsilons.budgets import Budgets
@@ -36,6 +36,7 @@ else:
             "collector": (),
             "errors": (),
             "local": (),
+            "papers": (),
             "theory": (),
             "verify": (),
             "allocation": ("Allocation", "allocate"),
@@ -100,6 +101,7 @@ __all__ = [
     "frequencies",
     "local",
     "mean",
+    "papers",
     "plan",
     "publish",
     "quantile",

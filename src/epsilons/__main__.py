@@ -1,7 +1,7 @@
 """The command line as a whole: `epsilons`, or `python -m epsilons`."""
 
 from epsilons.cli import cli, main
-from epsilons.experiments.command import reproduce
+from epsilons.papers.figures.command import reproduce
 
 __all__ = ["cli", "main"]
 

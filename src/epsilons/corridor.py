@@ -1,8 +1,8 @@
 """The one way from a question to a release.
 
-Rows are opened and checked, every question is led to its first step, and only then is anything
-drawn or tossed: errors come before noise because there is no other way. Nothing else in the central
-model calls `draw`. Everyone's loss is known before each draw, and what was drawn and charged is
+Rows are opened and checked, every question is led to its first draw, and only then is anything
+drawn: errors come before noise because there is no other way. Nothing else in the central model
+calls `draw`. Everyone's loss is known before each draw, and what was drawn and charged is
 what the mechanism of a release declares.
 """
 
@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import fields, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
@@ -31,14 +31,14 @@ from epsilons.release import ByLevel, Release, Releases
 from epsilons.statistics import Mean, Question
 from epsilons.statistics.call import Call
 from epsilons.statistics.division import Division, evenly
-from epsilons.statistics.steps import Answer, Draw, Steps, Toss
+from epsilons.statistics.steps import Answer, Draw, Steps
 
 if TYPE_CHECKING:
     from epsilons.statistics import several
 else:
     several = later("epsilons.statistics.several")
 
-__all__ = ["through"]
+__all__ = ["released", "through"]
 
 
 def through(
@@ -77,10 +77,33 @@ def through(
         raise
 
 
+class _Counted(Protocol):
+    """People who were counted."""
+
+    @property
+    def moved(self) -> bool:
+        """Whether somebody's budget counted as another one, where budgets are public."""
+
+
+def released(
+    question: Question, steps: Steps, call: Call, source: Source, people: _Counted
+) -> Release:
+    """Draw for steps that are not the question's own: those of a method of `papers`.
+
+    Args:
+        question: what is asked: its words are those of the release.
+        steps: they may toss coins of the same source between draws.
+        call: whom it is asked, and on which terms.
+        source: where the randomness comes from.
+        people: who was counted.
+    """
+    return _Way({0: question}, steps, call, source, [people]).release()[0]
+
+
 def _led(
     questions: Sequence[Question], call: Call, source: Source, division: Division
 ) -> list[_Way]:
-    """Questions at their first step: nothing is drawn yet."""
+    """Questions at their first draw: nothing is drawn yet."""
     for question in questions:
         question.check_terms(call)
     shares = division.among(questions, call, lambda: questions[0].people(call))
@@ -147,14 +170,14 @@ def _opened(
 
 
 class _Way:
-    """Questions on their way: led to their first step when it is made, to their end by `release`.
+    """Questions on their way: led to their first draw when it is made, to their end by `release`.
 
     Args:
         questions: what is asked, one question or several that are drawn as one, by their places.
         steps: the generator that answers them.
         call: of whom they are asked, and for which part of their budgets.
         source: where the randomness comes from.
-        rows: of whom they are asked, opened.
+        rows: the people who are asked.
     """
 
     def __init__(
@@ -163,7 +186,7 @@ class _Way:
         steps: Steps | Generator[Draw, Any, tuple[Answer, ...]],
         call: Call,
         source: Source,
-        rows: Sequence[tally.Rows],
+        rows: Sequence[_Counted],
     ) -> None:
         self._questions = questions
         self.call = call
@@ -173,12 +196,12 @@ class _Way:
         self._statistic = next(iter(questions.values())).statistic
         self._draws: list[Draw] = []
         first = self._next(None)
-        if not isinstance(first, (Draw, Toss)):
+        if not isinstance(first, Draw):
             raise PrivacyError(f"{self._statistic} gave an answer that was not drawn.")
         self._first = first
 
-    def _next(self, sent: Any) -> Draw | Toss | Answer | tuple[Answer, ...]:
-        """Send what was drawn or tossed, and get the next step, or the answers."""
+    def _next(self, sent: Any) -> Draw | Answer | tuple[Answer, ...]:
+        """Send what was drawn, and get the next draw, or the answers."""
         try:
             return self._steps.send(sent)
         except StopIteration as end:
@@ -186,12 +209,9 @@ class _Way:
             return answer
 
     def release(self) -> dict[int, Release]:
-        """Draw and toss, until there are answers: a release for each question, by its place."""
-        step: Draw | Toss | Answer | tuple[Answer, ...] = self._first
-        while isinstance(step, (Draw, Toss)):
-            if isinstance(step, Toss):
-                step = self._next(step.mechanism.thin(self._source, *step.people))
-                continue
+        """Draw until there are answers: a release for each question, by its place."""
+        step: Draw | Answer | tuple[Answer, ...] = self._first
+        while isinstance(step, Draw):
             if self._draws and not self._draws[-1].more:
                 raise PrivacyError("A draw follows one that was said to be the last.")
             self._draws.append(step)
@@ -205,7 +225,7 @@ class _Way:
     @property
     def known_charge(self) -> Charge | None:
         """What people lose, before anything is drawn; None if that depends on what is drawn."""
-        if isinstance(self._first, Toss) or self._first.more:
+        if self._first.more:
             return None
         return self._charge([self._first])
 

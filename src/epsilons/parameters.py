@@ -44,6 +44,19 @@ FORMER: Final[dict[str, tuple[str, bool]]] = {
 }
 """What `about` and `related` are for the words that `assume` took before 0.2."""
 
+_FOR_COMPARISON = (
+    " now: it draws for each person, takes arrays, and is there for comparison. Leave method out "
+    "for the least error."
+)
+
+MOVED: Final[dict[str, str]] = {
+    "sampling": f"ep.papers.sampled_mean or ep.papers.sampled_frequencies{_FOR_COMPARISON}",
+    "diffusion": (
+        f"ep.papers.diffused_mean or, for add-remove, ep.papers.reduced_mean{_FOR_COMPARISON}"
+    ),
+}
+"""Methods that `method` took before 0.3, and where they are."""
+
 LONGEST: Final[dict[str, int]] = {
     "title": 120,
     "unit": 40,
@@ -83,6 +96,17 @@ def choice(name: str, value: object, allowed: Collection[str] | None = None) -> 
         f"{name}={value!r} is not known. It can be {', '.join(map(repr, words))}."
         f"{did_you_mean(value, words)}"
     )
+
+
+def method(value: object, allowed: Collection[str]) -> str:
+    """Return a method of the central model, if it is one of those that are allowed.
+
+    Raises:
+        ArgumentError: it is not, or it is one that has moved: the message says where to.
+    """
+    if isinstance(value, str) and value in MOVED:
+        raise ArgumentError(f"method={value!r} is {MOVED[value]}")
+    return choice("method", value, allowed)
 
 
 def did_you_mean(given: object, known: Iterable[str]) -> str:

@@ -131,8 +131,6 @@ def test_an_allocation_describes_itself_and_does_not_change() -> None:
 def test_a_bound_is_not_called_exact() -> None:
     assert not ep.allocate([0.1, 1.0], about="population", related=False, loss="pac").exact
     assert ep.allocate([0.1, 1.0], about="people", related=True, loss="pac").exact
-    coins = ep.allocate([0.1, 1.0], about="people", related=True, loss="pac", method="sampling")
-    assert not coins.exact
 
 
 def test_budgets_are_left_as_they_were_given() -> None:

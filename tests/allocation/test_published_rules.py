@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import zlib
-from dataclasses import asdict
 from decimal import Decimal, localcontext
 from typing import Any
 
@@ -15,8 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epsilons as ep
-from epsilons.allocation.baselines import keep_probability, sampling_loss
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
 
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
@@ -113,79 +110,3 @@ def test_hpm_a_weighs_people_by_1_minus_e_to_the_minus_epsilon(epsilon: list[flo
     np.testing.assert_allclose(found.weights, expected, rtol=1e-13)
     # And no more noise than the strictest needs.
     assert found.spent[0] == pytest.approx(found.levels[0], rel=1e-14)
-
-
-pairs = st.tuples(st.floats(1e-12, 300.0), st.floats(1e-12, 300.0))
-
-
-def kept(epsilon: float, limit: float) -> Decimal:
-    return min(Decimal(1), (Decimal(epsilon).exp() - 1) / (Decimal(limit).exp() - 1))
-
-
-@settings(max_examples=300)
-@given(pairs)
-def test_people_are_kept_with_the_probability_of_jorgensen_yu_and_cormode(
-    pair: tuple[float, float],
-) -> None:
-    epsilon, limit = pair
-    found = float(keep_probability(np.array([epsilon]), limit)[0])
-    with localcontext() as context:
-        context.prec = 200
-        exact = kept(epsilon, limit)
-        # Never above the exact rate; and ε − t is rounded once, by half of the last bit of t.
-        slack = Decimal("1.2e-13") + Decimal(abs(epsilon - limit)) * Decimal("2.3e-16")
-        assert exact * (1 - slack) <= Decimal(found) <= exact
-
-
-@settings(max_examples=300)
-@given(pairs)
-def test_sampling_spends_the_exact_loss_of_a_person_who_may_not_be_kept(
-    pair: tuple[float, float],
-) -> None:
-    epsilon, limit = min(pair), max(pair)
-    with localcontext() as context:
-        context.prec = 300
-        keep = kept(epsilon, limit)
-        # Kept at one end of the range or the other, or replaced by the middle.
-        half = (Decimal(limit) / 2).exp()
-        loss = ((1 - keep + keep * half) / (1 - keep + keep / half)).ln()
-        assert loss <= Decimal(epsilon) * (1 + Decimal(10) ** -50)  # the theorem
-        expected = float(loss)
-    rounded = float(keep)
-    if 0.0 < rounded < 1.0:
-        found = float(sampling_loss(np.array([rounded]), limit)[0])
-        assert found == pytest.approx(expected, rel=1e-9, abs=1e-15)
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    st.lists(st.floats(0.01, 20.0), min_size=2, max_size=8),
-    st.sampled_from((SAMPLE, UNRELATED, RELATED)),
-    st.sampled_from(("mse", "pac")),
-)
-def test_sampling_keeps_nobody_more_often_than_their_budget_allows(
-    epsilon: list[float], assumption: Assumption, loss: str
-) -> None:
-    found = ep.allocate(epsilon, **asdict(assumption), loss=loss, method="sampling")
-    assert found.keep is not None
-    limit = float(found.spent.max())
-    assert limit in found.levels
-    with localcontext() as context:
-        context.prec = 60
-        for level, keep in zip(found.levels.tolist(), found.keep.tolist(), strict=True):
-            assert Decimal(keep) <= kept(level, limit) * (1 + Decimal("1e-14"))
-    expected = float(found.counts @ found.keep)
-    assert found.scale == pytest.approx(1.0 / (limit * expected), rel=1e-12)
-    np.testing.assert_allclose(found.weights, found.keep / expected, rtol=1e-12)
-
-
-def test_sampling_takes_the_best_limit_among_the_levels() -> None:
-    epsilon = [0.2] * 30 + [1.0] * 10 + [6.0]
-    best = ep.allocate(epsilon, about="population", related=False, method="sampling")
-    for limit in (0.2, 1.0, 6.0):
-        lower = [min(e, limit) for e in epsilon]
-        keep = np.array([float(kept(e, limit)) for e in lower])
-        weights = keep / keep.sum()
-        # ¼Σw² for the sample, ¼Σw²(1 − p)/p for the coins, and the noise.
-        risk = 0.25 * float(np.sum(weights**2 / keep)) + 2.0 / (limit * float(keep.sum())) ** 2
-        assert best.risk <= risk * (1.0 + 1e-9)

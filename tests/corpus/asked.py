@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import epsilons as ep
 __all__ = ["Call", "ask"]
 
 Call = dict[str, Any]
-"""`ask` names a function of epsilons; `arrays` names the arguments that are passed as lists."""
+"""`ask` names a function of epsilons, or of one of its parts; `arrays` names the arguments that are
+passed as lists."""
 
 
 def ask(call: Call, table: Path, **more: Any) -> Any:
@@ -34,4 +36,4 @@ def ask(call: Call, table: Path, **more: Any) -> Any:
             getattr(ep, each["ask"])(**{name: v for name, v in each.items() if name != "ask"})
             for each in given["questions"]
         ]
-    return getattr(ep, call["ask"])(**given, **more)
+    return attrgetter(call["ask"])(ep)(**given, **more)

@@ -33,12 +33,12 @@ GROUPS: Final[dict[str, Call]] = {
 
 MEANS: Final = (
     *("optimal", "minimax", "affine", "threshold", "uniform", "proportional", "staircase"),
-    *("sampling", "hpm-a", "hpm-cp", "hpm-ce", "hpm-up", "hpm-ue", "hpm-cp-t", "hpm-up-t"),
+    *("hpm-a", "hpm-cp", "hpm-ce", "hpm-up", "hpm-ue", "hpm-cp-t", "hpm-up-t"),
     "adaptive",
 )
 OPEN_MEANS: Final = ("transformed", "hourglass", "staircase2d", "shifted", "independent")
 SHARES: Final = (
-    *("optimal", "threshold", "uniform", "proportional", "sampling"),
+    *("optimal", "threshold", "uniform", "proportional"),
     *("hpf-a", "hpf-cp", "hpf-ce", "hpf-up", "hpf-ue", "hpf-cp-t", "hpf-up-t"),
 )
 SOFT: Final = ("optimal", "threshold", "uniform", "proportional")
@@ -53,6 +53,13 @@ def mean(**more: Any) -> Call:
         "epsilon": "epsilon",
         **more,
     }
+
+
+def of_papers(name: str, values: str = "minutes", **more: Any) -> Call:
+    """A method that draws for each person: it takes arrays."""
+    given = {"values": values, "epsilon": "epsilon", **more}
+    arrays = [each for each in ("values", "person", "epsilon") if each in given]
+    return {"ask": f"papers.{name}", **given, "arrays": arrays}
 
 
 def shares(**more: Any) -> Call:
@@ -159,7 +166,9 @@ def _means() -> dict[str, Call]:
     calls = {name: mean(method=name) for name in MEANS if name != "staircase"}
     calls["staircase"] = mean(method="staircase", epsilon=6.0)
     calls["optimal, a sample"] = mean(method="optimal", **SAMPLE)
-    calls["sampling, a sample, pac"] = mean(method="sampling", loss="pac", **SAMPLE)
+    own: Call = {"bounds": RANGE, "person": "person"}
+    calls["sampling"] = of_papers("sampled_mean", **own)
+    calls["sampling, a sample, pac"] = of_papers("sampled_mean", loss="pac", **own, **SAMPLE)
     calls["minimax, a sample"] = mean(method="minimax", **SAMPLE)
     calls["staircase, a sample"] = mean(method="staircase", epsilon=6.0, **SAMPLE)
     calls["a little related"] = mean(related=0.05)
@@ -188,9 +197,10 @@ def _means() -> dict[str, Call]:
     for name, terms in (("", REPLACE), (", add-remove", EXPECTED)):
         calls[f"found{name}"] = mean(bounds=None, epsilon="generous", **terms)
         calls[f"found, gaussian{name}"] = mean(epsilon="generous", **GAUSSIAN, **terms)
-        calls[f"found, diffusion{name}"] = mean(
-            method="diffusion", epsilon="generous", **GAUSSIAN, **terms
-        )
+    found: Call = {"epsilon": "generous", "person": "person"}
+    levels: Call = {"levels": EXPECTED["levels"]}
+    calls["found, diffusion"] = of_papers("diffused_mean", **found)
+    calls["found, diffusion, add-remove"] = of_papers("reduced_mean", **found, **levels)
     calls["found, counted people, add-remove"] = mean(bounds=None, **OFFERED)
     calls["found, holes"] = mean(
         values="holes", bounds=None, missing="midpoint", epsilon="generous"
@@ -199,12 +209,13 @@ def _means() -> dict[str, Call]:
 
 
 def _shares() -> dict[str, Call]:
-    calls = {name: shares(method=name) for name in SHARES if name != "sampling"}
-    calls["sampling"] = shares(method="sampling", person=None)
+    calls = {name: shares(method=name) for name in SHARES}
+    own: Call = {"values": "mode", "categories": MODES}
+    calls["sampling"] = of_papers("sampled_frequencies", **own)
     calls["largest"] = shares(loss="largest")
     calls["pac"] = shares(loss="pac", confidence=0.9)
     calls["a sample"] = shares(**SAMPLE)
-    calls["sampling, a sample"] = shares(method="sampling", person=None, **SAMPLE)
+    calls["sampling, a sample"] = of_papers("sampled_frequencies", **own, **SAMPLE)
     calls["other"] = shares(categories=MODES[:2], other="else", values="mode_holes")
     calls["not projected"] = shares(project=False)
     calls["every budget another"] = shares(epsilon="own")

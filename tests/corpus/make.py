@@ -90,10 +90,10 @@ OPEN_STUDY: Final = STUDY.replace(
 )
 
 SETTLED: Final = (
-    *("mean, optimal", "mean, sampling", "mean, adaptive", "mean, exclude", "mean, midpoint"),
+    *("mean, optimal", "mean, adaptive", "mean, exclude", "mean, midpoint"),
     *("mean, private groups", "mean, public groups", "mean, where", "mean, found"),
     *("mean, two columns of groups", "mean, a population, related", "mean, minimax"),
-    *("mean, found, gaussian", "mean, found, diffusion"),
+    *("mean, found, gaussian",),
     *("frequencies, optimal", "frequencies, other", "frequencies, bins", "frequencies, largest"),
     *("quantile", "quantiles", "quantile, selection", "variance", "covariance"),
     *("publish, drawn together", "publish, everything", "publish, shares", "publish, targets"),
@@ -105,7 +105,7 @@ SETTLED_OPEN: Final = (
     *("mean, transformed, add-remove", "mean, exclude, add-remove", "mean, midpoint, add-remove"),
     *("mean, private groups, add-remove", "mean, where, add-remove", "mean, found, add-remove"),
     *("mean, hourglass, add-remove", "mean, found, gaussian, add-remove"),
-    *("mean, counted people, add-remove", "mean, found, diffusion, add-remove"),
+    *("mean, counted people, add-remove",),
     *("frequencies, transformed, add-remove", "frequencies, total, add-remove"),
     *("frequencies, bins, add-remove", "quantile, add-remove", "variance, add-remove"),
     *("covariance, add-remove", "count, a column", "publish, everything, add-remove"),

@@ -17,9 +17,10 @@ import pytest
 import epsilons as ep
 from epsilons import collector, frozen
 from epsilons.cli import study
-from epsilons.errors import ClaimError, LedgerError
+from epsilons.errors import ArgumentError, ClaimError, LedgerError
 from epsilons.ledger import chain
 from epsilons.local import Reports
+from epsilons.parameters import MOVED
 from epsilons.release.stored import WORDS
 from tests.corpus import calls
 from tests.corpus.asked import ask
@@ -264,7 +265,11 @@ def check_ledger(where: str, expected: dict[str, Any], table: Path, *, says: boo
         names = expected["names"]
         for name, held_ in names.items():
             claim = ledger.claim(name, **held_["claim"])
-            if held_["state"] == "settled":
+            if held_["call"].get("method") in MOVED:
+                with pytest.raises(ArgumentError, match=r"ep\.papers\."):
+                    ask(held_["call"], table, ledger=claim)
+                assert stored(ledger.release(name)[0]) == held_["stored"], name
+            elif held_["state"] == "settled":
                 again = ask(held_["call"], table, ledger=claim)
                 assert stored(again) == held_["stored"], name
                 assert not says or same(facts(again), held_["facts"]), name

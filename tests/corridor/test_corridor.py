@@ -17,7 +17,6 @@ from epsilons.errors import ArgumentError, BudgetError, MissingValueError, Priva
 from epsilons.noise import Source
 from epsilons.statistics import Question
 from epsilons.statistics.call import Call
-from epsilons.statistics.steps import Draw
 from tests.assumed import GAUSSIAN
 from tests.corridor.accounts import Broken, Failing, Recording
 from tests.plain import plain
@@ -54,14 +53,12 @@ def call(parts: int = 1, neighbours: str = "replace", epsilon: Any = EPSILON) ->
 
 CASES: dict[str, tuple[Question, str]] = {
     "mean": (MEAN, "replace"),
-    "sampling": (ep.Mean(VALUES, bounds=(0, 1), method="sampling"), "replace"),
     "open mean": (MEAN, "add-remove"),
     "frequencies": (SHARES, "replace"),
     "open frequencies": (SHARES, "add-remove"),
     "unknown range": (FOUND, "replace"),
     "open unknown range": (FOUND, "add-remove"),
-    "diffusion": (ep.Mean(VALUES, bounds=None, method="diffusion", **GAUSSIAN), "replace"),
-    "reduction": (ep.Mean(VALUES, bounds=None, method="diffusion", **GAUSSIAN), "add-remove"),
+    "gaussian": (ep.Mean(VALUES, bounds=None, **GAUSSIAN), "replace"),
 }
 
 
@@ -81,7 +78,7 @@ def test_an_account_is_asked_three_things_in_order_and_told_the_exact_loss(name:
         assert losses == verdict.losses
     # Before anything is drawn it is known what one draw takes; several take what is drawn first.
     if account.charge is None:
-        assert release.mechanism.kind in ("composition", "reduction", "sampled sum")
+        assert release.mechanism.kind == "composition"
     else:
         assert account.charge.on(release.mechanism.levels) == losses
 
@@ -271,24 +268,12 @@ def test_all_questions_are_checked_before_anything_is_drawn() -> None:
     assert source.handed == 0
 
 
-@pytest.mark.parametrize("method", ["weighted", "diffusion"])
-def test_budgets_that_become_alike_are_refused_before_anything_is_drawn(method: str) -> None:
+def test_budgets_that_become_alike_are_refused_before_anything_is_drawn() -> None:
     alike = np.array([1.517578125, 1.5175781250000002])  # a third of either is the same float
-    words = GAUSSIAN if method == "diffusion" else {}
-    found = ep.Mean(np.arange(4000.0), bounds=None, method=method, **words)
+    found = ep.Mean(np.arange(4000.0), bounds=None)
     source = Counting()
     with pytest.raises(BudgetError, match="divided among several"):
         ep.publish([found] * 3, epsilon=np.repeat(alike, 2000), source=source)
-    assert source.handed == 0
-
-
-def test_no_coin_is_tossed_before_all_questions_are_checked() -> None:
-    gaps = VALUES.copy()
-    gaps[0] = np.nan
-    source = Counting()
-    tossed, _ = CASES["sampling"]
-    with pytest.raises(MissingValueError):
-        ep.publish([tossed, ep.Mean(gaps, bounds=(0, 1))], epsilon=EPSILON, source=source)
     assert source.handed == 0
 
 
@@ -302,23 +287,18 @@ def test_who_pays_is_who_the_account_says() -> None:
     assert account.asked == (None, None)
 
 
-@pytest.mark.parametrize("toss", [False, True])
-def test_an_answer_that_was_not_drawn_is_stopped(toss: bool) -> None:
+def test_an_answer_that_was_not_drawn_is_stopped() -> None:
     class Bare(ep.Mean):
         def steps(self, rows: Any, call: Call) -> Any:
             steps = super().steps(rows, call)
-            step = next(steps)
-            if toss:
-                step = steps.send((yield step))
-            assert isinstance(step, Draw)
             try:
-                steps.send(step.total)  # as if it had been drawn
+                steps.send(next(steps).total)  # as if it had been drawn
             except StopIteration as end:
                 return end.value
+            yield
 
-    method = "sampling" if toss else "optimal"
     with pytest.raises(PrivacyError, match="gave an answer that was not drawn"):
-        corridor.through([Bare(VALUES, bounds=(0, 1), method=method)], call(), ep.Seeded(1))
+        corridor.through([Bare(VALUES, bounds=(0, 1))], call(), ep.Seeded(1))
 
 
 def test_a_statistic_that_draws_on_after_its_last_draw_is_stopped() -> None:
@@ -340,7 +320,7 @@ def test_a_statistic_that_names_another_mechanism_than_it_drew_is_stopped() -> N
     class Liar(ep.Mean):
         def steps(self, rows: Any, call: Call) -> Any:
             steps = super().steps(rows, call)
-            draw: Draw = next(steps)  # type: ignore[assignment]
+            draw = next(steps)
             drawn = yield draw
             halved = replace(draw.mechanism, weights=draw.mechanism.weights // 2)  # type: ignore
             try:

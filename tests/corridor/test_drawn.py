@@ -14,13 +14,14 @@ import epsilons as ep
 from epsilons import tally
 from epsilons.allocation import FREQUENCY_RULES, RULES
 from epsilons.ladder import Ladder
-from epsilons.mechanisms.additive import Additive, Sampled
+from epsilons.mechanisms.additive import Additive
 from epsilons.mechanisms.composed import Composed
 from epsilons.mechanisms.histogram import Table
 from epsilons.mechanisms.level_counts import LevelCounts
 from epsilons.mechanisms.moment import SumAndSquares
 from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.statistics.designs import METHODS
+from tests import compared
 from tests.tally.asking import cell_of_each, cells_of, grid_of_each, moments_of, sums_of
 
 N = 240
@@ -33,7 +34,7 @@ GUESS = {0.13: 80, 0.7: 80, 1.9: 80}
 
 Made = tuple[Callable[..., Any], dict[str, Any]]
 MEANS: dict[str, dict[str, Any]] = {
-    **{method: {"method": method} for method in ("auto", *RULES)},
+    **{method: {"method": method} for method in ("auto", *RULES, "sampling")},
     **{f"{m}, add-remove": {"method": m, "levels": GUESS, **PUBLIC} for m in ("auto", *METHODS)},
     "counted": {"levels": list(GUESS), **PUBLIC},
     "related, counted": {
@@ -47,7 +48,7 @@ MEANS: dict[str, dict[str, Any]] = {
     "one level": {"levels": [0.13], **PUBLIC},
 }
 CELLS: dict[str, dict[str, Any]] = {
-    **{method: {"method": method} for method in ("auto", *FREQUENCY_RULES)},
+    **{method: {"method": method} for method in ("auto", *FREQUENCY_RULES, "sampling")},
     "guessed": {"levels": GUESS, **PUBLIC},
     "counted": {"levels": list(GUESS), **PUBLIC},
     "related, counted": {
@@ -66,9 +67,9 @@ def released(statistic: str, name: str, seed: int = 5) -> Any:
     given: dict[str, Any] = {"epsilon": EPSILON, "source": ep.Seeded(seed)}
     if statistic == "mean":
         given |= {"bounds": (0, 10)} | MEANS[name]
-        return ep.mean(VALUES, **given)
+        return compared.mean(VALUES, **given)
     given |= {"categories": range(4)} | CELLS[name]
-    return ep.frequencies(WORDS, **given)
+    return compared.frequencies(WORDS, **given)
 
 
 @pytest.mark.parametrize(("statistic", "name"), ALL)
@@ -125,9 +126,10 @@ def drawn_again(release: Any, statistic: str, epsilon: Any, seed: int = 5) -> li
     for stage in mechanism.stages if isinstance(mechanism, Composed) else (mechanism,):
         if isinstance(stage, LevelCounts):
             found.append(stage.draw(source, stage.total(data.levels, data.counts)))
-        elif isinstance(stage, Sampled):
+        elif isinstance(stage, Additive) and stage.keep is not None:
             _, level_of, grid = grid_of_each(VALUES, epsilon=epsilon, bounds=(0.0, 10.0))
-            found.append(stage.draw(source, total=stage.thin(source, level_of, grid)))
+            sampled: Any = stage
+            found.append(stage.draw(source, total=sampled.thin(source, level_of, grid)))
         elif isinstance(stage, Table) and stage.keep is not None:
             _, level_of, cell_of = cell_of_each(WORDS, epsilon=epsilon, categories=range(4))
             found.append(stage.draw(source, total=stage.thin(source, level_of, cell_of)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 
 import epsilons as ep
 from epsilons.errors import ArgumentError, BudgetError
-from tests.assumed import GAUSSIAN, SAMPLE
 from tests.plain import plain
 
 PEOPLE = 1000
@@ -74,33 +72,6 @@ def test_together_they_spend_no_more_than_each_has(questions: list[Any], terms: 
     np.testing.assert_allclose(totals, each, rtol=1e-9)
 
 
-TOSSED: dict[str, tuple[Any, str]] = {
-    "sampling": (ep.Mean(VALUES, bounds=(0, 100), method="sampling", **SAMPLE), "replace"),
-    "sampled shares": (
-        ep.Frequencies(COLOURS, categories=["red", "green", "blue"], method="sampling", **SAMPLE),
-        "replace",
-    ),
-    "diffusion": (ep.Mean(VALUES, bounds=None, method="diffusion", **GAUSSIAN), "replace"),
-    "reduction": (ep.Mean(VALUES, bounds=None, method="diffusion", **GAUSSIAN), "add-remove"),
-}
-
-
-@pytest.mark.parametrize("name", TOSSED)
-def test_coins_beside_other_questions_are_no_other_stage(name: str) -> None:
-    """Coins are charged for what they were made for: a checker finds a smaller loss."""
-    question, neighbours = TOSSED[name]
-    epsilon = np.where(EPSILON > 0.0, np.minimum(EPSILON, 2.5), 0.3)
-    first, last = (replace(each, related=False) for each in (MEAN, SHARES))
-    releases = ep.publish(
-        [first, question, last], epsilon=epsilon, neighbours=neighbours, source=ep.Seeded(4)
-    )
-    verdict = ep.verify.exact(releases.mechanism)
-    assert verdict.holds
-    charged = releases.mechanism.losses
-    assert all(loss <= most for loss, most in zip(verdict.losses, charged, strict=True))
-    assert any(loss < most for loss, most in zip(verdict.losses, charged, strict=True))
-
-
 def test_public_people_stay_public_and_those_at_zero_out() -> None:
     releases = ep.publish([MEAN, SHARES], epsilon=EPSILON, source=ep.Seeded(4))
     assert releases.for_each([0.0])[0] == 0.0
@@ -152,28 +123,3 @@ def test_a_budget_that_cannot_be_divided_is_refused() -> None:
         ep.publish([MEAN, SHARES], epsilon=epsilon, shares=[1.0, 1e-310])
     epsilon[0] = 5e-324  # below the public range: it counts as 0
     assert ep.publish([MEAN, SHARES], epsilon=epsilon).spent(5e-324) == 0.0
-
-
-@pytest.mark.parametrize(
-    ("tossed", "terms"),
-    [
-        (ep.Mean(VALUES, bounds=(0, 100), method="sampling"), "replace"),
-        (
-            ep.Frequencies(COLOURS, categories=["red", "green", "blue"], method="sampling"),
-            "replace",
-        ),
-        (ep.Mean(VALUES, bounds=None, method="diffusion", **GAUSSIAN), "replace"),
-        (ep.Mean(VALUES, bounds=None, method="diffusion", **GAUSSIAN), "levels"),
-        (ep.Mean(VALUES, bounds=None, method="diffusion", **GAUSSIAN), "fine"),
-    ],
-    ids=["sampled sum", "sampled cells", "diffusion", "reduction", "fine reduction"],
-)
-def test_beside_others_coins_are_checked_too(tossed: Any, terms: str) -> None:
-    epsilon = np.where(np.isinf(EPSILON), 2.5, EPSILON)
-    others = [replace(each, related=False) if terms == "fine" else each for each in (MEAN, SHARES)]
-    releases = ep.publish([tossed, *others], epsilon=epsilon, source=ep.Seeded(4), **TERMS[terms])
-    verdict = ep.verify.exact(releases.mechanism)
-    assert verdict.holds
-    assert all(map(operator.le, verdict.losses, releases.mechanism.losses))
-    assert all(map(operator.le, releases.mechanism.losses, verdict.budgets))
-    assert ep.verify.exact(releases[0].mechanism).holds

@@ -116,7 +116,6 @@ APART: dict[str, Any] = {
     "range": mean(bounds=None),
     "guess": mean(spread=0.1),
     "adaptive": mean(method="adaptive"),
-    "coins": mean(method="sampling"),
     "stairs": mean(method="staircase"),
     "middle": mean(method="minimax"),
     "rule": mean(method="optimal"),

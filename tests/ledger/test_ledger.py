@@ -143,9 +143,6 @@ def test_titles_and_units_are_no_part_of_a_question(ledger: ep.Ledger) -> None:
 CENTRAL: dict[str, Callable[[Any], Any]] = {
     "mean": lambda claim: ep.mean(X, bounds=(0, 1), person=WHO, ledger=claim),
     "frequencies": lambda claim: ep.frequencies(X, edges=[0, 0.5, 1.01], person=WHO, ledger=claim),
-    "sampled": lambda claim: ep.mean(
-        X, bounds=(0, 1), person=WHO, method="sampling", related=False, ledger=claim
-    ),
     "several": lambda claim: ep.publish(
         [ep.Mean(X, bounds=(0, 1)), ep.Frequencies(X, edges=[0, 0.5, 1.01])],
         person=WHO,

@@ -30,7 +30,6 @@ def asked(pick: random.Random) -> list[Any]:
         lambda: [ep.Mean("x", bounds=(0, 1), method="proportional")],
         lambda: [ep.Mean("x", bounds=(0, 1), method="staircase")],
         lambda: [ep.Mean("x", bounds=(0, 1), method="hpm-a", related=False)],
-        lambda: [ep.Mean("x", bounds=(0, 1), method="sampling", related=False)],
         lambda: [ep.Mean("x", bounds=None)],
         lambda: [ep.Frequencies("x", edges=BINS, related=related)],
         lambda: [ep.Frequencies("x", edges=BINS, method="threshold", related=False)],

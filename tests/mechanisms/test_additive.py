@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import epsilons as ep
 from epsilons.allocation import RULES, Allocation, allocate_for
-from epsilons.mechanisms import Additive, Sampled, build
+from epsilons.mechanisms import Additive, build
 from epsilons.noise import DiscreteLaplace, Seeded, Staircase
 from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED
 from epsilons.risk.goals import Goal, MeanGoal
@@ -32,7 +32,7 @@ def made(budgets: ep.Budgets, method: str, goal: Goal = GOALS[0], grid: int = GR
 @pytest.mark.parametrize("profile", [*ADVERSARIAL, *ORDINARY])
 def test_every_method_keeps_every_budget(profile: str, method: str) -> None:
     budgets = (ADVERSARIAL | ORDINARY)[profile]
-    many = len(budgets) > 200 and method in ("sampling", "threshold", "optimal")
+    many = len(budgets) > 200 and method in ("threshold", "optimal")
     for goal in GOALS[::2] if many else GOALS:
         verdict = ep.verify.exact(made(budgets, method, goal))
         assert verdict.holds
@@ -52,9 +52,8 @@ def test_any_budgets_are_kept(epsilon: list[float], method: str) -> None:
     verdict = ep.verify.exact(mechanism).require()
     # The weights are rounded down: what is spent is never above what was allocated.
     allocation = allocate_for(ep.Budgets(epsilon), GOALS[0], method)
-    if mechanism.keep is None:
-        for loss, spent in zip(verdict.losses, allocation.spent.tolist(), strict=True):
-            assert loss <= (spent if math.isinf(spent) else Fraction(spent))
+    for loss, spent in zip(verdict.losses, allocation.spent.tolist(), strict=True):
+        assert loss <= (spent if math.isinf(spent) else Fraction(spent))
 
 
 @pytest.mark.parametrize(
@@ -81,24 +80,6 @@ def test_a_scale_one_too_small_is_caught() -> None:
 def test_a_range_one_wider_is_caught() -> None:
     mechanism = made(ADVERSARIAL["equal"], "uniform")
     assert not ep.verify.exact(dataclasses.replace(mechanism, reach=GRID + 1)).holds
-
-
-def test_a_person_kept_too_often_is_caught() -> None:
-    mechanism = made(ORDINARY["half strict"], "sampling", MeanGoal(RELATED, "mse", 0.95))
-    sampled = made(
-        ep.Budgets({0.5: 30, 1.0: 30, 2.0: 400}), "sampling", MeanGoal(SAMPLE, "mse", 0.95)
-    )
-    for each in (mechanism, sampled):
-        assert isinstance(each, Sampled)
-        assert ep.verify.exact(each).holds
-    assert sampled.keep is not None
-    assert sampled.keep[0] < 1
-    # p = ε/t, the rate that is printed where the amplification of sampling is forgotten.
-    t = float(sampled.weights.max() / sampled.scale)
-    naive = tuple(min(Fraction(level) / Fraction(t), Fraction(1)) for level in (0.5, 1.0, 2.0))
-    broken = dataclasses.replace(sampled, keep=naive)
-    assert any(a > b for a, b in zip(naive, sampled.keep, strict=True))
-    assert not ep.verify.exact(broken).holds
 
 
 def log_ratio(first: dict[int, float], second: dict[int, float]) -> float:
@@ -129,57 +110,6 @@ def test_losses_equal_those_of_brute_force(epsilon: tuple[float, ...]) -> None:
             laws = [law_of((*others[:person], g, *others[person:])) for g in range(grid + 1)]
             worst = max(worst, *(log_ratio(a, b) for a, b in itertools.permutations(laws, 2)))
         assert worst == pytest.approx(float(verdict.losses[person]), abs=1e-9)
-
-
-def test_the_sampled_loss_equals_that_of_brute_force() -> None:
-    """One person in doubt, another always there; every coin, value and output."""
-    keep, weight, scale, grid = Fraction(3, 10), 6, Fraction(5), 4
-    mechanism = Sampled(
-        np.array([9.0]),
-        np.array([2], dtype=np.int64),
-        np.array([weight], dtype=np.int64),
-        grid,
-        grid,
-        DiscreteLaplace(scale),
-        Fraction(1),
-        (0.0, 1.0),
-        (keep,),
-    )
-
-    def law_of(first: int, second: int) -> dict[int, float]:
-        out = dict.fromkeys(range(-60, 61), 0.0)
-        for coins in itertools.product((0, 1), repeat=2):
-            chance = math.prod(float(keep) if c else 1.0 - float(keep) for c in coins)
-            stay = [2 * g - grid for g, c in zip((first, second), coins, strict=True) if c]
-            total = weight * sum(stay) // (2 * grid)
-            for y in out:
-                out[y] += chance * math.exp(mechanism.law.log_pmf(y - total))
-        return out
-
-    worst = max(
-        log_ratio(law_of(a, other), law_of(b, other))
-        for a in range(grid + 1)
-        for b in range(grid + 1)
-        for other in range(grid + 1)
-    )
-    certified = float(ep.verify.exact(mechanism).losses[0])
-    assert worst <= certified + 1e-12
-    # The other person's coin blurs the worst output, so the bound is met in the tail alone.
-    assert worst == pytest.approx(certified, abs=1e-9)
-
-
-def test_revealing_who_was_kept_would_break_the_promise() -> None:
-    """The printed argument allows any t-private algorithm on the sample, its size included."""
-    t, epsilon = 2.0, 0.2
-    keep = math.expm1(epsilon) / math.expm1(t)
-    size = 1
-    # If the size of the sample is known to be 1, the one person's output ratio is e^t.
-    shown = math.log(keep * math.exp(t)) - math.log(keep)
-    assert size == 1
-    assert shown > epsilon
-    h = t / 2.0
-    hidden = math.log1p(keep * math.expm1(h)) - math.log1p(keep * math.expm1(-h))
-    assert hidden <= epsilon
 
 
 def test_draws_follow_the_mechanism_and_never_wrap() -> None:

@@ -16,11 +16,14 @@ from epsilons import tally
 from epsilons.allocation import allocate
 from epsilons.ladder import Ladder
 from epsilons.mechanisms import build, build_histogram
-from epsilons.mechanisms.additive import Sampled, kept, stays, weights_of
+from epsilons.mechanisms.additive import kept, stays, weights_of
 from epsilons.mechanisms.cell_sums import CellSums
 from epsilons.mechanisms.level_counts import LevelCounts
 from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.noise import DiscreteLaplace
+from epsilons.papers.sampling import coins_at
+from epsilons.risk.assumptions import RELATED
+from epsilons.risk.goals import MeanGoal
 from epsilons.statistics.designs import METHODS
 from epsilons.tally import GRID
 
@@ -30,7 +33,7 @@ EPSILON = _rng.choice([0.13, 0.7, 1.9], 240)
 ALLOCATION = allocate({0.13: 80, 0.7: 80, 1.9: 80})
 SHARES = allocate({0.13: 80, 0.7: 80, 1.9: 80}, statistic="frequencies", categories=3)
 STAIRS = allocate({4.0: 100, 8.0: 100}, method="staircase")
-SAMPLED = allocate({0.13: 80, 1.9: 80}, method="sampling")
+PAIR = ep.Budgets({0.13: 80, 1.9: 80})
 
 
 def pair_of(method: str) -> TwoSums:
@@ -56,7 +59,7 @@ def cell_sums() -> CellSums:
 
 DRAWN: dict[str, Callable[[], Any]] = {
     "additive": lambda: build(ALLOCATION, grid=GRID, bounds=(0.0, 1.0)),
-    "sampled": lambda: build(SAMPLED, grid=GRID, bounds=(0.0, 1.0)),
+    "sampled": lambda: coins_at(PAIR, MeanGoal(RELATED, "mse", 0.95), 1.9).sum((0.0, 1.0)),
     "staircase": lambda: build(STAIRS, grid=GRID, bounds=(0.0, 1.0)),
     "histogram": lambda: build_histogram(SHARES, unit=1),
     "cell sums": cell_sums,
@@ -177,25 +180,6 @@ def test_a_coin_is_tossed_with_its_own_probability(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("epsilons.mechanisms.additive.below_many", fixed)
     answer = stays(ep.Seeded(1), keep, level_of)
     assert answer.tolist() == [False, True, False, True, False, True]
-
-
-def test_who_is_not_kept_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    staying = np.array([True, False, True, False, False])
-    for room in ("additive", "histogram"):
-        monkeypatch.setattr(f"epsilons.mechanisms.{room}.stays", lambda *_: staying)
-    sampled = build(SAMPLED, grid=GRID, bounds=(0.0, 1.0))
-    assert isinstance(sampled, Sampled)
-    level_of = np.array([0, 0, 1, 1, 1])
-    grid = np.array([GRID, GRID, 0, GRID // 4, GRID])
-    weight = int(sampled.weights.max())
-    # One who stays at the upper end, one at the lower: they cancel. Nobody else is heard.
-    assert sampled.thin(ep.Seeded(1), level_of, grid) == 0
-    grid[2] = GRID
-    assert sampled.thin(ep.Seeded(1), level_of, grid) == weight
-    shares = allocate({0.13: 80, 1.9: 80}, statistic="frequencies", categories=3, method="sampling")
-    histogram = build_histogram(shares, unit=1)
-    counted = histogram.thin(ep.Seeded(1), level_of, np.array([0, 1, 2, 2, 1]))
-    assert counted.tolist() == [int(histogram.weights.max()) * each for each in (1, 0, 1)]
 
 
 @pytest.mark.statistical

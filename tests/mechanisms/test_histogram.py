@@ -203,7 +203,6 @@ def test_losses_of_a_closed_table_equal_those_of_brute_force() -> None:
 
 def test_tables_are_closed_wherever_they_can_be() -> None:
     assert type(made(ORDINARY["half strict"], "optimal")) is ClosedHistogram
-    assert type(made(ORDINARY["half strict"], "sampling")) is Histogram
     public = made(ADVERSARIAL["zero and public"], "optimal")
     assert type(public) is Histogram
     assert public.law == PointMass()

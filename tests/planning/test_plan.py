@@ -26,13 +26,8 @@ def test_every_method_is_forecast_with_the_risk_of_its_allocation() -> None:
         unit = ep.allocate(BUDGETS, method=forecast.method)
         assert forecast.rmse == pytest.approx(50 * math.sqrt(unit.risk))
         pac = ep.allocate(BUDGETS, method=forecast.method, loss="pac")
-        if forecast.method not in (
-            "optimal",
-            "minimax",
-            "threshold",
-            "staircase",
-            "sampling",
-        ):  # these follow the loss
+        # These follow the loss.
+        if forecast.method not in ("optimal", "minimax", "threshold", "staircase"):
             assert forecast.pac == pytest.approx(50 * pac.risk)
         assert [row.spent for row in forecast.spent] == unit.spent.tolist()
 
@@ -44,8 +39,8 @@ def test_the_best_is_what_auto_takes(profile: str, loss: str, assumption: Assump
     plan = ep.plan(ORDINARY[profile], **asdict(assumption), loss=loss)
     auto = ep.allocate(ORDINARY[profile], **asdict(assumption), loss=loss)
     assert plan.best == auto.method == plan.forecasts[0].method
-    # `auto` takes a staircase only for a real gain, and the other two never.
-    apart = {"minimax", "sampling", "staircase"} - {plan.best}
+    # `auto` takes a staircase only for a real gain, and the other never.
+    apart = {"minimax", "staircase"} - {plan.best}
     others = [f for f in plan.forecasts if f.method not in apart]
     error = [f.rmse if loss == "mse" else f.pac for f in others]
     assert min(error) == error[0]

@@ -31,7 +31,7 @@ _AREAS: Final = {
     "shares": shares.CALLS,
     "private": private.CALLS,
     "ranges": ranges.CALLS,
-    "engines": {**engines.CALLS, **engines.SLOW_CALLS},
+    "engines": engines.CALLS,
     "plans": plans.CALLS,
     "reports": reports.CALLS,
     "commands": commands.CALLS,
@@ -47,13 +47,11 @@ class Call:
         area: the file in which its result is recorded.
         name: unique in its area; it is also the seed.
         run: makes the call.
-        slow: whether it needs an engine that starts slowly.
     """
 
     area: str
     name: str
     run: Run
-    slow: bool
 
     def replay(self, directory: Path, spark: Any) -> dict[str, Any]:
         """Make the call.
@@ -87,7 +85,5 @@ def _hidden(value: Any, directory: str) -> Any:
 
 
 CALLS: Final = tuple(
-    Call(area, name, run, slow=area == "engines" and name in engines.SLOW_CALLS)
-    for area, calls in _AREAS.items()
-    for name, run in calls.items()
+    Call(area, name, run) for area, calls in _AREAS.items() for name, run in calls.items()
 )

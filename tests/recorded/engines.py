@@ -36,7 +36,6 @@ KINDS = (
     "ibis",
     "dask",
 )
-SLOW = ("spark",)
 
 
 def file(directory: Path, kind: str, table: pl.DataFrame = TABLE, name: str = "people") -> Path:
@@ -107,6 +106,20 @@ def _of(kind: str) -> dict[str, Run]:
     }
 
 
+def _of_papers(kind: str) -> dict[str, Run]:
+    """Methods that take arrays: columns of a frame."""
+
+    def sampled(place: Place) -> ep.Release:
+        return ep.papers.sampled_mean(
+            held(kind, place)["x"], epsilon=6.0, bounds=(0, 100), source=place.source, **SAMPLE
+        )
+
+    def diffused(place: Place) -> ep.Release:
+        return ep.papers.diffused_mean(held(kind, place)["x"], epsilon=6.0, source=place.source)
+
+    return {f"{kind}: sampling": sampled, f"{kind}: diffusion": diffused}
+
+
 def _some(kind: str) -> dict[str, Run]:
     """What is asked of some engines."""
     private = {"neighbours": "add-remove"}
@@ -134,15 +147,13 @@ CALLS: Calls = {
         for name, run in _some(kind).items()
     },
     **{
-        f"{kind}: {method}": _mean(kind, epsilon=6.0, bounds=bounds, method=method)
+        name: run
         for kind in ("pandas", "polars", "pyarrow")
-        for method, bounds in (("sampling", (0, 100)), ("diffusion", None))
+        for name, run in _of_papers(kind).items()
     },
-}
-
-SLOW_CALLS: Calls = {
-    name: run
-    for kind in SLOW
-    for name, run in (_of(kind) | _some(kind)).items()
-    if name in ("spark: mean", "spark: frequencies", "spark: unknown range")
+    **{
+        name: run
+        for name, run in (_of("spark") | _some("spark")).items()
+        if name in ("spark: mean", "spark: frequencies", "spark: unknown range")
+    },
 }

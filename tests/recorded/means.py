@@ -12,7 +12,7 @@ import numpy as np
 
 from epsilons.allocation import RULES
 from tests.recorded import people as p
-from tests.recorded.place import SAMPLE, Calls, Run, mean
+from tests.recorded.place import SAMPLE, Calls, Run, mean, sampled_mean, with_sampling
 
 ASSUMED: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("sample", SAMPLE),
@@ -23,19 +23,28 @@ ASSUMED: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
 
 DEFAULT = ASSUMED[-1][1]
 
+NAMES: Final = ("auto", *with_sampling(RULES))
+
+
+def _by(name: str, values: Any, epsilon: Any, **more: Any) -> Run:
+    """By a rule, or by sampling."""
+    if name == "sampling":
+        return sampled_mean(values, epsilon, **more)
+    return mean(values, epsilon, method=name, **more)
+
 
 def _by_rule() -> dict[str, Run]:
     """Every rule, under every assumption, for either error."""
     calls: dict[str, Run] = {}
-    for name, (told, words) in itertools.product(("auto", *RULES), ASSUMED):
-        calls[f"{name}, {told}"] = mean(p.VALUES, p.EPSILON, method=name, **words)
-    for place, name in enumerate(("auto", *RULES)):
+    for name, (told, words) in itertools.product(NAMES, ASSUMED):
+        calls[f"{name}, {told}"] = _by(name, p.VALUES, p.EPSILON, **words)
+    for place, name in enumerate(NAMES):
         told, words = ASSUMED[place % 3]
-        calls[f"{name}, {told}, pac"] = mean(
-            p.VALUES, p.MIXED, method=name, loss="pac", confidence=0.9, **words
+        calls[f"{name}, {told}, pac"] = _by(
+            name, p.VALUES, p.MIXED, loss="pac", confidence=0.9, **words
         )
-        calls[f"{name}, one public"] = mean(
-            p.VALUES, p.WITH_PUBLIC, method=name, **ASSUMED[(place + 1) % 3][1]
+        calls[f"{name}, one public"] = _by(
+            name, p.VALUES, p.WITH_PUBLIC, **ASSUMED[(place + 1) % 3][1]
         )
     for told, words in ASSUMED:
         calls[f"auto, {told}, pac, plain"] = mean(p.VALUES, p.EPSILON, loss="pac", **words)
@@ -57,9 +66,7 @@ CALLS: Calls = {
     "a population, related, pac": mean(
         p.VALUES, p.EPSILON, about="population", related=True, loss="pac", confidence=0.9
     ),
-    "a little related, sampling": mean(
-        p.VALUES, p.EPSILON, about="people", related=0.2, method="sampling"
-    ),
+    "a little related, sampling": sampled_mean(p.VALUES, p.EPSILON, about="people", related=0.2),
     "ten people": mean(p.FEW_VALUES, p.FEW_EPSILON, (0, 10)),
     "ten people, staircase": mean(p.FEW_VALUES, p.FEW_EPSILON, (0, 10), method="staircase"),
     "lists": mean(p.FEW_VALUES.tolist(), p.FEW_EPSILON.tolist(), (0, 10)),
@@ -77,10 +84,10 @@ CALLS: Calls = {
     "several rows, text of persons": mean(
         p.VALUES, p.OF_PERSON, person=[f"p{each}" for each in p.PERSON]
     ),
-    "several rows, sampling": mean(p.VALUES, p.OF_PERSON, person=p.PERSON, method="sampling"),
+    "several rows, sampling": sampled_mean(p.VALUES, p.OF_PERSON, person=p.PERSON),
     "several rows with holes": mean(p.HOLES, p.OF_PERSON, person=p.PERSON, missing="midpoint"),
     "holes": mean(p.HOLES, p.EPSILON, missing="midpoint"),
-    "holes, sampling": mean(p.HOLES, p.EPSILON, missing="midpoint", method="sampling"),
+    "holes, sampling": sampled_mean(p.HOLES, p.EPSILON, missing="midpoint"),
     "infinite values": mean(
         np.where(p.VALUES > 90, np.inf, p.VALUES), p.EPSILON, missing="midpoint"
     ),
@@ -98,7 +105,7 @@ CALLS: Calls = {
     "500 budgets": mean(p.DISTINCT_VALUES, p.DISTINCT),
     "500 budgets, related": mean(p.DISTINCT_VALUES, p.DISTINCT, about="people", related=True),
     "500 budgets, staircase": mean(p.DISTINCT_VALUES, p.DISTINCT, method="staircase"),
-    "500 budgets, sampling": mean(p.DISTINCT_VALUES, p.DISTINCT, method="sampling"),
+    "500 budgets, sampling": sampled_mean(p.DISTINCT_VALUES, p.DISTINCT),
     "500 budgets, affine, pac": mean(
         p.DISTINCT_VALUES, p.DISTINCT, method="affine", loss="pac", about="people", related=False
     ),
@@ -113,7 +120,7 @@ CALLS: Calls = {
     "a crowd, related, pac": mean(
         p.CROWD_VALUES, p.CROWD_EPSILON, about="people", related=True, loss="pac", confidence=0.99
     ),
-    "a crowd, sampling": mean(p.CROWD_VALUES, p.CROWD_EPSILON, method="sampling"),
+    "a crowd, sampling": sampled_mean(p.CROWD_VALUES, p.CROWD_EPSILON),
     "float32": mean(p.VALUES.astype(np.float32), p.EPSILON.astype(np.float32)),
     "integers": mean(np.arange(60), np.full(60, 0.5)),
     "zeros and ones": mean(np.arange(60) % 2, np.full(60, 0.5), (0, 1), confidence=0.6),

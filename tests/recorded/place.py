@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -10,7 +10,18 @@ from typing import Any, TypeAlias
 import epsilons as ep
 from tests.assumed import GAUSSIAN, SAMPLE
 
-__all__ = ["SAMPLE", "Calls", "Place", "Run", "assumed", "frequencies", "mean"]
+__all__ = [
+    "SAMPLE",
+    "Calls",
+    "Place",
+    "Run",
+    "assumed",
+    "frequencies",
+    "mean",
+    "sampled_frequencies",
+    "sampled_mean",
+    "with_sampling",
+]
 
 
 @dataclass(frozen=True)
@@ -44,6 +55,29 @@ def frequencies(values: Any, epsilon: Any, **more: Any) -> Run:
     """A call of `epsilons.frequencies`."""
     words = SAMPLE | more
     return lambda place: ep.frequencies(values, epsilon=epsilon, source=place.source, **words)
+
+
+def sampled_mean(values: Any, epsilon: Any, bounds: Any = (0, 100), **more: Any) -> Run:
+    """A call of `epsilons.papers.sampled_mean`."""
+    words = SAMPLE | more
+    return lambda place: ep.papers.sampled_mean(
+        values, epsilon=epsilon, bounds=bounds, source=place.source, **words
+    )
+
+
+def sampled_frequencies(values: Any, epsilon: Any, **more: Any) -> Run:
+    """A call of `epsilons.papers.sampled_frequencies`."""
+    words = SAMPLE | more
+    return lambda place: ep.papers.sampled_frequencies(
+        values, epsilon=epsilon, source=place.source, **words
+    )
+
+
+def with_sampling(rules: Iterable[str]) -> list[str]:
+    """The rules, and "sampling" where it was among them when calls were first recorded."""
+    names = list(rules)
+    names.insert(next(at for at, name in enumerate(names) if name.startswith("hp")), "sampling")
+    return names
 
 
 def assumed(bounds: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import epsilons as ep
 from epsilons.allocation import FREQUENCY_RULES, RULES
 from tests.recorded import people as p
 from tests.recorded.means import ASSUMED
-from tests.recorded.place import SAMPLE, Calls, Run
+from tests.recorded.place import SAMPLE, Calls, Run, with_sampling
 
 ORDINARY = {0.1: 500, 1.0: 200, 5.0: 40}
 FEW = {0.5: 40, 2.0: 10}
@@ -63,15 +63,15 @@ def _plans() -> dict[str, Run]:
 
 def _allocations() -> dict[str, Run]:
     calls: dict[str, Run] = {}
-    for place, name in enumerate(("auto", *RULES)):
+    for place, name in enumerate(("auto", *with_sampling(RULES))):
         calls[f"allocate, {name}"] = allocate(
             PUBLIC if place % 2 else ORDINARY, method=name, **ASSUMED[place % 3][1]
         )
-    for place, name in enumerate(("auto", *FREQUENCY_RULES)):
+    for place, name in enumerate(("auto", *with_sampling(FREQUENCY_RULES))):
         calls[f"allocate, frequencies, {name}"] = allocate(
             ORDINARY, statistic="frequencies", categories=5, method=name, **ASSUMED[place % 3][1]
         )
-    return calls
+    return {name: run for name, run in calls.items() if "sampling" not in name}  # it is refused
 
 
 CALLS: Calls = {

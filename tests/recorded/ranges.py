@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+import epsilons as ep
 from tests.recorded import people as p
 from tests.recorded import place as call
 from tests.recorded.place import Calls, Run
@@ -30,41 +32,55 @@ def private(values: Any, epsilon: Any = p.GENEROUS, **more: Any) -> Run:
     return mean(values, epsilon, neighbours="add-remove", **more)
 
 
+def weighted(values: Any, epsilon: Any = p.GENEROUS, **more: Any) -> Run:
+    return mean(values, epsilon, method="weighted", **more)
+
+
+def diffused(values: Any, epsilon: Any = p.GENEROUS, **more: Any) -> Run:
+    return lambda place: ep.papers.diffused_mean(
+        values, epsilon=epsilon, source=place.source, **more
+    )
+
+
+def reduced(values: Any, epsilon: Any = p.GENEROUS, **more: Any) -> Run:
+    return lambda place: ep.papers.reduced_mean(
+        values, epsilon=epsilon, source=place.source, **more
+    )
+
+
 def _by_method() -> dict[str, Run]:
     calls: dict[str, Run] = {}
-    for name in ("weighted", "diffusion"):
-        calls[name] = mean(USUAL, method=name)
-        calls[f"{name}, tight"] = mean(50.0 + 1e-9 * p.STANDARD, method=name)
-        calls[f"{name}, close together"] = mean(1e8 + 1e-3 * p.STANDARD, method=name)
-        calls[f"{name}, all the same"] = mean(np.full(p.UNKNOWN, 7.25), method=name)
-        calls[f"{name}, far away"] = mean(-1e15 + 1e9 * p.STANDARD, method=name)
-        calls[f"{name}, huge"] = mean(1e300 * p.STANDARD, method=name)
-        calls[f"{name}, tiny"] = mean(1e-300 * p.STANDARD, method=name)
-        calls[f"{name}, one budget"] = mean(USUAL, 2.0, method=name)
-        calls[f"{name}, several rows"] = mean(
-            USUAL, np.array([2.0, 5.0])[ROWS % 2], person=ROWS, method=name
+    for name, public, hidden in (
+        ("weighted", weighted, partial(weighted, neighbours="add-remove")),
+        ("diffusion", diffused, reduced),
+    ):
+        calls[name] = public(USUAL)
+        calls[f"{name}, tight"] = public(50.0 + 1e-9 * p.STANDARD)
+        calls[f"{name}, close together"] = public(1e8 + 1e-3 * p.STANDARD)
+        calls[f"{name}, all the same"] = public(np.full(p.UNKNOWN, 7.25))
+        calls[f"{name}, far away"] = public(-1e15 + 1e9 * p.STANDARD)
+        calls[f"{name}, huge"] = public(1e300 * p.STANDARD)
+        calls[f"{name}, tiny"] = public(1e-300 * p.STANDARD)
+        calls[f"{name}, one budget"] = public(USUAL, 2.0)
+        calls[f"{name}, several rows"] = public(USUAL, np.array([2.0, 5.0])[ROWS % 2], person=ROWS)
+        calls[f"{name}, holes"] = public(
+            np.where(np.arange(p.UNKNOWN) % 9 == 0, np.nan, USUAL), missing="midpoint"
         )
-        calls[f"{name}, holes"] = mean(
-            np.where(np.arange(p.UNKNOWN) % 9 == 0, np.nan, USUAL), missing="midpoint", method=name
-        )
-        calls[f"{name}, zeros and public"] = mean(
+        calls[f"{name}, zeros and public"] = public(
             USUAL,
             np.where(np.arange(p.UNKNOWN) % 50 == 0, np.inf, p.GENEROUS * (p.GENEROUS > 1.0)),
-            method=name,
         )
-        calls[f"{name}, private, offered"] = private(USUAL, levels=OFFERED, method=name)
-        calls[f"{name}, private, guessed"] = private(USUAL, levels=GUESSED, method=name)
-        calls[f"{name}, private, cap"] = private(USUAL, cap=3.0, method=name)
-        calls[f"{name}, private, no levels"] = private(USUAL, method=name)
-        calls[f"{name}, private, one budget"] = private(USUAL, 3.0, method=name)
-        calls[f"{name}, private, tight"] = private(
-            50.0 + 1e-9 * p.STANDARD, levels=GUESSED, method=name
+        calls[f"{name}, private, offered"] = hidden(USUAL, levels=OFFERED)
+        calls[f"{name}, private, guessed"] = hidden(USUAL, levels=GUESSED)
+        calls[f"{name}, private, cap"] = hidden(USUAL, cap=3.0)
+        calls[f"{name}, private, no levels"] = hidden(USUAL)
+        calls[f"{name}, private, one budget"] = hidden(USUAL, 3.0)
+        calls[f"{name}, private, tight"] = hidden(50.0 + 1e-9 * p.STANDARD, levels=GUESSED)
+        calls[f"{name}, private, several rows"] = hidden(
+            USUAL, np.array([2.0, 5.0])[ROWS % 2], person=ROWS, levels=[2.0, 5.0]
         )
-        calls[f"{name}, private, several rows"] = private(
-            USUAL, np.array([2.0, 5.0])[ROWS % 2], person=ROWS, levels=[2.0, 5.0], method=name
-        )
-        calls[f"{name}, private, holes"] = private(
-            np.where(np.arange(p.UNKNOWN) % 9 == 0, np.nan, USUAL), levels=GUESSED, method=name
+        calls[f"{name}, private, holes"] = hidden(
+            np.where(np.arange(p.UNKNOWN) % 9 == 0, np.nan, USUAL), levels=GUESSED
         )
     return calls
 
@@ -100,7 +116,7 @@ CALLS: Calls = {
     "auto, confidence": mean(USUAL, confidence=0.5),
     "auto, skewed": mean(p.CROWD_VALUES, p.CROWD_EPSILON),
     "auto, 500 budgets": mean(p.DISTINCT_VALUES, p.DISTINCT * 4.0),
-    "diffusion, all public": mean(USUAL, np.inf, method="diffusion"),
+    "diffusion, all public": diffused(USUAL, np.inf),
     "auto, private, nobody": private([], [], levels=GUESSED),
     "auto, private, few": private(USUAL[:20], p.GENEROUS[:20], levels=OFFERED),
     "auto, private, far away": private(-1e15 + 1e9 * p.STANDARD, levels=GUESSED),

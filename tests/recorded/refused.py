@@ -35,6 +35,10 @@ def no_bounds(place: Place) -> object:
     return ep.mean(X, epsilon=GOOD, source=place.source)
 
 
+def next_to_nothing(place: Place) -> object:
+    return ep.papers.diffused_mean(p.VALUES, epsilon=1e-13, source=place.source)
+
+
 def in_file(values: str, text: str, name: str, **more: Any) -> Run:
     """A file with such a text."""
 
@@ -189,7 +193,8 @@ CALLS: Calls = {
     "unknown range, too few": mean(bounds=None),
     "unknown range, too small": mean(p.VALUES, 0.01, None),
     "unknown range, too small, mixed": mean(p.VALUES, p.EPSILON * 0.1, None),
-    "unknown range, next to nothing": mean(p.VALUES, 1e-13, None, method="diffusion"),
+    "unknown range, next to nothing": next_to_nothing,
+    "allocate, sampling": lambda _: ep.allocate(GOOD, method="sampling"),
     "unknown range, related": mean(bounds=None, about="people", related=True),
     "unknown range, pac": mean(bounds=None, loss="pac"),
     "unknown range, any, unrelated": mean(bounds=None, shape="any"),

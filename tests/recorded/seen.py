@@ -95,7 +95,6 @@ _OF_ALLOCATION: Final = (
     "risk",
     "method",
     "cap",
-    "keep",
     "n",
     "exact",
 )

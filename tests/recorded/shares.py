@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from epsilons.allocation import FREQUENCY_RULES
 from tests.recorded import people as p
 from tests.recorded.means import ASSUMED
-from tests.recorded.place import Calls, Run, frequencies
+from tests.recorded.place import Calls, Run, frequencies, sampled_frequencies, with_sampling
+
+
+def _by(name: str, epsilon: Any, **more: Any) -> Run:
+    """By a rule, or by sampling."""
+    if name == "sampling":
+        return sampled_frequencies(p.TEXT, epsilon, categories=p.WORDS, **more)
+    return frequencies(p.TEXT, epsilon, categories=p.WORDS, method=name, **more)
 
 
 def _by_rule() -> dict[str, Run]:
     calls: dict[str, Run] = {}
-    for place, name in enumerate(("auto", *FREQUENCY_RULES)):
+    for place, name in enumerate(("auto", *with_sampling(FREQUENCY_RULES))):
         told, words = ASSUMED[place % 3]
-        calls[f"{name}, {told}"] = frequencies(
-            p.TEXT, p.EPSILON, categories=p.WORDS, method=name, **words
-        )
+        calls[f"{name}, {told}"] = _by(name, p.EPSILON, **words)
         told, words = ASSUMED[(place + 1) % 3]
-        calls[f"{name}, {told}, pac"] = frequencies(
-            p.TEXT,
-            p.MIXED,
-            categories=p.WORDS,
-            method=name,
-            loss="pac",
-            confidence=0.9,
-            **words,
-        )
+        calls[f"{name}, {told}, pac"] = _by(name, p.MIXED, loss="pac", confidence=0.9, **words)
     return calls
 
 

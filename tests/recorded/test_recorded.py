@@ -120,14 +120,7 @@ def differences(then: dict[str, Any], now: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize(
     "call",
-    [
-        pytest.param(
-            call,
-            id=f"{call.area}: {call.name}",
-            marks=[pytest.mark.slow] if call.slow else [],
-        )
-        for call in CALLS
-    ],
+    [pytest.param(call, id=f"{call.area}: {call.name}") for call in CALLS],
 )
 def test_same(
     call: Call,

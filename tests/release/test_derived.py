@@ -10,6 +10,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.errors import ArgumentError, KindError
+from tests import compared
 
 RNG = np.random.default_rng(8)
 N = 600
@@ -26,7 +27,7 @@ def mean(**given: Any) -> ep.Release:
 
 
 def shares(**given: Any) -> ep.Release:
-    return ep.frequencies(X, epsilon=E, **{"edges": EDGES, "source": ep.Seeded(1), **given})
+    return compared.frequencies(X, epsilon=E, **{"edges": EDGES, "source": ep.Seeded(1), **given})
 
 
 def test_a_total_is_n_means() -> None:

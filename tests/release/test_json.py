@@ -14,6 +14,7 @@ import pytest
 import epsilons as ep
 from epsilons import frozen
 from epsilons.errors import ArgumentError, KindError
+from tests import compared
 from tests.assumed import GAUSSIAN
 from tests.plain import plain
 
@@ -29,14 +30,14 @@ LEVELS: dict[str, Any] = {**OPEN, "levels": [0.3, 1.0, 2.5]}
 
 def mean(**more: Any) -> ep.Release:
     given = {"bounds": (0, 40), "epsilon": EPSILON, "source": ep.Seeded(7), **more}
-    return ep.mean(VALUES, **given)
+    return compared.mean(VALUES, **given)
 
 
 def shares(**more: Any) -> ep.Release:
     given = {"epsilon": EPSILON, "source": ep.Seeded(7), **more}
     if "edges" in given:
         return ep.frequencies(VALUES, **given)
-    return ep.frequencies(COLOURS, categories=["red", "green", "blue"], **given)
+    return compared.frequencies(COLOURS, categories=["red", "green", "blue"], **given)
 
 
 def local(kind: Any, values: Any, epsilon: Any = 1.0) -> ep.Release:

@@ -11,13 +11,14 @@ import pytest
 import epsilons as ep
 from epsilons.errors import KindError
 from epsilons.risk.spread import Spread
+from tests import compared
 
 VALUES = np.random.default_rng(2).normal(40.0, 10.0, 4000)
 EPSILON = np.repeat([0.2, 1.0], 2000)
 
 
 def mean(**given: Any) -> ep.Release:
-    return ep.mean(VALUES, epsilon=EPSILON, bounds=(0, 100), source=ep.Seeded(4), **given)
+    return compared.mean(VALUES, epsilon=EPSILON, bounds=(0, 100), source=ep.Seeded(4), **given)
 
 
 @pytest.mark.parametrize("about", ["people", "population"])

@@ -44,8 +44,8 @@ SEEDED: dict[str, Callable[[], Any]] = {
     "private mean": lambda: ep.mean(
         E, epsilon=E, bounds=(0, 4), neighbours="add-remove", related=False, source=ep.Seeded(1)
     ),
-    "sampled mean": lambda: ep.mean(
-        E, epsilon=E, bounds=(0, 4), method="sampling", source=ep.Seeded(1)
+    "sampled mean": lambda: ep.papers.sampled_mean(
+        E, epsilon=E, bounds=(0, 4), source=ep.Seeded(1)
     ),
     "shares": lambda: ep.frequencies(
         ["a", "b"] * 3, epsilon=E, categories=["a", "b"], source=ep.Seeded(1)

@@ -17,9 +17,7 @@ from scipy.stats import binom
 import epsilons as ep
 from benchmarks import accuracy
 from epsilons import risk
-from epsilons.allocation import allocation_of
-from epsilons.allocation.baselines import _sampling_at
-from epsilons.mechanisms import build_histogram
+from epsilons.papers.sampling import coins_at
 from epsilons.release import Release
 from epsilons.risk import ClosedNoise
 from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
@@ -177,10 +175,7 @@ def test_noise_of_its_own_in_each_cell_is_not_covered_by_bands_that_sum_to_zero(
 def test_intervals_of_sampled_people_cover() -> None:
     """Half of the people are kept by a coin, budgets tell categories: coins move whole weights."""
     budgets = ep.Budgets({1.0: 2000, 1.7: 2000})
-    allocation = allocation_of(
-        budgets, CellsGoal(RELATED, "mse", 0.95, 2), "sampling", _sampling_at(budgets, 1.7)
-    )
-    mechanism = build_histogram(allocation, unit=1)
+    mechanism = coins_at(budgets, CellsGoal(RELATED, "mse", 0.95, 2), 1.7).cells(2)
     assert mechanism.keep is not None
     keep, weight = float(mechanism.keep[0]), int(mechanism.weights.max())
     rng = np.random.default_rng(9)

@@ -17,6 +17,7 @@ from scipy.stats import binom, chi2
 import epsilons as ep
 from epsilons.allocation.caps import square_cap
 from epsilons.risk.assumptions import SAMPLE
+from tests import compared
 
 TAIL = 1e-8
 PROFILES = ("half and half", "log-uniform")
@@ -45,7 +46,7 @@ def simulate(
     for seed in range(runs):
         mu, sigma = ((1000.0, 2.0), (-3.0, 1.0))[seed % 2]
         values = np.random.default_rng([n, seed]).normal(mu, sigma, n)
-        release = ep.mean(
+        release = compared.mean(
             values,
             bounds=None,
             epsilon=budgets(profile, n, seed),

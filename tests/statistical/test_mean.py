@@ -109,7 +109,7 @@ def test_the_error_is_as_forecast(profile: str, assumption: Assumption) -> None:
 
 
 @pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED])
-@pytest.mark.parametrize("method", [name for name in RULES if name not in ("minimax", "sampling")])
+@pytest.mark.parametrize("method", [name for name in RULES if name != "minimax"])
 def test_no_method_is_biased_when_budgets_say_nothing(method: str, assumption: Assumption) -> None:
     release = released("half strict", assumption, method)
     errors = errors_of(release, assumption, seed=12, share=0.3)
@@ -122,11 +122,10 @@ def test_sampling_is_unbiased_and_as_good_as_forecast() -> None:
     values = (np.arange(100) % 2).astype(float)
     rng, source, errors = np.random.default_rng(3), ep.Seeded(3), []
     for _ in range(4000):
-        release = ep.mean(
+        release = ep.papers.sampled_mean(
             rng.permutation(values),
             epsilon=epsilon,
             bounds=(0, 1),
-            method="sampling",
             about="people",
             related=False,
             source=source,

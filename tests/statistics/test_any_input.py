@@ -15,11 +15,12 @@ import pytest
 import epsilons as ep
 from epsilons.errors import BudgetError
 from epsilons.mechanisms.candidates import CellsOf
-from epsilons.mechanisms.diffusion import diffuse
 from epsilons.mechanisms.selection import Selection
+from epsilons.papers.diffusion import diffuse
 from epsilons.risk.located import FOUND
 from epsilons.statistics.capped import around
 from epsilons.tally import line
+from tests import compared
 from tests.assumed import GAUSSIAN
 
 LARGEST = 1.7976931348623157e308
@@ -82,7 +83,7 @@ def test_under_add_remove_every_data_set_has_a_release(
         warnings.simplefilter("error")
         for levels in LEVELS.values():
             for seed in range(3):
-                release = ep.mean(
+                release = compared.mean(
                     values,
                     epsilon=np.resize(levels, values.size),
                     bounds=None,
@@ -102,14 +103,8 @@ def test_diffusion_has_a_release_for_every_two_people(name: str, epsilon: float)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for seed in range(3):
-            release = ep.mean(
-                values,
-                epsilon=epsilon,
-                bounds=None,
-                method="diffusion",
-                missing="midpoint",
-                source=ep.Seeded(seed),
-                **GAUSSIAN,
+            release = ep.papers.diffused_mean(
+                values, epsilon=epsilon, missing="midpoint", source=ep.Seeded(seed)
             )
             usable(release)
 
@@ -145,10 +140,13 @@ def test_a_row_of_nobody_is_left_out_under_add_remove(data: str, method: str) ->
             arguments = {"epsilon": budgets[:size], "person": people}
         else:
             kind: Any = pd.DataFrame if data == "pandas" else pl.DataFrame
-            table = {"v": values[:size], "e": budgets[:size], "who": people}
-            arguments["data"] = kind(table)
-        return ep.mean(
-            values[:size] if data == "arrays" else "v",
+            columns = {"v": values[:size], "e": budgets[:size], "who": people}
+            arguments["data"] = kind(columns)
+        if method == "diffusion" and data != "arrays":  # it takes arrays
+            table = arguments.pop("data")
+            arguments = {"epsilon": table["e"], "person": table["who"]}
+        return compared.mean(
+            values[:size] if "data" not in arguments else "v",
             bounds=None,
             method=method,
             neighbours="add-remove",
@@ -172,14 +170,7 @@ def test_budgets_that_halve_to_nothing_are_refused_before_anything_is_drawn() ->
 
     for epsilon in (5e-324, 1e-300, 2.0**-41):
         with pytest.raises(BudgetError, match=r"too small|0 for everyone"):
-            ep.mean(
-                np.arange(50.0),
-                epsilon=epsilon,
-                bounds=None,
-                method="diffusion",
-                source=Dry(1),
-                **GAUSSIAN,
-            )
+            ep.papers.diffused_mean(np.arange(50.0), epsilon=epsilon, source=Dry(1))
 
 
 def test_ranges_and_windows_lie_within_what_floats_hold() -> None:

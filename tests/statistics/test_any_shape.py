@@ -53,9 +53,9 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "private, a population": (
         {"about": "population", **PRIVATE}, 'about="population" needs bounds=(lo, hi) or shape=',
     ),
-    "diffusion": ({"method": "diffusion"}, 'method="diffusion" needs shape="gaussian"'),
+    "diffusion": ({"method": "diffusion"}, "method='diffusion' is ep.papers.diffused_mean or"),
     "private diffusion": (
-        {"method": "diffusion", **PRIVATE}, 'method="diffusion" needs shape="gaussian"',
+        {"method": "diffusion", **PRIVATE}, "for add-remove, ep.papers.reduced_mean now",
     ),
 }  # fmt: skip
 

@@ -14,7 +14,8 @@ import pytest
 
 import epsilons as ep
 from epsilons.mechanisms.additive import stays
-from epsilons.mechanisms.rates import rate
+from epsilons.papers.diffusion import rate
+from tests import compared
 from tests.assumed import GAUSSIAN
 
 pytestmark = pytest.mark.statistical
@@ -38,7 +39,7 @@ def released(
     def sample(size: int) -> np.ndarray:
         rows = []
         for _ in range(size):
-            release: Any = ep.mean(
+            release: Any = compared.mean(
                 values,
                 bounds=None,
                 epsilon=epsilon,
@@ -110,15 +111,8 @@ def reduced(present: int, count: float, rest: float, seed: int) -> Callable[[int
 
 def test_printed_algorithm_8_is_caught_and_ours_is_not() -> None:
     lower = 1.0
-    ours = ep.mean(
-        np.arange(50.0),
-        bounds=None,
-        epsilon=np.full(50, lower),
-        method="diffusion",
-        neighbours="add-remove",
-        levels=[lower],
-        source=ep.Seeded(1),
-        **GAUSSIAN,
+    ours = ep.papers.reduced_mean(
+        np.arange(50.0), epsilon=np.full(50, lower), levels=[lower], source=ep.Seeded(1)
     ).mechanism
     slot = float(ours.bounded.losses[0])
     for count, passes in ((lower, False), (float(ours.counts_stage.losses[0]), True)):

@@ -25,7 +25,7 @@ def total(**given: object) -> list[int]:
     """What a count is drawn around."""
     question = ep.Count(given.pop("values", None))
     call = question.call(epsilon="e", data=FRAME, neighbours="add-remove", levels=LEVELS, **given)  # type: ignore[arg-type]
-    return next(question.steps(question.open(call), call)).total.tolist()  # type: ignore[union-attr]
+    return next(question.steps(question.open(call), call)).total.tolist()
 
 
 def test_everyone_on_a_rung_counts_once() -> None:

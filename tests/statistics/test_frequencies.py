@@ -211,13 +211,6 @@ def test_a_release_is_frozen() -> None:
         release.value[0] = 1.0
 
 
-def test_sampling_needs_people_in_memory() -> None:
-    with pytest.raises(ArgumentError, match="memory"):
-        ep.frequencies(
-            "x", epsilon="e", categories=ABC, data=FRAME.lazy(), method="sampling", source=Dry()
-        )
-
-
 def test_a_plan_forecasts_the_release() -> None:
     budgets = ep.Budgets({0.1: 300, 1.0: 200})
     plan = ep.plan(budgets, statistic="frequencies", categories=ABC)

@@ -64,7 +64,7 @@ def test_what_does_not_fit_is_refused_when_a_question_is_made(
     assert str(refused.value).startswith(words)
 
 
-@pytest.mark.parametrize("method", ["sampling", "staircase", "adaptive", "minimax", "hpm-a"])
+@pytest.mark.parametrize("method", ["staircase", "adaptive", "minimax", "hpm-a"])
 def test_methods_of_one_mean_are_refused_for_groups(method: str) -> None:
     with pytest.raises(ArgumentError, match="method="):
         question(**BY, method=method).check("replace")

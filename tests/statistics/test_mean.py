@@ -31,6 +31,7 @@ from epsilons.errors import (
 )
 from epsilons.noise import Source
 from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
+from tests import compared
 
 X = [1.0, 2.0, 3.0, 4.0]
 E = [0.1, 0.5, 1.0, 2.0]
@@ -170,7 +171,7 @@ def test_public_records_give_their_exact_mean() -> None:
 
 @pytest.mark.parametrize("method", ["auto", "sampling", "minimax"])
 def test_two_releases_of_the_same_data_differ(method: str) -> None:
-    first, second = (ep.mean(X, epsilon=E, bounds=(0, 10), method=method) for _ in range(2))
+    first, second = (compared.mean(X, epsilon=E, bounds=(0, 10), method=method) for _ in range(2))
     assert first.raw != second.raw
     assert first.private
     assert second.private
@@ -254,10 +255,3 @@ def test_very_many_budgets_cost_under_half_a_percent() -> None:
 def test_any_kind_of_array_will_do(make: Callable[[Any], Any]) -> None:
     release = ep.mean(make(X), epsilon=make(E), bounds=(0, 10), source=ep.Seeded(1))
     assert release.raw == ep.mean(X, epsilon=E, bounds=(0, 10), source=ep.Seeded(1)).raw
-
-
-def test_sampling_needs_people_in_memory() -> None:
-    with pytest.raises(ArgumentError, match="memory"):
-        ep.mean(
-            "x", epsilon="e", bounds=(0, 10), data=FRAME.lazy(), method="sampling", source=Dry()
-        )

@@ -17,13 +17,14 @@ import pytest
 import epsilons as ep
 from epsilons.mechanisms.additive import Additive
 from epsilons.mechanisms.candidates import CellsOf, TheLine
-from epsilons.mechanisms.crossing import Crossing
 from epsilons.mechanisms.level_counts import LevelCounts
 from epsilons.mechanisms.moment import SumAndSquares
 from epsilons.mechanisms.selection import Selection
 from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.noise import Source, System
+from epsilons.papers.diffusion import Crossing
 from epsilons.risk.ranges import SHARPNESS
+from tests import compared
 from tests.assumed import GAUSSIAN
 from tests.plain import plain
 
@@ -112,7 +113,7 @@ FACTS: dict[str, dict[str, Any]] = {
 def released(rows: list[Row], method: str, **arguments: Any) -> Any:
     values, epsilon, person = ([row[i] for row in rows] for i in range(3))
     arguments = {"epsilon": epsilon, "source": ep.Seeded(5), **GAUSSIAN, **arguments}
-    return ep.mean(values, person=person, bounds=None, method=method, **arguments)
+    return compared.mean(values, person=person, bounds=None, method=method, **arguments)
 
 
 @pytest.mark.usefixtures("fixed")
@@ -165,7 +166,7 @@ def people(method: str, neighbours: str, **arguments: Any) -> Any:
     epsilon = np.resize([0.3, 1.0, 4.0], PEOPLE)
     public = {"levels": [0.3, 1.0, 4.0]} if neighbours == "add-remove" else {}
     arguments = {"source": ep.Seeded(5), **GAUSSIAN, **public, **arguments}
-    return ep.mean(
+    return compared.mean(
         rng.normal(50.0, 3.0, PEOPLE),
         epsilon=epsilon,
         bounds=None,

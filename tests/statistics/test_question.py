@@ -191,7 +191,7 @@ def test_a_statistic_yields_what_is_drawn_and_never_draws() -> None:
     counted = question.open(call).moments((0.0, 1.0))
     assert draw.total == draw.mechanism.total(counted.sums, counted.squares)  # type: ignore
     with pytest.raises(StopIteration) as end:
-        steps.send(draw.total)  # type: ignore[union-attr]
+        steps.send(draw.total)
     assert end.value.value.estimate.raw == pytest.approx(draw.mechanism.estimate(draw.total))  # type: ignore
     assert end.value.value.n == 100
 

@@ -29,7 +29,7 @@ from epsilons.statistics import Question
 from epsilons.statistics.call import Call
 from epsilons.statistics.designs import two_sums_design
 from epsilons.statistics.people import counted_first
-from epsilons.statistics.steps import Answer, Draw, Toss
+from epsilons.statistics.steps import Answer, Draw
 from epsilons.tally import Tally
 from tests.assumed import GAUSSIAN
 from tests.plain import plain
@@ -41,24 +41,17 @@ pytestmark = pytest.mark.usefixtures("shorter")
 class Run:
     """A statistic that was driven to its end: what it yielded, what it was sent, what it says."""
 
-    yielded: list[Draw | Toss]
+    yielded: list[Draw]
     sent: list[Any]
     answer: Answer
 
-    @property
-    def draws(self) -> list[Draw]:
-        return [step for step in self.yielded if isinstance(step, Draw)]
-
 
 def driven(question: Question, call: Call, earlier: Run | None = None) -> Run:
-    """Drive a statistic; what is drawn is that of an earlier run, if there is one.
-
-    Of a toss nothing leaves but by a total, so it is tossed anew.
-    """
+    """Drive a statistic; what is drawn is that of an earlier run, if there is one."""
     question.check(call.neighbours)
     source = ep.Seeded(7)
     steps = question.steps(question.open(call), call)
-    yielded: list[Draw | Toss] = []
+    yielded: list[Draw] = []
     sent: list[Any] = []
     answer = None
     while True:
@@ -66,9 +59,7 @@ def driven(question: Question, call: Call, earlier: Run | None = None) -> Run:
             step = steps.send(answer)
         except StopIteration as end:
             return Run(yielded, sent, end.value)
-        if isinstance(step, Toss):
-            answer = step.mechanism.thin(source, *step.people)
-        elif earlier is None:
+        if earlier is None:
             answer = step.mechanism.draw(source, total=step.total)
         else:
             answer = earlier.sent[len(yielded)]
@@ -115,7 +106,6 @@ OPEN: dict[str, Any] = {
     "mean, related": lambda values: ep.Mean(values, bounds=(0, 1), about="people", related=True),
     "unknown range": lambda values: ep.Mean(values, bounds=None),
     "unknown range, gaussian": lambda values: ep.Mean(values, bounds=None, **GAUSSIAN),
-    "reduction": lambda values: ep.Mean(values, bounds=None, method="diffusion", **GAUSSIAN),
     "frequencies": lambda values: ep.Frequencies(values, edges=[-4.0, 0.0, 1.0], other="else"),
     "frequencies, related": lambda values: ep.Frequencies(
         values, edges=[-4.0, 0.0, 1.0], other="else", about="people", related=True
@@ -123,10 +113,8 @@ OPEN: dict[str, Any] = {
 }
 
 
-def public(step: Draw | Toss) -> Any:
-    """All of a step but the total, and the people whom a toss is handed."""
-    if isinstance(step, Toss):
-        return plain(step.mechanism)
+def public(step: Draw) -> Any:
+    """All of a step but the total."""
     return plain(replace(step, total=None)), plain(step.mechanism.losses), plain(step.charged)
 
 
@@ -160,14 +148,14 @@ def test_under_add_remove_only_totals_know_who_is_there(name: str, facts: str, p
     # The totals do know: the test would be empty if nothing was asked of the data.
     many = run("many")
     nobody = run("nobody", many)
-    assert [plain(step.total) for step in many.draws] != [plain(s.total) for s in nobody.draws]
+    assert [plain(step.total) for step in many.yielded] != [plain(s.total) for s in nobody.yielded]
 
 
 def test_the_range_is_looked_for_more_than_once() -> None:
     """The power of the test above: there are windows, and later rounds, that could tell."""
     values, epsilon = EVERYBODY["many"]
     run = driven(ep.Mean(values, bounds=None), called(epsilon, "add-remove", **FACTS["a guess"]))
-    assert sum(isinstance(draw.mechanism, Selection) for draw in run.draws) >= 4
+    assert sum(isinstance(draw.mechanism, Selection) for draw in run.yielded) >= 4
 
 
 @pytest.mark.parametrize("facts", FACTS)
@@ -242,7 +230,7 @@ def ways(neighbours: str) -> list[tuple[str, str]]:
 
 def charged(run: Run, call: Call, budget: float) -> Fraction | float:
     """What all draws take of a person with this budget."""
-    total = sum_of(Charge(*draw.charged) for draw in run.draws)
+    total = sum_of(Charge(*draw.charged) for draw in run.yielded)
     return Charge(call.budgets(total.levels), total.losses).on(np.array([budget]))[0]
 
 
@@ -253,7 +241,7 @@ def affordable(question: Question, call: Call, budgets: Sequence[float]) -> bool
     except BudgetError:  # before anything is drawn: `test_corridor.py`
         assert call.neighbours == "replace"
         return False
-    for draw in run.draws:
+    for draw in run.yielded:
         assert all(loss >= 0 for loss in draw.mechanism.losses)
         assert len(draw.mechanism.losses) == len(draw.mechanism.levels)
     for budget in budgets:
@@ -262,11 +250,8 @@ def affordable(question: Question, call: Call, budgets: Sequence[float]) -> bool
         offered = budget if math.isinf(budget) else float_down(Fraction(budget) * call.share)
         said = run.answer.spent(offered)
         assert said <= offered
-        if question.method == "sampling":  # a coin, in steps of 2⁻⁵³, is charged for its ε
-            assert said <= float(taken) * (1 + 1e-12) + 2.0**-52
-        else:
-            assert float(taken) <= said * (1 + 1e-12)
-    assert [draw.more for draw in run.draws] == [True] * (len(run.draws) - 1) + [False]
+        assert float(taken) <= said * (1 + 1e-12)
+    assert [draw.more for draw in run.yielded] == [True] * (len(run.yielded) - 1) + [False]
     return True
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from epsilons import tally
+from epsilons.allocation.declared import Declared
 from epsilons.ladder import Ladder
+from epsilons.papers import people
+from epsilons.statistics.call import Call
 from epsilons.tally import CellTally, Tally
 from epsilons.tally.line_numpy import Folded
 from epsilons.types import Integers
@@ -30,32 +34,31 @@ def cells_of(
 
 
 def grid_of_each(
-    values: Any, *, bounds: tuple[float, float], **given: Any
+    values: Any,
+    *,
+    epsilon: Any,
+    bounds: tuple[float, float],
+    person: Any = None,
+    missing: str = "error",
 ) -> tuple[Tally, Integers, Integers]:
     """Everyone's integer, for a method that samples."""
-    return tally.open(values, **given, apart="sampling").each().on_grid(bounds)
+    call = Call.of(epsilon=epsilon, person=person)
+    found = people.on_grid(people.numbers(values, call, missing), missing, bounds)
+    return found.counted, found.level_of, found.own
 
 
 def cell_of_each(
-    values: Any, *, categories: Any = None, edges: Any = None, other: Any = None, **given: Any
+    values: Any, *, epsilon: Any, categories: Any = None, edges: Any = None, other: Any = None
 ) -> tuple[CellTally, Integers, Integers]:
     """Everyone's cell, for a method that samples."""
     declared = tally.declare(categories, edges, other)
-    return tally.open(values, categories=declared, **given, apart="sampling").each().in_cells()
+    found = people.in_cells(values, Call.of(epsilon=epsilon), declared)
+    return found.counted, found.level_of, found.own
 
 
-def folded(
-    values: Any, epsilon: Any, data: Any = None, person: Any = None, ladder: Ladder | None = None
-) -> Folded:
+def folded(values: Any, epsilon: Any, person: Any = None, ladder: Ladder | None = None) -> Folded:
     """Everyone's value and budget, for a method that draws for each; nothing that is missing is
     refused."""
-    rows = tally.open(
-        values,
-        epsilon=epsilon,
-        data=data,
-        person=person,
-        missing="midpoint",
-        ladder=ladder,
-        apart="diffusion",
-    )
-    return rows.each().folded()
+    declared = None if ladder is None else Declared(ladder)
+    call = replace(Call.of(epsilon=epsilon, person=person), declared=declared)
+    return people.folded(people.numbers(values, call, "midpoint"), "midpoint", call)

@@ -206,7 +206,6 @@ def test_what_was_foreseen_is_not_counted_again(monkeypatch: pytest.MonkeyPatch)
         (first, lambda: first.sums((0.0, 50.0))),
         (second, lambda: second.sums((0.0, 99.0))),
         (apart, apart.line),
-        (apart, apart.each),
         (apart, refused),
         (apart, lambda: None),
     ]

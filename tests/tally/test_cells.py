@@ -314,8 +314,6 @@ def test_what_is_left_goes_to_the_level_of_its_people() -> None:
         conflicts=nothing,
         nobody=nothing,
         most=np.array([19]),
-        level_of=nothing,
-        cell_of=nothing,
     )
     categories = declare(["a", "b"], None, None)
     tally = checked_cells(groups, Names(), categories, unit=SHARES)

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epsilons.tally.opening
-from epsilons.errors import ArgumentError, EpsilonsError
+from epsilons.errors import EpsilonsError
 from epsilons.tally import cells_engine, cells_numpy, labels_engine, series
 from epsilons.tally.categories import declare
 from epsilons.tally.cells import SHARES, checked_cells
@@ -100,9 +100,6 @@ def test_numpy_is_the_engine(
             patch.setattr(cells_engine, "PIECE", 3)
             patch.setattr(cells_engine, "few_budgets", lambda rows: False)
         large = outcome(cells_engine.count(handed, categories), categories, unit)
-        if who is None:
-            apart = outcome(cells_engine.each(handed, categories), categories, unit)
-            assert apart == small
     assert small == large
 
 
@@ -152,36 +149,24 @@ def test_large_arrays_give_what_small_ones_give(
         epsilon = epsilon[who]
     given: dict[str, Any] = {"epsilon": epsilon, "categories": ["a", "b"], "other": "x"}
     small = cells_of(values, person=who, **given)
-    apart = None if person else cell_of_each(values, **given)
     monkeypatch.setattr(epsilons.tally.opening, "SMALL", 10)
     large = cells_of(values, person=who, **given)
     assert small.cells.tolist() == large.cells.tolist()
     assert small.levels.tolist() == large.levels.tolist()
-    if apart is not None:
-        again = cell_of_each(values, **given)
-        assert [x.tolist() for x in apart[1:]] == [x.tolist() for x in again[1:]]
+    if not person:
+        assert cell_of_each(values, **given)[0].cells.tolist() == large.cells.tolist()
 
 
 @pytest.mark.parametrize("form", ["polars", "pandas", "pyarrow"])
 @pytest.mark.parametrize("categories", [["a", "b"], [0, 1], [True, False], [0.0, 0.5, 1.0]])
-def test_people_of_frames(form: str, categories: list[Any]) -> None:
+def test_people_of_series(form: str, categories: list[Any]) -> None:
     values = [categories[0], categories[1], categories[1]]
     frame = pl.DataFrame({"v": values, "e": [2.0, 0.5, 2.0]})
     data = {"polars": frame, "pandas": frame.to_pandas(), "pyarrow": frame.to_arrow()}[form]
-    tally, level, cell = cell_of_each("v", epsilon="e", data=data, **declared_as(categories))
+    tally, level, cell = cell_of_each(data["v"], epsilon=data["e"], **declared_as(categories))
     assert level.tolist() == [1, 0, 1]
     assert cell.tolist() == [0, 1, 1]
     assert tally.cells.tolist() == [[0, 1], [1, 1]]
-
-
-def test_people_need_one_row_each_in_memory() -> None:
-    frame = pl.DataFrame({"v": ["a", "b"], "p": [1, 2]})
-    given: dict[str, Any] = {"epsilon": 1.0, "categories": ["a", "b"]}
-    with pytest.raises(ArgumentError, match="one row per person"):
-        cell_of_each("v", data=frame, person="p", **given)
-    for data in (frame.lazy(), "rows.parquet"):
-        with pytest.raises((ArgumentError, EpsilonsError), match=r"in memory|does not exist"):
-            cell_of_each("v", data=data, **given)
 
 
 def test_a_million_categories() -> None:

@@ -188,12 +188,6 @@ def test_a_separator_is_for_text_alone(tmp_path: Path) -> None:
             ep.frequencies("v", epsilon="e", categories=[0, 1], data=data, separator=";")
 
 
-def test_a_file_with_a_separator_is_not_in_memory(tmp_path: Path) -> None:
-    file = write(tmp_path / "rows.csv", "v;e\n1;1\n0;1\n")
-    with pytest.raises(ArgumentError, match="not a file"):
-        ep.mean("v", epsilon="e", bounds=(0, 1), data=file, separator=";", method="sampling")
-
-
 @pytest.mark.parametrize("name", ["rows.csv.gz", "rows.tsv.gz", "ROWS.CSV.GZ"])
 def test_files_that_are_compressed(tmp_path: Path, name: str) -> None:
     text = "v,e\n" + "1,1\n0.5,1\n" * 50_000

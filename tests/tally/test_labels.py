@@ -30,8 +30,8 @@ def given(labels: dict[str, Any]) -> dict[str, Any]:
 
 CALLS: dict[str, Callable[..., Any]] = {
     "mean": lambda values, **more: ep.mean(values, bounds=(0, 1), source=SEED, **more),
-    "sampling": lambda values, **more: ep.mean(
-        values, bounds=(0, 1), method="sampling", source=SEED, **more
+    "sampling": lambda values, **more: ep.papers.sampled_mean(
+        values, bounds=(0, 1), source=SEED, **more
     ),
     "add-remove": lambda values, **more: ep.mean(
         values, bounds=(0, 1), neighbours="add-remove", levels=[1.0], source=SEED, **more

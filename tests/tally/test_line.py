@@ -254,17 +254,7 @@ def test_on_a_ladder_nothing_is_refused() -> None:
     assert empty.counts.tolist() == [0, 0]
 
 
-def test_a_lazy_frame_cannot_be_drawn_from_one_by_one(tmp_path: Path) -> None:
-    import polars as pl
-
-    lazy = pl.LazyFrame({"v": [1.0, 2.0], "e": [1.0, 1.0]})
-    with pytest.raises(ArgumentError, match="in memory"):
-        folded("v", "e", lazy, None)
-    eager = folded("v", "e", lazy.collect(), None)
-    assert eager.values.tolist() == [1.0, 2.0]
-
-
-@pytest.mark.parametrize("form", ["arrays", "pandas", "polars"])
+@pytest.mark.parametrize("form", ["lists", "pandas", "polars"])
 def test_people_one_by_one_are_those_that_are_counted(form: str) -> None:
     """Under add/remove nothing is refused: of two budgets the smaller counts, and nobody is out."""
     import pandas as pd
@@ -277,19 +267,18 @@ def test_people_one_by_one_are_those_that_are_counted(form: str) -> None:
     ]  # fmt: skip
     values, epsilon, person = ([row[i] for row in rows] for i in range(3))
     ladder = Ladder.declare(np.array([0.1, 1.0]))
-    given_: tuple[Any, Any, Any, Any] = (values, epsilon, None, person)
-    if form != "arrays":
-        kind: Any = pd.DataFrame if form == "pandas" else pl.DataFrame
-        given_ = ("v", "e", kind({"v": values, "e": epsilon, "who": person}), "who")
-    people = folded(*given_, ladder=ladder)
+    given_: list[Any] = [values, epsilon, person]
+    if form != "lists":
+        kind: Any = pd.Series if form == "pandas" else pl.Series
+        given_ = [kind(each) for each in given_]
+    people = folded(given_[0], given_[1], given_[2], ladder)
     there = people.budgets > 0.0
     found = sorted(zip(people.budgets[there], people.values[there], strict=True), key=str)
     # a is halfway between 1 and 3, and b has the rung of 0.3; f has one value, and g has none.
     assert [(e, v) for e, v in found if v == v] == [(0.1, 6.0), (1.0, 1e308), (1.0, 2.0)]
     assert [e for e, v in found if v != v] == [1.0]
     counted = open_rows(
-        given_[0], epsilon=given_[1], data=given_[2], person=given_[3], missing="midpoint",
-        ladder=ladder,
+        given_[0], epsilon=given_[1], person=given_[2], missing="midpoint", ladder=ladder,
     ).line()  # fmt: skip
     assert counted.counts.tolist() == [1, 3]
     assert counted.missing.tolist() == [0, 1]

@@ -18,7 +18,7 @@ from epsilons.tally import GRID, arrays, cells_numpy, declare, line, progress
 from epsilons.tally import open as open_rows
 from epsilons.tally.csv_files import TextFile
 from epsilons.tally.files import ParquetFile
-from tests.tally.asking import sums_of
+from tests.tally.asking import folded, grid_of_each, sums_of
 from tests.tally.conftest import EVERYWHERE, Rows, as_lists, frame
 
 TABLE = pl.DataFrame(
@@ -107,21 +107,17 @@ def test_entries_of_arrays_are_checked_once(size: str, monkeypatch: pytest.Monke
     for owner, name in ((arrays, "floats"), (arrays, "people"), (arrays, "_budgets")):
         counting(monkeypatch, owner, name, seen)
     own = {name: TABLE[name].to_list() for name in TABLE.columns}
-    rows = open_rows(
-        own["v"], epsilon=own["e"], person=own["w"], missing="midpoint", apart="diffusion"
-    )
+    rows = open_rows(own["v"], epsilon=own["e"], person=own["w"], missing="midpoint")
     rows.line()
     rows.sums(BOUNDS)
-    rows.each().folded()
-    rows.each().on_grid(BOUNDS)
     assert sorted(seen) == ["_budgets", "floats", "people"]
 
 
 def test_cells_of_arrays_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
     counting(monkeypatch, cells_numpy, "cells_of", seen)
-    rows = open_rows(TABLE["w"].to_list(), epsilon=1.0, categories=WORDS, apart="sampling")
-    assert rows.cells().cells.tolist() == rows.each().in_cells()[0].cells.tolist() == [[2, 1, 3]]
+    rows = open_rows(TABLE["w"].to_list(), epsilon=1.0, categories=WORDS)
+    assert rows.cells().cells.tolist() == rows.cells().cells.tolist() == [[2, 1, 3]]
     assert seen == ["cells_of"]
 
 
@@ -150,19 +146,16 @@ def test_each_pass_over_a_file_is_counted_from_nothing(
 
 
 @pytest.mark.parametrize("missing", ["error", "midpoint"])
-@pytest.mark.parametrize("form", ["arrays", "polars", "pandas"])
+@pytest.mark.parametrize("form", ["lists", "polars", "pandas"])
 def test_everyone_apart_is_everyone_together(form: str, missing: str) -> None:
-    given: dict[str, Any] = {"values": "v", "epsilon": "e", "person": "w"}
-    if form == "arrays":
-        given = {key: TABLE[name].to_list() for key, name in given.items()}
-    else:
-        given["data"] = TABLE if form == "polars" else TABLE.to_pandas()
-    rows = open_rows(**given, missing=missing, apart="diffusion")
-    found, level_of, grid = rows.each().on_grid(BOUNDS)
+    table: Any = TABLE.to_pandas() if form == "pandas" else TABLE
+    given = {key: table[name] for key, name in (("epsilon", "e"), ("person", "w"))}
+    values = table["v"].to_list() if form == "lists" else table["v"]
+    rows = open_rows(values, **given, missing=missing)
+    found, level_of, grid = grid_of_each(values, **given, bounds=BOUNDS, missing=missing)
     assert as_lists(found) == as_lists(rows.sums(BOUNDS))
     assert np.bincount(level_of, weights=grid).tolist() == found.sums.tolist()
-    people = rows.each().folded()
-    assert people is rows.each().folded()
+    people = folded(values, **given)
     assert len(people.values) == found.n == rows.line().counts.sum()
 
 
@@ -220,26 +213,10 @@ def test_without_a_rule_nothing_changes() -> None:
     assert plain.sums.tolist() == [int(steps.sum())]
 
 
-@pytest.mark.parametrize("method", ["sampling", "diffusion"])
-def test_who_needs_everyone_apart_is_named(method: str, tmp_path: Path) -> None:
-    for data in (TABLE.lazy(), on_disk("csv", tmp_path)):
-        with pytest.raises(ArgumentError) as caught:
-            open_rows("v", epsilon="e", data=data, apart=method)
-        assert str(caught.value) == (
-            f'method "{method}" draws for each person and needs data in memory: '
-            "give arrays or an eager frame, not a file or a lazy frame."
-        )
-    with pytest.raises(ArgumentError, match=f'person: method "{method}" for frequencies'):
-        open_rows("w", epsilon="e", data=TABLE, person="w", categories=WORDS, apart=method)
-
-
 def test_which_refusal_comes_first(tmp_path: Path) -> None:
-    """A file that is not there is told before a method, unless who takes part is private."""
-    nowhere: dict[str, Any] = {"epsilon": "e", "data": tmp_path / "none.csv", "apart": "diffusion"}
+    """Arguments are checked before a file is looked for."""
     with pytest.raises(FileError, match="does not exist"):
-        open_rows("v", **nowhere)
-    with pytest.raises(ArgumentError, match="in memory"):
-        open_rows("v", **nowhere, ladder=LADDER)
+        open_rows("v", epsilon="e", data=tmp_path / "none.csv")
     with pytest.raises(ArgumentError, match="missing"):
         open_rows("v", epsilon="e", missing="never")
     with pytest.raises(ArgumentError, match="categories have no middle"):
@@ -252,14 +229,9 @@ def test_rows_of_one_kind_are_not_asked_for_the_other() -> None:
     table = open_rows("v", epsilon="e", data=TABLE)
     questions: list[Callable[[], Any]] = [
         numbers.cells,
-        numbers.each().in_cells,
         table.cells,
-        table.each().folded,
-        lambda: table.each().on_grid(BOUNDS),
         words.line,
-        words.each().folded,
         lambda: words.sums(BOUNDS),
-        lambda: words.each().on_grid(BOUNDS),
     ]
     for question in questions:
         with pytest.raises(TypeError, match="These rows"):

@@ -268,9 +268,9 @@ def test_nothing_else_can_be_asked_of_rows_with_groups() -> None:
             ask(BOUNDS)
     with pytest.raises(TypeError, match=ONLY_SHARES):
         rows.line()
-    for given in ({"categories": declare(["a", "b"], None, None)}, {"apart": "sampling"}):
-        with pytest.raises(TypeError, match=ONLY_SHARES):
-            tally.open(PEOPLE["x"], epsilon=1.0, missing="exclude", **given)
+    words = declare(["a", "b"], None, None)
+    with pytest.raises(TypeError, match=ONLY_SHARES):
+        tally.open(PEOPLE["x"], epsilon=1.0, missing="exclude", categories=words)
 
 
 @pytest.mark.parametrize("engine", ["arrays", "polars", "duckdb"])

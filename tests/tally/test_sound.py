@@ -14,7 +14,7 @@ import epsilons as ep
 from epsilons.errors import DataError, PrivacyError
 from epsilons.tally import GRID, CellTally, Tally, sums_engine
 from epsilons.tally.levels import SumGroups
-from epsilons.tally.sound import masses, sound, within
+from epsilons.tally.sound import masses, sound
 from tests.test_arguments import Counting
 
 LEVELS = np.array([0.5, 1.0])
@@ -72,11 +72,7 @@ def test_squares_of_all_integers_are_what_they_can_be() -> None:
         assert sound(Tally(*one)).n == people
 
 
-def test_people_apart_and_weights_are_looked_at() -> None:
-    assert within(np.array([0, 5]), 5).tolist() == [0, 5]
-    for wrong in ([-1], [6]):
-        with pytest.raises(PrivacyError):
-            within(np.array(wrong), 5)
+def test_weights_are_looked_at() -> None:
     masses([np.array([4, 2])], [np.array([1, 2])], np.array([2, 2]))
     for found in ([7, 0], [-1, 3]):
         with pytest.raises(PrivacyError):

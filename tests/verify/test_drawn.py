@@ -22,10 +22,11 @@ from epsilons import report
 from epsilons.errors import ArgumentError, PrivacyError
 from epsilons.local import Mean
 from epsilons.mechanisms.candidates import Listed, TheLine
-from epsilons.mechanisms.crossing import Crossing
 from epsilons.mechanisms.histogram import Histogram
 from epsilons.mechanisms.selection import Selection
 from epsilons.noise import DiscreteLaplace
+from epsilons.papers.diffusion import Crossing
+from tests import compared
 from tests.assumed import GAUSSIAN, SAMPLE
 
 VALUES = np.linspace(0.0, 1.0, 60)
@@ -54,18 +55,18 @@ def made(name: str) -> Any:
         options |= {"neighbours": "add-remove", "levels": [0.5, 1.0, 2.0]}
     release: Any
     if kind.endswith("mean"):
-        release = ep.mean(VALUES, bounds=(0, 1), **options)
+        release = compared.mean(VALUES, bounds=(0, 1), **options)
     elif kind.endswith("cells"):
-        release = ep.frequencies(["a", "b", "c"] * 20, categories=WORDS, **options)
+        release = compared.frequencies(["a", "b", "c"] * 20, categories=WORDS, **options)
         if kind == "loose cells":
             return loose(release.mechanism)
     elif kind == "public":
-        release = ep.mean(VALUES, bounds=(0, 1), **{**options, "epsilon": math.inf})
+        release = compared.mean(VALUES, bounds=(0, 1), **{**options, "epsilon": math.inf})
     else:
         assert kind == "line"
         values = np.random.default_rng(1).normal(50.0, 10.0, 900)
         words = GAUSSIAN if method == "diffusion" else {}
-        release = ep.mean(values, bounds=None, **{**options, "epsilon": 2.0}, **words)
+        release = compared.mean(values, bounds=None, **{**options, "epsilon": 2.0}, **words)
     return release.mechanism
 
 

@@ -14,13 +14,14 @@ import epsilons as ep
 from epsilons.errors import PrivacyError
 from epsilons.mechanisms.additive import Additive
 from epsilons.mechanisms.cell_sums import CellSums
-from epsilons.mechanisms.crossing import Crossing
 from epsilons.mechanisms.histogram import ClosedHistogram, Histogram
 from epsilons.mechanisms.level_counts import LevelCounts
 from epsilons.mechanisms.moment import SumAndSquares
 from epsilons.mechanisms.selection import Selection, spread_of
 from epsilons.mechanisms.two_sums import TwoSums
+from epsilons.papers.diffusion import Crossing
 from epsilons.verify import selection
+from tests import compared
 from tests.assumed import GAUSSIAN, SAMPLE
 
 PEOPLE = 900
@@ -65,12 +66,12 @@ def published(name: str) -> Any:
     epsilon = rng.choice(LEVELS, PEOPLE)
     if statistic == "cells":
         values = rng.choice(["x", "y", "z"], PEOPLE)
-        return ep.frequencies(
+        return compared.frequencies(
             values, epsilon=epsilon, categories=["x", "y", "z"], source=ep.Seeded(2), **options
         )
     values = rng.normal(50.0, 10.0, PEOPLE)
     bounds = None if statistic == "line" else (0, 100)
-    return ep.mean(values, epsilon=epsilon, bounds=bounds, source=ep.Seeded(2), **options)
+    return compared.mean(values, epsilon=epsilon, bounds=bounds, source=ep.Seeded(2), **options)
 
 
 def fingerprint(mechanism: Any) -> tuple[Any, ...]:

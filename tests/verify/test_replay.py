@@ -15,10 +15,8 @@ from epsilons.__main__ import cli
 from epsilons.errors import ArgumentError, BudgetError
 from epsilons.mechanisms import Additive
 from epsilons.verify import Change, Replay, replay
-from tests.assumed import GAUSSIAN, SAMPLE
 from tests.verify.replayed import (
     ARRAYS,
-    BUDGETS,
     CATEGORIES,
     COLUMNS,
     FRAMES,
@@ -129,30 +127,17 @@ def test_a_range_is_found_on_spark() -> None:
 @pytest.mark.parametrize(
     ("bounds", "method", "neighbours"),
     [
-        ((0, 100), "sampling", "replace"),
         (None, "weighted", "replace"),
-        (None, "diffusion", "replace"),
         (None, "weighted", "add-remove"),
-        (None, "diffusion", "add-remove"),
         ((0, 100), "hourglass", "add-remove"),
         ((0, 100), "staircase", "replace"),
     ],
 )
 @pytest.mark.parametrize("form", [list, np.array])
 def test_it_holds_for_every_method(bounds: Any, method: str, neighbours: str, form: Any) -> None:
-    words = {"diffusion": GAUSSIAN, "sampling": SAMPLE}.get(method, {})
-    question = ep.Mean(
-        form(MANY.tolist()), bounds=bounds, method=method, missing="midpoint", **words
-    )
+    question = ep.Mean(form(MANY.tolist()), bounds=bounds, method=method, missing="midpoint")
     levels = [0.5, 2.0, 8.0] if neighbours == "add-remove" else None
     held(replay(question, epsilon=form(OFFERED.tolist()), neighbours=neighbours, levels=levels))
-
-
-def test_it_holds_for_sampled_frequencies() -> None:
-    question = ep.Frequencies(
-        COLUMNS["mode"], categories=CATEGORIES, other="other", method="sampling", **SAMPLE
-    )
-    held(replay(question, epsilon=BUDGETS))
 
 
 # What callers write.

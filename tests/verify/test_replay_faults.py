@@ -23,8 +23,6 @@ from tests.assumed import SAMPLE
 from tests.verify.replayed import (
     BUDGETS,
     COLUMNS,
-    MANY,
-    OFFERED,
     SIZE,
     TERMS,
     WHO,
@@ -155,24 +153,3 @@ def test_a_refusal_that_depends_on_a_value_shows(monkeypatch: pytest.MonkeyPatch
     found = asked("mean", "add-remove", frame())
     shows(found, "somebody goes")
     assert "refused (DataError)" in str(found)
-
-
-def test_an_order_of_people_that_counts_shows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Coins are tossed for each person: whoever changes two entries shows."""
-    from epsilons.tally.rows import Everyone
-
-    on_grid = Everyone.on_grid
-
-    def smeared(self: Any, *given: Any) -> Any:
-        counted, level_of, own = on_grid(self, *given)
-        if own.max() == tally.GRID:  # then somebody else of that level is at the other end
-            alike = np.flatnonzero(level_of == level_of[own.argmax()])
-            own[alike[own[alike] < tally.GRID][0]] = 0
-        return counted, level_of, own
-
-    question = ep.Mean(MANY, bounds=(0, 100), method="sampling")
-    held(replay(question, epsilon=OFFERED))
-    monkeypatch.setattr(Everyone, "on_grid", smeared)
-    found = replay(question, epsilon=OFFERED)
-    shows(found, "value: the upper end")
-    assert "more than one person's entry" in str(found)

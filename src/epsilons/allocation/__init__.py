@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilons import parameters
-from epsilons.allocation.baselines import proportional, sampling, threshold, uniform
+from epsilons.allocation.baselines import proportional, threshold, uniform
 from epsilons.allocation.best import affine, best_cap, optimal
 from epsilons.allocation.hpm import hpm_a, hpm_ce, hpm_cp, hpm_cp_t, hpm_ue, hpm_up, hpm_up_t
 from epsilons.allocation.rule import Effective, Rule, weighing_of
@@ -46,7 +46,6 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
         "uniform": uniform,
         "proportional": proportional,
         "staircase": staircase,
-        "sampling": sampling,
         "hpm-a": hpm_a,
         "hpm-cp": hpm_cp,
         "hpm-ce": hpm_ce,
@@ -64,7 +63,6 @@ FREQUENCY_RULES: Final[Mapping[str, Rule]] = MappingProxyType(
         "threshold": threshold,
         "uniform": uniform,
         "proportional": proportional,
-        "sampling": sampling,
         "hpf-a": hpm_a,
         "hpf-cp": hpm_cp,
         "hpf-ce": hpm_ce,
@@ -76,7 +74,7 @@ FREQUENCY_RULES: Final[Mapping[str, Rule]] = MappingProxyType(
 )
 """Every rule for frequencies by its name."""
 
-_ALONE = ("minimax", "staircase", "sampling")
+_ALONE = ("minimax", "staircase")
 """Rules that speak of the noise of one sum."""
 
 SEVERAL_RULES: Final[Mapping[str, Rule]] = MappingProxyType(
@@ -88,8 +86,8 @@ _RULES: Final[Mapping[str, Mapping[str, Rule]]] = MappingProxyType(
     {"mean": RULES, "frequencies": FREQUENCY_RULES, "several means": SEVERAL_RULES}
 )
 
-_BY_NAME_ONLY = ("minimax", "sampling")
-"""`auto` never pulls an answer to the middle, and never asks for people one by one."""
+_BY_NAME_ONLY = ("minimax",)
+"""`auto` never pulls an answer to the middle."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +108,6 @@ class Allocation:
         aimed: the same for data of the spread that was guessed; `risk` if none was.
         method: the rule, by name.
         cap: the number τ of a rule of the form e = min(ε, τ); None for other rules.
-        keep: the probability with which a person of each level is used; None if all are used.
         goal: what was assumed about the data, and which error was minimized.
         stairs: the noise on a unit range, if it falls in stairs; None if it is Laplace noise.
         closed: the noise of cells, if it sums to zero; None if each has noise of its own.
@@ -127,7 +124,6 @@ class Allocation:
     aimed: float
     method: str
     cap: float | None
-    keep: Floats | None
     goal: Goal
     stairs: StairNoise | None = None
     closed: ClosedNoise | None = None
@@ -145,10 +141,9 @@ class Allocation:
             self.weights,
             self.counts,
             self.scale,
-            self.keep,
-            self.stairs,
-            self.closed,
-            self.cube,
+            stairs=self.stairs,
+            closed=self.closed,
+            cube=self.cube,
         )
 
     @property
@@ -229,7 +224,7 @@ def allocate(
     cells = parameters.cells(statistic, categories, edges)
     words = checked(about, related, loss, confidence)
     goal = goal_of(words, cells, guess_for(cells, spread))
-    parameters.choice("method", method, ("auto", *rules_for(goal)))
+    parameters.method(method, ("auto", *rules_for(goal)))
     return allocate_for(as_budgets(epsilon), goal, method)
 
 
@@ -274,9 +269,8 @@ def allocation_of(budgets: Budgets, goal: Goal, method: str, answer: Effective) 
     spent = answer.spent
     if math.isinf(spent[-1]):
         spent = np.where(np.isinf(spent), math.inf, 0.0)
-    for array in (spent, weighing.weights, weighing.keep):
-        if array is not None:
-            array.flags.writeable = False
+    for array in (spent, weighing.weights):
+        array.flags.writeable = False
     return Allocation(
         levels=budgets.levels,
         counts=budgets.counts,
@@ -288,7 +282,6 @@ def allocation_of(budgets: Budgets, goal: Goal, method: str, answer: Effective) 
         aimed=goal.risk(weighing),
         method=method,
         cap=answer.cap,
-        keep=weighing.keep,
         goal=goal,
         stairs=weighing.stairs,
         closed=weighing.closed,

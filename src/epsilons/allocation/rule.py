@@ -9,11 +9,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from epsilons.budgets import Budgets, dot, summed
+from epsilons.budgets import Budgets, summed
 from epsilons.noise import Staircase
 from epsilons.risk import OPEN, StairNoise, SumNoise, Weighing
 from epsilons.risk.goals import Goal
-from epsilons.types import Floats
+from epsilons.types import Floats, Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,14 +23,12 @@ class Effective:
     Attributes:
         spent: e ≤ ε for each level.
         total: what the weights sum to, Σe/D: 1 unless the rule chooses D.
-        keep: the probability with which a person of each level is used, if not surely.
         cap: the number τ, if the rule is a cap.
         law: the law of the noise, if it falls in stairs: then e is a whole multiple of its rate.
     """
 
     spent: Floats
     total: float = 1.0
-    keep: Floats | None = None
     cap: float | None = None
     law: Staircase | None = None
 
@@ -48,8 +46,7 @@ def weighing_of(budgets: Budgets, answer: Effective, noise: SumNoise = OPEN) -> 
     Args:
         budgets: the levels, ascending, with counts.
         answer: the effective budgets.
-        noise: of the sums. Coins leave the number of people who are used open: their noises are
-            independent.
+        noise: of the sums.
     """
     spent, counts = answer.spent, budgets.counts
     if math.isinf(spent[-1]):
@@ -61,21 +58,23 @@ def weighing_of(budgets: Budgets, answer: Effective, noise: SumNoise = OPEN) -> 
         stairs = StairNoise(answer.law, 1.0 / together)
         return Weighing(units / together, counts, stairs.scale, stairs=stairs)
     largest = float(spent[-1])
-    if answer.keep is not None:
-        expected = dot(counts, answer.keep)
-        return Weighing(
-            answer.keep / expected, counts, noise.moves * _inverse(largest, expected), answer.keep
-        )
     # Very large budgets relative to the largest, for their sum may overflow.
     unit = largest if largest > _LARGE else 1.0
     shares = spent / unit if unit != 1.0 else spent
     with np.errstate(over="ignore"):
         total = float(np.float64(summed(counts, shares, budgets.n)) / answer.total)
-    scale = noise.moves * _inverse(unit, total)
+    scale = noise.moves * inverse(unit, total)
     return Weighing(shares / total, counts, scale, closed=noise.closed, cube=noise.cube)
 
 
-def _inverse(first: float, second: float) -> float:
+def inverse(first: float, second: float) -> float:
     """1/(first·second), ∞ where no float is large enough."""
     with np.errstate(over="ignore", divide="ignore"):
         return float(np.float64(1.0) / first / second)
+
+
+def spread_out(indices: Integers, most: int) -> Integers:
+    """At most `most` of the indices, evenly spread, both ends among them."""
+    if len(indices) <= most:
+        return indices
+    return indices[np.unique(np.linspace(0, len(indices) - 1, most).astype(np.int64))]

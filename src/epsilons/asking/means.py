@@ -78,8 +78,8 @@ def mean(
             not exceeded with probability `confidence`.
         confidence: of the PAC error, and of the printed interval.
         method: "auto" picks the smallest forecast error; or name a rule (`epsilons.plan` lists
-            them). "sampling" draws per person and needs data in memory. "adaptive", with bounds
-            under replace, finds the spread with a tenth of everyone's budget first.
+            them). "adaptive", with bounds under replace, finds the spread with a tenth of
+            everyone's budget first.
         missing: what to do with a value that is null, NaN or infinite: "error" refuses it;
             "midpoint" replaces it by the middle of the range; "exclude" leaves it out, and anyone
             who has no other value. The default is "error" under replace, and "midpoint" under
@@ -218,7 +218,7 @@ def frequencies(
             "largest", the mean square of the largest error of any category; or "pac", the error of
             the worst category that is not exceeded with probability `confidence`.
         confidence: of the PAC error, and of the printed intervals.
-        method: "auto", or the name of a rule. "sampling" draws per person and needs data in memory.
+        method: "auto", or the name of a rule.
         missing: "error", the default under replace: a missing or undeclared value is refused unless
             `other` is given. Under add/remove such a value is in `other`, or in no category.
         levels: for add/remove, as for `epsilons.mean`.

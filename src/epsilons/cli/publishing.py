@@ -10,7 +10,7 @@ import click
 
 from epsilons import publish, report, verify
 from epsilons.cli import options, spoken
-from epsilons.parameters import MISSING
+from epsilons.parameters import MISSING, MOVED
 from epsilons.release import Release
 from epsilons.statistics import STATISTICS, Question
 
@@ -95,9 +95,18 @@ _Q = click.option(
 )
 
 
+class _Method(click.Choice[str]):
+    """The methods of a question; one that has moved says where to."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value in MOVED:
+            self.fail(f"{value!r} is {MOVED[value]}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def _method(names: Iterable[str]) -> Decorator:
     return click.option(
-        "--method", type=click.Choice(["auto", *names]), default="auto", show_default=True
+        "--method", type=_Method(["auto", *names]), default="auto", show_default=True
     )
 
 

@@ -17,7 +17,7 @@ from epsilons.noise import DiscreteLaplace, Law, PointMass, Source, below_many
 from epsilons.risk import Weighing, stair_noise
 from epsilons.types import Floats, Integers, freeze
 
-_WEIGHT_BITS = 45
+WEIGHT_BITS = 45
 """The bits of the largest weight: rounding weights down then costs nothing that anyone can measure,
 and noise for ordinary budgets still fits 64-bit integers."""
 
@@ -67,7 +67,7 @@ class Additive:
         law: the law of the noise.
         divisor: D, in lattice points: what a mean is divided by.
         bounds: the range of the values, to which lattice points are mapped back.
-        keep: None: everyone is surely used.
+        keep: None: everyone is surely used, except in `papers`.
         moves: 1: a person changes one sum.
     """
 
@@ -168,48 +168,6 @@ class Additive:
         return sum(k * n for k, n in people)
 
 
-@storable("mechanisms.Sampled")
-@dataclass(frozen=True, eq=False)
-class Sampled(Additive):
-    """People are kept by a coin of their own, then one weight serves all who stay.
-
-    A person who is not kept counts as the middle of the range, so the number of people who stay is
-    hidden in the noise, and the divisor is the number expected.
-
-    Guarantee:
-        With h = (k/2)·reach/(grid·scale) and the probability p of being kept, the loss is exactly
-        ln((1 + p(e^h − 1))/(1 − p(1 − e^{−h}))): at most ε when p ≤ (e^ε − 1)/(e^{2h} − 1).
-
-    Reference:
-        Jorgensen, Yu and Cormode 2015, corrected for replace-one. Proof: docs/proofs/sampling.md.
-    """
-
-    kind = "sampled sum"
-
-    def thin(self, source: Source, level_of: Integers, grid_values: Integers) -> int:
-        """The lattice point of the people who stay: floor(Σ k·(2g − grid)/(2·grid)).
-
-        Args:
-            source: where the coins come from.
-            level_of: the index of each person's level.
-            grid_values: the integer g of each person.
-        """
-        if self.keep is None:
-            raise ValueError("a Sampled mechanism has keep probabilities")
-        left = grid_values[stays(source, self.keep, level_of)]
-        centred = int((2 * left - self.grid).sum())
-        return int(self.weights.max()) * centred // (2 * self.grid)
-
-    @property
-    def losses(self) -> tuple[Fraction | float, ...]:
-        """What a person of each level loses at most: their ε, for which their coin was made."""
-        return sampled_losses(self.levels, super().losses, self.keep)
-
-    @cached_property
-    def _middle(self) -> Fraction:
-        return Fraction(0)
-
-
 def build(allocation: Allocation, *, grid: int, bounds: tuple[float, float]) -> Additive:
     """The mechanism of an allocation.
 
@@ -221,46 +179,19 @@ def build(allocation: Allocation, *, grid: int, bounds: tuple[float, float]) -> 
     if allocation.stairs is not None:
         return _stepped(allocation, allocation.stairs.law, grid=grid, bounds=bounds)
     if math.isinf(spent[-1]):
-        weights = np.where(np.isinf(spent), 2**_WEIGHT_BITS, 0).astype(np.int64)
+        weights = np.where(np.isinf(spent), 2**WEIGHT_BITS, 0).astype(np.int64)
         people = int(counts[weights > 0].sum())
-        divisor = Fraction(people << _WEIGHT_BITS) / Fraction(allocation.total)
+        divisor = Fraction(people << WEIGHT_BITS) / Fraction(allocation.total)
         return Additive(
             allocation.levels, counts, weights, grid, grid, PointMass(), divisor, bounds
         )
-    shift = lattice(spent, most=_WEIGHT_BITS, reserved=0)
+    shift = lattice(spent, most=WEIGHT_BITS, reserved=0)
     scale = Fraction(2) ** shift
-    if allocation.keep is not None:
-        return _sampled(allocation, scale, grid=grid, bounds=bounds)
     weights = weights_of(spent, shift)
     divisor = Fraction(sum(k * n for k, n in zip(weights.tolist(), counts.tolist(), strict=True)))
     divisor /= Fraction(allocation.total)
     law = DiscreteLaplace(scale)
     return Additive(allocation.levels, counts, weights, grid, grid, law, divisor, bounds)
-
-
-def _sampled(
-    allocation: Allocation, scale: Fraction, *, grid: int, bounds: tuple[float, float]
-) -> Sampled:
-    limit = float(allocation.spent.max())
-    half = math.floor(Fraction(limit) * scale / 2)
-    if allocation.keep is None:
-        raise ValueError("sampling has keep probabilities")
-    weights = np.where(allocation.keep > 0.0, 2 * half, 0).astype(np.int64)
-    keep = kept(allocation.keep)
-    expected = sum(
-        (p * n for p, n in zip(keep, allocation.counts.tolist(), strict=True)), Fraction()
-    )
-    return Sampled(
-        allocation.levels,
-        allocation.counts,
-        weights,
-        grid,
-        grid,
-        DiscreteLaplace(scale),
-        2 * half * expected,
-        bounds,
-        keep,
-    )
 
 
 def _stepped(

@@ -19,7 +19,6 @@ from epsilons.mechanisms.additive import (
     COARSE_BITS,
     MANY,
     around,
-    kept,
     lattice,
     noisy_cells,
     ratio,
@@ -243,40 +242,45 @@ def build_histogram(allocation: Allocation, *, unit: int) -> Table:
     """The mechanism of an allocation for frequencies.
 
     Weights are e·2^s rounded down, and the scale of the noise is 2·unit·2^s, so that a person's
-    loss is 2·k·unit/scale = k/2^s ≤ e ≤ ε. The noise sums to zero, unless there are coins, or no
-    noise at all, or very many cells, or more of them than the noise has points: then few draws of a
-    closed table would be kept. There independent noise is about as good.
+    loss is 2·k·unit/scale = k/2^s ≤ e ≤ ε. The noise sums to zero, unless there is no noise at all,
+    or very many cells, or more of them than the noise has points: then few draws of a closed table
+    would be kept. There independent noise is about as good.
 
     Args:
         allocation: for frequencies; it knows how many cells there are.
         unit: what a person of weight 1 adds in all.
     """
     spent, counts, cells = allocation.spent, allocation.counts, allocation.goal.numbers
-    # Few enough bits for all weighted counts to fit 64-bit integers, if that leaves enough.
-    room = 61 - (allocation.n * unit).bit_length()
-    fewest = 24 if cells <= MANY else COARSE_BITS
-    shift = lattice(spent, most=max(min(room, 45), fewest), reserved=unit.bit_length())
+    shift = table_lattice(spent, allocation.n, cells, unit)
     scale = 2 * unit * Fraction(2) ** shift
     law: DiscreteLaplace | PointMass = DiscreteLaplace(scale)
     few = cells - 1 <= scale and cells <= MANY
-    closed = allocation.keep is None and not math.isinf(spent[-1]) and few
-    keep = None
+    closed = not math.isinf(spent[-1]) and few
     if math.isinf(spent[-1]):
         weights = np.where(np.isinf(spent), 1, 0).astype(np.int64)
         law = PointMass()
-    elif allocation.keep is not None:
-        weight = math.floor(Fraction(float(spent[-1])) * Fraction(2) ** shift)
-        weights = np.where(allocation.keep > 0.0, weight, 0).astype(np.int64)
-        keep = kept(allocation.keep)
     else:
         weights = weights_of(spent, shift)
-    shares = keep if keep is not None else (Fraction(1),) * len(weights)
-    people = zip(weights.tolist(), shares, counts.tolist(), strict=True)
-    divisor = unit * sum((k * p * n for k, p, n in people), Fraction())
+    people = zip(weights.tolist(), counts.tolist(), strict=True)
+    divisor = Fraction(unit * sum(k * n for k, n in people))
     if closed:
         noise = Closed(scale, cells)
         return ClosedHistogram(allocation.levels, counts, weights, unit, noise, divisor, cells)
-    return Histogram(allocation.levels, counts, weights, unit, law, divisor, cells, keep)
+    return Histogram(allocation.levels, counts, weights, unit, law, divisor, cells)
+
+
+def table_lattice(spent: Floats, people: int, cells: int, unit: int = 1) -> int:
+    """The s of weights e·2^s: few enough bits for 64-bit counts, if that leaves enough.
+
+    Args:
+        spent: the effective budgets, ascending.
+        people: how many there are.
+        cells: how many categories there are.
+        unit: what a person of weight 1 adds in all.
+    """
+    room = 61 - (people * unit).bit_length()
+    fewest = 24 if cells <= MANY else COARSE_BITS
+    return lattice(spent, most=max(min(room, 45), fewest), reserved=unit.bit_length())
 
 
 def _quotient(above: int, below: int) -> float:

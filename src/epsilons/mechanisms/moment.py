@@ -166,11 +166,10 @@ def build_moments(
     """The mechanism of an allocation: with squares, where they cost nothing.
 
     Weights are e·2^s rounded down, less one, for the second rounding: a person's loss is (k + 1)
-    /2^s ≤ e ≤ ε. A staircase, of which two sums could each cross a stair, and coins, which hide a
-    person by halves of one sum, are for the mean alone.
+    /2^s ≤ e ≤ ε. A staircase, of which two sums could each cross a stair, is for the mean alone.
     """
     alone = build(allocation, grid=grid, bounds=bounds)
-    if allocation.stairs is not None or allocation.keep is not None:
+    if allocation.stairs is not None:
         return alone
     return with_squares(alone, Fraction(allocation.total))
 

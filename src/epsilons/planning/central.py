@@ -293,7 +293,7 @@ class Plan(Asked):
                 f"method={method!r} finds the spread in the data: plan with a guess, such as "
                 "spread=0.1, and see what it would give for such data."
             )
-        parameters.choice("method", method, known)
+        parameters.method(method, known)
         raise KeyError(method)
 
     def _rows(self) -> list[ForecastData]:
@@ -383,7 +383,7 @@ def _best_threshold(trial: Trial) -> float:
 def _names(trial: Trial) -> list[str]:
     """The methods that are forecast: what finds the spread needs a guess of it."""
     every = trial.question.methods(trial.neighbours)
-    return [name for name in every if name not in (*methods.ADAPTIVE, "sampling")]
+    return [name for name in every if name not in methods.ADAPTIVE]
 
 
 def _error(forecast: Forecast, loss: str) -> float:

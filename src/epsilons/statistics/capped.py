@@ -13,7 +13,7 @@ from epsilons.allocation import best_cap
 from epsilons.allocation.caps import square_cap
 from epsilons.allocation.split import best_half
 from epsilons.budgets import Budgets
-from epsilons.mechanisms import Additive, Diffused, Spread
+from epsilons.mechanisms import Additive
 from epsilons.noise import DiscreteLaplace, PointMass
 from epsilons.risk import located
 from epsilons.risk.goals import MeanGoal
@@ -28,7 +28,6 @@ __all__ = [
     "budgets_of",
     "capped_mean",
     "picture_of",
-    "picture_of_spread",
     "range_of",
 ]
 
@@ -118,21 +117,6 @@ def picture_of(found: Found) -> Picture:
         found.odds,
         (pairs[0][0], pairs[1][0]),
         (pairs[0][1], pairs[1][1]),
-    )
-
-
-def picture_of_spread(spread: Spread, mechanism: Diffused) -> Picture:
-    """The picture that diffusion gives: differences of pairs are √2 times as wide as values."""
-    keep = np.array([float(p) for p in mechanism.keep])
-    sharp, alike = located.diffused(keep, mechanism.counts, float(mechanism.base))
-    return Picture(
-        spread.centre,
-        spread.gap / math.sqrt(2.0),
-        spread.step,
-        1.0 / spread.cells,
-        1.0 / mechanism.up.end,
-        sharp,
-        alike,
     )
 
 

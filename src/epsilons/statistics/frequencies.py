@@ -23,7 +23,7 @@ from epsilons.statistics.call import Call
 from epsilons.statistics.designs import CELL_METHODS, Design, Known, cell_design, parts_of
 from epsilons.statistics.people import Counted, counted_first
 from epsilons.statistics.question import Question, Sentences
-from epsilons.statistics.steps import Answer, Draw, Steps, Toss
+from epsilons.statistics.steps import Answer, Draw, Steps
 from epsilons.types import Floats
 
 __all__ = ["Frequencies"]
@@ -104,7 +104,6 @@ class Frequencies(Question):
             **call.given,
             categories=self.declared,
             ladder=call.ladder,
-            apart=self.method if self.method == "sampling" else None,
         )
 
     def steps(self, rows: tally.Rows, call: Call) -> Steps:
@@ -115,25 +114,15 @@ class Frequencies(Question):
 
     def _closed(self, rows: tally.Rows, call: Call) -> Steps:
         """People and budgets are public: a weighted count of each cell."""
-        people: tuple[Any, ...] = ()
-        if self.method == "sampling":
-            counted, level_of, own = rows.each().in_cells()
-            people = (level_of, own)
-        else:
-            counted = rows.cells()
-        counted = call.part(counted)
+        counted = call.part(rows.cells())
         budgets = Budgets.of_levels(counted.levels, counted.counts)
         goal = self.goal
         allocation = allocate_for(budgets, goal, self.method)
         mechanism = build_histogram(allocation, unit=counted.unit)
-        if mechanism.keep is not None:
-            total = yield Toss(mechanism, people)
-        else:
-            total = mechanism.total(counted.cells)
-        raw = mechanism.estimates((yield Draw(mechanism, total)))
+        raw = mechanism.estimates((yield Draw(mechanism, mechanism.total(counted.cells))))
         return Answer(
             estimate=Cells(
-                value=self._value(raw),
+                value=self.shown(raw),
                 raw=raw,
                 categories=counted.categories,
                 margin=WeighedCells(mechanism.weighing, mechanism.slack, goal.cells),
@@ -164,7 +153,7 @@ class Frequencies(Question):
         margin = self._ratio(drawn, chosen, people)
         total = margin.total
         raw = margin.drawn / total if total > 0.0 else np.full(goal.cells, 1.0 / goal.cells)
-        value = self._value(raw)
+        value = self.shown(raw)
         n = people.number(chosen, total)
         return Answer(
             estimate=Cells(
@@ -204,7 +193,8 @@ class Frequencies(Question):
             **behind,
         )
 
-    def _value(self, raw: Floats) -> Floats:
+    def shown(self, raw: Floats) -> Floats:
+        """Shares as they are published, of those that were drawn."""
         return projected(raw) if self.project else np.clip(raw, 0.0, 1.0)
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002

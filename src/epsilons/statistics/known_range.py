@@ -8,14 +8,14 @@ from epsilons import tally
 from epsilons.allocation import allocate_for
 from epsilons.budgets import Budgets
 from epsilons.loading import later
-from epsilons.mechanisms import Sampled, SumAndSquares, TwoSums, build, build_moments
+from epsilons.mechanisms import SumAndSquares, TwoSums, build, build_moments
 from epsilons.release import ByLevel, Scalar
 from epsilons.risk.margins import Ratio, Weighed
 from epsilons.risk.spread import WeighedSpread
 from epsilons.statistics.call import Call
 from epsilons.statistics.designs import Design, Known, as_drawn, ratio_of, two_sums_design
 from epsilons.statistics.people import counted_first
-from epsilons.statistics.steps import Answer, Draw, Steps, Toss
+from epsilons.statistics.steps import Answer, Draw, Steps
 from epsilons.types import Integers
 
 if TYPE_CHECKING:
@@ -28,11 +28,7 @@ __all__ = ["adapted", "private", "public"]
 
 def public(rows: tally.Rows, call: Call, question: Any) -> Steps:
     """People and budgets are public: one weighted sum, and that of squares where it is free."""
-    people: tuple[Any, ...] = ()
-    if question.method == "sampling":
-        counted, level_of, own = rows.each().on_grid(question.bounds, question.rule)
-        people = (level_of, own)
-    elif question.method == "staircase":
+    if question.method == "staircase":
         counted = rows.sums(question.bounds, question.rule)
     else:
         counted = rows.moments(question.bounds, question.rule)
@@ -50,11 +46,7 @@ def public(rows: tally.Rows, call: Call, question: Any) -> Steps:
         seen = mechanism.moments(pair)
         margin = WeighedSpread(mechanism.weighing, mechanism.slack, *seen, question.expected)
     else:
-        if isinstance(mechanism, Sampled):
-            total = yield Toss(mechanism, people)
-        else:
-            total = mechanism.total(counted.sums)
-        drawn = yield Draw(mechanism, total)
+        drawn = yield Draw(mechanism, mechanism.total(counted.sums))
         raw = mechanism.estimate(drawn)
         margin = Weighed(mechanism.weighing, mechanism.slack)
     lo, hi = bounds

@@ -124,11 +124,6 @@ class Mean(Question):
             raise ArgumentError(
                 'about="population" needs bounds=(lo, hi) or shape="gaussian" under add-remove.'
             )
-        if cut and self.method == "diffusion":
-            raise ArgumentError(
-                'method="diffusion" needs shape="gaussian": it finds the range as the paper does, '
-                "for a Gaussian population. Leave method out."
-            )
         super().check(neighbours)
 
     def check_terms(self, call: Call) -> None:
@@ -238,7 +233,6 @@ class Mean(Question):
 
     def open(self, call: Call) -> tally.Rows:
         """Open the rows, as numbers."""
-        apart = self.method if self.method in ("sampling", "diffusion") else None
         if call.ladder is not None and self.bounds is not None:
             require_levels(call.ladder, self.method)
         return tally.open(
@@ -246,7 +240,6 @@ class Mean(Question):
             **call.given,
             missing=self.policy(call.neighbours),
             ladder=call.ladder,
-            apart=apart,
             groups=self.grouping,
             where=self.where,
         )
@@ -263,8 +256,6 @@ class Mean(Question):
             return (known_range.adapted if adapts else known_range.public)(rows, call, self)
         if self.shape == "any":
             return (cut_range.private if private else cut_range.public)(rows, call, self.goal)
-        if self.method == "diffusion":
-            return (unknown_people.reduced if private else unknown_range.diffused)(rows, call)
         return (unknown_people.weighted if private else unknown_range.weighted)(rows, call)
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:

@@ -12,5 +12,5 @@ ADAPTIVE: Final = ("adaptive",)
 CUT: Final = ("weighted",)
 """On a range that is found in any data: `cut_range.py`."""
 
-GAUSSIAN: Final = ("weighted", "diffusion")
+GAUSSIAN: Final = ("weighted",)
 """On a range that is found in Gaussian data: `unknown_range.py`."""

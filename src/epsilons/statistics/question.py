@@ -126,7 +126,7 @@ class Question(ABC):
         """
         parameters.choice("neighbours", neighbours)
         parameters.missing(self.missing, neighbours)
-        parameters.choice("method", self.method, ("auto", *self.methods(neighbours)))
+        parameters.method(self.method, ("auto", *self.methods(neighbours)))
 
     def check_terms(self, call: Call) -> None:
         """Refuse terms on which every interval would be the whole range, whatever is drawn.

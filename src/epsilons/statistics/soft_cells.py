@@ -24,7 +24,7 @@ from epsilons.statistics.steps import Answer, Draw, Steps
 __all__ = ["NO_BOUNDS", "OPEN", "RULES", "SoftQuestion", "closed", "opened", "refuse_other_words"]
 
 RULES: Final = ("optimal", "threshold", "uniform", "proportional")
-"""The rules for soft cells: none of them tosses coins, which would show in what cells sum to."""
+"""The rules for soft cells."""
 
 OPEN: Final = ("transformed",)
 """The methods under add/remove."""

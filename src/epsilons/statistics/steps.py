@@ -19,7 +19,7 @@ from epsilons.release import AnyEstimate, Expected, Spending
 from epsilons.risk import Weighing
 from epsilons.types import Floats, Integers
 
-__all__ = ["Answer", "Draw", "Losses", "Mechanism", "Steps", "Thinning", "Toss"]
+__all__ = ["Answer", "Draw", "Losses", "Mechanism", "Steps"]
 
 Losses: TypeAlias = tuple[Fraction | float, ...]
 """What a person of each level loses at most: exact fractions, ∞ for those without protection."""
@@ -42,13 +42,6 @@ class Mechanism(Protocol):
 
     def draw(self, source: Source, *, total: Any) -> Any:
         """Draw around the total of the data."""
-
-
-class Thinning(Protocol):
-    """Coins, or an order of people, that are tossed before a total is there."""
-
-    def thin(self, source: Source, *people: Any) -> Any:
-        """Toss, and return what is left of the people."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,19 +88,6 @@ class Draw:
         return placed.placed(levels, place)
 
 
-@dataclass(frozen=True, eq=False)
-class Toss:
-    """Randomness of which nothing leaves: coins, or seats, whose outcome only a total will show.
-
-    Attributes:
-        mechanism: what tosses.
-        people: what it is handed: everyone apart.
-    """
-
-    mechanism: Thinning
-    people: tuple[Any, ...]
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Answer:
     """What a statistic returns, once all is drawn.
@@ -141,4 +121,4 @@ class Answer:
     beside: str = ""
 
 
-Steps: TypeAlias = Generator[Draw | Toss, Any, Answer]
+Steps: TypeAlias = Generator[Draw, Any, Answer]

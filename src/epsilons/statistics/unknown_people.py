@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -14,35 +13,24 @@ from epsilons import tally
 from epsilons.allocation.caps import square_cap
 from epsilons.allocation.split import Doubts
 from epsilons.budgets import float_up
-from epsilons.mechanisms import Composed, LevelCounts, Reduced, Seats, diffuse
+from epsilons.mechanisms import LevelCounts
 from epsilons.release import ByLevel, Expected, Scalar
 from epsilons.risk.assumptions import SAMPLE
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.located import SIGMA, Located, LocatedRatio, finite
+from epsilons.risk.located import SIGMA, LocatedRatio, finite
 from epsilons.risk.margins import Ratio
 from epsilons.statistics.call import Call
-from epsilons.statistics.capped import (
-    around,
-    budgets_left,
-    capped_mean,
-    picture_of,
-    picture_of_spread,
-    range_of,
-)
+from epsilons.statistics.capped import budgets_left, picture_of, range_of
 from epsilons.statistics.designs import Known, as_drawn, expected, ratio_of, tells, two_sums_design
 from epsilons.statistics.locate import Found, Payers, locate
 from epsilons.statistics.outer import Ends
-from epsilons.statistics.steps import Answer, Draw, Steps, Toss
-from epsilons.statistics.unknown_range import answer
+from epsilons.statistics.steps import Answer, Draw, Steps
 from epsilons.tally import line
-from epsilons.tally.grid import HALF, to_grid
 from epsilons.types import Floats, Integers
 
-__all__ = ["Crowd", "crowd", "known_of", "reduced", "spending", "weighted"]
+__all__ = ["Crowd", "crowd", "known_of", "spending", "weighted"]
 
 _GAUSSIAN = MeanGoal(SAMPLE, "mse", 0.95)
-_BETA = 0.01
-_MOST_SEATS = 2**24
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,70 +187,3 @@ def _gaussian_cap(found: Found, known: Known, bounds: tuple[float, float], sigma
     # Both sums have noise, and near the middle of the range half of either counts.
     most = square_cap(budgets_left(found), min((bounds[1] - bounds[0]) / sigma, 1e9) ** 2)
     return min(most, float(max(known.left)))
-
-
-def reduced(rows: tally.Rows, call: Call) -> Steps:
-    """Noisy counts by octaves of budgets, so many slots for people, and then diffusion on these.
-
-    Reference:
-        Paper *gaussian*, Algorithm 8: see `epsilons.mechanisms.Reduced` for how this differs.
-    """
-    terms = call.terms
-    if call.declared is None:
-        raise ValueError("people are private where something is declared of them")
-    people = rows.each().folded()
-    rungs = terms.ladder.levels
-    usable = rungs if terms.cap is None else np.minimum(rungs, terms.cap)
-    octave = np.unique(np.floor(np.log2(usable / usable[0]) + 1e-9), return_inverse=True)[1]
-    ends = np.array([float(usable[octave == j].min()) for j in range(octave[-1] + 1)])
-    stage = LevelCounts(rungs, octave, tuple(Fraction(end) / 2 for end in ends.tolist()))
-    there = people.budgets > 0.0
-    cell_of = octave[np.searchsorted(call.declared.ladder.levels, people.budgets[there])]
-    totals = np.bincount(cell_of, minlength=len(ends)).astype(np.int64)
-    noisy = yield Draw(stage, totals, more=True)
-    seats = _seats(noisy, ends)
-    seated = yield Toss(seats, (cell_of, people.values[there]))
-    used = seats.used
-    counts = np.array([seats.sizes[cell] for cell in used], dtype=np.int64)
-    level_of = np.repeat(np.arange(len(used)), counts)
-    levels = np.array([ends[cell] / 2.0 for cell in used])
-    where = np.full(len(ends), -1, dtype=np.int64)
-    where[used] = np.arange(len(used))
-    place = where[octave]
-    first = diffuse(levels, counts)
-    spread = yield Draw(first, (seated, level_of), True, rungs, place)
-    bounds = around(spread.centre, spread.radius)
-    last = capped_mean(levels, counts, first.losses, bounds=bounds, aim=0.75 * spread.gap)
-    total = last.total(_sums(seated, level_of, bounds, len(used)))
-    drawn = yield Draw(last, total, False, rungs, place)
-    bounded = Composed(levels, (first, last), (first.losses, last.losses))
-    whole = Reduced(rungs, stage, bounded, place)
-    margin = Located(picture_of_spread(spread, first), last.weighing, last.slack)
-    found = answer(last, drawn, margin, "diffusion", bounded.losses)
-    return replace(
-        found,
-        n_is_noisy=True,  # the noisy number of slots
-        spent=ByLevel(rungs, np.array([float_up(loss) for loss in whole.losses]), None),
-        mechanism=whole,
-    )
-
-
-def _seats(noisy: tuple[int, ...], ends: Floats) -> Seats:
-    """So many seats for the people of each octave that most likely none stays empty."""
-    margin = math.log(len(ends) / _BETA)
-    sizes = [
-        min(max(count - math.ceil(2.0 / end * margin), 0), _MOST_SEATS)
-        for count, end in zip(noisy, ends.tolist(), strict=True)
-    ]
-    if sum(sizes) < 2:
-        sizes[-1] = 2  # nobody knows of anybody: two slots, perhaps of marks
-    return Seats(tuple(sizes))
-
-
-def _sums(seated: Floats, level_of: Integers, bounds: tuple[float, float], levels: int) -> Integers:
-    """The sums of the slots of each level on the grid, marks in the middle."""
-    grid, valid = to_grid(seated, bounds)
-    grid[~valid] = HALF
-    sums = np.zeros(levels, dtype=np.int64)
-    np.add.at(sums, level_of, grid)
-    return sums

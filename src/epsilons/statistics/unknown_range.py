@@ -12,19 +12,12 @@ from epsilons import tally
 from epsilons.allocation.split import TOO_OFTEN, Split, best_split
 from epsilons.budgets import float_up
 from epsilons.errors import BudgetError, DataError
-from epsilons.ladder import SMALLEST
-from epsilons.mechanisms import Additive, added_up, diffuse, with_squares
+from epsilons.mechanisms import Additive, added_up, with_squares
 from epsilons.release import ByLevel, Scalar
 from epsilons.risk.located import SIGMA, Located, finite
 from epsilons.risk.located_squares import LocatedSquares
 from epsilons.statistics.call import Call
-from epsilons.statistics.capped import (
-    around,
-    capped_mean,
-    picture_of,
-    picture_of_spread,
-    range_of,
-)
+from epsilons.statistics.capped import capped_mean, picture_of, range_of
 from epsilons.statistics.locate import Found, locate
 from epsilons.statistics.outer import Ends
 from epsilons.statistics.steps import Answer, Draw, Losses, Steps
@@ -33,7 +26,6 @@ from epsilons.types import Floats, Integers
 
 __all__ = [
     "answer",
-    "diffused",
     "enough_times",
     "people_needed",
     "place_of",
@@ -86,36 +78,6 @@ def weighted(rows: tally.Rows, call: Call) -> Steps:
         picture, mechanism.weighing, mechanism.slack, mechanism.moments(pair)[1]
     )
     return answer(mechanism.alone, pair[0], margin, "weighted", lost)
-
-
-def diffused(rows: tally.Rows, call: Call) -> Steps:
-    """Coins for everyone, the stages of the paper, then the mean.
-
-    Raises:
-        BudgetError: nobody's budget is large enough for any result. Nothing was drawn.
-    """
-    people = rows.each().folded()
-    rows.line()  # the checks: budgets, people, missing values
-    own, counts, level_of = people.levels()
-    levels = call.offered(own)
-    if levels[-1] < SMALLEST:
-        raise BudgetError(
-            f"epsilon is below {SMALLEST:.2g} for everyone: too small for any result. "
-            "Nothing was drawn."
-        )
-    first = diffuse(levels, counts)
-    spread = yield Draw(first, (people.values, level_of), more=True)
-    lo, hi = spread.centre - spread.radius, spread.centre + spread.radius
-    bounds = around((lo + hi) / 2.0, (hi - lo) / 2.0)
-    counted = rows.sums(bounds)
-    if not np.array_equal(counted.levels, own):
-        raise DataError(CHANGED)
-    mechanism = capped_mean(levels, counts, first.losses, bounds=bounds, aim=0.75 * spread.gap)
-    drawn = yield Draw(mechanism, mechanism.total(counted.sums))
-    lost = added_up((first.losses, mechanism.losses))
-    picture = picture_of_spread(spread, first)
-    margin = Located(picture, mechanism.weighing, mechanism.slack)
-    return answer(mechanism, drawn, margin, "diffusion", lost)
 
 
 def answer(mechanism: Additive, drawn: int, margin: Located, method: str, lost: Losses) -> Answer:

@@ -126,8 +126,6 @@ class CellGroups:
         conflicts: above 0 if somebody has two budgets.
         nobody: above 0 if rows belong to no one.
         most: the most rows that one person has.
-        level_of: the group of each part.
-        cell_of: the cell of each part.
         moved: whether somebody's budget counts as another one: see `budgets.in_range`.
     """
 
@@ -140,8 +138,6 @@ class CellGroups:
     conflicts: Integers
     nobody: Integers
     most: Integers
-    level_of: Integers
-    cell_of: Integers
     moved: bool = False
 
 
@@ -186,8 +182,6 @@ def add_up(parts: Parts, categories: Categories) -> CellGroups:
         conflicts=parts.conflicts,
         nobody=parts.nobody,
         most=np.ones(1, dtype=np.int64) if parts.rows is None else parts.rows,
-        level_of=level_of,
-        cell_of=cell,
         moved=moved(parts.epsilon),
     )
 

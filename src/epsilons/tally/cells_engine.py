@@ -49,7 +49,7 @@ from epsilons.tally.parts import by_people
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["count", "each", "marked"]
+__all__ = ["count", "marked"]
 
 PIECE = 2**23
 """Rows that are counted at a time in Polars where groups are many: it keeps rows until the end
@@ -80,7 +80,7 @@ def count(table: Columns, categories: Categories) -> CellGroups:
         found = []
         pieces = [own] if few else own.pieces(PIECE)
         for piece in by_people(own) if folded else pieces:
-            rows = _rows(piece, categories, indexed=True)
+            rows = _rows(piece, categories)
             if folded:
                 parts = _of_people(with_ones(rows, own.size), budgets=grouped)
             else:
@@ -109,38 +109,11 @@ def count(table: Columns, categories: Categories) -> CellGroups:
     )
 
 
-def each(table: Columns, categories: Categories) -> CellGroups:
-    """Find the cell of every row of a frame in memory, in order, where a row is a person."""
-    labels = _labels(table, categories)
-
-    def run() -> nw.DataFrame[Any]:
-        rows = _rows(table, categories, indexed=False)
-        return sorted_out(rows, labels, categories, indexed=False).collect()
-
-    result = guarded(run, *table.failure)
-    nothing = np.zeros(1, dtype=np.int64)
-    return add_up(
-        Parts(
-            epsilon=as_floats(result["e"])
-            if isinstance(table.epsilon, str)
-            else float(table.epsilon),
-            cell=guarded(
-                lambda: cells_in(result, labels, categories, indexed=False), *table.failure
-            ),
-            size=np.ones(len(result), dtype=np.int64),
-            rows=None,
-            conflicts=nothing,
-            nobody=nothing,
-        ),
-        categories,
-    )
-
-
 def marked(table: Columns, categories: Categories) -> nw.LazyFrame[Any]:
     """Return whether the value of each row is `missing` or `undeclared`, 1 or 0; `e` and `who`."""
     import narwhals as nw
 
-    rows = _rows(table, categories, indexed=True)
+    rows = _rows(table, categories)
     rows = sorted_out(rows, _labels(table, categories), categories)
     rows = outside(rows, categories)
     missing, undeclared = nw.col("out") == 2, nw.col("out") == 1
@@ -155,11 +128,11 @@ def _labels(table: Columns, categories: Categories) -> Labels:
     return labels_of(categories, table.spelling)
 
 
-def _rows(table: Columns, categories: Categories, *, indexed: bool) -> nw.LazyFrame[Any]:
+def _rows(table: Columns, categories: Categories) -> nw.LazyFrame[Any]:
     """Return `v`, `e` and `who` of every row: for `v`, see `labels_engine.values`."""
-    value = values(table, table.values, categories, "v", indexed=indexed)
+    value = values(table, table.values, categories, "v")
     rows = table.frame.select(*value, *budget_and_person(table))
-    return placed(rows, "v", categories) if indexed else rows
+    return placed(rows, "v", categories)
 
 
 def _of_rows(

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Columns",
     "Mark",
-    "is_in_memory",
     "moved",
     "opened",
     "read",
@@ -458,13 +457,3 @@ def _into_polars(table: Columns) -> nw.LazyFrame[Any]:
         return guarded(convert, *table.failure)
     except EpsilonsError:  # without PyArrow, or with people of mixed types: it stays where it is
         return frame
-
-
-def is_in_memory(data: object) -> bool:
-    """Whether `data` is a frame whose rows are here: not a file, and not lazy."""
-    import narwhals as nw
-
-    if is_file(data):
-        return False
-    wrapped = guarded(lambda: nw.from_native(data, pass_through=True), DataError, UNUSABLE)
-    return isinstance(wrapped, nw.DataFrame)

@@ -52,13 +52,11 @@ def labels_of(categories: Categories, spelling: Spelling) -> Labels:
     return spelt(declared, spelling) if categories.kind == "text" else list(declared)
 
 
-def values(
-    table: Columns, column: str, categories: Categories, name: str, *, indexed: bool = True
-) -> list[nw.Expr]:
+def values(table: Columns, column: str, categories: Categories, name: str) -> list[nw.Expr]:
     """Return a column of values, called `name`, and whether it is there, if `placed` has to know.
 
-    It is the value as it is; for bins, if `indexed`, its index among the breaks, or -1 if it is
-    missing, where `placed` follows; and else the number, or null.
+    It is the value as it is; for bins its index among the breaks, or -1 if it is missing, where
+    `placed` follows.
 
     Raises:
         ArgumentError: the engine cannot search so many breaks.
@@ -69,8 +67,6 @@ def values(
         return [nw.col(column).alias(name)]
     engine, value = engine_of(table.frame), floats(table, column)
     there = a_number(value)
-    if not indexed:
-        return [nw.when(there).then(value + 0.0).alias(name)]
     if categories.breaks.size > MOST_BREAKS:
         if table.person is not None and not engine.joins:
             raise ArgumentError(
@@ -104,13 +100,10 @@ def sorted_out(
     categories: Categories,
     name: str = "v",
     out: str = "out",
-    *,
-    indexed: bool = True,
 ) -> nw.LazyFrame[Any]:
     """Make one value of all that is in no category: `out` is 1 for these, and 2 for null.
 
-    If `indexed` and there are very many categories, the value is the place among them. Bins are
-    left as they are.
+    If there are very many categories, the value is the place among them. Bins are left as they are.
     """
     import narwhals as nw
 
@@ -132,7 +125,7 @@ def sorted_out(
         nothing = nw.lit(False) if dtype == nw.Boolean else nw.lit(0)
         value = nw.when(inside.fill_null(False)).then(value).otherwise(nothing).cast(nw.Int64)
     listed = len(labels) <= MOST_LISTED
-    if indexed and listed:
+    if listed:
         inside = inside & value.is_in(labels)
     inside = inside.fill_null(False)
     is_out = (~inside).cast(nw.Int64) + null.cast(nw.Int64)
@@ -141,7 +134,7 @@ def sorted_out(
     parts = parts.with_columns(
         nw.when(inside).then(value).otherwise(nw.lit(labels[0])).alias(name), is_out.alias(out)
     )
-    if listed or not indexed:
+    if listed:
         return parts
     place = f"place of {name}"
     parts = with_places(parts, name, labels, place)
@@ -178,19 +171,15 @@ def cells_in(
     categories: Categories,
     name: str = "v",
     out: str = "out",
-    *,
-    indexed: bool = True,
 ) -> Integers:
     """Return the cell of every value that came back, `UNDECLARED` or `MISSING`."""
     import polars as pl
 
-    if categories.kind == "bins" and indexed:
+    if categories.kind == "bins":
         index = as_integers(result[name])
         return np.where(index < 0, MISSING, categories.cells[index])
-    if categories.kind == "bins":
-        return categories.of_floats(as_floats(result[name]))
     is_out = as_integers(result[out])
-    if indexed and len(labels) > MOST_LISTED:
+    if len(labels) > MOST_LISTED:
         cell = as_integers(result[name])
     else:
         dtype = {str: pl.String, bytes: pl.Binary, int: pl.Int64}[type(labels[0])]

@@ -38,7 +38,6 @@ def open(
     missing: str = "error",
     categories: Categories | None = None,
     ladder: Ladder | None = None,
-    apart: str | None = None,
     groups: Grouping | None = None,
     where: Any = None,
     beside: Any = None,
@@ -58,8 +57,6 @@ def open(
         ladder: a public ladder of budgets, if budgets and the number of people are private. Then
             no data is refused: a missing number is in the middle, a value that is in no category is
             in no cell, of two budgets the smaller counts, and whoever has none is left out.
-        apart: the method that draws for each person, by name, and so needs everyone apart, in
-            memory (`Rows.each`); None if sums are enough.
         groups: those that `Rows.shares` tells apart; None for one that holds everybody.
         where: for each row whether it is asked, or the name of a column of booleans; None if all
             are.
@@ -75,10 +72,10 @@ def open(
     choice("missing", missing, POLICIES)
     marked = groups is not None or where is not None
     some = marked or (missing == "exclude" and beside is None)
-    if (some and not (categories is None and apart is None)) or (marked and beside is not None):
+    if (some and categories is not None) or (marked and beside is not None):
         raise TypeError(ONLY_SHARES)
     if categories is not None:
-        _check_cells(categories, person, missing, ladder, apart)
+        _check_cells(categories, missing, ladder)
     if groups is not None and ladder is not None:
         _check_table("groups", 2 * groups.size, ladder)
     marks = {} if groups is None else groups.columns
@@ -112,12 +109,14 @@ def open(
     if some:
         return _recast(_with_marks(given, rules), rules)
     if categories is not None:
-        return _recast(_of_categories(given, categories, ladder, apart), rules)
-    if given.data is not None and apart is None:
+        return _recast(_of_categories(given, categories, ladder), rules)
+    if given.data is not None:
         return Rows(_read(given, ladder=ladder), rules)
-    numbers = _in_memory(given, missing, ladder, apart)
+    own = (given.values, given.epsilon, given.person)
+    second = given.marks.get("beside")
+    numbers = arrays.read(*own, given.names, ladder, lenient=missing != "error", beside=second)
     small = numbers.values.size <= SMALL
-    return Rows(numbers if small else series.of_arrays(numbers), rules, numbers)
+    return Rows(numbers if small else series.of_arrays(numbers), rules)
 
 
 def _recast(held: Held, rules: Rules) -> Rows:
@@ -134,20 +133,13 @@ def _recast(held: Held, rules: Rules) -> Rows:
     return Rows(held, replace(rules, categories=categories, groups=groups))
 
 
-def _check_cells(
-    categories: Categories, person: object, missing: str, ladder: Ladder | None, apart: str | None
-) -> None:
+def _check_cells(categories: Categories, missing: str, ladder: Ladder | None) -> None:
     """Refuse what does not fit categories, before any data are touched.
 
     Raises:
         ArgumentError: something does not.
     """
     refuse_midpoint(missing)
-    if apart is not None and person is not None:
-        raise ArgumentError(
-            f'person: method "{apart}" for frequencies takes one row per person. '
-            "Leave person out, or choose another method."
-        )
     if ladder is not None:
         _check_table("categories", len(categories.labels), ladder)
 
@@ -168,42 +160,11 @@ def _check_table(name: str, cells: int, ladder: Ladder) -> None:
         )
 
 
-def _read(
-    given: Asked, kind: Kind = "numbers", ladder: Ladder | None = None, apart: str | None = None
-) -> Columns:
-    """Check the columns of a frame or a file.
-
-    Raises:
-        ArgumentError: someone needs everyone apart, and the frame is lazy, or is a file.
-    """
-    lazy = apart is not None and not columns.is_in_memory(given.data)
+def _read(given: Asked, kind: Kind = "numbers", ladder: Ladder | None = None) -> Columns:
+    """Check the columns of a frame or a file."""
     own = (given.values, given.epsilon, given.data, given.person)
     marks = [columns.Mark(name, column, "numbers") for name, column in given.marks.items()]
-    table = columns.read(*own, kind, ladder, marks)
-    if lazy:
-        raise _not_in_memory(apart)
-    return table
-
-
-def _not_in_memory(apart: str | None) -> ArgumentError:
-    return ArgumentError(
-        f'method "{apart}" draws for each person and needs data in memory: '
-        "give arrays or an eager frame, not a file or a lazy frame."
-    )
-
-
-def _in_memory(given: Asked, missing: str, ladder: Ladder | None, apart: str | None) -> Arrays:
-    """Check numbers, and have them as arrays."""
-    lenient = missing != "error"
-    if given.data is None:
-        own = (given.values, given.epsilon, given.person)
-        second = given.marks.get("beside")
-        return arrays.read(*own, given.names, ladder, lenient=lenient, beside=second)
-    if ladder is not None and not columns.is_in_memory(given.data):
-        raise _not_in_memory(apart)
-    # Budgets are put on the ladder after that, as those of arrays are.
-    table = _read(given, apart=apart)
-    return series.as_arrays(table, given.names, ladder, lenient=lenient)
+    return columns.read(*own, kind, ladder, marks)
 
 
 def _with_marks(given: Asked, rules: Rules) -> Arrays | Columns:
@@ -246,14 +207,14 @@ def _with_marks(given: Asked, rules: Rules) -> Arrays | Columns:
 
 
 def _of_categories(
-    given: Asked, declared: Categories, ladder: Ladder | None, apart: str | None
+    given: Asked, declared: Categories, ladder: Ladder | None
 ) -> CellArrays | Columns:
     """Check values of categories: as a table for an engine, or as arrays where NumPy counts them.
 
     NumPy counts small data, and columns whose entries have to be looked at one by one.
     """
     if given.data is not None:
-        return _read(given, declared.kind, ladder, apart)
+        return _read(given, declared.kind, ladder)
     own = (given.values, given.epsilon, given.person)
     if arrays.length(given.values, given.names.values) > SMALL:
         table = series.of_values(*own, declared.kind, given.names, ladder)

@@ -16,7 +16,6 @@ from epsilons.tally.categories import Categories
 from epsilons.tally.cells import CellGroups, CellTally, cells_on_rungs, checked_cells
 from epsilons.tally.cells_numpy import CellArrays
 from epsilons.tally.columns import Columns
-from epsilons.tally.everyone import NO_CATEGORIES, NO_NUMBERS, Everyone
 from epsilons.tally.grid import Rule
 from epsilons.tally.grouping import Grouping
 from epsilons.tally.levels import Names, SumGroups, Tally, checked, on_rungs
@@ -42,7 +41,7 @@ else:
     shares_engine = later("epsilons.tally.shares_engine")
     sums_engine = later("epsilons.tally.sums_engine")
 
-__all__ = ["ONLY_SHARES", "Everyone", "Held", "Rows", "Rules", "WantedSignal"]
+__all__ = ["ONLY_SHARES", "Held", "Rows", "Rules", "WantedSignal"]
 
 T = TypeVar("T")
 G = TypeVar("G", SumGroups, CellGroups, ShareGroups, LineGroups)
@@ -50,6 +49,8 @@ G = TypeVar("G", SumGroups, CellGroups, ShareGroups, LineGroups)
 Held: TypeAlias = Arrays | CellArrays | Columns
 """Where rows are: in arrays that NumPy counts, or with an engine."""
 
+NO_NUMBERS: Final = "These rows are of categories."
+NO_CATEGORIES: Final = "These rows are of numbers: no categories were declared."
 ONLY_SHARES: Final = "Rows with groups, where, or missing='exclude' are counted by shares alone."
 
 
@@ -114,13 +115,11 @@ class Rows:
     Args:
         held: where they are.
         rules: how they are counted.
-        numbers: the same rows as arrays, if they are numbers in memory.
     """
 
-    def __init__(self, held: Held, rules: Rules, numbers: Arrays | None = None) -> None:
+    def __init__(self, held: Held, rules: Rules) -> None:
         self._held = held
         self._rules = rules
-        self._numbers = numbers
         self._kept: dict[Ask, Any] = {}
         self._listens = False
         self._moved = False
@@ -317,7 +316,7 @@ class Rows:
         exclude = self._rules.missing == "exclude"
         match self._held:
             case Arrays():
-                return sums_numpy.count(self._held, bounds, rule, moments).groups
+                return sums_numpy.count(self._held, bounds, rule, moments)
             case Columns():
                 return sums_engine.count(self._held, bounds, rule, moments, exclude=exclude)
             case CellArrays():
@@ -387,11 +386,6 @@ class Rows:
         self._refuse_to_tell()
         return Lines(self, self._held)
 
-    def each(self) -> Everyone:
-        """Everyone apart, of rows that were opened for a method that draws for each person."""
-        self._refuse_to_tell()
-        return Everyone(self)
-
     def _refuse_to_tell(self) -> None:
         """Tell somebody who listens that this cannot be counted together with others."""
         if self._listens:
@@ -409,9 +403,9 @@ class Rows:
 
     @cached_property
     def _people(self) -> Folded:
-        if self._numbers is None:
+        if not isinstance(self._held, Arrays):
             raise TypeError(NO_NUMBERS)
-        return line_numpy.fold(self._numbers)
+        return line_numpy.fold(self._held)
 
     @property
     def _declared(self) -> Categories:

@@ -1,4 +1,4 @@
-"""Arrays and series: those of a user handed to Polars, and those of a frame to NumPy."""
+"""Arrays and series of a user, handed to Polars."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from epsilons.tally.categories import Kind
 from epsilons.tally.cells_numpy import FAMILY, check_declared
 from epsilons.tally.columns import Columns, Mark
 from epsilons.tally.failures import UNUSABLE, guarded
-from epsilons.tally.identity import numbered
 from epsilons.tally.levels import Names
 from epsilons.types import Floats
 
@@ -24,25 +23,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
 
-__all__ = ["as_arrays", "of_arrays", "of_values"]
-
-
-def as_arrays(
-    table: Columns, names: Names, ladder: Ladder | None = None, *, lenient: bool
-) -> arrays.Arrays:
-    """Return the columns of a frame in memory as arrays, as `arrays.read` does."""
-
-    def take() -> list[Any]:
-        eager = table.frame.collect()
-        # As series: in NumPy integers with gaps are floats, and so may ids be.
-        numbers = [
-            eager[c].to_native() if isinstance(c, str) else c
-            for c in (table.values, table.epsilon, table.beside)
-        ]
-        return [*numbers, None if table.person is None else numbered(eager[table.person])]
-
-    v, e, b, p = guarded(take, *table.failure)
-    return arrays.read(v, e, p, names, ladder, lenient=lenient, beside=b)
+__all__ = ["of_arrays", "of_values"]
 
 
 def of_arrays(rows: arrays.Arrays) -> Columns:

@@ -18,7 +18,7 @@ from epsilons.tally.levels import Tally
 from epsilons.tally.line import Line
 from epsilons.types import Integers
 
-__all__ = ["masses", "sound", "within"]
+__all__ = ["masses", "sound"]
 
 _LOW = 2**32 - 1
 """The lower half of a 64-bit integer."""
@@ -50,16 +50,6 @@ def sound(counted: Counted, *, whole: bool = True) -> Counted:
         _require((counted.people >= 0).all() and (counted.missing >= 0).all(), "buckets")
         _require(np.array_equal(there + counted.missing, counted.counts), "buckets")
     return counted
-
-
-def within(places: Integers, most: int) -> Integers:
-    """Return the integers of people, if all are from 0 to the most that one can be.
-
-    Raises:
-        PrivacyError: one is not.
-    """
-    _require(not len(places) or (places.min() >= 0 and places.max() <= most), "people apart")
-    return places
 
 
 def masses(found: Sequence[Integers], weights: Sequence[Integers], counts: Integers) -> None:

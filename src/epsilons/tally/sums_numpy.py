@@ -1,4 +1,4 @@
-"""The tally of arrays in NumPy: what `sums_engine.py` does on engines, and for draws."""
+"""The tally of arrays in NumPy: what `sums_engine.py` does on engines."""
 
 from __future__ import annotations
 
@@ -13,21 +13,12 @@ from epsilons.tally.levels import BAD_BUDGET, SumGroups, levels_of
 from epsilons.tally.pairs import cut
 from epsilons.types import Booleans, Floats, Integers
 
-__all__ = ["OnGrid", "count", "count_pairs"]
-
-
-@dataclass(frozen=True, eq=False)
-class OnGrid:
-    """The groups, and for each person the index of their group and their integer on the grid."""
-
-    groups: SumGroups
-    group_of: Integers
-    grid: Integers
+__all__ = ["People", "count", "count_pairs", "fold"]
 
 
 def count(
     arrays: Arrays, bounds: tuple[float, float], rule: Rule | None = None, moments: int = 1
-) -> OnGrid:
+) -> SumGroups:
     """Count people and add up their integers by budget level, missing values at the middle.
 
     Args:
@@ -42,7 +33,7 @@ def count(
     if moments > 1:
         absent = people.added((gaps == people.rows).astype(np.int64))
         groups = replace(groups, squares=people.added(squares(grid)), absent=absent)
-    return OnGrid(groups, people.group_of, grid)
+    return groups
 
 
 @dataclass(frozen=True, eq=False)

@@ -88,15 +88,9 @@ def _gained_and_given(change: Change) -> tuple[int, int]:
 
 
 def _sum(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
-    """One sum, rounded down to a lattice: k·reach/grid in either direction, rounded up.
-
-    Where people are seated in slots, somebody with another budget leaves one and takes another.
-    """
+    """One sum, rounded down to a lattice: k·reach/grid in either direction, rounded up."""
     mechanism = step.mechanism
-    weights = _weights(step, person)
-    heaviest = max(weights) if step.place is None else sum(weights)
-    if getattr(mechanism, "keep", None) is not None:
-        heaviest = int(max(mechanism.weights))  # a coin keeps all of a person, or nothing
+    heaviest = max(_weights(step, person))
     by = int(second) - int(first)
     return by != 0, abs(by) <= -(-heaviest * int(mechanism.reach) // int(mechanism.grid))
 
@@ -133,8 +127,6 @@ def _cells(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bo
     """Sums of cells: a person leaves with one unit at most, and comes with one."""
     mechanism = step.mechanism
     before, after = _weights(step, person)
-    if getattr(mechanism, "keep", None) is not None:
-        before = after = int(max(mechanism.weights))
     reach = int(mechanism.reach)
     change = _differences(first, second)
     gained, given = _gained_and_given(change)
@@ -188,70 +180,6 @@ def _selection(step: Any, first: Any, second: Any, person: Person) -> tuple[bool
     return gained + given > 0, gained <= after and given <= before
 
 
-def _each(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
-    """Everyone apart: one person's entry may differ, and not their level.
-
-    Where people are seated in slots, somebody with another budget leaves one and takes another.
-    """
-    gone, come, _ = entries_apart((first[1], first[0]), (second[1], second[0]))
-    levels = [sorted(int(entry[0]) for entry in each) for each in (gone, come)]
-    alike = len(first[0]) == len(second[0]) and levels[0] == levels[1]
-    seats = 1 if step.place is None else (person.before > 0) + (person.after > 0)
-    return bool(gone or come), alike and len(gone) <= seats
-
-
-def entries_apart(
-    first: tuple[Any, ...], second: tuple[Any, ...]
-) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], Any]:
-    """Which entries of people two tables do not share, in whatever order people come.
-
-    Args:
-        first: parallel arrays, an entry for each person.
-        second: those of the other table.
-
-    Returns:
-        The entries that only the first has, those that only the second has, and the places of the
-        former in the first.
-    """
-    arrays = [
-        np.concatenate([np.asarray(a), np.asarray(b)]) for a, b in zip(first, second, strict=True)
-    ]
-    size, other = len(first[0]), len(second[0])
-    keys = [a.view(np.int64) if a.dtype == np.float64 else a for a in arrays]
-    if size == other:
-        at = np.flatnonzero(np.any([k[:size] != k[size:] for k in keys], axis=0))
-        if len(at) <= 1:
-            return _of(first, at), _of(second, at), at
-    order = np.lexsort(keys)
-    ends = (
-        np.any([np.diff(k[order]) != 0 for k in keys], axis=0) if len(order) else np.zeros(0, bool)
-    )
-    group = np.zeros(len(order), dtype=np.int64)
-    group[order[1:]] = np.cumsum(ends) if len(order) else 0
-    count = int(group.max(initial=-1)) + 1
-    balance = np.bincount(group[:size], minlength=count) - np.bincount(
-        group[size:], minlength=count
-    )
-    return (
-        _of(first, at := _surplus(group[:size], balance)),
-        _of(second, _surplus(group[size:], -balance)),
-        at,
-    )
-
-
-def _surplus(group: Any, balance: Any) -> Any:
-    """As many places of each group as it has too many."""
-    found = [
-        np.flatnonzero(group == each)[: int(balance[each])]
-        for each in np.flatnonzero(balance > 0)[:3]
-    ]
-    return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
-
-
-def _of(arrays: tuple[Any, ...], places: Any) -> list[tuple[Any, ...]]:
-    return [tuple(np.asarray(a)[at] for a in arrays) for at in places.tolist()]
-
-
 _KINDS: Final[dict[str, Callable[[Any, Any, Any, Person], tuple[bool, bool]]]] = {
     **{kind: _cells if said.cells else _sum for kind, said in SUMS.items() if kind != "report"},
     "closed cells": _closed_cells,
@@ -260,5 +188,4 @@ _KINDS: Final[dict[str, Callable[[Any, Any, Any, Person], tuple[bool, bool]]]] =
     "parallel": _parallel,
     "counts": _counts,
     "selection": _selection,
-    "diffusion": _each,
 }

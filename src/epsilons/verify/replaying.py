@@ -134,8 +134,7 @@ def replay(
     What it checks: the path from rows to totals, as it is, on the engine that you use. One person's
     rows are changed, taken away or added. Each draw on the neighbour is answered with what was
     drawn on your data. Then every mechanism and every public field must be equal, and each total
-    may move only as far as its mechanism allows for that person; where a method draws for each
-    person, one person's entry may differ. Nothing is published.
+    may move only as far as its mechanism allows for that person. Nothing is published.
 
     What it does not check: changes that were not tried; that draws follow their laws (`draws`); and
     that moves of this size cost no more than budgets allow (`exact`).

@@ -13,10 +13,7 @@ from typing import Any
 import numpy as np
 
 from epsilons.verify.fit import Stream
-from epsilons.verify.moves import Person, entries_apart, moved
-
-_TOSSED = 2**32
-"""Seeds of tosses are so far apart from those of draws."""
+from epsilons.verify.moves import Person, moved
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -27,7 +24,7 @@ class Run:
         steps: what it yielded.
         sent: what it was sent.
         answer: what it returned, and the words of its release.
-        seed: of all that was drawn and tossed.
+        seed: of all that was drawn.
     """
 
     steps: tuple[Any, ...]
@@ -64,11 +61,8 @@ def first_run(question: Any, call: Any, seed: int) -> Run:
     source = Stream(seed)
     sent: list[Any] = []
 
-    def answer(place: int, step: Any) -> Any:
-        if _is_toss(step):
-            sent.append(step.mechanism.thin(_coins(seed, place), *step.people))
-        else:
-            sent.append(step.mechanism.draw(source, total=step.total))
+    def answer(_: int, step: Any) -> Any:
+        sent.append(step.mechanism.draw(source, total=step.total))
         return sent[-1]
 
     steps, said = _driven(question, call, answer)
@@ -92,20 +86,13 @@ def second_run(question: Any, call: Any, first: Run, person: Person) -> Found:
             differed.append("one more draw than on the data")
             raise _ApartError
         earlier = first.steps[place]
-        toss = _is_toss(step)
-        name = f"{'toss' if toss else 'draw'} {place + 1}"
+        name = f"draw {place + 1}"
         if kind := getattr(earlier.mechanism, "kind", None):
             name += f" ({kind})"
         apart = _public_apart(earlier, step)
         if apart:
             differed.append(f"{name}: {', '.join(apart)}")
             raise _ApartError
-        if toss:
-            again, alike = _tossed(first, place, step)
-            if not alike:
-                differed.append(f"{name}: more than one person's entry")
-                raise _ApartError
-            return again
         stirs, within = moved(step, earlier.total, step.total, person)
         stirred.append(stirs)
         if not within:
@@ -140,62 +127,12 @@ def _driven(
         seen.append(step)
 
 
-def _is_toss(step: Any) -> bool:
-    return hasattr(step, "people")
-
-
-def _coins(seed: int, place: int) -> Stream:
-    return Stream(seed + _TOSSED * (place + 1))
-
-
-def _tossed(first: Run, place: int, step: Any) -> tuple[Any, bool]:
-    """What a toss leaves of the neighbour under the same coins, and if one entry differs at most.
-
-    People are brought into the order of the first run, so that everyone else has the same coin, or
-    the same seat: no order of people may count.
-    """
-    earlier = first.steps[place]
-    gone, come, at = entries_apart(earlier.people, step.people)
-    if len(gone) > 1 or len(come) > 1:
-        return None, False
-    if hasattr(step.mechanism, "sizes"):
-        return _seated(step.mechanism, first.sent[place], gone, come), True
-    if len(gone) != len(come) or any(
-        int(a[0]) != int(b[0]) for a, b in zip(gone, come, strict=True)
-    ):
-        return None, False  # as many people, and of the same levels
-    people = [np.array(each) for each in earlier.people]
-    for array, entry in zip(people, come[0] if come else (), strict=False):
-        array[at[0]] = entry
-    return step.mechanism.thin(_coins(first.seed, place), *people), True
-
-
-def _seated(mechanism: Any, seats: Any, gone: list[Any], come: list[Any]) -> Any:
-    """The same seats, but for that of the one who is gone, and one for whoever comes."""
-    sizes = [int(size) for size in mechanism.sizes]
-    starts = np.cumsum([0, *sizes])
-    again = np.array(seats)
-    free: dict[int, int] = {}
-    for cell, value in gone:
-        own = again[starts[cell] : starts[cell + 1]]
-        found = np.flatnonzero(own.view(np.int64) == np.array([value]).view(np.int64)[0])
-        if len(found):
-            own[found[0]] = np.nan
-            free[int(cell)] = int(found[0])
-    for cell, value in come:
-        own = again[starts[cell] : starts[cell + 1]]
-        if len(own):
-            own[free.get(int(cell), 0)] = value
-    return again
-
-
 def _public_apart(first: Any, second: Any) -> list[str]:
-    """Which parts of a step differ, but for totals and people."""
-    private = {"total": None} if hasattr(first, "total") else {"people": ()}
+    """Which parts of a step differ, but for totals."""
     if type(first) is not type(second):
         return ["another step"]
     return differences(
-        dataclasses.replace(first, **private), dataclasses.replace(second, **private)
+        dataclasses.replace(first, total=None), dataclasses.replace(second, total=None)
     )
 
 

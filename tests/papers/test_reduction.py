@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 import epsilons as ep
-from epsilons.mechanisms.reduction import Reduced, Seats
+from epsilons.papers.reduction import Reduced, Seats
 
 # 7. The counts of Algorithm 8.
 
@@ -33,17 +33,8 @@ def test_fault_7_the_printed_reduction_overspends() -> None:
 
 
 def reduced(values: np.ndarray, epsilon: np.ndarray) -> Reduced:
-    release = ep.mean(
-        values,
-        bounds=None,
-        epsilon=epsilon,
-        method="diffusion",
-        neighbours="add-remove",
-        about="population",
-        related=False,
-        shape="gaussian",
-        levels=[0.1, 0.15, 0.3, 1.0],
-        source=ep.Seeded(3),
+    release = ep.papers.reduced_mean(
+        values, epsilon=epsilon, levels=[0.1, 0.15, 0.3, 1.0], source=ep.Seeded(3)
     )
     mechanism: Reduced = release.mechanism
     return mechanism

@@ -12,14 +12,21 @@ import pytest
 
 import epsilons as ep
 from epsilons.errors import MissingExtraError
-from epsilons.experiments import correlated, correlated_data, correlated_rules
-from epsilons.experiments import correlated_plots as plots
-from epsilons.experiments.artefact import Run
-from epsilons.experiments.correlated_cases import ALGORITHMS, PRINTED, REAL, TABLE_4, TABLE_5, Case
-from epsilons.experiments.correlated_data import People, smallest
-from epsilons.experiments.correlated_rules import Wanted
-from epsilons.experiments.regimes import REGIMES
-from epsilons.experiments.runner import violations
+from epsilons.papers.figures import correlated, correlated_data, correlated_rules
+from epsilons.papers.figures import correlated_plots as plots
+from epsilons.papers.figures.artefact import Run
+from epsilons.papers.figures.correlated_cases import (
+    ALGORITHMS,
+    PRINTED,
+    REAL,
+    TABLE_4,
+    TABLE_5,
+    Case,
+)
+from epsilons.papers.figures.correlated_data import People, smallest
+from epsilons.papers.figures.correlated_rules import Wanted
+from epsilons.papers.figures.regimes import REGIMES
+from epsilons.papers.figures.runner import violations
 from epsilons.risk.assumptions import RELATED
 from epsilons.risk.goals import CellsGoal
 

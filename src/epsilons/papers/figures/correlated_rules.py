@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 import epsilons as ep
-from epsilons import local, theory
-from epsilons.experiments.correlated_cases import Case
-from epsilons.experiments.correlated_data import People
-from epsilons.experiments.regimes import REGIMES
+from epsilons import local, papers, theory
+from epsilons.papers.figures.correlated_cases import Case
+from epsilons.papers.figures.correlated_data import People
+from epsilons.papers.figures.regimes import REGIMES
 from epsilons.types import Floats
 
 CONFIDENCE = 0.95
@@ -80,12 +80,16 @@ def release_of(people: People, goal: Wanted, method: str) -> Any:
         **REGIMES[goal.assume],
         "loss": goal.loss_of(people),
         "confidence": CONFIDENCE,
-        "method": method,
         "source": ep.Seeded(0),
     }
     if people.cells:
-        return ep.frequencies(people.values, categories=list(range(people.cells)), **words)
-    return ep.mean(people.values, bounds=(0, 1), **words)
+        words["categories"] = list(range(people.cells))
+    else:
+        words["bounds"] = (0, 1)
+    if method == "sampling":
+        sampled: Any = papers.sampled_frequencies if people.cells else papers.sampled_mean
+        return sampled(people.values, **words)
+    return (ep.frequencies if people.cells else ep.mean)(people.values, method=method, **words)
 
 
 def least(people: People, goal: Wanted) -> float:
@@ -158,8 +162,8 @@ def central_errors(
 def sampling_errors(people: People, goal: Wanted, *, trials: int, seed: int) -> Floats:
     """SM as the paper has it: t is the largest budget, and the mean of those who stay is published.
 
-    A simulation in floating point and not a private release: `method="sampling"` is that, and it
-    chooses the best t.
+    A simulation in floating point and not a private release: `papers.sampled_mean` is that, and
+    it chooses the best t.
     """
     source = np.random.default_rng([seed, 2])
     epsilon, limit = people.epsilon, float(people.epsilon.max())

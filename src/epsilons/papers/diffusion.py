@@ -1,26 +1,42 @@
-"""Range finding by diffusion: people are kept by a coin of their own, then all count alike."""
+"""The mean on a range that is found by diffusion: coins keep people, then all count alike."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from epsilons import corridor, parameters
 from epsilons.allocation.caps import square_cap
 from epsilons.budgets import Budgets
+from epsilons.errors import BudgetError
 from epsilons.frozen import storable
+from epsilons.ladder import SMALLEST
+from epsilons.mechanisms import CellsOf, Selection, added_up
 from epsilons.mechanisms.additive import stays
-from epsilons.mechanisms.candidates import CellsOf
-from epsilons.mechanisms.crossing import Crossing
-from epsilons.mechanisms.rates import rate
-from epsilons.mechanisms.selection import Selection
-from epsilons.noise import Source, permutation
+from epsilons.noise import DiscreteLaplace, Source, permutation, resolve
+from epsilons.noise.enclosure import enclose
+from epsilons.papers import people
+from epsilons.release import Release
+from epsilons.risk import located
+from epsilons.risk.assumptions import SAMPLE
+from epsilons.risk.located import Located, Picture
+from epsilons.statistics import Mean
+from epsilons.statistics.call import Call
+from epsilons.statistics.capped import around, capped_mean
+from epsilons.statistics.steps import Draw, Steps
+from epsilons.statistics.unknown_range import answer
+from epsilons.tally.arrays import Arrays
+from epsilons.tally.line_numpy import Folded
 from epsilons.types import Floats, Integers
 
-__all__ = ["Diffused", "Spread", "diffuse"]
+__all__ = ["Crossing", "Diffused", "Spread", "diffuse", "diffused_mean", "picture_of", "rate"]
+
+METHOD = "diffusion"
 
 _BETA = 0.01
 _UP, _DOWN = 1021, 880
@@ -34,6 +50,157 @@ _FINEST = 2**52
 _WEIGHT = 2**24
 _CONSTANT = 8.0
 _LIMIT = 2.0**1020
+
+KEEP_BITS = 53
+_GUARD = 40
+
+
+def diffused_mean(
+    values: Any,
+    *,
+    epsilon: Any,
+    person: Any = None,
+    confidence: float = 0.95,
+    missing: str = "error",
+    source: Source | None = None,
+) -> Release:
+    """Publish the mean of a Gaussian population whose range nobody knows, as the paper does.
+
+    A coin decides for each person whether they are kept, and everyone who is kept counts alike.
+    `epsilons.mean` with bounds=None has a smaller error, reads tables of any size, and can charge
+    a ledger.
+
+    Args:
+        values: an array, an entry for each row.
+        epsilon: each person's budget: an array, or one number for everyone.
+        person: which person a row belongs to; None if a row is a person.
+        confidence: of the interval that is printed.
+        missing: "error" refuses missing values, "midpoint" counts them as the middle of the range.
+        source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never
+            private.
+
+    Returns:
+        The release: `epsilons.verify.exact(release.mechanism)` recomputes everyone's loss.
+
+    Raises:
+        ArgumentError: an argument is invalid (also BudgetError, ColumnError).
+        DataError: the data cannot be used. It may depend on values, so it is for the curator alone.
+
+    Guarantee:
+        Replace-one, pure, for every input: person i loses at most ε_i: docs/proofs/gaussian.md.
+
+    Reference:
+        Paper *gaussian*, Algorithms 4 to 7, with their faults corrected.
+    """
+    question = Mean(
+        values,
+        bounds=None,
+        shape="gaussian",
+        about=SAMPLE.about,
+        related=SAMPLE.related,
+        confidence=confidence,
+        missing=parameters.choice("missing", missing),
+    )
+    call = Call.of(epsilon=epsilon, person=person)
+    held = people.numbers(values, call, missing)
+    folded = people.folded(held, missing, call)
+    return corridor.released(question, _steps(held, folded, missing), call, resolve(source), folded)
+
+
+def _steps(held: Arrays, folded: Folded, missing: str) -> Steps:
+    """Coins for everyone, the stages of the paper, then the mean.
+
+    Raises:
+        BudgetError: nobody's budget is large enough for any result. Nothing was drawn.
+    """
+    levels, counts, level_of = folded.levels()
+    if levels[-1] < SMALLEST:
+        raise BudgetError(
+            f"epsilon is below {SMALLEST:.2g} for everyone: too small for any result. "
+            "Nothing was drawn."
+        )
+    first = diffuse(levels, counts)
+    spread = yield Draw(first, (folded.values, level_of), more=True)
+    lo, hi = spread.centre - spread.radius, spread.centre + spread.radius
+    bounds = around((lo + hi) / 2.0, (hi - lo) / 2.0)
+    counted = people.on_grid(held, missing, bounds).counted
+    mechanism = capped_mean(levels, counts, first.losses, bounds=bounds, aim=0.75 * spread.gap)
+    drawn = yield Draw(mechanism, mechanism.total(counted.sums))
+    lost = added_up((first.losses, mechanism.losses))
+    margin = Located(picture_of(spread, first), mechanism.weighing, mechanism.slack)
+    return answer(mechanism, drawn, margin, METHOD, lost)
+
+
+def picture_of(spread: Spread, mechanism: Diffused) -> Picture:
+    """The picture that diffusion gives: differences of pairs are √2 times as wide as values."""
+    keep = np.array([float(p) for p in mechanism.keep])
+    sharp, alike = located.diffused(keep, mechanism.counts, float(mechanism.base))
+    return Picture(
+        spread.centre,
+        spread.gap / math.sqrt(2.0),
+        spread.step,
+        1.0 / spread.cells,
+        1.0 / mechanism.up.end,
+        sharp,
+        alike,
+    )
+
+
+@storable("mechanisms.Crossing")
+@dataclass(frozen=True)
+class Crossing:
+    """The index of the first query that, with noise, is above a threshold with noise.
+
+    Queries are integers, as many as there are public questions. It holds no data.
+
+    Guarantee:
+        If one record changes all queries in one direction by at most `step`, or each by at most
+        half of it in any direction, the loss is at most step/threshold + step/query, for these two
+        scales. For the threshold may be moved by the step (by half of it), which no query before
+        the first can notice, and the noise of the first by what is missing, at most the step.
+
+    Reference:
+        Paper *gaussian*, Algorithm 1, which needs twice the noise on its queries, since it does not
+        use that they are nested; and which has no end.
+
+    Attributes:
+        step: how far one record moves a query.
+        threshold: the scale of the noise of the threshold.
+        query: the scale of the noise of each query.
+        end: how many queries there are; if none fires the answer is the last.
+    """
+
+    kind = "crossing"
+    step: int
+    threshold: Fraction
+    query: Fraction
+    end: int
+
+    @classmethod
+    def of(cls, loss: Fraction, *, step: int, end: int) -> Crossing:
+        """The crossing that spends a loss, half on the threshold and half on the query."""
+        scale = 2 * step / loss
+        return cls(step, scale, scale, end)
+
+    @property
+    def loss(self) -> Fraction:
+        """What a record loses at most."""
+        return self.step / self.threshold + self.step / self.query
+
+    def draw(self, source: Source, queries: Integers, level: int) -> int:
+        """Draw the index.
+
+        Args:
+            source: where the randomness comes from.
+            queries: the true answers.
+            level: the threshold.
+        """
+        if len(queries) != self.end:
+            raise ValueError("the questions are public, and so is their number")
+        bar = level + DiscreteLaplace(self.threshold).draw(source)
+        noise = DiscreteLaplace(self.query).draw(source, self.end)
+        fired = np.flatnonzero(noise + queries > bar)
+        return int(fired[0]) if fired.size else self.end - 1
 
 
 @storable("mechanisms.Diffused")
@@ -233,3 +400,37 @@ def _median(mechanism: Diffused, cells: Integers, count: int, source: Source) ->
     )
     found, people = np.unique(cells, return_counts=True)
     return selection.draw(source, (found, people.astype(np.int64) * _WEIGHT))
+
+
+def rate(budget: Fraction | float, base: Fraction) -> Fraction:
+    """A multiple of 2^−53 that is at most (e^ε − 1)/(e^τ − 1), and 1 where ε ≥ τ.
+
+    Args:
+        budget: ε, from 0 to ∞.
+        base: τ, the loss of those who are surely kept, above 0.
+
+    Guarantee:
+        Keeping a record with this probability p, and leaving a mark in its place otherwise, turns a
+        loss of τ into ln(1 + p(e^τ − 1)) ≤ ε. The quotient is e^{−(τ−ε)}·(1 − e^{−ε})/(1 − e^{−τ}),
+        and each factor is enclosed in whole numbers.
+
+    Reference:
+        Paper *gaussian*, Theorem 10. Its Algorithm 6 takes ε/τ, which is more, and equation (7)
+        ε/2τ, which is more where (e^τ − 1)/τ > 2.
+    """
+    if budget >= base:
+        return Fraction(1)
+    exact = Fraction(budget)
+    if exact <= 0:
+        return Fraction(0)
+    # A rate is about ε: carry as many bits more as it has zeros.
+    bits = (
+        KEEP_BITS + _GUARD + max(0, exact.denominator.bit_length() - exact.numerator.bit_length())
+    )
+    unit = 1 << bits
+    gap = base - exact
+    fall = enclose(gap.numerator, gap.denominator, bits)[0]
+    some = unit - enclose(exact.numerator, exact.denominator, bits)[1]
+    most = unit - enclose(base.numerator, base.denominator, bits)[0]
+    low = Fraction(max(fall, 0) * max(some, 0), unit * most)
+    return Fraction(math.floor(low * 2**KEEP_BITS), 2**KEEP_BITS)

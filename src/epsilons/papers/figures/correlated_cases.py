@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from epsilons.experiments import correlated_data as data
+from epsilons.papers.figures import correlated_data as data
 
 LETTERS = {"correlated": "C", "shuffled": "U", "pac": "P", "mse": "E"}
 """The paper's letters: correlated or uncorrelated people, PAC error or mean squared error."""

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 import epsilons as ep
-from epsilons.experiments.artefact import Artefact, Result, Row, Run
-from epsilons.experiments.charts import heat, lines
-from epsilons.experiments.regimes import REGIMES
+from epsilons.papers.figures.artefact import Artefact, Result, Row, Run
+from epsilons.papers.figures.charts import heat, lines
+from epsilons.papers.figures.regimes import REGIMES
 
 _PUBLIC_SHARE = 1000
 _EPSILON_2 = 0.03

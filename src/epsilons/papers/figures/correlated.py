@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from epsilons.experiments import correlated_data as data
-from epsilons.experiments import correlated_plots as plots
-from epsilons.experiments.artefact import Artefact, Result, Row, Run
-from epsilons.experiments.correlated_cases import (
+from epsilons.papers.figures import correlated_data as data
+from epsilons.papers.figures import correlated_plots as plots
+from epsilons.papers.figures.artefact import Artefact, Result, Row, Run
+from epsilons.papers.figures.correlated_cases import (
     CANCER,
     LETTERS,
     REAL,
@@ -20,7 +20,7 @@ from epsilons.experiments.correlated_cases import (
     TABLE_5,
     Case,
 )
-from epsilons.experiments.correlated_rules import (
+from epsilons.papers.figures.correlated_rules import (
     Measured,
     Wanted,
     central_errors,

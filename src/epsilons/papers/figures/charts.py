@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from epsilons.experiments.artefact import Row
+from epsilons.papers.figures.artefact import Row
 
 WIDTH, HEIGHT = 440, 300
 

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.mechanisms.crossing import Crossing
-from epsilons.mechanisms.diffusion import diffuse
 from epsilons.mechanisms.selection import Selection
 from epsilons.noise import Source
+from epsilons.papers.diffusion import Crossing, diffuse
 from epsilons.verify.selection import diffused_losses
 
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from epsilons import report
 from epsilons.errors import ArgumentError, FileError, MissingExtraError
-from epsilons.experiments.artefact import Artefact, Result, Row, Run
+from epsilons.papers.figures.artefact import Artefact, Result, Row, Run
 from epsilons.report import charts, write_page
 from epsilons.report.parts import Figure, Links, PageTable, Part, Section, Words, whole
 

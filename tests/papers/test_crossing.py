@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import chisquare
 
 import epsilons as ep
-from epsilons.mechanisms.crossing import Crossing
+from epsilons.papers.diffusion import Crossing
 
 
 def test_a_crossing_spends_what_it_says() -> None:

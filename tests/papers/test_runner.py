@@ -14,9 +14,9 @@ from click.testing import CliRunner
 
 import epsilons as ep
 from epsilons.__main__ import cli
-from epsilons.experiments import ARTEFACTS, Artefact, Result, Run, chosen, reproduce
-from epsilons.experiments.limits import construction, ratio
-from epsilons.experiments.runner import violations
+from epsilons.papers.figures import ARTEFACTS, Artefact, Result, Run, chosen, reproduce
+from epsilons.papers.figures.limits import construction, ratio
+from epsilons.papers.figures.runner import violations
 
 ASKED = """add-remove/table-1 add-remove/figure-3a add-remove/figure-3b add-remove/figure-3c
 add-remove/figure-4 add-remove/figure-5a add-remove/figure-5b add-remove/figure-5c

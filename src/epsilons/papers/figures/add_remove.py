@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 import epsilons as ep
-from epsilons.experiments.artefact import Artefact, Result, Row, Run
-from epsilons.experiments.charts import bars, lines
-from epsilons.experiments.regimes import REGIMES
+from epsilons.papers.figures.artefact import Artefact, Result, Row, Run
+from epsilons.papers.figures.charts import bars, lines
+from epsilons.papers.figures.regimes import REGIMES
 
 PEOPLE, MEAN = 10_000, 0.01
 LAPLACE = ("independent", "shifted", "transformed")

@@ -22,18 +22,16 @@ from scipy.stats import norm
 
 import epsilons as ep
 from epsilons.allocation.caps import square_cap
-from epsilons.errors import ArgumentError, PrivacyError
-from epsilons.mechanisms.crossing import Crossing
-from epsilons.mechanisms.diffusion import (
+from epsilons.errors import PrivacyError
+from epsilons.papers.diffusion import (
+    Crossing,
     _octave_of_differences,
     _radius,
     diffuse,
+    rate,
 )
-from epsilons.mechanisms.rates import rate
 from epsilons.theory.gaussian import gaussian_error
 from epsilons.verify.selection import diffused_losses
-
-GAUSSIAN: dict[str, Any] = {"about": "population", "related": False, "shape": "gaussian"}
 
 
 def quiet(end: int, step: int) -> Crossing:
@@ -290,9 +288,7 @@ def test_diffusion_stages_add_up_to_the_base() -> None:
 def test_the_mean_by_diffusion(mu: float, sigma: float) -> None:
     rng = np.random.default_rng(1)
     values, epsilon = rng.normal(mu, sigma, 20_000), 10.0 ** rng.uniform(-1, 0, 20_000)
-    release = ep.mean(
-        values, bounds=None, epsilon=epsilon, method="diffusion", **GAUSSIAN, source=ep.Seeded(1)
-    )
+    release = ep.papers.diffused_mean(values, epsilon=epsilon, source=ep.Seeded(1))
     assert release.method == "diffusion"
     assert abs(release.value - mu) < 0.2 * sigma
     for spent, level in zip(
@@ -301,24 +297,12 @@ def test_the_mean_by_diffusion(mu: float, sigma: float) -> None:
         assert spent <= Fraction(level)
 
 
-def test_diffusion_refuses_what_is_not_in_memory() -> None:
-    import polars as pl
-
-    lazy = pl.LazyFrame({"v": [1.0, 2.0], "e": [1.0, 1.0]})
-    with pytest.raises(ArgumentError, match="in memory"):
-        ep.mean("v", bounds=None, epsilon="e", data=lazy, method="diffusion", **GAUSSIAN)
-
-
 def test_diffusion_under_add_remove() -> None:
     rng = np.random.default_rng(1)
     epsilon = np.where(np.arange(20_000) % 2 == 0, 0.2, 1.0)
-    release = ep.mean(
+    release = ep.papers.reduced_mean(
         rng.normal(1000.0, 2.0, 20_000),
-        bounds=None,
         epsilon=epsilon,
-        method="diffusion",
-        neighbours="add-remove",
-        **GAUSSIAN,
         levels=[0.2, 1.0],
         source=ep.Seeded(1),
     )
@@ -328,14 +312,5 @@ def test_diffusion_under_add_remove() -> None:
         release.mechanism.losses, release.mechanism.levels.tolist(), strict=True
     ):
         assert spent <= Fraction(level)
-    empty = ep.mean(
-        [],
-        bounds=None,
-        epsilon=[],
-        method="diffusion",
-        neighbours="add-remove",
-        **GAUSSIAN,
-        levels=[1.0],
-        source=ep.Seeded(1),
-    )
+    empty = ep.papers.reduced_mean([], epsilon=[], levels=[1.0], source=ep.Seeded(1))
     assert math.isfinite(empty.value)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import epsilons as ep
-from epsilons.experiments.artefact import Artefact, Result, Row, Run
-from epsilons.experiments.charts import lines
+from epsilons.papers.figures.artefact import Artefact, Result, Row, Run
+from epsilons.papers.figures.charts import lines
 
 PEOPLE, STRICT, GENEROUS = 1000, 0.1, 1.0
 _WEIGHTS = {"variance": "ours", "paper": "as printed", "uniform": "uniform"}

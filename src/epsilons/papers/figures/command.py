@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from epsilons.experiments import ARTEFACTS, chosen
-from epsilons.experiments import reproduce as reproduce_all
+from epsilons.papers.figures import ARTEFACTS, chosen
+from epsilons.papers.figures import reproduce as reproduce_all
 from epsilons.report import table
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from epsilons.experiments import ARTEFACTS, reproduce
+from epsilons.papers.figures import ARTEFACTS, reproduce
 from tests.report.test_parts_browser import WIDE, Browser, browser, measure
 
 __all__ = ["browser"]

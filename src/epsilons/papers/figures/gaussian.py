@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 import epsilons as ep
-from epsilons.experiments.artefact import Artefact, Result, Row, Run
-from epsilons.experiments.charts import lines
-from epsilons.experiments.regimes import REGIMES
+from epsilons.papers.figures.artefact import Artefact, Result, Row, Run
+from epsilons.papers.figures.charts import lines
+from epsilons.papers.figures.regimes import REGIMES
 
 MEAN, SIGMA = 1000.0, 2.0
 _REACH = 4.0
@@ -32,7 +32,9 @@ def errors(
         values, epsilon = rng.normal(MEAN, SIGMA, n), budgets(n, rng)
         source = ep.Seeded(10**6 * seed + trial)
         try:
-            if method == "oracle":
+            if method == "diffusion":
+                release = ep.papers.diffused_mean(values, epsilon=epsilon, source=source)
+            elif method == "oracle":
                 release = ep.mean(
                     values,
                     epsilon=epsilon,

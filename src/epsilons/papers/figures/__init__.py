@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from epsilons.experiments import add_remove, correlated, gaussian, limits, local
-from epsilons.experiments.artefact import Artefact, Result, Run
-from epsilons.experiments.runner import chosen, reproduce
+from epsilons.papers.figures import add_remove, correlated, gaussian, limits, local
+from epsilons.papers.figures.artefact import Artefact, Result, Run
+from epsilons.papers.figures.runner import chosen, reproduce
 
 ARTEFACTS: tuple[Artefact, ...] = (
     *add_remove.ARTEFACTS,

@@ -16,10 +16,9 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 import epsilons as ep
-from epsilons.mechanisms import diffusion, reduction
-from epsilons.mechanisms.crossing import Crossing
-from epsilons.mechanisms.diffusion import diffuse
 from epsilons.noise import Source, permutation
+from epsilons.papers import diffusion, reduction
+from epsilons.papers.diffusion import Crossing, diffuse
 
 N, VICTIM = 400, 0.1
 RUNS = 60
@@ -64,16 +63,8 @@ def how_often(rows: Rows) -> float:
     values, epsilon, person = rows
     found = 0
     for seed in range(RUNS):
-        release: Any = ep.mean(
-            values,
-            epsilon=epsilon,
-            person=person,
-            bounds=None,
-            method="diffusion",
-            about="population",
-            related=False,
-            shape="gaussian",
-            source=ep.Seeded(seed),
+        release: Any = ep.papers.diffused_mean(
+            values, epsilon=epsilon, person=person, source=ep.Seeded(seed)
         )
         found += release.sigma < 10.0
     assert release.n == N
@@ -235,14 +226,9 @@ def test_diffusion_and_seats_draw_their_orders(monkeypatch: pytest.MonkeyPatch) 
         return permutation(source, size)
 
     monkeypatch.setattr(diffusion, "permutation", watched)
-    ep.mean(
+    ep.papers.diffused_mean(
         np.append(np.arange(9.0), math.nan),
         epsilon=4.0,
-        bounds=None,
-        method="diffusion",
-        about="population",
-        related=False,
-        shape="gaussian",
         missing="midpoint",
         source=ep.Seeded(1),
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from epsilons.experiments.artefact import Row
-from epsilons.experiments.charts import WIDTH, lines
-from epsilons.experiments.correlated_cases import ALGORITHMS
+from epsilons.papers.figures.artefact import Row
+from epsilons.papers.figures.charts import WIDTH, lines
+from epsilons.papers.figures.correlated_cases import ALGORITHMS
 
 _ORDER = [*ALGORITHMS, "sampling", "threshold", "optimal"]
 

@@ -1,0 +1,382 @@
+"""Means and frequencies by sampling: a coin for each person, then one budget for all who stay."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from epsilons import corridor, parameters
+from epsilons.allocation import Allocation, allocation_of
+from epsilons.allocation.rule import Effective, inverse, spread_out
+from epsilons.budgets import Budgets, dot
+from epsilons.frozen import storable
+from epsilons.mechanisms import Additive, Histogram, Table, build, build_histogram
+from epsilons.mechanisms.additive import (
+    WEIGHT_BITS,
+    kept,
+    lattice,
+    sampled_losses,
+    stays,
+)
+from epsilons.mechanisms.histogram import table_lattice
+from epsilons.noise import DiscreteLaplace, Source, resolve
+from epsilons.papers import people
+from epsilons.papers.people import Everyone
+from epsilons.release import ByLevel, Cells, Release, Scalar
+from epsilons.risk import Weighing
+from epsilons.risk.goals import Goal
+from epsilons.risk.margins import Weighed
+from epsilons.risk.weighed_cells import WeighedCells
+from epsilons.statistics import Frequencies, Mean
+from epsilons.statistics.call import Call
+from epsilons.statistics.steps import Answer, Draw, Steps
+from epsilons.tally import GRID, CellTally, Tally
+from epsilons.types import Floats, Integers
+
+__all__ = ["Coins", "Sampled", "best_coins", "sampled_frequencies", "sampled_mean"]
+
+METHOD = "sampling"
+
+_MOST = 256
+"""Limits that are tried, if there are more levels."""
+
+
+def sampled_mean(
+    values: Any,
+    *,
+    epsilon: Any,
+    bounds: Any,
+    person: Any = None,
+    about: str = "people",
+    related: bool | float = True,
+    spread: float | None = None,
+    loss: str = "mse",
+    confidence: float = 0.95,
+    missing: str = "error",
+    source: Source | None = None,
+) -> Release:
+    """Publish a mean by sampling, which personal budgets are compared with in papers.
+
+    A person is kept with probability (e^ε − 1)/(e^t − 1), and everyone who stays counts with the
+    budget t, the one of least error among all budgets. `epsilons.mean` has a smaller error, reads
+    tables of any size, and can charge a ledger.
+
+    Args:
+        values: an array, an entry for each row.
+        epsilon: each person's budget: an array, or one number for everyone.
+        bounds: the range (lo, hi) that values can have. Values outside are clipped.
+        person: which person a row belongs to; None if a row is a person.
+        about: "people" or "population": see `epsilons.mean`.
+        related: whether budgets may be related to values: True, False, or by how much.
+        spread: a guess of the standard deviation, as a fraction of the range.
+        loss: "mse" or "pac": which error t makes small.
+        confidence: of the PAC error, and of the interval that is printed.
+        missing: "error" refuses missing values, "midpoint" counts them as the middle of the range.
+        source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never
+            private.
+
+    Returns:
+        The release: `epsilons.verify.exact(release.mechanism)` recomputes everyone's loss.
+
+    Raises:
+        ArgumentError: an argument is invalid (also BoundsError, BudgetError, ColumnError).
+        DataError: the data cannot be used. It may depend on values, so it is for the curator alone.
+
+    Guarantee:
+        Replace-one, pure, exact on integers: person i loses at most ε_i: docs/proofs/sampling.md.
+
+    Reference:
+        Jorgensen, Yu and Cormode 2015 (SM of paper *correlated*, Appendix B), corrected for
+        replace-one, with the best t.
+    """
+    question = Mean(
+        values,
+        bounds=parameters.bounds(bounds),
+        about=about,
+        related=related,
+        spread=spread,
+        loss=loss,
+        confidence=confidence,
+        missing=parameters.choice("missing", missing),
+    )
+    entropy = resolve(source)
+    call = Call.of(epsilon=epsilon, person=person)
+    held = people.numbers(values, call, missing)
+    everyone = people.on_grid(held, missing, question.bounds)
+    return corridor.released(question, _sum(question, everyone, entropy), call, entropy, everyone)
+
+
+def sampled_frequencies(
+    values: Any,
+    *,
+    epsilon: Any,
+    categories: Any = None,
+    edges: Any = None,
+    other: Any = None,
+    project: bool = True,
+    about: str = "people",
+    related: bool | float = True,
+    loss: str = "mse",
+    confidence: float = 0.95,
+    source: Source | None = None,
+) -> Release:
+    """Publish shares by sampling, which personal budgets are compared with in papers.
+
+    A person is kept with probability (e^ε − 1)/(e^t − 1), and everyone who stays counts with the
+    budget t. `epsilons.frequencies` has a smaller error, reads tables of any size and several rows
+    of a person, and can charge a ledger.
+
+    Args:
+        values: an array, an entry for each person.
+        epsilon: each person's budget: an array, or one number for everyone.
+        categories: declared without looking at the data; or None, and
+        edges: of bins of numbers.
+        other: the category of every value that is missing or not declared.
+        project: whether shares are projected to the simplex; otherwise they are clipped to [0, 1].
+        about: "people" or "population": see `epsilons.mean`.
+        related: whether budgets may be related to values: True, False, or by how much.
+        loss: "mse", "pac" or "largest": see `epsilons.frequencies`.
+        confidence: of the PAC error, and of the intervals that are printed.
+        source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never
+            private.
+
+    Returns:
+        The release: `epsilons.verify.exact(release.mechanism)` recomputes everyone's loss.
+
+    Raises:
+        ArgumentError: an argument is invalid (also BudgetError, ColumnError).
+        DataError: the data cannot be used. It may depend on values, so it is for the curator alone.
+
+    Guarantee:
+        Replace-one, pure, exact on integers: person i loses at most ε_i: docs/proofs/sampling.md.
+
+    Reference:
+        Jorgensen, Yu and Cormode 2015 (SM of paper *correlated*, Appendix B), with the best t.
+    """
+    question = Frequencies(
+        values,
+        categories=categories,
+        edges=edges,
+        other=other,
+        project=project,
+        about=about,
+        related=related,
+        loss=loss,
+        confidence=confidence,
+    )
+    entropy = resolve(source)
+    call = Call.of(epsilon=epsilon)
+    everyone = people.in_cells(values, call, question.declared)
+    return corridor.released(question, _cells(question, everyone, entropy), call, entropy, everyone)
+
+
+def _sum(question: Mean, everyone: Everyone[Tally], source: Source) -> Steps:
+    """Coins, then the sum of those who stay; without coins where public people alone are used."""
+    counted, goal, bounds = everyone.counted, question.goal, question.bounds
+    chosen = best_coins(Budgets.of_levels(counted.levels, counted.counts), goal)
+    mechanism: Additive
+    if isinstance(chosen, Coins):
+        sampled = mechanism = chosen.sum(bounds)
+        total = sampled.thin(source, everyone.level_of, everyone.own)
+    else:
+        mechanism = build(chosen, grid=GRID, bounds=bounds)
+        total = mechanism.total(counted.sums)
+    raw = mechanism.estimate((yield Draw(mechanism, total)))
+    lo, hi = bounds
+    margin = Weighed(mechanism.weighing, mechanism.slack)
+    return Answer(
+        estimate=Scalar(value=min(max(raw, lo), hi), raw=raw, bounds=bounds, margin=margin),
+        method=METHOD,
+        n=counted.n,
+        risk=goal.in_units(goal.worst.risk(mechanism.weighing), bounds),
+        exact=goal.worst.is_exact(chosen.weighing),
+        spent=ByLevel(chosen.levels, chosen.spent, chosen.counts),
+    )
+
+
+def _cells(question: Frequencies, everyone: Everyone[CellTally], source: Source) -> Steps:
+    """Coins, then the counts of those who stay; without coins if public people alone are used."""
+    counted, goal = everyone.counted, question.goal
+    chosen = best_coins(Budgets.of_levels(counted.levels, counted.counts), goal)
+    mechanism: Table
+    if isinstance(chosen, Coins):
+        mechanism = chosen.cells(goal.cells)
+        total = mechanism.thin(source, everyone.level_of, everyone.own)
+    else:
+        mechanism = build_histogram(chosen, unit=1)
+        total = mechanism.total(counted.cells)
+    raw = mechanism.estimates((yield Draw(mechanism, total)))
+    return Answer(
+        estimate=Cells(
+            value=question.shown(raw),
+            raw=raw,
+            categories=counted.categories,
+            margin=WeighedCells(mechanism.weighing, mechanism.slack, goal.cells),
+            other=question.other,
+        ),
+        method=METHOD,
+        n=int(counted.counts.sum()),
+        risk=goal.risk(mechanism.weighing),
+        exact=goal.worst.is_exact(chosen.weighing),
+        spent=ByLevel(chosen.levels, chosen.spent, chosen.counts),
+    )
+
+
+@storable("mechanisms.Sampled")
+@dataclass(frozen=True, eq=False)
+class Sampled(Additive):
+    """People are kept by a coin of their own, then one weight serves all who stay.
+
+    A person who is not kept counts as the middle of the range, so the number of people who stay is
+    hidden in the noise, and the divisor is the number expected.
+
+    Guarantee:
+        With h = (k/2)·reach/(grid·scale) and the probability p of being kept, the loss is exactly
+        ln((1 + p(e^h − 1))/(1 − p(1 − e^{−h}))): at most ε when p ≤ (e^ε − 1)/(e^{2h} − 1).
+
+    Reference:
+        Jorgensen, Yu and Cormode 2015, corrected for replace-one. Proof: docs/proofs/sampling.md.
+    """
+
+    kind = "sampled sum"
+
+    def thin(self, source: Source, level_of: Integers, grid_values: Integers) -> int:
+        """The lattice point of the people who stay: floor(Σ k·(2g − grid)/(2·grid)).
+
+        Args:
+            source: where the coins come from.
+            level_of: the index of each person's level.
+            grid_values: the integer g of each person.
+        """
+        if self.keep is None:
+            raise ValueError("a Sampled mechanism has keep probabilities")
+        left = grid_values[stays(source, self.keep, level_of)]
+        centred = int((2 * left - self.grid).sum())
+        return int(self.weights.max()) * centred // (2 * self.grid)
+
+    @property
+    def losses(self) -> tuple[Fraction | float, ...]:
+        """What a person of each level loses at most: their ε, for which their coin was made."""
+        return sampled_losses(self.levels, super().losses, self.keep)
+
+    @cached_property
+    def _middle(self) -> Fraction:
+        return Fraction(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Coins:
+    """Whom coins keep, and the budget of all who stay.
+
+    Attributes:
+        levels: the budgets ε, ascending.
+        counts: how many people have each.
+        limit: t, the budget of all who stay: one of the levels.
+        keep: the probability with which a person of each level stays.
+        weighing: the estimator on a unit range, as `risk` reads it.
+    """
+
+    levels: Floats
+    counts: Integers
+    limit: float
+    keep: Floats
+    weighing: Weighing
+
+    @property
+    def spent(self) -> Floats:
+        """What a person of each level spends: the exact loss, rounded up, and at most ε."""
+        spent = np.where(self.keep >= 1.0, self.limit, 0.0)
+        inner = (self.keep > 0.0) & (self.keep < 1.0)
+        spent[inner] = sampling_loss(self.keep[inner], self.limit)
+        return np.asarray(np.minimum(spent, self.levels))
+
+    def sum(self, bounds: tuple[float, float]) -> Sampled:
+        """The mechanism of a mean: weights are t·2^s rounded down to even, and the scale is 2^s."""
+        scale = Fraction(2) ** lattice(self.spent, most=WEIGHT_BITS, reserved=0)
+        half = math.floor(Fraction(self.limit) * scale / 2)
+        weights = np.where(self.keep > 0.0, 2 * half, 0).astype(np.int64)
+        keep = kept(self.keep)
+        divisor = 2 * half * self._expected(keep)
+        law = DiscreteLaplace(scale)
+        return Sampled(self.levels, self.counts, weights, GRID, GRID, law, divisor, bounds, keep)
+
+    def cells(self, cells: int) -> Histogram:
+        """The mechanism of frequencies: weights are t·2^s rounded down, and the scale is 2·2^s."""
+        shift = table_lattice(self.spent, int(self.counts.sum()), cells)
+        weight = math.floor(Fraction(self.limit) * Fraction(2) ** shift)
+        weights = np.where(self.keep > 0.0, weight, 0).astype(np.int64)
+        keep = kept(self.keep)
+        divisor = weight * self._expected(keep)
+        law = DiscreteLaplace(2 * Fraction(2) ** shift)
+        return Histogram(self.levels, self.counts, weights, 1, law, divisor, cells, keep)
+
+    def _expected(self, keep: tuple[Fraction, ...]) -> Fraction:
+        """How many people stay, on average."""
+        return sum((p * n for p, n in zip(keep, self.counts.tolist(), strict=True)), Fraction())
+
+
+def best_coins(budgets: Budgets, goal: Goal) -> Coins | Allocation:
+    """Keep a person with probability (e^ε − 1)/(e^t − 1), then use one budget t for all who stay.
+
+    t is the one of least risk among the levels; paper *correlated* always takes the largest.
+
+    Returns:
+        The coins; or, where public people alone have less risk, what these spend.
+
+    Reference:
+        Jorgensen, Yu and Cormode 2015 (SM of paper *correlated*, Appendix B). Their proof needs a
+        release in which a person who was not kept looks like one who was: here that person counts
+        as the middle of the range, and the divisor is the expected number of people. See
+        docs/proofs/sampling.md.
+    """
+    levels = budgets.levels
+    finite = np.flatnonzero((levels > 0.0) & np.isfinite(levels)).astype(np.int64)
+    found: list[Coins | Allocation] = [
+        coins_at(budgets, goal, limit) for limit in levels[spread_out(finite, _MOST)].tolist()
+    ]
+    if math.isinf(levels[-1]):
+        public = Effective(np.where(np.isinf(levels), math.inf, 0.0))
+        found.append(allocation_of(budgets, goal, METHOD, public))
+    return found[int(np.argmin([goal.aim(each.weighing) for each in found]))]
+
+
+def coins_at(budgets: Budgets, goal: Goal, limit: float) -> Coins:
+    """The coins of one limit t."""
+    keep = keep_probability(budgets.levels, limit)
+    expected = dot(budgets.counts, keep)
+    # Coins leave the number of people who are used open: the noises of cells are independent.
+    scale = goal.noise.moves * inverse(limit, expected)
+    weighing = Weighing(keep / expected, budgets.counts, scale, keep)
+    return Coins(budgets.levels, budgets.counts, limit, keep, weighing)
+
+
+def keep_probability(levels: Floats, limit: float) -> Floats:
+    """(e^ε − 1)/(e^limit − 1), at most 1, without overflow, and never rounded up.
+
+    The float64 result is off by a few units in the last place: a thousand of those are taken away.
+
+    Args:
+        levels: the budgets, ascending.
+        limit: above 0, and finite.
+    """
+    keep = np.ones(len(levels))
+    below = levels[: np.searchsorted(levels, limit)]
+    rate = np.exp(below - limit) * np.expm1(-below) / math.expm1(-limit)
+    keep[: len(below)] = rate * (1.0 - 2.0**-43)
+    return keep
+
+
+def sampling_loss(keep: Floats, limit: float) -> Floats:
+    """The exact loss of a person who is kept with this probability: see docs/proofs/sampling.md."""
+    half = limit / 2.0
+    if half < 500.0:
+        grown = np.log1p(keep * math.expm1(half))
+    else:  # keep·(e^{t/2} − 1) may be too large for a float; its logarithm is not
+        grown = np.logaddexp(np.log1p(-keep), np.log(keep) + half)
+    loss = (grown - np.log1p(keep * math.expm1(-half))) * (1.0 + 2.0**-45)  # rounded up
+    return np.asarray(np.minimum(loss, limit), dtype=np.float64)

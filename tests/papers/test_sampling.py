@@ -1,0 +1,322 @@
+"""Sampling: the coins of the paper, what those who are kept lose, and what is released of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import epsilons as ep
+from epsilons.allocation import allocate_for
+from epsilons.errors import ArgumentError, BoundsError, MissingValueError
+from epsilons.mechanisms import Additive, Histogram
+from epsilons.noise import DiscreteLaplace
+from epsilons.papers.sampling import (
+    Coins,
+    Sampled,
+    best_coins,
+    keep_probability,
+    sampling_loss,
+)
+from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
+from epsilons.risk.goals import CellsGoal, Goal, MeanGoal
+from epsilons.tally import GRID
+from tests.profiles import ADVERSARIAL, ORDINARY
+
+GOALS = [MeanGoal(a, loss, 0.95) for a in (SAMPLE, UNRELATED, RELATED) for loss in ("mse", "pac")]
+
+
+def log_ratio(first: dict[int, float], second: dict[int, float]) -> float:
+    return max(abs(math.log(first[y]) - math.log(second[y])) for y in first)
+
+
+def coins(people: Any, goal: Goal = GOALS[-2]) -> Coins:
+    found = best_coins(people if isinstance(people, ep.Budgets) else ep.Budgets(people), goal)
+    assert isinstance(found, Coins)
+    return found
+
+
+pairs = st.tuples(st.floats(1e-12, 300.0), st.floats(1e-12, 300.0))
+
+
+def kept(epsilon: float, limit: float) -> Decimal:
+    return min(Decimal(1), (Decimal(epsilon).exp() - 1) / (Decimal(limit).exp() - 1))
+
+
+@settings(max_examples=300)
+@given(pairs)
+def test_people_are_kept_with_the_probability_of_jorgensen_yu_and_cormode(
+    pair: tuple[float, float],
+) -> None:
+    epsilon, limit = pair
+    found = float(keep_probability(np.array([epsilon]), limit)[0])
+    with localcontext() as context:
+        context.prec = 200
+        exact = kept(epsilon, limit)
+        # Never above the exact rate; and ε − t is rounded once, by half of the last bit of t.
+        slack = Decimal("1.2e-13") + Decimal(abs(epsilon - limit)) * Decimal("2.3e-16")
+        assert exact * (1 - slack) <= Decimal(found) <= exact
+
+
+@settings(max_examples=300)
+@given(pairs)
+def test_sampling_spends_the_exact_loss_of_a_person_who_may_not_be_kept(
+    pair: tuple[float, float],
+) -> None:
+    epsilon, limit = min(pair), max(pair)
+    with localcontext() as context:
+        context.prec = 300
+        keep = kept(epsilon, limit)
+        # Kept at one end of the range or the other, or replaced by the middle.
+        half = (Decimal(limit) / 2).exp()
+        loss = ((1 - keep + keep * half) / (1 - keep + keep / half)).ln()
+        assert loss <= Decimal(epsilon) * (1 + Decimal(10) ** -50)  # the theorem
+        expected = float(loss)
+    rounded = float(keep)
+    if 0.0 < rounded < 1.0:
+        found = float(sampling_loss(np.array([rounded]), limit)[0])
+        assert found == pytest.approx(expected, rel=1e-9, abs=1e-15)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.floats(0.01, 20.0), min_size=2, max_size=8),
+    st.sampled_from((SAMPLE, UNRELATED, RELATED)),
+    st.sampled_from(("mse", "pac")),
+)
+def test_sampling_keeps_nobody_more_often_than_their_budget_allows(
+    epsilon: list[float], assumption: Assumption, loss: str
+) -> None:
+    found = coins(epsilon, MeanGoal(assumption, loss, 0.95))
+    limit = found.limit
+    assert limit == found.spent.max()
+    assert limit in found.levels
+    with localcontext() as context:
+        context.prec = 60
+        for level, keep in zip(found.levels.tolist(), found.keep.tolist(), strict=True):
+            assert Decimal(keep) <= kept(level, limit) * (1 + Decimal("1e-14"))
+    expected = float(found.counts @ found.keep)
+    assert found.weighing.scale == pytest.approx(1.0 / (limit * expected), rel=1e-12)
+    np.testing.assert_allclose(found.weighing.weights, found.keep / expected, rtol=1e-12)
+
+
+def test_sampling_takes_the_best_limit_among_the_levels() -> None:
+    epsilon = [0.2] * 30 + [1.0] * 10 + [6.0]
+    goal = MeanGoal(SAMPLE, "mse", 0.95)
+    least = goal.risk(coins(epsilon, goal).weighing)
+    for limit in (0.2, 1.0, 6.0):
+        lower = [min(e, limit) for e in epsilon]
+        keep = np.array([float(kept(e, limit)) for e in lower])
+        weights = keep / keep.sum()
+        # ¼Σw² for the sample, ¼Σw²(1 − p)/p for the coins, and the noise.
+        risk = 0.25 * float(np.sum(weights**2 / keep)) + 2.0 / (limit * float(keep.sum())) ** 2
+        assert least <= risk * (1.0 + 1e-9)
+
+
+def test_a_person_kept_too_often_is_caught() -> None:
+    mechanism = coins(ORDINARY["half strict"]).sum((0.0, 1.0))
+    goal = MeanGoal(SAMPLE, "mse", 0.95)
+    sampled = coins({0.5: 30, 1.0: 30, 2.0: 400}, goal).sum((0.0, 1.0))
+    for each in (mechanism, sampled):
+        assert ep.verify.exact(each).holds
+    assert sampled.keep is not None
+    assert sampled.keep[0] < 1
+    # p = ε/t, the rate that is printed where the amplification of sampling is forgotten.
+    t = float(sampled.weights.max() / sampled.scale)
+    naive = tuple(min(Fraction(level) / Fraction(t), Fraction(1)) for level in (0.5, 1.0, 2.0))
+    broken = dataclasses.replace(sampled, keep=naive)
+    assert any(a > b for a, b in zip(naive, sampled.keep, strict=True))
+    assert not ep.verify.exact(broken).holds
+
+
+def test_the_sampled_loss_equals_that_of_brute_force() -> None:
+    """One person in doubt, another always there; every coin, value and output."""
+    keep, weight, scale, grid = Fraction(3, 10), 6, Fraction(5), 4
+    mechanism = Sampled(
+        np.array([9.0]),
+        np.array([2], dtype=np.int64),
+        np.array([weight], dtype=np.int64),
+        grid,
+        grid,
+        DiscreteLaplace(scale),
+        Fraction(1),
+        (0.0, 1.0),
+        (keep,),
+    )
+
+    def law_of(first: int, second: int) -> dict[int, float]:
+        out = dict.fromkeys(range(-60, 61), 0.0)
+        for coins in itertools.product((0, 1), repeat=2):
+            chance = math.prod(float(keep) if c else 1.0 - float(keep) for c in coins)
+            stay = [2 * g - grid for g, c in zip((first, second), coins, strict=True) if c]
+            total = weight * sum(stay) // (2 * grid)
+            for y in out:
+                out[y] += chance * math.exp(mechanism.law.log_pmf(y - total))
+        return out
+
+    worst = max(
+        log_ratio(law_of(a, other), law_of(b, other))
+        for a in range(grid + 1)
+        for b in range(grid + 1)
+        for other in range(grid + 1)
+    )
+    certified = float(ep.verify.exact(mechanism).losses[0])
+    assert worst <= certified + 1e-12
+    # The other person's coin blurs the worst output, so the bound is met in the tail alone.
+    assert worst == pytest.approx(certified, abs=1e-9)
+
+
+def test_revealing_who_was_kept_would_break_the_promise() -> None:
+    """The printed argument allows any t-private algorithm on the sample, its size included."""
+    t, epsilon = 2.0, 0.2
+    keep = math.expm1(epsilon) / math.expm1(t)
+    size = 1
+    # If the size of the sample is known to be 1, the one person's output ratio is e^t.
+    shown = math.log(keep * math.exp(t)) - math.log(keep)
+    assert size == 1
+    assert shown > epsilon
+    h = t / 2.0
+    hidden = math.log1p(keep * math.expm1(h)) - math.log1p(keep * math.expm1(-h))
+    assert hidden <= epsilon
+
+
+def test_who_is_not_kept_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    staying = np.array([True, False, True, False, False])
+    for room in ("papers.sampling", "mechanisms.histogram"):
+        monkeypatch.setattr(f"epsilons.{room}.stays", lambda *_: staying)
+    chosen = coins({0.13: 80, 1.9: 80})
+    sampled = chosen.sum((0.0, 1.0))
+    level_of = np.array([0, 0, 1, 1, 1])
+    grid = np.array([GRID, GRID, 0, GRID // 4, GRID])
+    weight = int(sampled.weights.max())
+    # One who stays at the upper end, one at the lower: they cancel. Nobody else is heard.
+    assert sampled.thin(ep.Seeded(1), level_of, grid) == 0
+    grid[2] = GRID
+    assert sampled.thin(ep.Seeded(1), level_of, grid) == weight
+    histogram = chosen.cells(3)
+    counted = histogram.thin(ep.Seeded(1), level_of, np.array([0, 1, 2, 2, 1]))
+    assert counted.tolist() == [int(histogram.weights.max()) * each for each in (1, 0, 1)]
+
+
+@pytest.mark.parametrize("profile", [*ADVERSARIAL, *ORDINARY])
+def test_every_budget_is_kept(profile: str) -> None:
+    budgets = (ADVERSARIAL | ORDINARY)[profile]
+    for goal in GOALS[::2] if len(budgets) > 200 else GOALS:
+        found = best_coins(budgets, goal)
+        assert (found.spent <= budgets.levels).all()
+        if isinstance(found, Coins):
+            assert ep.verify.exact(found.sum((0.0, 1.0))).require().holds
+            assert ep.verify.exact(found.cells(3)).require().holds
+
+
+def test_it_is_never_better_than_the_best_cap() -> None:
+    budgets = ep.Budgets({0.1: 500, 1.0: 200, 5.0: 40})
+    for goal in (*GOALS, CellsGoal(SAMPLE, "mse", 0.95, 4), CellsGoal(RELATED, "pac", 0.95, 4)):
+        least = allocate_for(budgets, goal, "optimal").risk
+        assert least <= goal.risk(coins(budgets, goal).weighing)
+
+
+def test_the_noise_of_cells_is_independent() -> None:
+    """Coins leave open how many people are counted, so that nothing sums to what is public."""
+    goal = CellsGoal(RELATED, "mse", 0.95, 4)
+    found = coins({0.2: 50, 0.5: 30, 2.0: 20}, goal)
+    assert found.weighing.closed is None
+    mechanism = found.cells(4)
+    assert mechanism.weighing.closed is None
+    assert mechanism.draw(ep.Seeded(1)).sum() != 0
+
+
+VALUES = np.linspace(0.0, 10.0, 60)
+EPSILON = np.repeat([0.5, 1.0, 2.0], 20)
+SAMPLED: dict[str, Any] = {"about": "population", "related": False}
+
+
+def test_a_release_is_what_its_mechanism_draws() -> None:
+    release = ep.papers.sampled_mean(
+        VALUES, epsilon=EPSILON, bounds=(0, 10), source=ep.Seeded(4), **SAMPLED
+    )
+    mechanism: Any = release.mechanism
+    assert type(mechanism) is Sampled
+    assert release.method == "sampling"
+    assert ep.Release.from_json(release.to_json()).value == release.value
+    shares = ep.papers.sampled_frequencies(
+        ["a", "b", "c"] * 20,
+        epsilon=EPSILON,
+        categories=list("abc"),
+        source=ep.Seeded(4),
+        **SAMPLED,
+    )
+    assert type(shares.mechanism) is Histogram
+    assert shares.mechanism.keep is not None
+    for each in (release, shares):
+        assert ep.verify.exact(each.mechanism).holds
+        assert (each.for_each(EPSILON) <= EPSILON).all()
+
+
+@pytest.mark.parametrize("to", [0.0, 10.0])
+def test_one_person_moves_one_sum_under_the_same_coins(to: float) -> None:
+    """The same source tosses the same coins for everybody else, and draws the same noise."""
+
+    def drawn(values: Any) -> tuple[float, Any]:
+        release = ep.papers.sampled_mean(
+            values, epsilon=EPSILON, bounds=(0, 10), source=ep.Seeded(4), **SAMPLED
+        )
+        return release.raw, release.mechanism
+
+    before, mechanism = drawn(VALUES)
+    for row in range(0, 60, 7):
+        other = VALUES.copy()
+        other[row] = to
+        after, same = drawn(other)
+        assert same.weights.tolist() == mechanism.weights.tolist()
+        most = 10.0 * int(mechanism.weights.max()) / float(mechanism.divisor)
+        assert abs(after - before) <= most * (1.0 + 1e-9)
+
+
+def test_public_people_alone_need_no_coins() -> None:
+    epsilon = np.append(np.full(30, 0.01), [math.inf] * 30)
+    release = ep.papers.sampled_mean(VALUES, epsilon=epsilon, bounds=(0, 10), **SAMPLED)
+    assert type(release.mechanism) is Additive
+    assert release.value == pytest.approx(VALUES[30:].mean(), abs=1e-6)
+
+
+def test_what_does_not_fit_is_refused_before_anything_is_drawn() -> None:
+    class Dry(ep.Seeded):
+        def bytes(self, size: int) -> bytes:
+            raise AssertionError("something was drawn")
+
+    source, gaps = Dry(1), np.append(VALUES[:-1], np.nan)
+    with pytest.raises(BoundsError, match="bounds"):
+        ep.papers.sampled_mean(VALUES, epsilon=EPSILON, bounds=None, source=source)
+    with pytest.raises(ArgumentError, match="missing='exclude' is not known"):
+        ep.papers.sampled_mean(
+            gaps, epsilon=EPSILON, bounds=(0, 10), missing="exclude", source=source
+        )
+    with pytest.raises(MissingValueError):
+        ep.papers.sampled_mean(gaps, epsilon=EPSILON, bounds=(0, 10), source=source)
+    with pytest.raises(ArgumentError, match="names a column"):
+        ep.papers.sampled_mean("x", epsilon=EPSILON, bounds=(0, 10), source=source)
+    with pytest.raises(ArgumentError, match="categories"):
+        ep.papers.sampled_frequencies(VALUES, epsilon=EPSILON, source=source)
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+@pytest.mark.parametrize("method", ["sampling", "diffusion"])
+def test_a_method_that_has_moved_says_where_to(method: str, neighbours: str) -> None:
+    name = "sampled_mean" if method == "sampling" else "diffused_mean"
+    for bounds in ((0, 10), None):
+        question = ep.Mean(VALUES, bounds=bounds, method=method)
+        with pytest.raises(ArgumentError, match=f"ep.papers.{name}"):
+            ep.publish([question], epsilon=EPSILON, neighbours=neighbours)
+    with pytest.raises(ArgumentError, match=f"ep.papers.{name}"):
+        ep.allocate(EPSILON, method=method)
+    with pytest.raises(ArgumentError, match=f"ep.papers.{name}"):
+        ep.plan(EPSILON)[method]
