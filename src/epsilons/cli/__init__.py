@@ -12,10 +12,11 @@ from typing import Any
 
 import click
 
-from epsilons import Budgets, Frequencies, Mean, errors, report, verify
+from epsilons import Budgets, Frequencies, Mean, errors, parameters, report, verify
 from epsilons import frequencies as frequencies_of
 from epsilons import mean as mean_of
 from epsilons import plan as plan_for
+from epsilons.allocation import FREQUENCY_RULES, RULES
 from epsilons.cli import options, spoken
 from epsilons.cli.checking import CHECK
 from epsilons.cli.ledger import LEDGER
@@ -237,7 +238,8 @@ def verify_command(
         question: Question = Mean([], bounds=(0, 1), method=method)
         if categories is not None:
             question = Frequencies([], categories=range(categories), method=method)
-        question.check(neighbours)
+        # What takes two draws depends on the first of them.
+        parameters.method(method, ("auto", *(RULES if categories is None else FREQUENCY_RULES)))
         there = Absent(people.levels, people.counts)
         rehearsal = rehearse(question, there, terms_for(people, neighbours))
         name, mechanism = rehearsal.answer.method, rehearsal.draws[-1].mechanism
