@@ -14,6 +14,7 @@ from epsilons.noise import System
 from epsilons.risk.assumptions import SAMPLE
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.simplex import project
+from epsilons.tally import Tally
 
 
 def results() -> Iterator[Result]:
@@ -26,12 +27,14 @@ def a_million_categories() -> Iterator[Result]:
     cells = 1_000_000
     levels = np.geomspace(0.01, 10.0, 50)
     sums = rng.poisson(0.2, (50, cells)).astype(np.int64)
-    budgets = Budgets.of_levels(levels, sums.sum(axis=1))
+    people = sums.sum(axis=1)
+    budgets = Budgets.of_levels(levels, people)
+    counted = Tally(levels, people, sums, 1, tuple(range(cells)))
 
     def after() -> None:
         allocation = allocate_for(budgets, CellsGoal(SAMPLE, "mse", 0.95, cells), "auto")
         mechanism = build_histogram(allocation, unit=1)
-        raw = mechanism.estimates(mechanism.draw(System(), total=mechanism.total(sums)))
+        raw = mechanism.estimates(mechanism.draw(System(), total=mechanism.total(counted)))
         project(raw)
 
     after()

@@ -46,14 +46,14 @@ def duckdb_groups(connection: Any, path: Path) -> Any:
     ).fetchall()
 
 
-def ours(read: Callable[[], Any]) -> tally.CellTally:
+def ours(read: Callable[[], Any]) -> tally.Tally:
     """The tally of means by group, from the file to the integers."""
     groups = tally.Grouping(("word",), (tally.declare(data.WORDS, None, None),))
     rows = tally.open("value", epsilon="epsilon", data=read(), missing="midpoint", groups=groups)
-    return rows.shares(BOUNDS)
+    return rows.count(tally.Ask("numbers", BOUNDS))
 
 
-def same(found: tally.CellTally, rows: Any) -> bool:
+def same(found: tally.Tally, rows: Any) -> bool:
     """Whether the integers of a bare query are those of the tally."""
     cells = np.zeros_like(found.cells)
     place = {word: index for index, word in enumerate(data.WORDS)}
@@ -99,14 +99,14 @@ def asked(source: Any, *, bins: bool) -> list[tuple[tally.Rows, tally.Ask]]:
         return tally.open(values, epsilon="epsilon", data=source, **more)
 
     groups = tally.Grouping(("word",), (words,))
-    last = (opened("value", missing="midpoint"), tally.Ask("sums", (0.0, 50.0)))
+    last = (opened("value", missing="midpoint"), tally.Ask("numbers", (0.0, 50.0)))
     if bins:
         last = (opened("value", categories=edges), tally.Ask("cells"))
     return [
-        (opened("value", missing="midpoint"), tally.Ask("moments", BOUNDS)),
-        (opened("value", missing="midpoint", groups=groups), tally.Ask("shares", BOUNDS)),
+        (opened("value", missing="midpoint"), tally.Ask("squares", BOUNDS)),
+        (opened("value", missing="midpoint", groups=groups), tally.Ask("numbers", BOUNDS)),
         (opened("word", categories=words), tally.Ask("cells")),
-        (opened("own"), tally.Ask("sums", (0.0, 10.0))),
+        (opened("own"), tally.Ask("numbers", (0.0, 10.0))),
         last,
     ]
 
@@ -143,7 +143,9 @@ def several(rows: int, runs: int) -> Iterator[Result]:
     for name, (read, by_hand) in tables.items():
 
         def five(read: Callable[[], Any] = read, bins: bool = False) -> Any:
-            return tally.together(asked(read(), bins=bins))
+            questions = asked(read(), bins=bins)
+            tally.scan(questions)
+            return [rows.count(ask) for rows, ask in questions]
 
         def alone(read: Callable[[], Any] = read) -> Any:
             return ours(read)
@@ -168,37 +170,21 @@ def several(rows: int, runs: int) -> Iterator[Result]:
 
 def many_groups() -> Iterator[Result]:
     """10⁵ groups: what follows the scan."""
-    from epsilons.tally.categories import Categories
-    from epsilons.tally.levels import Names
-    from epsilons.tally.shares import Counting, ShareParts, add_up_shares, shares_of
+    from epsilons.tally.asks import Rules
+    from epsilons.tally.counted import Faults, Names, checked
+    from epsilons.tally.units import Parts, of_groups
 
     rng = np.random.default_rng(5)
     size, levels = 100_000, data.MENU[:50]
     group = np.tile(np.arange(size), len(levels))
     entries = rng.poisson(2.0, group.size).astype(np.int64)
-    points = bare.GRID * entries
-    nothing = np.zeros_like(group)
-    parts = ShareParts(
-        epsilon=np.repeat(levels, size),
-        group=group,
-        entries=entries,
-        each=np.ones_like(group),
-        inside=entries,
-        points=points,
-        above=points // 3,
-        missing=nothing,
-        asked=entries,
-        unknown=nothing,
-        several=nothing,
-        conflicts=nothing,
-        nobody=nothing,
-        most=np.ones_like(group),
-    )
-    labels: Categories = tally.declare(list(range(size)), None, None)
-    counting = Counting(labels.labels, "exclude", private=False, outside=True)
+    points, budgets = bare.GRID * entries, np.repeat(levels, size)
+    parts = Parts(budgets, group, entries, None, Faults(), entries, points, points // 3)
+    groups = tally.Grouping(("group",), (tally.declare(list(range(size)), None, None),))
+    rules = Rules(Names(), "exclude", 1, None, None, groups, some=True)
 
     def after() -> None:
-        shares_of(add_up_shares(parts, size), Names(), counting, None, apart=False)
+        checked(of_groups(parts, rules), rules, tally.Ask("numbers", BOUNDS), Names())
 
     after()
     seconds = sorted(once(after) for _ in range(3))[1]

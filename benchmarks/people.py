@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks import bare, data
 from benchmarks.timing import Result, alternate
 from epsilons import tally
-from epsilons.tally.cells import SHARES
+from epsilons.tally.units import SHARES
 
 ROWS = 10_000_000
 BOUNDS = (bare.LO, bare.HI)
@@ -32,21 +32,21 @@ def declared() -> tally.Categories:
     return tally.declare(LABELS, None, None)
 
 
-def cells(source: Any) -> tally.CellTally:
+def cells(source: Any) -> tally.Tally:
     """Everyone's unit, divided among 100 categories."""
     own = tally.open(
         "number", epsilon="epsilon", data=source, person="person", categories=declared()
     )
-    return own.cells()
+    return own.count(tally.Ask("cells"))
 
 
-def shares(source: Any) -> tally.CellTally:
+def shares(source: Any) -> tally.Tally:
     """Everyone's unit, divided among 100 groups, with the mean of each."""
     groups = tally.Grouping(("number",), (declared(),))
     own = tally.open(
         "value", epsilon="epsilon", data=source, person="person", missing="midpoint", groups=groups
     )
-    return own.shares(BOUNDS)
+    return own.count(tally.Ask("numbers", BOUNDS))
 
 
 def polars_cells(path: Path) -> list[Any]:
@@ -123,7 +123,7 @@ def duckdb_shares(path: Path) -> list[Any]:
     return duckdb.connect().sql(query).fetchall()
 
 
-def same_cells(found: tally.CellTally, rows: list[Any]) -> bool:
+def same_cells(found: tally.Tally, rows: list[Any]) -> bool:
     """Whether the integers by hand are those of the tally."""
     level = {budget: place for place, budget in enumerate(found.levels.tolist())}
     own = np.zeros_like(found.cells)
@@ -137,7 +137,7 @@ def same_cells(found: tally.CellTally, rows: list[Any]) -> bool:
     return bool((own == found.cells).all())
 
 
-def same_shares(found: tally.CellTally, rows: list[Any]) -> bool:
+def same_shares(found: tally.Tally, rows: list[Any]) -> bool:
     """Whether the integers by hand are those of the tally; what is left is in the first group."""
     level = {budget: place for place, budget in enumerate(found.levels.tolist())}
     pairs = found.cells.reshape(len(found.levels), len(LABELS), 2)

@@ -29,11 +29,11 @@ def results(rows: int = ROWS, runs: int = 7) -> Iterator[Result]:
         opened = tally.open(
             "value", epsilon="epsilon", data=read(), missing="midpoint", ladder=levels
         )
-        return opened.sums((bare.LO, bare.HI))
+        return opened.count(tally.Ask("numbers", (bare.LO, bare.HI)))
 
-    def frequencies(read: Callable[[], Any], levels: Ladder | None) -> tally.CellTally:
+    def frequencies(read: Callable[[], Any], levels: Ladder | None) -> tally.Tally:
         opened = tally.open("word", epsilon="epsilon", data=read(), categories=words, ladder=levels)
-        return opened.cells()
+        return opened.count(tally.Ask("cells"))
 
     asked: dict[str, Callable[[Callable[[], Any], Ladder | None], Any]] = {
         "mean": mean,

@@ -170,14 +170,14 @@ def same(engine: Engine, work: Work, path: Path) -> None:
     """
     if work.statistic == "mean":
         rows = tally.open("value", epsilon=work.budget, data=engine.read(path))
-        sums = rows.sums((bare.LO, bare.HI))
+        sums = rows.count(tally.Ask("numbers", (bare.LO, bare.HI)))
         columns = (sums.levels.tolist(), sums.counts.tolist(), sums.sums.tolist())
         ours: Any = bare.as_sums(zip(*columns, strict=True))
         theirs: Any = bare.as_sums(engine.mean(path, work.budget))
     else:
         declared = tally.declare(data.WORDS, None, None)
         rows = tally.open("word", epsilon=work.budget, data=engine.read(path), categories=declared)
-        cells = rows.cells()
+        cells = rows.count(tally.Ask("cells"))
         levels, places = cells.cells.nonzero()
         ours = bare.as_counts(
             (cells.levels[level], cells.categories[place], cells.cells[level, place])

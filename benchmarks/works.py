@@ -62,15 +62,18 @@ def _cells(size: int) -> Ready:
     from epsilons.risk.assumptions import SAMPLE
     from epsilons.risk.goals import CellsGoal
     from epsilons.risk.simplex import project
+    from epsilons.tally import Tally
 
     rng = np.random.default_rng(2)
     sums = rng.poisson(20.0, (LEVELS, size)).astype(np.int64)
-    budgets = Budgets.of_levels(_budgets(LEVELS), sums.sum(axis=1))
+    levels, people = _budgets(LEVELS), sums.sum(axis=1)
+    budgets = Budgets.of_levels(levels, people)
+    counted = Tally(levels, people, sums, 1, tuple(range(size)))
 
     def after() -> None:
         allocation = allocate_for(budgets, CellsGoal(SAMPLE, "mse", 0.95, size), "auto")
         mechanism = build_histogram(allocation, unit=1)
-        raw = mechanism.estimates(mechanism.draw(System(), total=mechanism.total(sums)))
+        raw = mechanism.estimates(mechanism.draw(System(), total=mechanism.total(counted)))
         project(raw)
 
     return after

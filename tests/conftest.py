@@ -55,7 +55,9 @@ KEPT: int = 12
 LONG: dict[str, int] = {
     "tests/allocation/test_rules.py": 12,
     "tests/collector/test_browser.py": 6,
-    "tests/papers/": 8,
+    "tests/papers/test_correlated.py": 8,
+    "tests/papers/test_pages_browser.py": 8,
+    "tests/papers/test_runner.py": 8,
     "tests/fuzz/": 4,
     "tests/ledger/": 4,
     "tests/noise/": 4,

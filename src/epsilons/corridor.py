@@ -149,8 +149,6 @@ def _opened(
 ) -> list[tally.Rows]:
     """Open the rows of all questions, and count what these ask of them first in one scan.
 
-    Whoever is led to where it asks draws nothing: it is led there anew, and gets what was counted.
-
     Args:
         questions: in their order.
         calls: of each.
@@ -158,14 +156,13 @@ def _opened(
     """
     opened = [question.open(call) for question, call in zip(questions, calls, strict=True)]
     if len(questions) > 1:
-
-        def lead(place: int) -> Callable[[], object]:
-            question, rows = questions[place], opened[place]
-            if place in gathered:
-                return lambda: several.counted(cast(Mean, question), rows)
-            return lambda: next(question.steps(rows, calls[place]))
-
-        tally.foresee([(rows, lead(place)) for place, rows in enumerate(opened)])
+        asked = []
+        for place, (question, call) in enumerate(zip(questions, calls, strict=True)):
+            together = place in gathered
+            ask = several.asks(cast(Mean, question)) if together else question.asks(call)
+            if ask is not None:
+                asked.append((opened[place], ask))
+        tally.scan(asked)
     return opened
 
 

@@ -109,7 +109,7 @@ def counted_mean(ladder: Ladder | None, epsilon: Any) -> tally.Tally:
     return sums_of(VALUES, epsilon=epsilon, bounds=(0.0, 10.0), ladder=ladder)
 
 
-def counted_cells(ladder: Ladder | None, epsilon: Any) -> tally.CellTally:
+def counted_cells(ladder: Ladder | None, epsilon: Any) -> tally.Tally:
     return cells_of(WORDS, epsilon=epsilon, categories=range(4), ladder=ladder)
 
 
@@ -125,7 +125,7 @@ def drawn_again(release: Any, statistic: str, epsilon: Any, seed: int = 5) -> li
     found: list[Any] = []
     for stage in mechanism.stages if isinstance(mechanism, Composed) else (mechanism,):
         if isinstance(stage, LevelCounts):
-            found.append(stage.draw(source, stage.total(data.levels, data.counts)))
+            found.append(stage.draw(source, stage.total(data)))
         elif isinstance(stage, Additive) and stage.keep is not None:
             _, level_of, grid = grid_of_each(VALUES, epsilon=epsilon, bounds=(0.0, 10.0))
             sampled: Any = stage
@@ -135,12 +135,7 @@ def drawn_again(release: Any, statistic: str, epsilon: Any, seed: int = 5) -> li
             found.append(stage.draw(source, total=stage.thin(source, level_of, cell_of)))
         elif isinstance(stage, SumAndSquares):
             counted = moments_of(VALUES, epsilon=epsilon, bounds=(0.0, 10.0))
-            total = stage.total(counted.sums, np.asarray(counted.squares))
-            found.append(stage.draw(source, total=total))
-        elif isinstance(stage, Additive):
-            found.append(stage.draw(source, total=stage.total(data.sums)))
-        elif isinstance(stage, Table):
-            found.append(stage.draw(source, total=stage.total(data.cells)))
+            found.append(stage.draw(source, total=stage.total(counted)))
         else:
             found.append(stage.draw(source, total=stage.total(data)))
     return found

@@ -101,7 +101,7 @@ def test_losses_equal_those_of_brute_force(epsilon: tuple[float, ...]) -> None:
     verdict = ep.verify.exact(mechanism)
 
     def law_of(data: tuple[int, ...]) -> dict[int, float]:
-        total = mechanism.total(np.array(data, dtype=np.int64))
+        total = mechanism.point(np.array(data, dtype=np.int64))
         return {y: math.exp(mechanism.law.log_pmf(y - total)) for y in range(-60, 80)}
 
     for person in range(len(epsilon)):
@@ -115,7 +115,7 @@ def test_losses_equal_those_of_brute_force(epsilon: tuple[float, ...]) -> None:
 def test_draws_follow_the_mechanism_and_never_wrap() -> None:
     for budgets in (ORDINARY["half strict"], ADVERSARIAL["tiny"], ADVERSARIAL["subnormal"]):
         mechanism = made(budgets, "optimal")
-        total = mechanism.total(budgets.counts * GRID)
+        total = mechanism.point(budgets.counts * GRID)
         assert total == int(mechanism.weights @ budgets.counts.astype(object))
         single = mechanism.draw(Seeded(5), total=total)
         many = mechanism.draw(Seeded(6), 400, total=total)
@@ -126,7 +126,7 @@ def test_draws_follow_the_mechanism_and_never_wrap() -> None:
 
 def test_public_people_alone_are_used_without_noise() -> None:
     mechanism = made(ADVERSARIAL["zero and public"], "optimal")
-    total = mechanism.total(np.array([0, 3 * GRID], dtype=np.int64))
+    total = mechanism.point(np.array([0, 3 * GRID], dtype=np.int64))
     assert mechanism.estimate(mechanism.draw(Seeded(1), total=total)) == 0.75
     assert ep.verify.exact(mechanism).losses == (0, math.inf)
 
@@ -134,7 +134,7 @@ def test_public_people_alone_are_used_without_noise() -> None:
 def test_estimates_agree_with_estimate() -> None:
     for budgets in (ORDINARY["half strict"], ADVERSARIAL["tiny"]):
         mechanism = made(budgets, "minimax")
-        drawn = mechanism.draw(Seeded(9), 20, total=mechanism.total(budgets.counts * (GRID // 3)))
+        drawn = mechanism.draw(Seeded(9), 20, total=mechanism.point(budgets.counts * (GRID // 3)))
         each = [mechanism.estimate(int(y)) for y in drawn.tolist()]
         np.testing.assert_allclose(mechanism.estimates(drawn), each, rtol=1e-9)
 
@@ -202,7 +202,7 @@ def test_losses_on_stairs_equal_those_of_brute_force() -> None:
     verdict = ep.verify.exact(mechanism)
 
     def law_of(data: tuple[int, int]) -> dict[int, float]:
-        total = mechanism.total(np.array(data, dtype=np.int64))
+        total = mechanism.point(np.array(data, dtype=np.int64))
         return {y: math.exp(law.log_pmf(y - total)) for y in range(-40, 50)}
 
     for person in range(2):
@@ -217,7 +217,7 @@ def test_losses_on_stairs_equal_those_of_brute_force() -> None:
 
 def test_a_staircase_draws_what_it_says() -> None:
     mechanism = made(LARGE, "staircase", GOALS[4])
-    total = mechanism.total(LARGE.counts * GRID)
+    total = mechanism.point(LARGE.counts * GRID)
     assert total == int(mechanism.weights @ LARGE.counts)
     drawn = mechanism.draw(Seeded(3), 4000, total=total) - total
     assert drawn.dtype == np.int64

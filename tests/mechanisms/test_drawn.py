@@ -26,6 +26,7 @@ from epsilons.risk.assumptions import RELATED
 from epsilons.risk.goals import MeanGoal
 from epsilons.statistics.designs import METHODS
 from epsilons.tally import GRID
+from tests.tallied import tallied
 
 _rng = np.random.default_rng(11)
 VALUES = _rng.uniform(2.0, 9.0, 240)
@@ -126,12 +127,13 @@ def test_a_person_moves_the_totals_by_what_the_mechanism_says() -> None:
         after = before.copy()
         after[level, 0] -= 1
         after[level, 2] += 1
-        moved = np.abs(histogram.total(after) - histogram.total(before)).sum()
+        first, second = (histogram.total(tallied(cells=each)) for each in (before, after))
+        moved = np.abs(second - first).sum()
         assert moved == histogram.moves * histogram.weights[level] * histogram.reach
     assert histogram.moves == 2
     sums = cell_sums()
     for level, weight in zip(sums.levels.tolist(), sums.weights.tolist(), strict=True):
-        one = tally.CellTally(
+        one = tally.Tally(
             np.array([level]), np.array([1]), np.array([[0, 1, 0, 0]]) * sums.reach, 1, (0, 1, 2, 3)
         )
         assert np.abs(sums.total(one)).sum() == sums.moves * weight * sums.reach

@@ -18,6 +18,7 @@ from epsilons.noise import Closed, DiscreteLaplace, PointMass, Seeded
 from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED
 from epsilons.risk.goals import CellsGoal, Goal
 from tests.profiles import ADVERSARIAL, ORDINARY
+from tests.tallied import tallied
 
 SHARES = 720_720
 
@@ -118,7 +119,7 @@ def test_the_sampled_loss_equals_that_of_brute_force() -> None:
 def test_draws_are_totals_plus_noise_of_the_law() -> None:
     mechanism = made(ORDINARY["half strict"], "optimal", CellsGoal(SAMPLE, "mse", 0.95, 4))
     sums = np.array([[50, 100, 30, 20], [200, 0, 0, 0]], dtype=np.int64)
-    total = mechanism.total(sums)
+    total = mechanism.total(tallied(cells=sums))
     assert total.tolist() == (mechanism.weights.astype(object) @ sums.astype(object)).tolist()
     one = mechanism.draw(Seeded(1), total=total)
     many = mechanism.draw(Seeded(2), 3000, total=total)
@@ -137,7 +138,7 @@ def test_counts_of_any_size_never_wrap() -> None:
     budgets = ep.Budgets({1.0: 2**40, 2.0: 2**40})
     mechanism = made(budgets, "optimal", unit=SHARES)
     sums = np.array([[2**40 * SHARES, 0, 0]] * 2, dtype=np.int64)
-    total = mechanism.total(sums)
+    total = mechanism.total(tallied(cells=sums))
     assert int(total[0]) == sum(int(k) * 2**40 * SHARES for k in mechanism.weights)
     assert mechanism.estimates(total).tolist() == pytest.approx([1.0, 0.0, 0.0])
     assert ep.verify.exact(mechanism).holds
@@ -145,7 +146,7 @@ def test_counts_of_any_size_never_wrap() -> None:
 
 def test_public_people_alone_are_counted_without_noise() -> None:
     mechanism = made(ADVERSARIAL["zero and public"], "optimal")
-    total = mechanism.total(np.array([[5, 0, 0], [1, 2, 1]], dtype=np.int64))
+    total = mechanism.total(tallied(cells=np.array([[5, 0, 0], [1, 2, 1]])))
     assert mechanism.estimates(mechanism.draw(Seeded(1), total=total)).tolist() == [0.25, 0.5, 0.25]
 
 
@@ -222,18 +223,18 @@ def test_a_table_that_does_not_sum_to_its_people_is_never_drawn(
 ) -> None:
     mechanism = made(ep.Budgets({0.5: 3, 2.0: 4}), "optimal", unit=SHARES)
     sums = np.array([[SHARES, 2 * SHARES, 0], [3 * SHARES, 0, SHARES]], dtype=np.int64)
-    assert mechanism.total(sums).sum() == int(mechanism.divisor)
+    assert mechanism.total(tallied(cells=sums)).sum() == int(mechanism.divisor)
     level, cell, by = wrong
     sums[level, cell] += by
     with pytest.raises(PrivacyError, match="do not sum to one unit"):
-        mechanism.total(sums)
+        mechanism.total(tallied(cells=sums))
 
 
 def test_a_unit_that_moves_between_levels_is_noticed() -> None:
     mechanism = made(ep.Budgets({0.5: 3, 2.0: 4}), "optimal")
     sums = np.array([[1, 2, 1], [1, 1, 1]], dtype=np.int64)
     with pytest.raises(PrivacyError):
-        mechanism.total(sums)
+        mechanism.total(tallied(cells=sums))
 
 
 def test_what_is_drawn_sums_to_what_is_public() -> None:

@@ -21,6 +21,7 @@ from epsilons.noise import DiscreteLaplace, PointMass, Staircase
 from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED
 from epsilons.risk.goals import MeanGoal
 from tests.profiles import ADVERSARIAL, ORDINARY
+from tests.tallied import tallied
 
 GRID = 2**30
 LAPLACE = [name for name in RULES if name != "staircase"]
@@ -82,7 +83,7 @@ def test_losses_are_those_of_brute_force(epsilon: tuple[float, ...]) -> None:
         for level, g in zip(level_of, data, strict=True):
             sums[level] += g
             squares[level] += math.floor(Fraction((2 * g - grid) ** 2, 4 * grid))
-        return mechanism.total(sums, squares)
+        return mechanism.total(tallied(sums=sums, squares=squares))
 
     farthest = [0] * len(levels)
     for data in itertools.product(range(grid + 1), repeat=len(epsilon)):
@@ -134,7 +135,7 @@ def test_estimates_are_those_of_fractions() -> None:
     v = [math.floor(Fraction((2 * int(each) - GRID) ** 2, 4 * GRID)) for each in g]
     sums = np.array([int(g[level == each].sum()) for each in (0, 1)])
     squares = np.array([sum(v[i] for i in np.flatnonzero(level == each)) for each in (0, 1)])
-    total = mechanism.total(sums, squares)
+    total = mechanism.total(tallied(sums=sums, squares=squares))
     weights = [Fraction(int(mechanism.weights[each])) for each in level]
     whole = sum(weights)
     x = [Fraction(int(each), GRID) for each in g]
@@ -184,8 +185,8 @@ def test_it_is_written_and_read_back() -> None:
 
 def test_a_total_with_squares_twice_as_large_is_noticed() -> None:
     class Doubled(SumAndSquares):
-        def total(self, sums: Any, squares: Any) -> tuple[int, int]:
-            return super().total(sums, 2 * squares)
+        def total(self, tally: Any) -> tuple[int, int]:
+            return super().total(tallied(sums=tally.sums, squares=2 * tally.squares))
 
     mechanism = made(ORDINARY["half strict"])
     fields = {each.name: getattr(mechanism, each.name) for each in dataclasses.fields(mechanism)}
@@ -199,20 +200,20 @@ def test_a_total_with_squares_twice_as_large_is_noticed() -> None:
 def test_squares_of_the_tally_that_move_too_far_show_in_a_replay(
     fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sums_numpy: Any = importlib.import_module("epsilons.tally.sums_numpy")
+    count_numpy: Any = importlib.import_module("epsilons.tally.count_numpy")
     # People a quarter into the range, who go to the upper end: there squares move, too.
     values = np.full(90, 0.25)
     question = ep.Mean(values, bounds=(0, 1), about="population", related=False)
     person = np.repeat(np.arange(30), 3)
     given: dict[str, Any] = {"epsilon": np.repeat([0.5, 2.0], 45), "person": person}
     assert ep.verify.replay(question, **given).holds
-    real = sums_numpy.squares
+    real = count_numpy.squares
 
     def wrong(grid: Any) -> Any:
         # As if each of three rows counted by itself, and not the person.
         return 2 * real(grid) if fault == "twice" else 3 * real(grid)
 
-    monkeypatch.setattr(sums_numpy, "squares", wrong)
+    monkeypatch.setattr(count_numpy, "squares", wrong)
     assert not ep.verify.replay(question, **given).holds
 
 

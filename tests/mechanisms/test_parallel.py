@@ -21,6 +21,7 @@ from epsilons.noise import DiscreteLaplace
 from epsilons.risk.assumptions import RELATED
 from epsilons.risk.goals import MeanGoal
 from epsilons.verify.moves import Person, moved
+from tests.tallied import halves, tallied
 
 GRID = 2**30
 
@@ -80,10 +81,10 @@ def test_losses_are_those_of_brute_force() -> None:
     most = [0.0, 0.0]
     results = list(itertools.product(range(-3, 6), repeat=2))
     for values in itertools.product((0, 1, 2), repeat=4):
-        before = mechanism.total(table(people, values))
+        before = mechanism.total(halves(*table(people, values).T))
         for who, other in itertools.product(range(4), (0, 1, 2)):
             changed = (*values[:who], other, *values[who + 1 :])
-            after = mechanism.total(table(people, changed))
+            after = mechanism.total(halves(*table(people, changed).T))
             for result in results:
                 ratio = sum(
                     float(law.log_pmf(x - a)) - float(law.log_pmf(x - b))
@@ -107,15 +108,15 @@ def test_totals_and_estimates_are_those_of_each_group_alone() -> None:
     mechanism = made()
     rng = np.random.default_rng(1)
     sums = rng.integers(0, GRID, size=(4, 4))
-    total = mechanism.total(sums)
+    total = mechanism.total(halves(*sums.T))
     first, third = mechanism.parts[0], mechanism.parts[2]
     assert first is not None
     assert third is not None
     assert total == (
-        first.total(sums[[1, 2], 0]),
+        first.point(sums[[1, 2], 0]),
         0,
-        third.total(sums[[1, 3], 2]),
-        mechanism.parts[3].total(sums[[0, 2], 3]),  # type: ignore[union-attr]
+        third.point(sums[[1, 3], 2]),
+        mechanism.parts[3].point(sums[[0, 2], 3]),  # type: ignore[union-attr]
     )
     drawn = mechanism.draw(ep.Seeded(5), total=total)
     assert [type(each) for each in drawn] == [int] * 4
@@ -138,8 +139,9 @@ def test_draws_follow_the_laws_and_totals_stay_where_they_are() -> None:
 
 def test_a_person_who_is_counted_in_two_groups_is_caught() -> None:
     class Twice(Parallel):
-        def total(self, sums: Any) -> tuple[int, ...]:
-            return super().total(sums + np.roll(sums, 2, axis=1))
+        def total(self, tally: Any) -> tuple[int, ...]:
+            cells = tally.cells
+            return super().total(tallied(cells=cells + np.roll(cells, 4, axis=1)))
 
     wrong = Twice(*(getattr(made(), field.name) for field in dataclasses.fields(Parallel)))
     assert not ep.verify.draws(wrong).passes

@@ -21,6 +21,7 @@ from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.several import SeveralMeans
 from tests.plain import plain
+from tests.tallied import halves
 
 PEOPLE = Assumption("people", True)
 LEVELS, COUNTS = np.array([0.0, 0.1, 0.5, 2.0]), np.array([3, 300, 200, 100])
@@ -77,7 +78,7 @@ def test_the_loss_is_the_largest_ratio_over_all_data() -> None:
                 np.array([others[0][j], others[1][j]]) + np.array([mine[j], 0])[:: 1 - 2 * level]
                 for j in range(2)
             ]
-            totals.add(mechanism.total(tuple(sums)))
+            totals.add(mechanism.total(halves(*sums)))
         for first, second in itertools.product(totals, repeat=2):
             for at in itertools.product(range(-4, 9), repeat=2):
                 here = [x - t for x, t in zip(at, first, strict=True)]
@@ -96,8 +97,8 @@ def test_one_mean_is_the_laplace_mechanism() -> None:
     assert several.losses == alone.losses
     assert several.divisor / several.scale == pytest.approx(alone.divisor / alone.scale, rel=1e-9)
     sums = COUNTS * (GRID // 3)
-    share = Fraction(several.total((sums,))[0]) / several.divisor
-    assert float(share) == pytest.approx(float(alone.total(sums) / alone.divisor), rel=1e-9)
+    share = Fraction(several.total(halves(sums))[0]) / several.divisor
+    assert float(share) == pytest.approx(float(alone.point(sums) / alone.divisor), rel=1e-9)
     assert several.weighing.scale == pytest.approx(alone.weighing.scale, rel=1e-9)
 
 
@@ -143,7 +144,7 @@ def test_and_so_it_is_by_draws(means: int, part: float) -> None:
 def test_a_total_is_that_of_each_sum() -> None:
     mechanism = made(3)
     sums = tuple(COUNTS * (GRID // (j + 2)) for j in range(3))
-    total = mechanism.total(sums)
+    total = mechanism.total(halves(*sums))
     for j, each in enumerate(sums):
         weighted = sum(
             k * s for k, s in zip(mechanism.weights.tolist(), each.tolist(), strict=True)

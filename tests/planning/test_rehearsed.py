@@ -15,7 +15,7 @@ from epsilons.errors import ArgumentError, BudgetError
 from epsilons.planning.trial import Trial
 from epsilons.statistics import STATISTICS
 from epsilons.statistics.rehearsal import rehearse, terms_for
-from epsilons.tally import GRID, Absent
+from epsilons.tally import GRID, Absent, Ask
 from tests.report.forms import forms
 
 PEOPLE = {0.1: 1300, 0.5: 900, 2.0: 400}
@@ -141,10 +141,14 @@ def test_people_who_are_not_there_are_counted_in_whole_numbers() -> None:
     asked = ep.Covariance("x", "y", bounds=UNIT, beside_bounds=UNIT)
     found = rehearse(asked, people, call)
     assert found.draws[0].mechanism.counts.tolist() == [7, 5]  # type: ignore[attr-defined]
-    table = asked.open(replace(call, epsilon=people)).pairs(UNIT, UNIT)
+    table = asked.open(replace(call, epsilon=people)).count(Ask("pairs", UNIT, beside=UNIT))
     assert table.cells.sum(axis=1).tolist() == [7 * GRID, 5 * GRID]
     assert (table.cells >= 0).all()
-    shares = ep.Frequencies("x", categories=range(5)).open(replace(call, epsilon=people)).cells()
+    shares = (
+        ep.Frequencies("x", categories=range(5))
+        .open(replace(call, epsilon=people))
+        .count(Ask("cells"))
+    )
     assert shares.cells.sum(axis=1).tolist() == [7, 5]
     assert np.ptp(shares.cells, axis=1).max() <= 1
 

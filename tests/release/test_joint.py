@@ -77,6 +77,7 @@ class _Without:
     def __init__(self, inner: Any) -> None:
         self.value = inner.value
         self.interval = inner.interval
+        self.names = inner.names
 
 
 def test_numbers_without_a_band_share_what_may_be_missed() -> None:

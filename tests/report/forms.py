@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+from dataclasses import fields, replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -12,8 +13,8 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons import report
 from epsilons.report import charts
+from epsilons.report.page import as_page
 
 VOID = {"meta", "link", "br", "img"}
 
@@ -58,16 +59,28 @@ class Reader(HTMLParser):
 
 def forms(shown: Any) -> dict[str, str]:
     """Everything that a release or a plan prints, as words without markup or drawings."""
-    data = shown.to_dict()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(charts, "svg", lambda *_, **__: "<svg ></svg>")
-        page = report.page(data)
     return {
         "text": " ".join(str(shown).split()),
         "json": json.dumps(json.loads(shown.to_json()), ensure_ascii=False),
         "notebook": Reader(shown._repr_html_()).text,
-        "page": Reader(page).text,
+        "page": Reader(undrawn_page(shown)).text,
     }
+
+
+def undrawn_page(shown: Any) -> str:
+    """The page of a release or a plan, without its drawings."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(charts, "svg", lambda *_, **__: "<svg ></svg>")
+        return as_page(shown.sheet(), shown.to_dict())
+
+
+def estimating(release: ep.Release, **answers: Any) -> ep.Release:
+    """The same release, whose estimate answers otherwise, whatever it is asked."""
+    kind = type(release.estimate)
+    said = {name: lambda *_, answer=answer: answer for name, answer in answers.items()}
+    held = {each.name: getattr(release.estimate, each.name) for each in fields(kind)}
+    made: Any = type(kind.__name__, (kind,), said)
+    return replace(release, estimate=made(**held))
 
 
 @functools.cache

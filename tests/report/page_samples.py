@@ -1,204 +1,289 @@
-"""Pages of every kind, from data that try to break them."""
+"""Results of every kind, and pages from words that try to break them."""
 
 from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 import epsilons as ep
-from epsilons import report
 from epsilons.report import charts
+from epsilons.report.page import as_page
 from epsilons.report.parts import FactList, Figure, Links, PageTable, Section, Words, whole
+from epsilons.report.sheet import (
+    Bars,
+    Fact,
+    Facts,
+    Histogram,
+    Note,
+    Ranges,
+    Row,
+    Sheet,
+    Spending,
+    Table,
+)
+from epsilons.report.sheet import Figure as Drawn
+from tests import compared
+from tests.assumed import GAUSSIAN, SAMPLE
 
 ATTACK = "</script><script>alert(1)</script><img src=http://evil.invalid/x onerror=alert(2)> & \"'"
 LONG = "an-endless-name-without-any-space-" * 8
 NASTY = (ATTACK, LONG, "שלום ‮ abc", "\x00\x1b", "\ud800", "<b>x</b>")
 
 NAMES = [
-    "mean",
-    "frequencies",
-    "nasty",
-    "private people",
-    "counted people",
-    "vector",
-    "quantiles",
-    "count",
-    "two columns",
-    "groups",
-    "public groups",
-    "several",
-    "several, nasty",
-    "plan",
-    "plan of many",
-    "plan of private people",
-    "plan with a guess",
-    "range plan",
-    "range plan of too few",
-    "local plan",
-    "local plan of shares",
-    "groups plan",
+    "mean", "private mean", "counted mean", "groups", "public groups", "pairs of groups", "subset",
+    "shares", "private shares", "bins", "quantiles", "count of private people", "variance",
+    "covariance", "found range", "diffusion", "found range of private people",
+    "diffusion of private people", "gaussian", "local bit", "local mean", "local frequencies",
+    "local vector", "several", "plan", "plan of many", "plan of shares", "plan of private people",
+    "plan with a guess", "plan of a range", "plan of a Gaussian", "plan of reports",
+    "plan of reported shares", "plan of vectors", "plan of groups", "plan of public groups",
     "plan of several",
-    "parts",
-]
+]  # fmt: skip
+"""Of everything that can be shown."""
 
-
-def _people() -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(5)
-    return rng.gamma(4.0, 9.0, 3000), rng.choice([0.1, 0.3, 1.0, 3.0], 3000)
+PAGES = [
+    "mean", "private mean", "counted mean", "groups", "public groups", "shares", "quantiles",
+    "count of private people", "covariance", "local vector", "several", "plan", "plan of many",
+    "plan of private people", "plan with a guess", "plan of a range", "plan of a Gaussian",
+    "plan of reports", "plan of reported shares", "plan of public groups", "plan of several",
+    "nasty", "parts",
+]  # fmt: skip
+"""Pages that are looked at: at least one of each kind, one of the worst words, one of parts."""
 
 
 @functools.cache
-def data() -> dict[str, Any]:
-    """What `to_dict` gives, by the name of the page."""
-    values, budgets = _people()
-    words = np.array(["a", "b", "c"], object)[np.arange(3000) % 3]
-    mean = functools.partial(ep.mean, values, epsilon=budgets, bounds=(0, 120))
-    shares = functools.partial(ep.frequencies, words, epsilon=budgets, categories=["a", "b", "c"])
-    nasty = shares(source=ep.Seeded(2)).to_dict()
-    # Categories are words of the caller's: here come the worst of them.
-    nasty["categories"] = [*NASTY, *NASTY[:1], [0.0, 1.5], None]
-    for key in ("value", "raw"):
-        nasty[key] = nasty[key] * 3
-    for key in ("interval", "band"):
-        nasty[key] = [nasty[key][0] * 3, nasty[key][1] * 3]
+def _made() -> dict[str, Callable[[], Any]]:
+    """What makes a release of every kind, and plans."""
+    rng = np.random.default_rng(3)
+    values, budgets = rng.gamma(4.0, 9.0, 2000), rng.choice([0.1, 0.3, 1.0, math.inf], 2000)
+    words = np.array(["a", "inf", LONG], object)[np.arange(2000) % 3]
+    labels = ["a", "inf", LONG]
+    mean = functools.partial(ep.mean, values, epsilon=budgets, source=ep.Seeded(1))
+    shares = functools.partial(
+        ep.frequencies, words, epsilon=budgets, categories=labels, source=ep.Seeded(1)
+    )
+    found = functools.partial(
+        compared.mean, rng.normal(50.0, 2.0, 20_000), epsilon=2.0, bounds=None, source=ep.Seeded(1)
+    )
+    vectors = rng.normal(size=(2000, 50)) / 14.0
+    local: list[tuple[Any, Any]] = [
+        (ep.local.Bit(), values > 30.0),
+        (ep.local.Mean((0, 99)), values),
+        (ep.local.Frequencies(["a", "inf", LONG]), list(words)),
+        (ep.local.Vector(50), vectors),
+    ]
+    people = rng.choice([0.1, 1.0], 2000)
+
+    def estimated(mechanism: Any, given: Any) -> Any:
+        return mechanism.estimate(mechanism.randomize_many(given, people, ep.Seeded(2)))
+
+    sent = {f"local {each[0].kind}": functools.partial(estimated, *each) for each in local}
     many = np.exp(np.random.default_rng(6).uniform(-5.0, 5.0, 600))
-    plan: Any = ep.plan(ep.Budgets({0.0: 3, 0.1: 500, 0.3: 1000, 1.0: 200, math.inf: 2})).to_dict()
     return {
-        "mean": mean(source=ep.Seeded(1)).to_dict(),
-        "frequencies": shares(source=ep.Seeded(2)).to_dict(),
-        "nasty": nasty,
-        "private people": mean(
-            neighbours="add-remove", related=0.05, source=ep.Seeded(3)
-        ).to_dict(),
-        "counted people": mean(
-            neighbours="add-remove", levels=[0.1, 0.3, 1.0, 3.0], source=ep.Seeded(3)
-        ).to_dict(),
-        "vector": _vector(mean(source=ep.Seeded(1)).to_dict()),
-        **_other_releases(values, budgets, words),
-        **_several(values, budgets, words, nasty),
-        "plan": plan | _answers(plan),
-        "plan of many": ep.plan(many, loss="pac").to_dict(),
-        "plan of private people": ep.plan(
+        "mean": lambda: mean(bounds=(0, 99), title="How long?", unit="minutes"),
+        "private mean": lambda: mean(bounds=(0, 99), neighbours="add-remove", related=0.05),
+        "counted mean": lambda: mean(
+            bounds=(0, 99), neighbours="add-remove", levels=[0.1, 0.3, 1.0]
+        ),
+        "groups": lambda: mean(bounds=(0, 99), by=words, groups=labels, unit="minutes").compare(
+            LONG, "a"
+        ),
+        "public groups": lambda: mean(
+            bounds=(0, 99), by=words, groups=[*labels, "none"], groups_are="public"
+        ),
+        "pairs of groups": lambda: mean(
+            bounds=(0, 99),
+            by=[words, budgets > 0.2],
+            groups=[["a", LONG], [True, False]],
+            missing="exclude",
+        ),
+        "subset": lambda: mean(bounds=(0, 99), where=words == "a"),
+        "shares": lambda: shares(),
+        "private shares": lambda: shares(neighbours="add-remove", levels=[0.1, 0.3, 1.0]),
+        "bins": lambda: ep.frequencies(
+            values, epsilon=budgets, edges=[0.0, 20.0, 1e9], other="rest", source=ep.Seeded(1)
+        ),
+        "quantiles": lambda: ep.quantile(
+            values, [0.1, 0.5], epsilon=budgets, bounds=(0, 99), source=ep.Seeded(1)
+        ),
+        "count of private people": lambda: ep.count(
+            epsilon=budgets,
+            levels=[0.1, 0.3, 1.0],
+            title=f"How many {LONG[:100]}?",
+            source=ep.Seeded(1),
+        ),
+        "variance": lambda: ep.variance(
+            values, epsilon=budgets, bounds=(0, 99), source=ep.Seeded(1)
+        ),
+        "covariance": lambda: ep.covariance(
+            values,
+            values**2,
+            epsilon=budgets,
+            bounds=(0, 99),
+            beside_bounds=(0, 9900),
+            source=ep.Seeded(1),
+        ),
+        "found range": lambda: found(),
+        "diffusion": lambda: found(method="diffusion", **GAUSSIAN),
+        "found range of private people": lambda: found(neighbours="add-remove"),
+        "diffusion of private people": lambda: found(
+            neighbours="add-remove", method="diffusion", **GAUSSIAN
+        ),
+        "gaussian": lambda: found(**GAUSSIAN),
+        **sent,
+        "several": lambda: ep.publish(
+            [
+                ep.Mean(values, bounds=(0, 120), unit="minutes"),
+                ep.Frequencies(words, categories=labels, title="Letters"),
+                ep.Mean(values, bounds=None),
+            ],
+            epsilon=budgets,
+            shares=[1, 1, 3],
+            source=ep.Seeded(8),
+        ),
+        "plan": lambda: ep.plan(ep.Budgets({0.0: 3, 0.1: 500, 0.3: 1000, 1.0: 200, math.inf: 2})),
+        "plan of many": lambda: ep.plan(many, loss="pac"),
+        "plan of shares": lambda: ep.plan(
+            {0.1: 50, 1.0: 20}, statistic="frequencies", categories=3
+        ),
+        "plan of private people": lambda: ep.plan(
             ep.Budgets({0.1: 500, 1.0: 200}),
             neighbours="add-remove",
             statistic="frequencies",
             categories=9,
-        ).to_dict(),
-        "plan with a guess": ep.plan(
+        ),
+        "plan with a guess": lambda: ep.plan(
             ep.Budgets({0.1: 500, 1.0: 200}), bounds=(0, 120), related=False, spread=0.05
-        ).to_dict(),
-        **_other_plans(many),
-    }
-
-
-def _other_releases(values: np.ndarray, budgets: np.ndarray, words: np.ndarray) -> dict[str, Any]:
-    """Quantiles, a count, two columns, and groups, one of which has a long name."""
-    given: dict[str, Any] = {"epsilon": budgets, "bounds": (0, 120), "unit": "minutes"}
-    names = np.where(words == "a", LONG, words)
-    by: dict[str, Any] = {"by": names, "groups": [LONG, "b", "c"], **given}
-    asked = {
-        "quantiles": ep.quantile(values, q=[0.1, 0.5, 0.9], source=ep.Seeded(1), **given),
-        "count": ep.count(
-            epsilon=budgets,
-            neighbours="add-remove",
-            levels=[0.1, 0.3, 1.0, 3.0],
-            title=f"How many {LONG[:100]}?",
-            source=ep.Seeded(1),
         ),
-        "two columns": ep.covariance(
-            values,
-            values**2,
-            epsilon=budgets,
-            bounds=(0, 120),
-            beside_bounds=(0, 14400),
-            source=ep.Seeded(1),
+        "plan of a range": lambda: ep.plan({0.1: 50, 1.0: 20, math.inf: 3}, bounds=None),
+        "plan of a Gaussian": lambda: ep.plan(np.tile(many, 5), bounds=None, **GAUSSIAN),
+        "plan of reports": lambda: ep.plan({0.1: 50, math.inf: 20}, model="local", **SAMPLE),
+        "plan of reported shares": lambda: ep.plan(
+            many, model="local", statistic="frequencies", categories=9, loss="pac", **SAMPLE
         ),
-        "groups": ep.mean(values, source=ep.Seeded(1), **by).compare(LONG, "b"),
-        "public groups": ep.mean(values, groups_are="public", source=ep.Seeded(1), **by),
-    }
-    return {name: release.to_dict() for name, release in asked.items()}
-
-
-def _several(
-    values: np.ndarray, budgets: np.ndarray, words: np.ndarray, nasty: dict[str, Any]
-) -> dict[str, Any]:
-    """Several releases, and the same with the worst of words."""
-    questions = [
-        ep.Mean(values, bounds=(0, 120), unit="minutes"),
-        ep.Frequencies(words, categories=["a", "b", "c"], title="Letters"),
-        ep.Mean(values, bounds=None),
-    ]
-    found = ep.publish(questions, epsilon=budgets, shares=[1, 1, 3], source=ep.Seeded(8)).to_dict()
-    worst = {
-        "title": ATTACK,
-        "names": [LONG, ATTACK, NASTY[2]],
-        "each": [found["each"][0] | {"unit": ATTACK[:40], "name": LONG}, nasty, found["each"][2]],
-        "band": [found["band"][0], nasty["band"], [[-math.inf], [math.inf]]],
-    }
-    return {"several": found, "several, nasty": found | worst}
-
-
-def _other_plans(many: np.ndarray) -> dict[str, Any]:
-    """Plans of ranges that have to be found, of the local model, and of means by group."""
-    sample: dict[str, Any] = {"about": "population", "related": False}
-    people = ep.Budgets({0.0: 3, 0.1: 50, 1.0: 20, math.inf: 2})
-    return {
-        "range plan": ep.plan(np.tile(many, 5), bounds=None, shape="gaussian", **sample).to_dict(),
-        "range plan of too few": ep.plan(people, bounds=None).to_dict(),
-        "local plan": ep.plan(people, model="local", bounds=(0, 24), **sample).to_dict(),
-        "local plan of shares": ep.plan(
-            many, model="local", statistic="frequencies", categories=9, loss="pac", **sample
-        ).to_dict(),
-        "groups plan": ep.plan(people, groups=4, groups_are="public", bounds=(0, 24)).to_dict(),
-        "plan of several": ep.plan(
+        "plan of vectors": lambda: ep.plan(
+            {0.1: 50, 1.0: 20}, model="local", dimension=3, **SAMPLE
+        ),
+        "plan of groups": lambda: ep.plan({0.1: 900, 1.0: 500}, groups=3, related=False),
+        "plan of public groups": lambda: ep.plan(
+            {0.1: 50, 1.0: 20, math.inf: 2}, groups=4, groups_are="public", bounds=(0, 24)
+        ),
+        "plan of several": lambda: ep.plan(
             [
                 ep.Mean("x", bounds=(0, 9), title=ATTACK, unit="<b>minutes</b>"),
                 ep.Mean("y", bounds=None),
                 ep.Frequencies("z", categories=[1, 2]),
             ],
             epsilon={0.1: 900, 1.0: 500, math.inf: 3},
-        ).to_dict(),
-    }
-
-
-def _vector(release: dict[str, Any]) -> dict[str, Any]:
-    """A mean of vectors has no bounds, but a ball."""
-    value = [math.sin(k) / 4.0 for k in range(50)]
-    interval = [[each - 0.1 for each in value], [each + 0.1 for each in value]]
-    rest = {key: each for key, each in release.items() if key != "bounds"}
-    vector = {"kind": "vector", "value": value, "raw": value, "interval": interval}
-    return {**rest, **vector, "ball": 1.0, "radius": 0.4}
-
-
-def _answers(plan: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "levels": [
-            {"epsilon": row["epsilon"], "people": row["people"]}
-            for row in plan["forecasts"][0]["spent"]
-        ],
-        "gains": {"threshold": 1.31, "uniform": math.inf},
-        "lower_bound": plan["forecasts"][0]["rmse"] / 3.0,
-        "sensitivity": [{"change": "if 10 % more were <strict>", "error": 0.0321, "ratio": 1.07}],
+        ),
     }
 
 
 @functools.cache
-def pages() -> dict[str, str]:
-    """The pages, by name, and one that is built from parts."""
-    made = {name: report.page(each) for name, each in data().items()}
-    drawn = charts.histogram_svg([("0.1", 5), ("1", 3)])
-    made["parts"] = whole(
+def _one(name: str) -> Any:
+    return _made()[name]()
+
+
+class _Shown(Mapping[str, Any]):
+    """Results by their names, each made when it is asked for."""
+
+    def __getitem__(self, name: str) -> Any:
+        return _one(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_made())
+
+    def __len__(self) -> int:
+        return len(_made())
+
+
+def shown() -> Mapping[str, Any]:
+    """A release of every kind, and plans."""
+    return _Shown()
+
+
+@functools.cache
+def nasty() -> Sheet:
+    """A sheet with every kind of part, made of the worst words that a caller could have."""
+    rows = tuple(Row(name, 0.1 * k, 0.0, 0.9) for k, name in enumerate((*NASTY, NASTY[0])))
+    joint = ((0.0, 1.0),) * len(rows)
+    heads = (NASTY[1], ATTACK)
+    cells = tuple((name, "1") for name in NASTY)
+    note = functools.partial(Note, words=ATTACK)
+    facts = tuple(Fact(LONG[:40], name, ATTACK) for name in NASTY)
+    return Sheet(
+        name=ATTACK,
+        title=NASTY[2],
+        headline=ATTACK,
+        claim=ATTACK,
+        byline=LONG,
+        simulated=True,
+        blocks=(
+            (Table("rows", heads, cells, ATTACK, 1),),
+            (Facts("people", facts, joined=True), Facts("error", facts)),
+            (
+                Drawn(
+                    Ranges(rows, ATTACK[:40], "<b>of</b>", "names", shares=True, bars=True),
+                    ATTACK,
+                    ATTACK,
+                ),
+            ),
+            (
+                Drawn(Ranges(rows, "x", None, joint=joint), ATTACK, name=LONG, words=ATTACK),
+                Drawn(None, ATTACK, name=ATTACK, words=LONG),
+                Drawn(Bars(((ATTACK, 0.5), (LONG, 0.5)), "x"), ATTACK, section=ATTACK),
+                Drawn(Histogram(((0.5, 3), (math.inf, 2))), ATTACK, section=LONG),
+            ),
+            (Spending(shown()["mean"].spent, words=ATTACK),),
+            (note("warning"), note("advice"), note("protected"), note("assumed"), note("made")),
+            (Table("sides", heads, cells, NASTY[1], 0), note("sides"), note("help", set_in=True)),
+        ),
+    )
+
+
+@functools.cache
+def _page(name: str) -> str:
+    if name == "nasty":
+        return as_page(nasty(), {"categories": list(NASTY)})
+    if name == "parts":
+        return _of_parts()
+    return as_page(shown()[name].sheet(), shown()[name].to_dict())
+
+
+class _Pages(Mapping[str, str]):
+    """Pages by their names, each made when it is asked for."""
+
+    def __getitem__(self, name: str) -> str:
+        return _page(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(PAGES)
+
+    def __len__(self) -> int:
+        return len(PAGES)
+
+
+def pages() -> Mapping[str, str]:
+    """The pages, one of the worst words, and one that is built from parts."""
+    return _Pages()
+
+
+def _of_parts() -> str:
+    (drawn,) = charts.drawn(Histogram(((0.1, 5), (1.0, 3))))
+    return whole(
         "An index <of> artefacts",
         [
             Words("First words."),
             FactList([("Name", "fact")]),
             Section("Artefacts", [Links([("Table 1", "add-remove/table 1.csv", "numbers")])]),
             Section(
-                "More", [Figure(drawn, "People"), PageTable(["a", "b"], [["x", ATTACK]])], "more"
+                "More",
+                [Figure(charts.svg(drawn), "People"), PageTable(["a", "b"], [["x", ATTACK]])],
+                "more",
             ),
         ],
     )
-    return made

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import epsilons as ep
-from tests.report.test_data import NAMES, shown
+from tests.report.page_samples import NAMES, shown
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from epsilons.report import number
-from epsilons.report.numbers import aligned
+from epsilons.report.numbers import aligned, names_of
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,14 @@ def test_numbers(value: float, text: str) -> None:
 )
 def test_decimals_follow_the_width_of_the_interval(value: float, width: float, text: str) -> None:
     assert aligned(value, width) == text
+
+
+def test_names_are_titles_or_columns_and_no_two_alike() -> None:
+    facts: list[tuple[str | None, str, str | None]] = [
+        ("Wages", "mean", "w"),
+        (None, "mean", "w"),
+        (None, "mean", None),
+        (None, "mean", "w"),
+        ("Wages", "frequencies", None),
+    ]
+    assert names_of(facts) == ["Wages", "Mean of w", "Mean", "Mean of w (2)", "Wages (2)"]

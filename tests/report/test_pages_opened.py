@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests import needs
-from tests.report.page_samples import NAMES, pages
+from tests.report.page_samples import PAGES, pages
 
 WIDTHS = {"phone": 380, "screen": 1280, "paper": 680}
 
@@ -74,7 +74,7 @@ def findings(page: Page) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_whole(chromium: Browser, tmp_path: Path, name: str) -> None:
     page, seen = opened(chromium, tmp_path / "page.html", pages()[name])
     for form, width in WIDTHS.items():

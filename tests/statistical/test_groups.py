@@ -31,6 +31,7 @@ from epsilons.risk.grouped import GroupedMeans
 from epsilons.risk.open_groups import OpenGroupedMeans
 from epsilons.tally import GRID
 from epsilons.types import Booleans, Floats, Integers
+from tests.tallied import tallied
 
 pytestmark = pytest.mark.statistical
 
@@ -284,7 +285,7 @@ def test_the_error_of_a_difference_is_about_as_large_as_it_says() -> None:
     """Noise alone, of two halves of equal people: not more misses than said, and not half of it."""
     goal = CellsGoal(RELATED, "mse", CONFIDENCE, 4)
     table = build_histogram(allocate_for(Budgets({0.3: 4000}), goal, "optimal"), unit=GRID)
-    total = table.total(np.array([[600, 1400, 1000, 1000]]) * GRID)
+    total = table.total(tallied(cells=np.array([[600, 1400, 1000, 1000]]) * GRID))
     exact = GroupedMeans(table.weighing, table.slack, table.estimates(total), False)
     low, high = exact.difference(0, 1, (0.0, 1.0), RELATED, CONFIDENCE)
     drawn = table.estimates(table.draw(ep.Seeded(7), 4000, total))

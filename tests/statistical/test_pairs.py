@@ -28,9 +28,9 @@ from epsilons.risk.estimated import Estimated
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.soft import RatioMoments, SoftMoments, WeighedMoments
 from epsilons.tally import GRID
-from epsilons.tally.levels import SumGroups
-from epsilons.tally.pairs import cut, nine_cells
+from epsilons.tally.units import cut, nine_cells
 from epsilons.types import Floats
+from tests.tallied import tallied
 
 TAIL: Final = 1e-9
 CONFIDENCE: Final = 0.8
@@ -88,14 +88,14 @@ def drawn(case: Case, level: Floats, x: Floats, y: Floats, source: ep.Seeded) ->
         np.add.at(total, place, numbers)
         return total
 
-    nothing = np.zeros(2, dtype=np.int64)
-    groups = SumGroups(LEVELS, people, added(g), nothing, nothing, nothing, nothing)
-    cells = nine_cells(groups, {name: added(part) for name, part in cut(g, h).items()})
+    cells = nine_cells(people, {name: added(part) for name, part in cut(g, h).items()})
     goal = CellsGoal(case.assumption, "mse", CONFIDENCE, 9)
     if case.neighbours == "replace":
         allocation = allocate_for(ep.Budgets(level), goal, case.rule)
         mechanism = build_histogram(allocation, unit=GRID)
-        found = mechanism.estimates(mechanism.draw(source, total=mechanism.total(cells)))
+        found = mechanism.estimates(
+            mechanism.draw(source, total=mechanism.total(tallied(cells=cells)))
+        )
         return WeighedMoments(mechanism.weighing, 2e-8, mechanism.slack, found)
     from fractions import Fraction
 

@@ -25,6 +25,7 @@ from epsilons.statistics.designs import METHODS
 from tests.assumed import SAMPLE
 from tests.plain import plain
 from tests.statistics.add_remove_cases import BASE, FACTS, NEWCOMERS, behind, cells_of, mean_of
+from tests.tallied import tallied
 
 pytestmark = pytest.mark.usefixtures("shorter")
 
@@ -178,7 +179,7 @@ def test_counting_spends_an_eighth_at_most() -> None:
 def test_counts_are_noisy_counts_of_their_rungs() -> None:
     release = mean_of(BASE, levels=[0.5, 1.0, 4.0])
     counts = release.mechanism.stages[0]
-    truth = counts.total(np.array([0.5, 4.0]), np.array([3, 2]))
+    truth = counts.total(tallied(levels=np.array([0.5, 4.0]), counts=np.array([3, 2])))
     assert truth.tolist() == [3, 0, 2]
     drawn = np.array([counts.draw(ep.Seeded(seed), truth) for seed in range(3000)])
     for place, rate in enumerate(counts.rates):

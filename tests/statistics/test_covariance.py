@@ -18,7 +18,7 @@ from epsilons.cli import cli
 from epsilons.errors import ArgumentError, BoundsError, KindError, MissingValueError, PrivacyError
 from epsilons.mechanisms import CellSums, ClosedHistogram
 from epsilons.statistics.call import Call
-from epsilons.tally import GRID, pairs
+from epsilons.tally import GRID, units
 
 RNG = np.random.default_rng(2)
 N = 2000
@@ -108,8 +108,12 @@ def test_arrays_are_changed_in_both_columns() -> None:
 
 def test_a_unit_that_is_rounded_up_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before anything is drawn."""
-    whole = pairs.three_cells
-    monkeypatch.setattr(pairs, "three_cells", lambda n, s, b: whole(n, s, b) + n[:, None])
+    whole = units.nine_cells
+
+    def rounded_up(people: Any, found: Any) -> Any:
+        return whole(people, found) + people[:, None]
+
+    monkeypatch.setattr(units, "nine_cells", rounded_up)
     with pytest.raises(PrivacyError, match="cells that were counted"):
         released()
     with pytest.raises(PrivacyError, match="cells that were counted"):
@@ -117,14 +121,14 @@ def test_a_unit_that_is_rounded_up_is_caught(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_forgotten_second_cell_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = pairs.nine_cells
+    whole = units.nine_cells
 
-    def forgotten(groups: Any, parts: Any) -> Any:
-        cells = whole(groups, parts)
+    def forgotten(people: Any, found: Any) -> Any:
+        cells = whole(people, found)
         cells[:, 4] = 0
         return cells
 
-    monkeypatch.setattr(pairs, "nine_cells", forgotten)
+    monkeypatch.setattr(units, "nine_cells", forgotten)
     with pytest.raises(PrivacyError, match="cells that were counted"):
         released()
 

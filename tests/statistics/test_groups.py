@@ -33,6 +33,7 @@ from tests.statistics.grouped import (
     question,
     shares,
 )
+from tests.tallied import tallied
 
 
 def first(asks: ep.Mean, frame: Any, **terms: Any) -> Draw:
@@ -108,7 +109,7 @@ def test_a_unit_that_is_counted_twice_shows_in_a_replay(monkeypatch: pytest.Monk
     """Somebody's part of a second group comes on top: their unit is more than one."""
     from epsilons.tally.rows import Rows
 
-    honest = Rows.shares
+    honest = Rows.count
 
     def twice(self: Rows, *args: Any, **given: Any) -> Any:
         found = honest(self, *args, **given)
@@ -116,7 +117,7 @@ def test_a_unit_that_is_counted_twice_shows_in_a_replay(monkeypatch: pytest.Monk
         cells[:, 0] += cells[:, 2]
         return dataclasses.replace(found, cells=cells)
 
-    monkeypatch.setattr(Rows, "shares", twice)
+    monkeypatch.setattr(Rows, "count", twice)
     private: dict[str, Any] = {**PRIVATE, "levels": {0.25: 20, 0.5: 20, 2.0: 20}}
     found = ep.verify.replay(
         question(**BY), epsilon="epsilon", data=people(60), person="person", **private
@@ -330,12 +331,12 @@ def test_a_hundred_thousand_groups_take_less_than_three_seconds() -> None:
     allocation = allocate_for(budgets, CellsGoal(RELATED, "mse", 0.95, cells), "auto")
     mechanism = build_histogram(allocation, unit=unit)
     assert type(mechanism) is Histogram
-    drawn = mechanism.draw(ep.Seeded(1), total=mechanism.total(table))
+    drawn = mechanism.draw(ep.Seeded(1), total=mechanism.total(tallied(cells=table)))
     margin = GroupedMeans(mechanism.weighing, mechanism.slack, mechanism.estimates(drawn), False)
     margin.intervals((0.0, 1.0), RELATED, 0.95)
     assert time.process_time() - start < 3.0
     exact = [sum(int(k) * int(x) for k, x in zip(mechanism.weights, table[:, 7], strict=True))]
-    assert [int(mechanism.total(table)[7])] == exact
+    assert [int(mechanism.total(tallied(cells=table))[7])] == exact
 
 
 SMALL = {

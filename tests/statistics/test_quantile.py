@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import epsilons as ep
+from epsilons import tally
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError, BoundsError, EpsilonsError, MissingValueError
 from epsilons.mechanisms import CellSums, ClosedHistogram, Composed, Selection
@@ -50,7 +51,7 @@ def asked(q: Any = 0.5, **given: Any) -> ep.Release:
 
 def counted(question: ep.Quantile, **given: Any) -> Any:
     call = question.call(**{"epsilon": "e", "data": FRAME, **given})
-    return question.open(call).cells()
+    return question.open(call).count(tally.Ask("cells"))
 
 
 def test_everyone_is_in_the_bin_of_their_value() -> None:

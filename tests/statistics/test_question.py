@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import epsilons as ep
+from epsilons import tally
 from epsilons.errors import ArgumentError, BoundsError
 from epsilons.statistics import STATISTICS, Question
 from epsilons.statistics.call import Call
@@ -188,8 +189,8 @@ def test_a_statistic_yields_what_is_drawn_and_never_draws() -> None:
     question = ep.Mean(np.linspace(0.0, 1.0, 100), bounds=(0, 1))
     steps = question.steps(question.open(call), call)
     draw = next(steps)
-    counted = question.open(call).moments((0.0, 1.0))
-    assert draw.total == draw.mechanism.total(counted.sums, counted.squares)  # type: ignore
+    counted = question.open(call).count(tally.Ask("squares", (0.0, 1.0)))
+    assert draw.total == draw.mechanism.total(counted)  # type: ignore
     with pytest.raises(StopIteration) as end:
         steps.send(draw.total)
     assert end.value.value.estimate.raw == pytest.approx(draw.mechanism.estimate(draw.total))  # type: ignore

@@ -170,7 +170,7 @@ def test_who_is_counted_first_decides_nothing_but_the_total(facts: str) -> None:
     for scale in (1, 1000):
         rungs = terms.ladder.levels[-3:]
         counts = scale * np.arange(1, 4)
-        counting = counted_first(terms, goal, choose, Tally(rungs, counts, counts * 5))
+        counting = counted_first(terms, goal, choose, Tally.of_numbers(rungs, counts, counts * 5))
         seen: list[Any] = []
         try:
             draw = next(counting)

@@ -13,7 +13,7 @@ from scipy.stats import binom, chi2
 import epsilons as ep
 from epsilons.risk.totalled import TotalledCells
 from epsilons.statistics.designs import parts_of
-from epsilons.tally import CellTally
+from epsilons.tally import Tally
 
 CATEGORIES = 300
 PEOPLE = 4000
@@ -42,7 +42,7 @@ def mostly_one(seed: int) -> np.ndarray:
 
 def test_everyone_gives_a_part_of_their_unit_to_the_count_of_all() -> None:
     cells = np.array([[3, 0, 1], [0, 5, 2]])
-    counted = CellTally(np.array([0.1, 1.0]), np.array([4, 7]), cells, 1, ("a", "b", "c"))
+    counted = Tally(np.array([0.1, 1.0]), np.array([4, 7]), cells, 1, ("a", "b", "c"))
     divided = counted.with_total(5, 2)
     assert divided.cells.tolist() == [[15, 0, 5, 8], [0, 25, 10, 14]]
     assert divided.unit == 7

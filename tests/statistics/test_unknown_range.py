@@ -188,7 +188,7 @@ def test_rows_of_one_person_count_once() -> None:
 def test_a_file_gives_what_arrays_give_in_at_most_four_passes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from epsilons.tally import collect, line_engine, sums_engine
+    from epsilons.tally import collect, count_engine, line_engine
 
     passes: list[Any] = []
     real = collect.collected
@@ -199,7 +199,7 @@ def test_a_file_gives_what_arrays_give_in_at_most_four_passes(
         return real(query, passed)
 
     monkeypatch.setattr(line_engine, "collected", watched)
-    monkeypatch.setattr(sums_engine, "collected", watched)
+    monkeypatch.setattr(count_engine, "collected", watched)
     rng = np.random.default_rng(5)
     for mu, sigma, most in ((1000.0, 2.0, 2), (1e12, 1.0, 4)):
         passes.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,27 +11,33 @@ from epsilons.allocation.declared import Declared
 from epsilons.ladder import Ladder
 from epsilons.papers import people
 from epsilons.statistics.call import Call
-from epsilons.tally import CellTally, Tally
+from epsilons.tally import Tally
 from epsilons.tally.line_numpy import Folded
 from epsilons.types import Integers
 
 
 def sums_of(values: Any, *, bounds: tuple[float, float], **given: Any) -> Tally:
     """The sums of rows; the other arguments are those of `tally.open`."""
-    return tally.open(values, **given).sums(bounds)
+    return tally.open(values, **given).count(tally.Ask("numbers", bounds))
 
 
 def moments_of(values: Any, *, bounds: tuple[float, float], **given: Any) -> Tally:
     """The sums of rows and of their squares; the other arguments are those of `tally.open`."""
-    return tally.open(values, **given).moments(bounds)
+    return tally.open(values, **given).count(tally.Ask("squares", bounds))
 
 
 def cells_of(
     values: Any, *, categories: Any = None, edges: Any = None, other: Any = None, **given: Any
-) -> CellTally:
+) -> Tally:
     """The cells of rows."""
     declared = tally.declare(categories, edges, other)
-    return tally.open(values, categories=declared, **given).cells()
+    return tally.open(values, categories=declared, **given).count(tally.Ask("cells"))
+
+
+def together(asked: Sequence[tuple[tally.Rows, tally.Ask]]) -> list[Tally]:
+    """Several questions, counted in one scan where they can be."""
+    tally.scan(asked)
+    return [rows.count(ask) for rows, ask in asked]
 
 
 def grid_of_each(
@@ -49,7 +56,7 @@ def grid_of_each(
 
 def cell_of_each(
     values: Any, *, epsilon: Any, categories: Any = None, edges: Any = None, other: Any = None
-) -> tuple[CellTally, Integers, Integers]:
+) -> tuple[Tally, Integers, Integers]:
     """Everyone's cell, for a method that samples."""
     declared = tally.declare(categories, edges, other)
     found = people.in_cells(values, Call.of(epsilon=epsilon), declared)

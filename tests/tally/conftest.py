@@ -49,7 +49,6 @@ def as_lists(tally: Tally) -> Counted:
 
 
 def squares_as_lists(tally: Tally) -> Counted:
-    assert tally.squares is not None
     return tally.levels.tolist(), tally.counts.tolist(), tally.squares.tolist()
 
 

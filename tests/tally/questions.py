@@ -13,7 +13,7 @@ import polars as pl
 import epsilons.tally.opening
 from epsilons.errors import EpsilonsError
 from epsilons.ladder import Ladder
-from epsilons.tally import CellTally, Tally, line
+from epsilons.tally import Tally, line
 from epsilons.tally import open as open_rows
 from tests.tally.asking import cells_of, moments_of, sums_of
 
@@ -96,9 +96,6 @@ def answer(question: Callable[[], Any]) -> Any:
     except EpsilonsError as refusal:
         return type(refusal).__name__
     if isinstance(found, Tally):
-        squares = None if found.squares is None else found.squares.tolist()
-        return found.levels.tolist(), found.counts.tolist(), found.sums.tolist(), squares
-    if isinstance(found, CellTally):
         return found.levels.tolist(), found.counts.tolist(), found.cells.tolist()
     # PyArrow has one group for 0.0 and one for -0.0, which are one bucket.
     people: Counter[tuple[int, int]] = Counter()

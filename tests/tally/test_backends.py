@@ -21,7 +21,7 @@ from epsilons.errors import (
     DataError,
     MissingValueError,
 )
-from epsilons.tally import adding, cells_engine, columns, labels_engine, line_engine, sums_engine
+from epsilons.tally import adding, columns, count_engine, fold_engine, labels_engine, line_engine
 from tests.local import test_tables
 from tests.tally import questions, test_cells, test_collations, test_curator, test_ladder
 from tests.tally.asking import cells_of, sums_of
@@ -252,7 +252,7 @@ def queries_of(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """
     found: list[tuple[Any, int]] = []
     brought: list[bool] = []
-    for room in (adding, sums_engine, cells_engine, line_engine):
+    for room in (adding, count_engine, fold_engine, line_engine):
 
         def collected(query: Any, *given: Any, room: Any = room, run: Any = room.collected) -> Any:
             result = run(query, *given)

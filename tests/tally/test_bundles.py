@@ -11,10 +11,11 @@ import polars as pl
 import pytest
 
 from epsilons import tally
-from epsilons.errors import DataError, EpsilonsError, MissingValueError
+from epsilons.errors import EpsilonsError, MissingValueError
 from epsilons.ladder import Ladder
-from epsilons.tally import Ask, CellTally, Grouping, Rows, Tally, bundles_engine, columns, declare
-from epsilons.tally import bundles as module
+from epsilons.tally import Ask, Grouping, Rows, Tally, columns, count_engine, declare
+from epsilons.tally import counting as module
+from tests.tally.asking import together
 from tests.tally.conftest import BACKENDS, SLOW_TO_ANSWER, on_engine
 
 RNG = np.random.default_rng(3)
@@ -47,17 +48,17 @@ def questions() -> list[tuple[dict[str, Any], Ask]]:
     pair = Grouping(("mode", "number"), (declare(MODES, None, None), declare([1, 2], None, None)))
     minutes = (0.0, 10.0)
     return [
-        ({"values": "minutes", "missing": "midpoint"}, Ask("sums", minutes)),
-        ({"values": "minutes", **by_town}, Ask("shares", minutes)),
-        ({"values": "minutes", **by_town, "where": "yes"}, Ask("shares", minutes, apart=True)),
-        ({"values": "wage"}, Ask("moments", (0.0, 50.0))),
-        ({"values": "wage"}, Ask("sums", (0.0, 50.0), double)),
+        ({"values": "minutes", "missing": "midpoint"}, Ask("numbers", minutes)),
+        ({"values": "minutes", **by_town}, Ask("numbers", minutes)),
+        ({"values": "minutes", **by_town, "where": "yes"}, Ask("numbers", minutes, apart=True)),
+        ({"values": "wage"}, Ask("squares", (0.0, 50.0))),
+        ({"values": "wage"}, Ask("numbers", (0.0, 50.0), double)),
         ({"values": "mode", "categories": MODE}, Ask("cells")),
         ({"values": "age", "categories": AGES}, Ask("cells")),
-        ({"values": "age", "missing": "exclude", "groups": pair}, Ask("shares", (0.0, 65.0))),
+        ({"values": "age", "missing": "exclude", "groups": pair}, Ask("numbers", (0.0, 65.0))),
         ({"values": "number", "categories": NUMBERS}, Ask("cells")),
         ({"values": "town", "categories": declare([*TOWNS, "z"], None, "others")}, Ask("cells")),
-        ({"values": "wage", "where": "yes", "missing": "midpoint"}, Ask("shares", (0.0, 50.0))),
+        ({"values": "wage", "where": "yes", "missing": "midpoint"}, Ask("numbers", (0.0, 50.0))),
     ]
 
 
@@ -65,15 +66,13 @@ def opened(data: Any, **terms: Any) -> list[tuple[Rows, Ask]]:
     given = {"epsilon": "e", **terms}
     found = []
     for arguments, ask in questions():
-        if ask.what == "moments" and "ladder" in terms:
-            ask = Ask("sums", ask.bounds)
         if ask.apart and "ladder" in terms:
-            ask = Ask("shares", ask.bounds)
+            ask = Ask("numbers", ask.bounds)
         found.append((tally.open(data=data, **arguments, **given), ask))
     return found
 
 
-def plain(found: Tally | CellTally) -> Any:
+def plain(found: Tally) -> Any:
     arrays = {name: each for name, each in vars(found).items() if isinstance(each, np.ndarray)}
     return {name: each.tolist() for name, each in arrays.items()}
 
@@ -97,23 +96,23 @@ def test_together_is_one_by_one(
 ) -> None:
     data = frame(engine, tmp_path, request)
     scans: list[int] = []
-    counted = bundles_engine.count
+    counted = count_engine.count
 
     def count(every: Any, *given: Any) -> Any:
         scans.append(len(every))
         return counted(every, *given)
 
-    monkeypatch.setattr(bundles_engine, "count", count)
+    monkeypatch.setattr(count_engine, "count", count)
     terms: dict[str, Any]
     slow = engine in SLOW_TO_ANSWER
     for terms in ({},) if slow else ({}, {"epsilon": 0.5}, {"ladder": LADDER}):
         scans.clear()
         monkeypatch.setattr(module, "MOST_CELLS", 0 if terms else 10**4)
-        found = tally.together(opened(data, **terms))
+        found = together(opened(data, **terms))
         # With a row for each person one query answers all, if combinations may be many.
         assert scans == ([len(questions())] if not terms else scans)
         assert max(scans) > 2
-        alone = [rows.answer(ask) for rows, ask in opened(data, **terms)]
+        alone = [rows.count(ask) for rows, ask in opened(data, **terms)]
         assert [plain(one) for one in found] == [plain(one) for one in alone]
 
 
@@ -121,11 +120,11 @@ def test_together_is_one_by_one(
 def test_everyone_may_have_a_budget_of_their_own(
     engine: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bundles_engine, "few_budgets", lambda rows: False)
-    monkeypatch.setattr(bundles_engine, "PIECE", 100)
+    monkeypatch.setattr(count_engine, "few_budgets", lambda rows: False)
+    monkeypatch.setattr(count_engine, "PIECE", 100)
     data = frame(engine, tmp_path, request)
-    found = tally.together(opened(data))
-    alone = [rows.answer(ask) for rows, ask in opened(data)]
+    found = together(opened(data))
+    alone = [rows.count(ask) for rows, ask in opened(data)]
     assert [plain(one) for one in found] == [plain(one) for one in alone]
 
 
@@ -133,10 +132,12 @@ def test_everyone_may_have_a_budget_of_their_own(
 def test_a_level_has_the_smallest_budget_of_its_people(
     few: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bundles_engine, "few_budgets", lambda rows: few)
+    monkeypatch.setattr(count_engine, "few_budgets", lambda rows: few)
     data = pl.DataFrame({"x": [1.0, 2.0, 3.0], "e": [1.0003, 1.0, 1.0002]})
-    pairs = [(tally.open("x", epsilon="e", data=data), Ask("sums", (0.0, m))) for m in (5.0, 9.0)]
-    for found in tally.together(pairs):
+    pairs = [
+        (tally.open("x", epsilon="e", data=data), Ask("numbers", (0.0, m))) for m in (5.0, 9.0)
+    ]
+    for found in together(pairs):
         assert found.levels.tolist() == [1.0]
         assert found.counts.tolist() == [3]
 
@@ -144,37 +145,40 @@ def test_a_level_has_the_smallest_budget_of_its_people(
 def test_what_cannot_be_shared_is_counted_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     data = pl.DataFrame(COLUMNS).with_columns(e=pl.lit(1.0))
 
-    def never(*_: Any) -> Any:
-        raise AssertionError("these rows are not shared")
+    def never(every: Any, table: Any) -> Any:
+        assert len(every) == 1, "these rows are not shared"
+        return counted(every, table)
 
-    monkeypatch.setattr(bundles_engine, "count", never)
-    found = tally.together([pair for pair in opened(data, person="who") if not pair[1].apart])
-    alone = [rows.answer(ask) for rows, ask in opened(data, person="who") if not ask.apart]
+    counted = count_engine.count
+
+    monkeypatch.setattr(count_engine, "count", never)
+    found = together([pair for pair in opened(data, person="who") if not pair[1].apart])
+    alone = [rows.count(ask) for rows, ask in opened(data, person="who") if not ask.apart]
     assert [plain(one) for one in found] == [plain(one) for one in alone]
     # Another table, other budgets, another ladder, and arrays.
     other = data.clone()
     asks = [
-        (tally.open("wage", epsilon="e", data=data), Ask("sums", (0.0, 50.0))),
-        (tally.open("wage", epsilon="e", data=other), Ask("sums", (0.0, 50.0))),
-        (tally.open("wage", epsilon=1.0, data=data), Ask("sums", (0.0, 50.0))),
-        (tally.open("wage", epsilon="e", data=data, ladder=LADDER), Ask("sums", (0.0, 50.0))),
-        (tally.open(COLUMNS["wage"], epsilon=1.0), Ask("sums", (0.0, 50.0))),
+        (tally.open("wage", epsilon="e", data=data), Ask("numbers", (0.0, 50.0))),
+        (tally.open("wage", epsilon="e", data=other), Ask("numbers", (0.0, 50.0))),
+        (tally.open("wage", epsilon=1.0, data=data), Ask("numbers", (0.0, 50.0))),
+        (tally.open("wage", epsilon="e", data=data, ladder=LADDER), Ask("numbers", (0.0, 50.0))),
+        (tally.open(COLUMNS["wage"], epsilon=1.0), Ask("numbers", (0.0, 50.0))),
     ]
-    assert len(tally.together(asks)) == 5
+    assert len(together(asks)) == 5
 
 
 def test_questions_of_one_column_differ() -> None:
     data = pl.DataFrame(COLUMNS)
     asks = [
-        Ask("sums", (0.0, 50.0)),
-        Ask("sums", (0.0, 20.0)),
-        Ask("sums", (0.0, 20.0), double),
-        Ask("shares", (0.0, 20.0)),
-        Ask("moments", (0.0, 20.0)),
+        Ask("numbers", (0.0, 50.0)),
+        Ask("numbers", (0.0, 20.0)),
+        Ask("numbers", (0.0, 20.0), double),
+        Ask("numbers", (0.0, 20.0)),
+        Ask("squares", (0.0, 20.0)),
     ]
     pairs = [(tally.open("wage", epsilon="e", data=data), ask) for ask in asks]
-    found = [plain(each) for each in tally.together(pairs)]
-    alone = [plain(tally.open("wage", epsilon="e", data=data).answer(ask)) for ask in asks]
+    found = [plain(each) for each in together(pairs)]
+    alone = [plain(tally.open("wage", epsilon="e", data=data).count(ask)) for ask in asks]
     assert found == alone
     assert found[0] != found[1] != found[2]
 
@@ -183,37 +187,25 @@ def test_refusals_come_when_the_question_asks() -> None:
     data = pl.DataFrame(COLUMNS)
     bad = tally.open("minutes", epsilon="e", data=data)
     good = tally.open("wage", epsilon="e", data=data)
-    leads = [(bad, lambda: bad.sums((0.0, 10.0))), (good, lambda: good.moments((0.0, 50.0)))]
-    tally.foresee(leads)
-    assert good.moments((0.0, 50.0)).n == SIZE
+    tally.scan([(bad, Ask("numbers", (0.0, 10.0))), (good, Ask("squares", (0.0, 50.0)))])
+    assert good.count(Ask("squares", (0.0, 50.0))).n == SIZE
     with pytest.raises(MissingValueError, match="minutes"):
-        bad.sums((0.0, 10.0))
+        bad.count(Ask("numbers", (0.0, 10.0)))
     with pytest.raises(MissingValueError, match="minutes"):
-        tally.together([(bad, Ask("sums", (0.0, 10.0))), (good, Ask("sums", (0.0, 50.0)))])
+        together([(bad, Ask("numbers", (0.0, 10.0))), (good, Ask("numbers", (0.0, 50.0)))])
 
 
-def test_what_was_foreseen_is_not_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_scanned_is_not_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
     data = pl.DataFrame(COLUMNS)
     first = tally.open("wage", epsilon="e", data=data)
     second = tally.open("age", epsilon="e", data=data)
-    apart = tally.open("age", epsilon="e", data=data)
-
-    def refused() -> None:
-        raise DataError("as it will be again")
-
-    expected = plain(first.sums((0.0, 50.0))), plain(second.sums((0.0, 99.0)))
-    leads: list[tuple[Rows, Any]] = [
-        (first, lambda: first.sums((0.0, 50.0))),
-        (second, lambda: second.sums((0.0, 99.0))),
-        (apart, apart.line),
-        (apart, refused),
-        (apart, lambda: None),
-    ]
-    tally.foresee(leads)
-    monkeypatch.setattr("epsilons.tally.sums_engine.count", None)
-    assert (plain(first.sums((0.0, 50.0))), plain(second.sums((0.0, 99.0)))) == expected
+    asked = [(first, Ask("numbers", (0.0, 50.0))), (second, Ask("numbers", (0.0, 99.0)))]
+    expected = [plain(rows.count(ask)) for rows, ask in asked]
+    tally.scan(asked)
+    monkeypatch.setattr(count_engine, "count", None)
+    assert [plain(rows.count(ask)) for rows, ask in asked] == expected
     with pytest.raises(TypeError):
-        first.sums((0.0, 40.0))  # another question is counted anew
+        first.count(Ask("numbers", (0.0, 40.0)))  # another question is counted anew
 
 
 def test_an_engine_that_fails_tells_nothing(tmp_path: Path) -> None:
@@ -222,7 +214,7 @@ def test_an_engine_that_fails_tells_nothing(tmp_path: Path) -> None:
     pairs = opened(path)
     path.write_bytes(path.read_bytes()[:5000])
     with pytest.raises(EpsilonsError) as told:
-        tally.together(pairs)
+        together(pairs)
     assert "people.parquet" in str(told.value) or "data" in str(told.value)
     assert told.value.__cause__ is None
 
@@ -233,13 +225,14 @@ def test_columns_of_objects_are_no_table_to_ask_again(monkeypatch: pytest.Monkey
     frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [4.0, 5.0, 6.0], "e": [1.0, 1.0, 2.0]})
     frame["a"] = frame["a"].astype(object)
     pairs = [
-        (tally.open(name, epsilon="e", data=frame), Ask("sums", (0.0, 10.0)))
+        (tally.open(name, epsilon="e", data=frame), Ask("numbers", (0.0, 10.0)))
         for name in ("a", "b", "a")
     ]
     alone = [
-        tally.open(name, epsilon="e", data=frame).sums((0.0, 10.0)) for name in ("a", "b", "a")
+        tally.open(name, epsilon="e", data=frame).count(Ask("numbers", (0.0, 10.0)))
+        for name in ("a", "b", "a")
     ]
-    assert [plain(each) for each in tally.together(pairs)] == [plain(each) for each in alone]
+    assert [plain(each) for each in together(pairs)] == [plain(each) for each in alone]
 
 
 @pytest.mark.parametrize("missing", [np.nan, np.inf, None])
@@ -258,10 +251,8 @@ def test_numbers_that_two_questions_share_may_be_missing(
         frame.write_csv(data)
     given: dict[str, Any] = {"epsilon": "e", "data": data, "ladder": LADDER}
     some, every = tally.open("x", where="yes", **given), tally.open("x", **given)
-    shares, sums = tally.together(
-        [(some, Ask("shares", (0.0, 2.0))), (every, Ask("sums", (0.0, 2.0)))]
+    shares, sums = together(
+        [(some, Ask("numbers", (0.0, 2.0))), (every, Ask("numbers", (0.0, 2.0)))]
     )
-    assert isinstance(shares, CellTally)
-    assert isinstance(sums, Tally)
     assert shares.cells.tolist() == [[2**29, 2**29, 2**30]]
     assert sums.sums.tolist() == [2**30]

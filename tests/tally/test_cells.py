@@ -19,9 +19,10 @@ from epsilons.errors import (
     DataError,
     MissingValueError,
 )
-from epsilons.tally import SHARES, CellTally, columns, declare
-from epsilons.tally.cells import CellGroups, Left, checked_cells
-from epsilons.tally.levels import Names
+from epsilons.tally import SHARES, Tally, columns, declare
+from epsilons.tally.asks import Ask, Rules
+from epsilons.tally.counted import Faults, Names, checked
+from epsilons.tally.units import Parts, of_categories
 from tests.tally.asking import cells_of
 from tests.tally.conftest import BACKENDS, declared_as, nine_bits, on_engine
 
@@ -94,7 +95,7 @@ def reference(rows: Rows, categories: list[Any], other: Any, *, person: bool) ->
     )
 
 
-def as_lists(tally: CellTally) -> tuple[Any, ...]:
+def as_lists(tally: Tally) -> tuple[Any, ...]:
     levels = tally.levels.tolist(), tally.counts.tolist(), tally.cells.tolist()
     assert str(tally.levels.dtype) == "float64"
     assert str(tally.counts.dtype) == str(tally.cells.dtype) == "int64"
@@ -302,21 +303,22 @@ def test_very_many_rows_of_one_person_are_even_shares() -> None:
 
 
 def test_what_is_left_goes_to_the_level_of_its_people() -> None:
-    """Whatever order groups come in: here three levels that are not sorted."""
-    nothing = np.zeros(1, dtype=np.int64)
-    groups = CellGroups(
-        levels=np.array([2.0, 0.1, 0.5]),
-        people=np.array([1, 2, 3]),
-        cells=np.array([[SHARES, 0], [SHARES - 4, SHARES - 3], [SHARES, 2 * SHARES]]),
-        left=Left(np.array([1]), np.array([1]), np.array([7])),
-        missing=0,
-        undeclared=0,
-        conflicts=nothing,
-        nobody=nothing,
-        most=np.array([19]),
-    )
+    """Whatever order groups come in: here two levels that are not sorted, and two who have both."""
     categories = declare(["a", "b"], None, None)
-    tally = checked_cells(groups, Names(), categories, unit=SHARES)
-    assert tally.levels.tolist() == [0.1, 0.5, 2.0]
-    assert tally.cells.tolist() == [[SHARES, SHARES], [SHARES, 2 * SHARES], [SHARES, 0]]
-    assert groups.cells[1].tolist() == [SHARES - 4, SHARES - 3]  # groups stay as they were
+    parts = Parts(
+        epsilon=np.array([2.0, 0.1, 0.1, 2.0]),
+        cell=np.array([0, 0, 1, 1]),
+        size=np.array([1, 19, 17, 17]),
+        each=np.array([1, 19, 17, 17]),
+        faults=Faults(most=19),
+    )
+    rules = Rules(Names(), "error", SHARES, categories, None)
+    tally = checked(of_categories(parts, rules), rules, Ask("cells"), Names())
+    own = {r: divmod(SHARES % r, 2) for r in (19, 17)}
+    first, second = (19 * (SHARES // 19), 17 * (SHARES // 17))
+    both = sum(every for every, _ in own.values())
+    over = sum(one for _, one in own.values())
+    assert tally.levels.tolist() == [0.1, 2.0]
+    assert tally.cells[0].tolist() == [first + both + over, second + both]
+    assert tally.cells[1].tolist() == [SHARES + sum(own[17]), second + own[17][0]]
+    assert (tally.cells.sum(axis=1) == 2 * SHARES).all()

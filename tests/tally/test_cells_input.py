@@ -22,7 +22,7 @@ from epsilons.errors import (
     EpsilonsError,
     MissingValueError,
 )
-from epsilons.tally import cells
+from epsilons.tally import units
 from epsilons.tally.categories import declare
 from tests.tally.asking import cell_of_each, cells_of
 from tests.tally.conftest import declared_as
@@ -342,6 +342,6 @@ def test_nothing_leaks(tmp_path: Path, categories: list[Any]) -> None:
 
 
 def test_a_table_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cells, "LARGEST_TABLE", 3)
+    monkeypatch.setattr(units, "LARGEST_TABLE", 3)
     with pytest.raises(ArgumentError, match="2 cells for each of 2 budget levels"):
         cells_of(["a", "b"], epsilon=[1.0, 2.0], categories=["a", "b"])

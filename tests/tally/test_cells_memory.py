@@ -28,10 +28,11 @@ small = polars.DataFrame({"value": labels, "epsilon": [1.0] * 100})
 declared = tally.declare(labels, None, None)
 engine, path = sys.argv[1:]
 data = small if engine == "polars" else duckdb.from_arrow(small.to_arrow())
-tally.open("value", epsilon="epsilon", categories=declared, data=data).cells()  # imports are done
+asked = tally.Ask("cells")
+tally.open("value", epsilon="epsilon", categories=declared, data=data).count(asked)  # imports
 before = peak()
 data = path if engine == "polars" else duckdb.read_parquet(path)
-found = tally.open("value", epsilon="epsilon", categories=declared, data=data).cells()
+found = tally.open("value", epsilon="epsilon", categories=declared, data=data).count(asked)
 assert found.n == int(1e7) and found.cells.shape == (50, 100)
 print(peak() - before)
 """

@@ -17,10 +17,12 @@ from hypothesis import strategies as st
 
 import epsilons.tally.opening
 from epsilons.errors import EpsilonsError
-from epsilons.tally import cells_engine, cells_numpy, labels_engine, series
+from epsilons.tally import cells_numpy, count_engine, labels_engine, series
+from epsilons.tally.asks import Ask, Rules
 from epsilons.tally.categories import declare
-from epsilons.tally.cells import SHARES, checked_cells
-from epsilons.tally.levels import Names
+from epsilons.tally.counted import Names, checked
+from epsilons.tally.counting import counted
+from epsilons.tally.units import SHARES
 from tests.tally.asking import cell_of_each, cells_of
 from tests.tally.conftest import declared_as
 
@@ -70,9 +72,10 @@ def tables(draw: st.DrawFn) -> tuple[str, list[Any], Any, list[float] | None, st
     return kind, values, epsilon, who, other
 
 
-def outcome(groups: Any, categories: Any, unit: int) -> tuple[Any, ...]:
+def outcome(held: Any, rules: Rules) -> tuple[Any, ...]:
+    unit = rules.unit
     try:
-        tally = checked_cells(groups, Names(), categories, unit=unit)
+        tally = checked(counted(held, Ask("cells"), rules), rules, Ask("cells"), Names())
     except EpsilonsError as error:
         return type(error), str(error)
     assert not np.signbit(tally.levels).any()
@@ -87,9 +90,8 @@ def test_numpy_is_the_engine(
 ) -> None:
     kind, values, epsilon, who, other = table
     categories = declare(other=other, **NEITHER | declared_as(DECLARED[kind][0]))
-    unit = 1 if who is None else SHARES
-    rows = cells_numpy.read(values, epsilon, who, categories, Names())
-    small = outcome(cells_numpy.count(rows, categories), categories, unit)
+    rules = Rules(Names(), "error", 1 if who is None else SHARES, categories, None)
+    small = outcome(cells_numpy.read(values, epsilon, who, categories, Names()), rules)
     typed = pl.Series(values, dtype=TYPES[categories.kind])
     handed = series.of_values(typed, epsilon, who, categories.kind, Names())
     assert handed is not None
@@ -97,9 +99,9 @@ def test_numpy_is_the_engine(
         if not listed:
             patch.setattr(labels_engine, "MOST_LISTED", 0)
             patch.setattr(labels_engine, "MOST_BREAKS", 0)
-            patch.setattr(cells_engine, "PIECE", 3)
-            patch.setattr(cells_engine, "few_budgets", lambda rows: False)
-        large = outcome(cells_engine.count(handed, categories), categories, unit)
+            patch.setattr(count_engine, "PIECE", 3)
+            patch.setattr(count_engine, "few_budgets", lambda rows: False)
+        large = outcome(handed, rules)
     assert small == large
 
 
@@ -188,8 +190,8 @@ def test_small_arrays_import_no_engine() -> None:
     code = (
         "import sys; from epsilons import tally;"
         "words, bins = tally.declare(['a', 'b'], None, None), tally.declare(None, [0, 5, 9], None);"
-        "tally.open(['a', 'b'], epsilon=[1.0, 2.0], categories=words).cells();"
-        "tally.open([1.0, 2.0], epsilon=1.0, categories=bins).cells();"
+        "tally.open(['a', 'b'], epsilon=[1.0, 2.0], categories=words).count(tally.Ask('cells'));"
+        "tally.open([1.0, 2.0], epsilon=1.0, categories=bins).count(tally.Ask('cells'));"
         "assert not {'polars', 'narwhals', 'pandas', 'pyarrow', 'duckdb'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from epsilons.tally.sums_engine import fold
+from epsilons.tally.fold_engine import _fold
 from tests.tally.asking import sums_of
 
 
@@ -28,17 +28,17 @@ def test_means_of_very_many_rows_are_exact(engine: str) -> None:
         )
         for size in sizes
     ]
-    frame = pl.DataFrame({"x": sums, "valid": sizes, "who": range(300)})
+    frame = pl.DataFrame({"x": sums, "x is valid": sizes, "who": range(300)})
     arrow = frame.to_arrow()
     data: Any = {
         "polars": lambda: frame,
         "pandas": frame.to_pandas,
         "duckdb": lambda: duckdb.from_arrow(arrow),
     }[engine]()
-    folded = fold(nw.from_native(data).lazy(), budgets=False)
-    found = folded.select("below", "x").collect()
+    folded = _fold(nw.from_native(data).lazy(), ["x"], budgets=False)
+    found = folded.select("x below", "x").collect()
     expected = [(2 * total + r) // (2 * r) for total, r in zip(sums, sizes, strict=True)]
-    by_size = dict(zip(found["below"].to_list(), found["x"].to_list(), strict=True))
+    by_size = dict(zip(found["x below"].to_list(), found["x"].to_list(), strict=True))
     assert [by_size[2 * size] for size in sizes] == expected
     floats = [math.floor(float(2 * s + r) / float(2 * r)) for s, r in zip(sums, sizes, strict=True)]
     assert floats != expected

@@ -14,8 +14,7 @@ import pytest
 
 from epsilons.tally import columns
 from epsilons.tally.grid import GRID, squares, to_grid
-from epsilons.tally.grid_engine import is_moderate
-from epsilons.tally.sums_engine import on_grid, with_squares
+from epsilons.tally.grid_engine import is_moderate, on_grid, with_squares
 from epsilons.types import Floats
 
 MODERATE = [(0.0, 100.0), (-3.0, 7.0), (0.1, 0.3), (-1e-9, 1e-9), (5.0, 5.0 + 1e-9), (-9e99, 8e99)]
@@ -54,7 +53,7 @@ def test_any_float_is_where_numpy_puts_it(
     table = columns.read("value", "row", on(engine, rows, tmp_path), None, "numbers", None, [])
     row = table.epsilon  # columns have names of our own: rows are known by their budgets
     assert isinstance(row, str)
-    found = table.frame.select(row, *on_grid(table, bounds)).collect().sort(row)
+    found = table.frame.select(row, *on_grid(table, table.values, bounds)).collect().sort(row)
     expected = [int(g) if there else None for g, there in zip(grid, valid, strict=True)]
     assert found["x"].to_list() == expected
     assert is_moderate(bounds) == (bounds in MODERATE)
@@ -68,7 +67,9 @@ def test_nan_that_no_extreme_tells_of_is_missing(engine: str, tmp_path: Path) ->
     assert isinstance(row, str)
     asked = nw.col(row) < 3
     for flag, last in ((None, GRID // 2), (asked, None)):
-        found = table.frame.select(row, *on_grid(table, (0.0, 4.0), None, flag)).collect()
+        found = table.frame.select(
+            row, *on_grid(table, table.values, (0.0, 4.0), None, flag)
+        ).collect()
         assert found.sort(row)["x"].to_list() == [GRID // 4, None, None, last]
 
 

@@ -22,6 +22,7 @@ import pytest
 
 import epsilons as ep
 import epsilons.tally.opening
+from epsilons import tally
 from epsilons.errors import ColumnError
 from epsilons.ladder import Ladder
 from epsilons.tally import Grouping, declare_groups
@@ -116,7 +117,7 @@ def counted(data: Any, groups: list[Any]) -> tuple[list[float], list[list[int]]]
         groups=by,
         where="flag",
     )
-    found = rows.shares(BOUNDS)
+    found = rows.count(tally.Ask("numbers", BOUNDS))
     return found.levels.tolist(), found.cells.tolist()
 
 

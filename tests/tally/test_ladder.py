@@ -361,7 +361,7 @@ def test_rungs_are_a_function(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[Any] = []
     few: Callable[[Any], bool]
     for few in (lambda rows: True, lambda rows: False):
-        monkeypatch.setattr("epsilons.tally.sums_engine.few_budgets", few)
+        monkeypatch.setattr("epsilons.tally.count_engine.few_budgets", few)
         tally = sums_of("v", epsilon="e", bounds=BOUNDS, data=table, ladder=LADDERS["fine"])
         found.append((tally.levels.tolist(), tally.counts.tolist(), tally.sums.tolist()))
     assert found[0] == found[1]

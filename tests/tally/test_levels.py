@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from epsilons.errors import DataError
 from epsilons.ladder import keys
 from epsilons.tally import GRID
+from epsilons.tally.asks import Ask, Rules
+from epsilons.tally.counted import Counted, Faults, Names, checked
 from epsilons.tally.grid import to_grid
-from epsilons.tally.levels import Names, SumGroups, checked
 from tests.tally.asking import sums_of
 
 
@@ -81,8 +82,8 @@ def test_infinity_is_a_level_of_its_own() -> None:
     ],
 )
 def test_sums_that_could_wrap_are_refused(people: list[int], most: int) -> None:
-    zeros = np.zeros(len(people), dtype=np.int64)
+    cells = np.zeros((len(people), 2), dtype=np.int64)
     levels = np.arange(1.0, len(people) + 1)
-    groups = SumGroups(levels, np.array(people), zeros, zeros, zeros, zeros, np.array([most]))
+    counted = Counted(levels, np.array(people), cells, Faults(most=most))
     with pytest.raises(DataError, match=r"too many (people|rows)"):
-        checked(groups, Names(), "midpoint")
+        checked(counted, Rules(Names(), "midpoint", 1, None, None), Ask("numbers"), Names())

@@ -16,7 +16,7 @@ import pytest
 import epsilons as ep
 from epsilons.errors import BudgetError, DataError, MissingValueError
 from epsilons.ladder import Ladder
-from epsilons.tally import collect, columns, line, line_engine, lines, sums_engine
+from epsilons.tally import Ask, collect, columns, count_engine, line, line_engine, lines
 from epsilons.tally import open as open_rows
 from epsilons.tally.lines import ByWeight
 from tests.tally.conftest import BACKENDS, frame
@@ -146,7 +146,7 @@ def test_it_is_what_people_by_level_and_bucket_give(kind: str, ladder: Ladder | 
         assert getattr(found, part).tolist() == getattr(other, part).tolist()
     for mine, theirs in zip(found.masses(weights), other.masses(weights), strict=True):
         assert mine.tolist() == theirs.tolist()
-    assert rows.lines().levels().tolist() == rows.sums((0.0, 1.0)).levels.tolist()
+    assert rows.lines().levels().tolist() == rows.count(Ask("numbers", (0.0, 1.0))).levels.tolist()
 
 
 @pytest.mark.usefixtures("way")
@@ -256,7 +256,7 @@ def test_a_release_is_the_same_and_reads_values_twice(
         return real(query, passed)
 
     monkeypatch.setattr(line_engine, "collected", watched)
-    monkeypatch.setattr(sums_engine, "collected", watched)
+    monkeypatch.setattr(count_engine, "collected", watched)
     monkeypatch.setattr(lines, "LARGE", 0)
     rng = np.random.default_rng(5)
     menu = [0.05, 0.1, 0.3, 1.0, 2.0]

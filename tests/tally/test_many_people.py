@@ -11,6 +11,8 @@ import pytest
 
 from epsilons import tally
 from epsilons.ladder import Ladder
+from epsilons.tally.tallies import TWO
+from tests.tally.asking import together
 
 MANY = 2**31
 """What a group of rows counts here: three of them are more than 32 bits hold."""
@@ -52,19 +54,19 @@ def test_three_groups_are_all_counted(what: str, ladder: Ladder | None) -> None:
         "cells": (opened("word", categories=WORDS, ladder=ladder), tally.Ask("cells")),
         "sums": (
             opened("value", missing="midpoint", ladder=ladder),
-            tally.Ask("sums", (0.0, 1.0)),
+            tally.Ask("numbers", (0.0, 1.0)),
         ),
         "shares": (
             opened("value", missing="midpoint", groups=groups, ladder=ladder),
-            tally.Ask("shares", (0.0, 1.0)),
+            tally.Ask("numbers", (0.0, 1.0)),
         ),
     }
     if what == "all at once":
-        found = tally.together(list(asked.values()))
+        found = together(list(asked.values()))
     else:
         rows, ask = asked[what]
-        found = [rows.answer(ask)]
+        found = [rows.count(ask)]
     for each in found:
         assert each.counts.tolist() == [3 * MANY]
-        if isinstance(each, tally.Tally):
+        if each.categories == TWO:
             assert each.sums.tolist() == [0]  # nobody is missing, and put in the middle

@@ -24,8 +24,9 @@ from epsilons.errors import (
     MissingValueError,
 )
 from epsilons.ladder import Ladder
-from epsilons.tally import CellTally, Tally
+from epsilons.tally import Tally
 from epsilons.tally import open as open_rows
+from epsilons.tally.tallies import TWO
 from tests.tally.asking import cell_of_each, cells_of, folded, grid_of_each, sums_of
 
 BOUNDS = (0.0, 1.0)
@@ -92,8 +93,8 @@ def _size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setattr(epsilons.tally.opening, "SMALL", 0)
 
 
-def counted(tally: Tally | CellTally) -> tuple[Any, ...]:
-    sums = tally.sums if isinstance(tally, Tally) else tally.cells
+def counted(tally: Tally) -> tuple[Any, ...]:
+    sums = tally.sums if tally.categories == TWO else tally.cells
     return tally.levels.tolist(), tally.counts.tolist(), sums.tolist()
 
 

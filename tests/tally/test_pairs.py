@@ -14,8 +14,9 @@ from epsilons import tally
 from epsilons.errors import ArgumentError, ColumnError, MissingValueError
 from epsilons.ladder import Ladder
 from epsilons.tally import GRID, columns, opening
-from epsilons.tally.grid import of_squares, over_grid, squares
-from epsilons.tally.pairs import cut
+from epsilons.tally.grid import over_grid, squares
+from epsilons.tally.tallies import three_cells
+from epsilons.tally.units import cut
 from tests.tally.conftest import BACKENDS, SLOW_TO_ANSWER, grid, on_engine
 
 FIRST, SECOND = (0.0, 10.0), (-1.0, 4.0)
@@ -94,11 +95,14 @@ def test_nine_cells_are_those_of_python(
             opened = tally.open(
                 "x", epsilon="e", data=data, person=who, missing="midpoint", beside="y"
             )
-        found = opened.pairs(FIRST, SECOND)
+        found = opened.count(tally.Ask("pairs", FIRST, beside=SECOND))
         assert found.cells.tolist() == reference(table, person)
         assert found.unit == GRID
         assert (found.cells.sum(axis=1) == found.counts * GRID).all()
-        assert opened.thirds(FIRST).cells.tolist() == found.cells.reshape(-1, 3, 3).sum(2).tolist()
+        assert (
+            opened.count(tally.Ask("squares", FIRST)).cells.tolist()
+            == found.cells.reshape(-1, 3, 3).sum(2).tolist()
+        )
 
 
 def test_large_arrays_are_counted_on_an_engine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,7 +112,9 @@ def test_large_arrays_are_counted_on_an_engine(monkeypatch: pytest.MonkeyPatch) 
         table["x"].to_numpy(), epsilon=table["e"].to_numpy(), beside=table["y"].to_numpy(),
         missing="midpoint",
     )  # fmt: skip
-    assert opened.pairs(FIRST, SECOND).cells.tolist() == reference(table, person=False)
+    assert opened.count(tally.Ask("pairs", FIRST, beside=SECOND)).cells.tolist() == reference(
+        table, person=False
+    )
 
 
 def test_the_unit_is_whole_wherever_people_are() -> None:
@@ -136,7 +142,7 @@ def test_the_unit_is_whole_wherever_people_are() -> None:
         assert sum(cells) == GRID
         below = [cells[0], sum(cells[:2]), cells[3], sum(cells[3:5]), cells[6], sum(cells[6:8])]
         assert [int(parts[f"t{i}{j}"][at]) for i in range(3) for j in range(2)] == below
-    assert (of_squares(squares(g), g, np.ones_like(g)) == g * g // GRID).all()
+    assert (three_cells(np.ones_like(g), g, squares(g))[:, 0] == g * g // GRID).all()
 
 
 def test_every_rounding_of_a_product_on_an_engine() -> None:
@@ -148,7 +154,7 @@ def test_every_rounding_of_a_product_on_an_engine() -> None:
     p, q = (np.array(each, dtype=np.int64) for each in zip(*short, strict=True))
     import narwhals as nw
 
-    from epsilons.tally.sums_engine import over_grid as on_engines
+    from epsilons.tally.grid_engine import over_grid as on_engines
 
     frame = nw.from_native(pl.DataFrame({"p": p, "q": q}).lazy())
     as_floats = [nw.col(name).cast(nw.Float64) for name in ("p", "q")]
@@ -166,7 +172,7 @@ def test_on_a_ladder_nothing_is_refused() -> None:
     )
     ladder = Ladder(np.array([0.1, 0.5, 2.0]), fine=False)
     opened = tally.open("x", epsilon="e", data=table, missing="midpoint", ladder=ladder, beside="y")
-    found = opened.pairs(FIRST, SECOND)
+    found = opened.count(tally.Ask("pairs", FIRST, beside=SECOND))
     assert found.cells.tolist() == reference(table.filter(pl.col("e").is_not_null()), person=False)
     assert (found.cells.sum(axis=1) == found.counts * GRID).all()
 
@@ -174,13 +180,15 @@ def test_on_a_ladder_nothing_is_refused() -> None:
 def test_what_does_not_fit_is_refused() -> None:
     table = some_rows(gaps=True)
     with pytest.raises(MissingValueError, match="values='x' or beside='y' has missing values"):
-        tally.open("x", epsilon="e", data=table, beside="y").pairs(FIRST, SECOND)
+        tally.open("x", epsilon="e", data=table, beside="y").count(
+            tally.Ask("pairs", FIRST, beside=SECOND)
+        )
     for name, other in (("x", "y"), ("y", "x")):  # in one of the columns alone
         whole = table.with_columns(pl.col(other).fill_null(1.0))
         for person in (None, "who"):
             opened = tally.open("x", epsilon="e", data=whole, person=person, beside="y")
             with pytest.raises(MissingValueError, match="values='x' or beside='y' has missing"):
-                opened.pairs(FIRST, SECOND)
+                opened.count(tally.Ask("pairs", FIRST, beside=SECOND))
         assert whole[name].null_count() > 0
     text = table.with_columns(y=pl.lit("a"))
     with pytest.raises(ColumnError, match="beside='y' must be a column of numbers"):
@@ -194,4 +202,4 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ArgumentError, match="beside='y' names a column, but data is not given"):
         tally.open([1.0, 2.0], epsilon=1.0, beside="y")
     with pytest.raises(TypeError, match="one column"):
-        tally.open([1.0, 2.0], epsilon=1.0).pairs(FIRST, SECOND)
+        tally.open([1.0, 2.0], epsilon=1.0).count(tally.Ask("pairs", FIRST, beside=SECOND))

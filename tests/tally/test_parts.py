@@ -15,9 +15,9 @@ import pytest
 from epsilons import tally
 from epsilons.errors import ConflictingBudgetsError, DataError
 from epsilons.ladder import Ladder
-from epsilons.tally import CellTally, cells_engine, columns, parts, shares_engine
+from epsilons.tally import Tally, columns, fold_engine
 from epsilons.tally.columns import Columns
-from epsilons.tally.parts import by_people
+from epsilons.tally.fold_engine import by_people
 
 WORDS = tally.declare(["a", "b", "c"], None, None)
 RUNGS = Ladder.declare(np.array([0.1, 1.0]))
@@ -40,18 +40,18 @@ def table(ids: Callable[[int], Any] = int, dtype: Any = None, seed: int = 0) -> 
     return frame if dtype is None else frame.with_columns(pl.col("who").cast(dtype))
 
 
-def cells(data: Any, **more: Any) -> CellTally:
+def cells(data: Any, **more: Any) -> Tally:
     rows = tally.open("word", epsilon="epsilon", data=data, person="who", categories=WORDS, **more)
-    return rows.cells()
+    return rows.count(tally.Ask("cells"))
 
 
-def shares(data: Any, **more: Any) -> CellTally:
+def shares(data: Any, **more: Any) -> Tally:
     groups = tally.Grouping(("word",), (WORDS,))
     rows = tally.open("value", epsilon="epsilon", data=data, person="who", groups=groups, **more)
-    return rows.shares(BOUNDS)
+    return rows.count(tally.Ask("numbers", BOUNDS))
 
 
-def plain(found: CellTally) -> tuple[Any, ...]:
+def plain(found: Tally) -> tuple[Any, ...]:
     return found.levels.tolist(), found.counts.tolist(), found.cells.tolist()
 
 
@@ -68,7 +68,7 @@ def written(frame: pl.DataFrame, folder: Path) -> Path:
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables of very few rows are large."""
-    monkeypatch.setattr(parts, "PART", 10)
+    monkeypatch.setattr(fold_engine, "PART", 10)
 
 
 IDS: dict[str, tuple[Callable[[int], Any], Any]] = {
@@ -84,7 +84,7 @@ IDS: dict[str, tuple[Callable[[int], Any], Any]] = {
 def test_parts_add_up_to_the_same_integers(
     ids: str,
     ladder: Ladder | None,
-    ask: Callable[..., CellTally],
+    ask: Callable[..., Tally],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -98,9 +98,8 @@ def test_parts_add_up_to_the_same_integers(
         seen.append(len(found := by_people(table)))
         return found
 
-    for engine in (cells_engine, shares_engine):
-        monkeypatch.setattr(engine, "by_people", counted)
-    monkeypatch.setattr(parts, "PART", 10)
+    monkeypatch.setattr(fold_engine, "by_people", counted)
+    monkeypatch.setattr(fold_engine, "PART", 10)
     assert plain(ask(path, ladder=ladder)) == at_once
     assert seen == [3]
 
@@ -136,9 +135,7 @@ def test_a_small_table_is_read_at_once(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("ask", [cells, shares])
-def test_parts_refuse_what_a_table_at_once_does(
-    ask: Callable[..., CellTally], tmp_path: Path
-) -> None:
+def test_parts_refuse_what_a_table_at_once_does(ask: Callable[..., Tally], tmp_path: Path) -> None:
     frame = table()
     last = frame.row(0, named=True) | {"epsilon": 0.7}
     conflict = pl.concat([frame, pl.DataFrame([last], schema=frame.schema)])

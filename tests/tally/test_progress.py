@@ -20,8 +20,11 @@ import polars as pl
 import pytest
 
 from epsilons.errors import DataError
-from epsilons.tally import columns, progress, sums_engine
+from epsilons.tally import columns, progress
+from epsilons.tally.asks import Ask, Rules
 from epsilons.tally.collect import collected
+from epsilons.tally.counted import Names
+from epsilons.tally.counting import counted
 from epsilons.tally.failures import guarded
 from tests.tally.terminals import Console, Terminal, on_console, run
 
@@ -207,7 +210,8 @@ def test_the_share_of_a_scan(tmp_path: Path, quick: None) -> None:
     file = parquet(tmp_path / "rows.parquet")
     passed = progress.Passed(250_000)
     table = columns.read("v", "e", file, None)
-    bare = sums_engine.count(table, (0.0, 1.0))
+    ask, rules = Ask("numbers", (0.0, 1.0)), Rules(Names(), "error", 1, None, None)
+    bare = counted(table, ask, rules)
     watched = passed.watched(pl.scan_parquet(file))
     query = nw.from_native(watched).group_by("e").agg(nw.col("v").sum()).sort("e")
     assert "PROJECT 2/3 COLUMNS" in query.to_native().explain()
@@ -217,9 +221,9 @@ def test_the_share_of_a_scan(tmp_path: Path, quick: None) -> None:
             collected(query, passed)
         assert passed() == 1.0
     assert watched.head(7).collect().height == 7
-    counted = sums_engine.count(columns.read("v", "e", watched, None), (0.0, 1.0))
-    order, same = bare.levels.argsort(), counted.levels.argsort()
-    assert bare.sums[order].tolist() == counted.sums[same].tolist()
+    again = counted(columns.read("v", "e", watched, None), ask, rules)
+    order, same = bare.levels.argsort(), again.levels.argsort()
+    assert bare.cells[order].tolist() == again.cells[same].tolist()
     assert progress.Passed(0)() is None
 
 

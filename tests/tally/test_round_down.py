@@ -27,7 +27,7 @@ from epsilons.local.people import budgets_of
 from epsilons.tally import arrays, columns
 from epsilons.tally import open as open_rows
 from epsilons.tally.budget_columns import misses_decimals
-from epsilons.tally.levels import Names
+from epsilons.tally.counted import Names
 from tests.tally.asking import cells_of, folded, sums_of
 from tests.tally.conftest import SPARK, on_engine
 

@@ -14,7 +14,7 @@ import pytest
 
 from epsilons.errors import ArgumentError, FileError
 from epsilons.ladder import Ladder
-from epsilons.tally import GRID, arrays, cells_numpy, declare, line, progress
+from epsilons.tally import GRID, Ask, arrays, cells_numpy, declare, line, progress
 from epsilons.tally import open as open_rows
 from epsilons.tally.csv_files import TextFile
 from epsilons.tally.files import ParquetFile
@@ -65,10 +65,10 @@ def test_a_file_is_opened_once_however_often_it_is_asked(
     rows = open_rows("v", epsilon="e", data=file, person=person, ladder=LADDER)
     first, window = rows.line(), line.Window(0.0, 2.0, 8)
     rows.line(window)
-    found = rows.sums(BOUNDS)
+    found = rows.count(Ask("numbers", BOUNDS))
     assert seen == ["_header" if kind == "csv" else "scan"]
     again = open_rows("v", epsilon="e", data=TABLE, person=person, ladder=LADDER)
-    assert as_lists(found) == as_lists(again.sums(BOUNDS))
+    assert as_lists(found) == as_lists(again.count(Ask("numbers", BOUNDS)))
     assert first.counts.tolist() == again.line().counts.tolist()
 
 
@@ -93,9 +93,9 @@ def test_a_schema_is_collected_once(
     )
     if categories is None:
         rows.line()
-        rows.sums(BOUNDS)
+        rows.count(Ask("numbers", BOUNDS))
     else:
-        rows.cells()
+        rows.count(Ask("cells"))
     assert seen.count(set(TABLE.columns)) == 1
 
 
@@ -109,7 +109,7 @@ def test_entries_of_arrays_are_checked_once(size: str, monkeypatch: pytest.Monke
     own = {name: TABLE[name].to_list() for name in TABLE.columns}
     rows = open_rows(own["v"], epsilon=own["e"], person=own["w"], missing="midpoint")
     rows.line()
-    rows.sums(BOUNDS)
+    rows.count(Ask("numbers", BOUNDS))
     assert sorted(seen) == ["_budgets", "floats", "people"]
 
 
@@ -117,7 +117,11 @@ def test_cells_of_arrays_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None
     seen: list[str] = []
     counting(monkeypatch, cells_numpy, "cells_of", seen)
     rows = open_rows(TABLE["w"].to_list(), epsilon=1.0, categories=WORDS)
-    assert rows.cells().cells.tolist() == rows.cells().cells.tolist() == [[2, 1, 3]]
+    assert (
+        rows.count(Ask("cells")).cells.tolist()
+        == rows.count(Ask("cells")).cells.tolist()
+        == [[2, 1, 3]]
+    )
     assert seen == ["cells_of"]
 
 
@@ -140,7 +144,7 @@ def test_each_pass_over_a_file_is_counted_from_nothing(
     rows = open_rows("v", epsilon=1.0, data=on_disk("parquet", tmp_path))
     rows.line()
     rows.line(line.Window(0.0, 2.0, 8))
-    rows.sums((-1.0, 3.0))
+    rows.count(Ask("numbers", (-1.0, 3.0)))
     assert len(set(map(id, made))) == 1
     assert ends == [1.0, 1.0, 1.0]
 
@@ -153,7 +157,7 @@ def test_everyone_apart_is_everyone_together(form: str, missing: str) -> None:
     values = table["v"].to_list() if form == "lists" else table["v"]
     rows = open_rows(values, **given, missing=missing)
     found, level_of, grid = grid_of_each(values, **given, bounds=BOUNDS, missing=missing)
-    assert as_lists(found) == as_lists(rows.sums(BOUNDS))
+    assert as_lists(found) == as_lists(rows.count(Ask("numbers", BOUNDS)))
     assert np.bincount(level_of, weights=grid).tolist() == found.sums.tolist()
     people = folded(values, **given)
     assert len(people.values) == found.n == rows.line().counts.sum()
@@ -180,7 +184,7 @@ def test_a_rule_gives_the_same_integers_everywhere(
     bounds = (0.1, 0.7)
     expected = open_rows(
         values, epsilon=rows[1], person=who if person else None, missing="midpoint"
-    ).sums(bounds, square)
+    ).count(Ask("numbers", bounds, square))
     data: dict[str, Any] = {"values": values, "epsilon": rows[1], "person": who}
     if name != "numpy":
         data = {"values": "income", "epsilon": "budget", "person": "who"}
@@ -188,20 +192,31 @@ def test_a_rule_gives_the_same_integers_everywhere(
     if not person:
         data["person"] = None
     opened = open_rows(**data, missing="midpoint")
-    assert as_lists(opened.sums(bounds, square)) == as_lists(expected)
-    assert as_lists(opened.sums(bounds)) == as_lists(opened.sums(bounds, None))
+    assert as_lists(opened.count(Ask("numbers", bounds, square))) == as_lists(expected)
+    assert as_lists(opened.count(Ask("numbers", bounds))) == as_lists(
+        opened.count(Ask("numbers", bounds, None))
+    )
 
 
 def test_a_rule_is_of_the_share_of_the_range() -> None:
     values = [2.0, 4.0, 3.0, 1.0, 9.0]
-    sums = open_rows(values, epsilon=1.0).sums((2.0, 4.0), square).sums
+    sums = open_rows(values, epsilon=1.0).count(Ask("numbers", (2.0, 4.0), square)).sums
     assert sums.tolist() == [0 + GRID + GRID // 4 + 0 + GRID]
     # What leaves [0, 1] is cut off: no rule gives one person more than one unit.
-    assert open_rows(values, epsilon=1.0).sums((2.0, 4.0), lambda u: 3.0 * u).sums <= 5 * GRID
-    twice = open_rows(values, epsilon=1.0).sums((2.0, 4.0), lambda u: 3.0 * u - 1.0).sums
+    assert (
+        open_rows(values, epsilon=1.0).count(Ask("numbers", (2.0, 4.0), lambda u: 3.0 * u)).sums
+        <= 5 * GRID
+    )
+    twice = (
+        open_rows(values, epsilon=1.0)
+        .count(Ask("numbers", (2.0, 4.0), lambda u: 3.0 * u - 1.0))
+        .sums
+    )
     assert twice.tolist() == [0 + GRID + GRID // 2 + 0 + GRID]
     # A missing value stays in the middle, whatever the rule.
-    gap = open_rows([0.0, math.nan], epsilon=1.0, missing="midpoint").sums((0.0, 1.0), square)
+    gap = open_rows([0.0, math.nan], epsilon=1.0, missing="midpoint").count(
+        Ask("numbers", (0.0, 1.0), square)
+    )
     assert gap.sums.tolist() == [GRID // 2]
 
 
@@ -228,11 +243,11 @@ def test_rows_of_one_kind_are_not_asked_for_the_other() -> None:
     words = open_rows([*"ab"], epsilon=1.0, categories=WORDS)
     table = open_rows("v", epsilon="e", data=TABLE)
     questions: list[Callable[[], Any]] = [
-        numbers.cells,
-        table.cells,
+        lambda: numbers.count(Ask("cells")),
+        lambda: table.count(Ask("cells")),
         words.line,
-        lambda: words.sums(BOUNDS),
+        lambda: words.count(Ask("numbers", BOUNDS)),
     ]
     for question in questions:
-        with pytest.raises(TypeError, match="These rows"):
+        with pytest.raises(TypeError, match="ows"):
             question()

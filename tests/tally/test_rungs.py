@@ -15,13 +15,11 @@ from epsilons import tally
 from epsilons.ladder import Ladder
 from epsilons.tally import (
     adding,
-    bundles_engine,
-    cells_engine,
+    count_engine,
     expressions,
-    shares_engine,
-    sums_engine,
 )
 from epsilons.tally.expressions import rungs_put_off
+from tests.tally.asking import together
 
 LADDERS = {
     "declared": Ladder.declare(np.array([0.1, 0.25, 0.5, 1.0, 3.0])),
@@ -70,14 +68,14 @@ def test_every_row_counts_at_its_rung(
 
     asked = [
         (opened("word", categories=words), tally.Ask("cells")),
-        (opened("value", missing="midpoint"), tally.Ask("sums", (0.0, 4.0))),
-        (opened("value", missing="midpoint", groups=groups), tally.Ask("shares", (0.0, 4.0))),
+        (opened("value", missing="midpoint"), tally.Ask("numbers", (0.0, 4.0))),
+        (opened("value", missing="midpoint", groups=groups), tally.Ask("numbers", (0.0, 4.0))),
     ]
     own = rungs(frame, ladder)
     counts = {level: own.count(level) for level in set(own) if level > 0.0}
     for rows, ask in asked:
         assert (rungs_put_off(rows.held)[1] is not None) == (distinct == 20)  # type: ignore[arg-type]
-        found = rows.answer(ask)
+        found = rows.count(ask)
         people = dict(zip(found.levels.tolist(), found.counts.tolist(), strict=True))
         assert {level: size for level, size in people.items() if level and size} == counts
 
@@ -99,16 +97,16 @@ def test_both_ways_have_the_same_integers(
 
         every = {
             "cells": (opened("word", categories=words), tally.Ask("cells")),
-            "sums": (opened("value", missing="midpoint"), tally.Ask("sums", (0.0, 4.0))),
+            "sums": (opened("value", missing="midpoint"), tally.Ask("numbers", (0.0, 4.0))),
             "shares": (
                 opened("value", missing="midpoint", groups=groups),
-                tally.Ask("shares", (0.0, 4.0)),
+                tally.Ask("numbers", (0.0, 4.0)),
             ),
         }
         if what == "all at once":
-            return tally.together(list(every.values()))
+            return together(list(every.values()))
         rows, ask = every[what]
-        return [rows.answer(ask)]
+        return [rows.count(ask)]
 
     put_off = found()
     monkeypatch.setattr(expressions, "few_budgets", lambda _: False)
@@ -120,8 +118,7 @@ def same(ones: list[Any], others: list[Any]) -> None:
     for one, other in zip(ones, others, strict=True):
         assert one.levels.tolist() == other.levels.tolist()
         assert one.counts.tolist() == other.counts.tolist()
-        own = "cells" if hasattr(one, "cells") else "sums"
-        assert getattr(one, own).tolist() == getattr(other, own).tolist()
+        assert one.cells.tolist() == other.cells.tolist()
 
 
 @pytest.mark.parametrize("few", [False, True], ids=["by key", "by budget"])
@@ -151,16 +148,15 @@ def test_groups_need_not_fit_into_memory(
 
         asked = [
             (opened("word", categories=tally.declare(["a", "b"], None, "o")), tally.Ask("cells")),
-            (opened("value", groups=groups, missing="exclude"), tally.Ask("shares", (0.0, 4.0))),
-            (opened("value"), tally.Ask("moments", (0.0, 4.0))),
+            (opened("value", groups=groups, missing="exclude"), tally.Ask("numbers", (0.0, 4.0))),
+            (opened("value"), tally.Ask("squares", (0.0, 4.0))),
         ]
-        return [*(rows.answer(ask) for rows, ask in asked), *tally.together(asked)]
+        return [*(rows.count(ask) for rows, ask in asked), *together(asked)]
 
     expected = found("polars")
     for sums in (len(budgets), len(every)):
         monkeypatch.setattr(adding, "MOST_AT_HAND", sums + spare)
-        for engine in (cells_engine, shares_engine, sums_engine, bundles_engine):
-            monkeypatch.setattr(engine, "few_budgets", lambda _: few)
+        monkeypatch.setattr(count_engine, "few_budgets", lambda _: few)
         same(expected, found("duckdb"))
 
 
@@ -172,5 +168,5 @@ def test_labels_of_128_bits_stay_where_they_are() -> None:
     )
     declared = tally.declare([large, large + 1], None, "others")
     found = tally.open("word", epsilon="epsilon", data=rows, categories=declared)
-    cells: Any = found.answer(tally.Ask("cells"))
+    cells: Any = found.count(tally.Ask("cells"))
     assert cells.cells.tolist() == [[30, 30, 30]]

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from epsilons import tally
-from epsilons.tally import GRID, CellTally, Grouping, columns, declare, labels_engine
+from epsilons.tally import GRID, Grouping, Tally, columns, declare, labels_engine
 from tests.tally.conftest import BACKENDS, SLOW_TO_ANSWER, declared_as, on_engine
 from tests.tally.shares_by_hand import BOUNDS, Line, by_hand
 
@@ -26,7 +26,7 @@ KINDS: dict[str, tuple[list[Any], list[Any], Any]] = {
 }
 POLICIES = ["error", "midpoint", "exclude"]
 
-Run = Callable[..., CellTally]
+Run = Callable[..., Tally]
 
 
 def label_of(value: Any, labels: list[Any]) -> Any:
@@ -94,7 +94,7 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
         missing: str,
         where: bool,
         **given: Any,
-    ) -> CellTally:
+    ) -> Tally:
         if engine.endswith("by itself"):
             patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
             patch.setattr(columns, "_into_polars", lambda held: held.frame)
@@ -115,12 +115,12 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
             groups=Grouping((column("group"),), (declared,)) if declared else None,
             where=column("asked") if where else None,
         )
-        return rows.shares(BOUNDS, **given)
+        return rows.count(tally.Ask("numbers", BOUNDS, **given))
 
     return shares
 
 
-def check(found: CellTally, rows: list[Line], groups: list[Any] | None, **how: Any) -> None:
+def check(found: Tally, rows: list[Line], groups: list[Any] | None, **how: Any) -> None:
     labels = ["all"] if groups is None else groups
     known = [
         replace(row, group="all" if groups is None else label_of(row.group, labels)) for row in rows
@@ -197,23 +197,19 @@ def test_with_one_group_the_cells_are_those_of_a_mean(
     engine: str, person: bool, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     rows = rows_of("text", "midpoint", where=False)
-    table = table_of(rows, "text")
-    if engine == "numpy":
-        opened = tally.open(
-            table["value"].to_list(),
-            epsilon=table["budget"].to_numpy(),
-            person=table["who"].to_list() if person else None,
-            missing="midpoint",
-        )
-    else:
-        opened = tally.open(
-            "value",
-            epsilon="budget",
-            data=on_engine(engine, table, tmp_path, request),
-            person="who" if person else None,
-            missing="midpoint",
-        )
-    mean, shares = opened.sums(BOUNDS), opened.shares(BOUNDS)
+    table = table_of(rows, "text").with_columns(every=True)
+    numpy = engine == "numpy"
+    data = None if numpy else on_engine(engine, table, tmp_path, request)
+
+    def counted(**more: Any) -> Tally:
+        named = {"values": "value", "epsilon": "budget", **more}
+        named |= {"person": "who"} if person else {}
+        given = {name: table[own].to_list() for name, own in named.items()} if numpy else named
+        opened = tally.open(**given, data=data, missing="midpoint")
+        return opened.count(tally.Ask("numbers", BOUNDS))
+
+    mean, shares = counted(), counted(where="every")
+    assert not shares.cells[:, 2].any()
     assert shares.cells[:, 0].tolist() == mean.sums.tolist()
     assert shares.cells[:, 1].tolist() == (GRID * mean.counts - mean.sums).tolist()
     assert shares.levels.tolist() == mean.levels.tolist()

@@ -13,10 +13,9 @@ import pytest
 from epsilons import tally
 from epsilons.errors import ArgumentError, ColumnError, DataError, MissingValueError
 from epsilons.ladder import Ladder
-from epsilons.tally import GRID, CellTally, Grouping, declare
-from epsilons.tally.levels import Names
+from epsilons.tally import GRID, Grouping, Tally, declare
+from epsilons.tally.counted import Names
 from epsilons.tally.rows import ONLY_SHARES
-from epsilons.tally.shares import Counting, shares_of
 from tests.tally.shares_by_hand import BOUNDS
 
 ENGINES = ["arrays", "polars", "duckdb", "csv"]
@@ -62,7 +61,7 @@ def opened(engine: str, table: dict[str, Any], tmp_path: Path, **given: Any) -> 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_person_of_two_groups_is_half_in_each(engine: str, tmp_path: Path) -> None:
     rows = opened(engine, PEOPLE, tmp_path, person="who", groups=group())
-    found = rows.shares(BOUNDS)
+    found = rows.count(tally.Ask("numbers", BOUNDS))
     assert found.categories == ("a", "b")
     half = GRID // 2
     # k and l, then i, who is half in each, and j.
@@ -79,7 +78,9 @@ def test_two_columns_make_pairs_of_which_the_second_runs_fastest(
         ("town", "sex"), (declare(["a", "b"], None, None), declare([2, 1], None, None))
     )
     assert pairs.labels == (("a", 2), ("a", 1), ("b", 2), ("b", 1))
-    found = opened(engine, PEOPLE, tmp_path, person="who", groups=pairs).shares(BOUNDS)
+    found = opened(engine, PEOPLE, tmp_path, person="who", groups=pairs).count(
+        tally.Ask("numbers", BOUNDS)
+    )
     assert found.categories == pairs.labels
     half = GRID // 2
     assert found.cells.tolist() == [
@@ -92,7 +93,7 @@ def test_two_columns_make_pairs_of_which_the_second_runs_fastest(
 def test_what_thirds_leave_is_in_the_first_group(engine: str, tmp_path: Path) -> None:
     table = {"x": [10.0] * 3 + [0.0], "e": [1.0] * 4, "who": [1, 1, 1, 2], "town": [*"bcbb"]}
     rows = opened(engine, table, tmp_path, person="who", groups=group(labels=["a", "b", "c"]))
-    found = rows.shares(BOUNDS).cells
+    found = rows.count(tally.Ask("numbers", BOUNDS)).cells
     third = GRID // 3
     assert GRID % 3 == 1
     assert found.tolist() == [[0, 1, 2 * GRID // 3, GRID, third, 0]]
@@ -106,7 +107,7 @@ def test_public_groups_are_counted_whatever_people_answer(
 ) -> None:
     table = {**PEOPLE, "town": ["a", "a", "b", "b", "b", "a"]}
     rows = opened(engine, table, tmp_path, person=person, groups=group(), where="yes")
-    found = rows.shares(BOUNDS, apart=True)
+    found = rows.count(tally.Ask("numbers", BOUNDS, apart=True))
     assert found.people is not None
     if person is None:
         assert found.people.tolist() == [[1, 2], [2, 1]]
@@ -120,11 +121,11 @@ def test_somebody_in_two_public_groups_is_refused(engine: str, tmp_path: Path) -
     rows = opened(engine, PEOPLE, tmp_path, person="who", groups=group(), missing="exclude")
     name = "by" if engine == "arrays" else "by='town'"
     with pytest.raises(DataError, match=f"^{name}: somebody is in two groups"):
-        rows.shares(BOUNDS, apart=True)
+        rows.count(tally.Ask("numbers", BOUNDS, apart=True))
     # One that is declared, and one that is not, are not two groups.
     only = group(labels=["b", "z"])
     rows = opened(engine, PEOPLE, tmp_path, person="who", groups=only, missing="exclude")
-    people = rows.shares(BOUNDS, apart=True).people
+    people = rows.count(tally.Ask("numbers", BOUNDS, apart=True)).people
     assert people is not None
     assert people.tolist() == [[1, 0], [1, 0]]
 
@@ -139,10 +140,14 @@ def test_what_is_not_excluded_is_refused(
         table = {**PEOPLE, **changed}
         how: dict[str, Any] = {"person": person, "groups": group(), "where": "yes"}
         with pytest.raises(error, match=words) as told:
-            opened(engine, table, tmp_path, missing=missing, **how).shares(BOUNDS)
+            opened(engine, table, tmp_path, missing=missing, **how).count(
+                tally.Ask("numbers", BOUNDS)
+            )
         assert "for the curator only" in str(told.value)
         assert "secret" not in str(told.value)
-        everything = opened(engine, table, tmp_path, missing="exclude", **how).shares(BOUNDS)
+        everything = opened(engine, table, tmp_path, missing="exclude", **how).count(
+            tally.Ask("numbers", BOUNDS)
+        )
         assert (everything.cells.sum(axis=1) == GRID * everything.counts).all()
 
     refused(DataError, "not among the declared groups", town=["a", "b", "secret", "b", "b", "a"])
@@ -156,7 +161,7 @@ def test_what_is_not_excluded_is_refused(
     rows = opened(
         engine, table, tmp_path, person=person, groups=group(), where="yes", missing=missing
     )
-    assert rows.shares(BOUNDS).cells.sum() == GRID * (4 if person else 6)
+    assert rows.count(tally.Ask("numbers", BOUNDS)).cells.sum() == GRID * (4 if person else 6)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -175,23 +180,29 @@ def test_under_private_budgets_nothing_is_refused(
     how: dict[str, Any] = {"person": person, "groups": group(), "ladder": ladder}
     half = GRID // 2
     if person is None:
-        found = opened(engine, table, tmp_path, **how).shares(BOUNDS)
+        found = opened(engine, table, tmp_path, **how).count(tally.Ask("numbers", BOUNDS))
         assert found.counts.tolist() == [2, 2]
         assert found.cells.tolist() == [[0, 0, half, half, GRID], [half, half, 0, GRID, 0]]
-        found = opened(engine, table, tmp_path, where="yes", **how).shares(BOUNDS)
+        found = opened(engine, table, tmp_path, where="yes", **how).count(
+            tally.Ask("numbers", BOUNDS)
+        )
         assert found.cells.tolist() == [[0, 0, half, half, GRID], [half, half, 0, 0, GRID]]
-        found = opened(engine, table, tmp_path, missing="exclude", **how).shares(BOUNDS)
+        found = opened(engine, table, tmp_path, missing="exclude", **how).count(
+            tally.Ask("numbers", BOUNDS)
+        )
         assert found.cells.tolist() == [[0, 0, 0, 0, 2 * GRID], [0, 0, 0, GRID, GRID]]
         return
-    found = opened(engine, table, tmp_path, **how).shares(BOUNDS)
+    found = opened(engine, table, tmp_path, **how).count(tally.Ask("numbers", BOUNDS))
     assert found.counts.tolist() == [1, 1]
     assert found.cells.tolist() == [[0, 0, half, half, 0], [0, 0, 0, GRID, 0]]
-    found = opened(engine, table, tmp_path, where="yes", **how).shares(BOUNDS)
+    found = opened(engine, table, tmp_path, where="yes", **how).count(tally.Ask("numbers", BOUNDS))
     assert found.cells.tolist() == [[0, 0, half, half, 0], [half, half, 0, 0, 0]]
-    found = opened(engine, table, tmp_path, missing="exclude", **how).shares(BOUNDS)
+    found = opened(engine, table, tmp_path, missing="exclude", **how).count(
+        tally.Ask("numbers", BOUNDS)
+    )
     assert found.cells.tolist() == [[0, 0, 0, 0, GRID], [0, 0, 0, GRID, 0]]
     with pytest.raises(TypeError, match="where budgets are public"):
-        opened(engine, table, tmp_path, **how).shares(BOUNDS, apart=True)
+        opened(engine, table, tmp_path, **how).count(tally.Ask("numbers", BOUNDS, apart=True))
 
 
 def test_columns_must_be_there_and_of_their_types(tmp_path: Path) -> None:
@@ -231,7 +242,7 @@ def test_arrays_must_fit_together() -> None:
     refused(ArgumentError, "its two columns have different lengths", groups=two)
     # Where such entries are excluded, their types are nobody's business.
     rows = tally.open(PEOPLE["x"], epsilon=1.0, where=["yes", *[True] * 5], missing="exclude")
-    assert rows.shares(BOUNDS).cells[0, -1] == GRID
+    assert rows.count(tally.Ask("numbers", BOUNDS)).cells[0, -1] == GRID
 
 
 def test_a_grouping_says_what_it_cannot_be() -> None:
@@ -251,11 +262,13 @@ def test_one_column_may_be_value_group_and_person() -> None:
     for data in (frame, duckdb.from_arrow(frame.to_arrow())):
         found = tally.open(
             "x", epsilon="e", data=data, person="x", groups=Grouping(("x",), (numbers,))
-        ).shares((1.0, 3.0))
+        ).count(tally.Ask("numbers", (1.0, 3.0)))
         assert found.cells.tolist() == [[0, GRID, GRID // 2, GRID // 2, GRID, 0]]
         text = declare(["a", "b"], None, None)
         twice = Grouping(("t", "t"), (text, text))
-        found = tally.open("x", epsilon="e", data=data, person="t", groups=twice).shares((1.0, 3.0))
+        found = tally.open("x", epsilon="e", data=data, person="t", groups=twice).count(
+            tally.Ask("numbers", (1.0, 3.0))
+        )
         assert found.counts.tolist() == [2]
         assert found.cells[0, :2].tolist() == [0, GRID]
         assert found.cells[0, 6:].sum() == GRID
@@ -263,9 +276,8 @@ def test_one_column_may_be_value_group_and_person() -> None:
 
 def test_nothing_else_can_be_asked_of_rows_with_groups() -> None:
     rows = tally.open(PEOPLE["x"], epsilon=1.0, groups=group(PEOPLE["town"]))
-    for ask in (rows.sums, rows.moments):
-        with pytest.raises(TypeError, match=ONLY_SHARES):
-            ask(BOUNDS)
+    with pytest.raises(TypeError, match=ONLY_SHARES):
+        rows.count(tally.Ask("squares", BOUNDS))
     with pytest.raises(TypeError, match=ONLY_SHARES):
         rows.line()
     words = declare(["a", "b"], None, None)
@@ -278,11 +290,13 @@ def test_nothing_else_can_be_asked_of_rows_with_groups() -> None:
 def test_somebody_of_too_many_rows_counts_for_nothing_and_is_no_failure(
     engine: str, somewhere: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("shares_engine", "shares_numpy"):
+    for module in ("fold_engine", "count_numpy"):
         monkeypatch.setattr(f"epsilons.tally.{module}.MOST_ROWS", 2)
     ladder = Ladder.declare(np.array([0.5, 1.0]))
     groups = {"groups": group()} if somewhere else {}
-    found = opened(engine, PEOPLE, tmp_path, person="who", ladder=ladder, **groups).shares(BOUNDS)
+    found = opened(engine, PEOPLE, tmp_path, person="who", ladder=ladder, **groups).count(
+        tally.Ask("numbers", BOUNDS)
+    )
     half = GRID // 2
     if somewhere:
         assert found.cells.tolist() == [[half, half, 0, 0, GRID], [GRID, 0, 0, 0, GRID]]
@@ -294,30 +308,34 @@ def test_a_table_that_does_not_add_up_is_never_released() -> None:
     """Whatever an engine may return, everyone gives exactly one unit, or nothing is released."""
     from dataclasses import replace
 
-    from epsilons.tally import shares_numpy
-    from epsilons.tally.arrays import Arrays
+    from epsilons.tally.asks import Rules
+    from epsilons.tally.counted import Faults, checked
+    from epsilons.tally.units import Parts, of_groups
 
-    counting = Counting(("a", "b"), "error", private=False, outside=False)
-    held = Arrays(np.array([1.0, 2.0]), 1.0, None, group=np.array([0, 1]))
-    groups = shares_numpy.count(held, BOUNDS, None, counting)
+    declared = group(PEOPLE["town"])
+    rules = Rules(Names(), "error", 1, None, None, declared, some=True)
+    one = np.ones(2, dtype=np.int64)
+    points, above = GRID * one, np.array([0, GRID])
+    parts = Parts(1.0, np.array([0, 1]), one, None, Faults(), one, points, above)
 
-    def cells(**changed: Any) -> CellTally:
-        return shares_of(replace(groups, **changed), Names(), counting, None, apart=False)
+    def cells(**changed: Any) -> Tally:
+        ask = tally.Ask("numbers", BOUNDS)
+        return checked(of_groups(replace(parts, **changed), rules), rules, ask, Names())
 
     assert cells().cells.sum() == 2 * GRID
     for changed in (
-        {"points": groups.points + 1},
-        {"points": groups.points - 2},
-        {"above": groups.above + GRID},
-        {"above": groups.above - GRID},
-        {"inside": groups.inside + 1, "points": groups.points + GRID // 2},
+        {"points": points + 2},
+        {"points": points - 3},
+        {"above": above + GRID},
+        {"above": above - GRID},
+        {"inside": one + 1, "points": points + GRID // 2},
     ):
         with pytest.raises(DataError, match="one unit for each person"):
             cells(**changed)
 
 
 def test_very_many_levels_and_groups_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("epsilons.tally.shares.LARGEST_TABLE", 3)
+    monkeypatch.setattr("epsilons.tally.units.LARGEST_TABLE", 3)
     rows = tally.open(PEOPLE["x"], epsilon=1.0, groups=group(PEOPLE["town"]))
     with pytest.raises(ArgumentError, match="groups: 4 cells for each of 1 budget levels"):
-        rows.shares(BOUNDS)
+        rows.count(tally.Ask("numbers", BOUNDS))

@@ -13,7 +13,7 @@ import pytest
 
 from epsilons import tally
 from epsilons.ladder import Ladder
-from epsilons.tally import GRID, CellTally, Grouping, declare
+from epsilons.tally import GRID, Grouping, Tally, declare
 from tests.fuzz.tables import FRAMES, UNTYPED, arguments
 from tests.tally.shares_by_hand import BOUNDS, Line, unit_of
 
@@ -27,9 +27,7 @@ LADDER = Ladder.declare(np.array([0.1, 0.5, 1.0]))
 Row = tuple[Any, float, int, Any, Any]
 
 
-def shares(
-    form: str, rows: list[Row], directory: Path, *, private: bool, missing: str
-) -> CellTally:
+def shares(form: str, rows: list[Row], directory: Path, *, private: bool, missing: str) -> Tally:
     value, budget, who, group, asked = (list(each) for each in zip(*rows, strict=True))
     columns = {
         "value": ("float", value),
@@ -49,7 +47,7 @@ def shares(
         **given,
         **how,
     )
-    return opened.shares(BOUNDS)
+    return opened.count(tally.Ask("numbers", BOUNDS))
 
 
 def rows_of(draw: random.Random, who: int, budget: float, most: int) -> list[Row]:
@@ -103,7 +101,7 @@ def test_the_smaller_of_two_budgets_counts_and_the_smallest_of_a_level(
         monkeypatch.setattr("epsilons.tally.columns._into_polars", lambda table: table.frame)
         form = "pyarrow"
     if not few:
-        monkeypatch.setattr("epsilons.tally.shares_engine.few_budgets", lambda rows: False)
+        monkeypatch.setattr("epsilons.tally.count_engine.few_budgets", lambda rows: False)
     rows: list[Row] = [(5.0, 1.0, 1, "a", True), (5.0, 0.5, 1, "A", True), (5.0, 0.1, 2, "a", True)]
     found = shares(form, rows, tmp_path, private=True, missing="midpoint")
     assert found.levels.tolist() == [0.1, 0.5]
@@ -125,6 +123,6 @@ def test_the_smaller_of_two_budgets_counts_and_the_smallest_of_a_level(
             )
         else:
             opened = tally.open("x", epsilon="e", data=data, person=person, groups=towns)
-        levels = opened.shares(BOUNDS)
+        levels = opened.count(tally.Ask("numbers", BOUNDS))
         assert levels.levels.tolist() == [1.0]
         assert levels.counts.tolist() == [3]

@@ -12,16 +12,21 @@ import pytest
 
 import epsilons as ep
 from epsilons.errors import DataError, PrivacyError
-from epsilons.tally import GRID, CellTally, Tally, sums_engine
-from epsilons.tally.levels import SumGroups
-from epsilons.tally.sound import masses, sound
+from epsilons.tally import GRID, Tally, fold_engine
+from epsilons.tally.counted import Counted
+from epsilons.tally.tallies import masses, sound
 from tests.test_arguments import Counting
 
 LEVELS = np.array([0.5, 1.0])
 COUNTS = np.array([2, 3])
 HALF = GRID // 2
-SUMS = Tally(LEVELS, COUNTS, np.array([GRID, 0]), np.array([2 * (GRID // 4), 3 * (GRID // 4)]))
-CELLS = CellTally(LEVELS, COUNTS, np.array([[7, 13], [30, 0]]), 10, ("a", "b"))
+SUMS: dict[str, Any] = {
+    "levels": LEVELS,
+    "counts": COUNTS,
+    "sums": np.array([GRID, 0]),
+    "squares": np.array([2 * (GRID // 4), 3 * (GRID // 4)]),
+}
+CELLS = Tally(LEVELS, COUNTS, np.array([[7, 13], [30, 0]]), 10, ("a", "b"))
 
 
 @pytest.mark.parametrize(
@@ -39,9 +44,12 @@ CELLS = CellTally(LEVELS, COUNTS, np.array([[7, 13], [30, 0]]), 10, ("a", "b"))
     ids=lambda changed: next(iter(changed)),
 )
 def test_sums_that_no_people_have_are_refused(changed: dict[str, Any]) -> None:
-    assert sound(SUMS) is SUMS
+    right = Tally.of_numbers(**SUMS)
+    assert sound(right) is right
+    assert right.sums.tolist() == SUMS["sums"].tolist()
+    assert right.squares.tolist() == SUMS["squares"].tolist()
     with pytest.raises(PrivacyError, match="Nothing was drawn"):
-        sound(replace(SUMS, **changed))
+        sound(Tally.of_numbers(**{**SUMS, **changed}))
 
 
 @pytest.mark.parametrize(
@@ -69,7 +77,7 @@ def test_squares_of_all_integers_are_what_they_can_be() -> None:
         g = rng.integers(0, GRID + 1, people) if people > 1 else np.array([GRID])
         square = int((((g - HALF) ** 2) // GRID).sum())
         one = (np.array([1.0]), np.array([people]), np.array([int(g.sum())]), np.array([square]))
-        assert sound(Tally(*one)).n == people
+        assert sound(Tally.of_numbers(*one)).n == people
 
 
 def test_weights_are_looked_at() -> None:
@@ -114,13 +122,13 @@ def test_a_fault_leaves_the_account_right(
     ledger = ep.Ledger.create(tmp_path / "people.db", neighbours="replace")
     ledger.enrol(person=list(range(40)), epsilon=1.0)
     if fault == "tally":
-        count = sums_engine.count
+        count = fold_engine.count
 
-        def too_much(*args: Any, **given: Any) -> SumGroups:
-            groups = count(*args, **given)
-            return replace(groups, sums=groups.sums + 2**40)
+        def too_much(*args: Any, **given: Any) -> Counted:
+            counted = count(*args, **given)
+            return replace(counted, cells=counted.cells + 2**40)
 
-        monkeypatch.setattr(sums_engine, "count", too_much)
+        monkeypatch.setattr(fold_engine, "count", too_much)
     else:
         broken = lambda *_args, **_given: 1 / 0  # noqa: E731
         monkeypatch.setattr("epsilons.statistics.known_range.WeighedSpread", broken)

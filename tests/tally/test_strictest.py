@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from epsilons.ladder import Ladder
-from epsilons.tally import cells_engine, columns
+from epsilons.tally import columns, count_engine
 from epsilons.tally import open as open_rows
 from tests.tally.asking import cells_of, folded, grid_of_each, sums_of
 
@@ -28,8 +28,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if name == "pyarrow by itself":
         monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
     if name == "polars by keys":
-        monkeypatch.setattr("epsilons.tally.sums_engine.few_budgets", lambda rows: False)
-        monkeypatch.setattr(cells_engine, "few_budgets", lambda rows: False)
+        monkeypatch.setattr(count_engine, "few_budgets", lambda rows: False)
     return name
 
 

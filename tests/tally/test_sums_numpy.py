@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 import epsilons.tally.opening
 from epsilons.errors import EpsilonsError
-from epsilons.tally import GRID, Tally, arrays, series, sums_engine, sums_numpy
-from epsilons.tally.levels import Names, checked
+from epsilons.tally import GRID, Ask, Tally, arrays, series
+from epsilons.tally.asks import Rules
+from epsilons.tally.counted import Names, checked
+from epsilons.tally.counting import counted
 from tests.tally.asking import grid_of_each, sums_of
 
 VALUES = st.one_of(
@@ -52,9 +54,10 @@ def tables(draw: st.DrawFn) -> tuple[list[float], Any, list[float] | None]:
     return values, epsilon, who
 
 
-def outcome(groups: Any, missing: str) -> tuple[Any, ...]:
+def outcome(held: Any, ask: Ask, missing: str) -> tuple[Any, ...]:
+    rules = Rules(Names(), missing, 1, None, None)
     try:
-        tally = checked(groups, Names(), missing)
+        tally = checked(counted(held, ask, rules), rules, ask, Names())
     except EpsilonsError as error:
         return type(error), str(error)
     return as_tuple(tally)
@@ -64,8 +67,7 @@ def as_tuple(tally: Tally) -> tuple[Any, ...]:
     assert tally.levels.dtype == np.float64
     assert tally.counts.dtype == tally.sums.dtype == np.int64
     assert not np.signbit(tally.levels).any()
-    squares = None if tally.squares is None else tally.squares.tolist()
-    return tally.levels.tolist(), tally.counts.tolist(), tally.sums.tolist(), squares
+    return tally.levels.tolist(), tally.counts.tolist(), tally.cells.tolist()
 
 
 @SETTINGS
@@ -75,10 +77,8 @@ def test_numpy_is_the_engine(
 ) -> None:
     values, epsilon, who = table
     rows = arrays.read(values, epsilon, who, Names(), lenient=False)
-    for moments in (1, 2):
-        small = outcome(sums_numpy.count(rows, bounds, None, moments), missing)
-        large = outcome(sums_engine.count(series.of_arrays(rows), bounds, None, moments), missing)
-        assert small == large
+    for ask in (Ask("numbers", bounds), Ask("squares", bounds)):
+        assert outcome(rows, ask, missing) == outcome(series.of_arrays(rows), ask, missing)
 
 
 @SETTINGS
@@ -128,7 +128,7 @@ def test_small_arrays_import_no_engine() -> None:
     code = (
         "import sys; from epsilons import tally;"
         "rows = tally.open([0.1, 0.2], epsilon=[1.0, 2.0], person=['a', 'b']);"
-        "rows.sums((0.0, 1.0)), rows.line();"
+        "rows.count(tally.Ask('numbers', (0.0, 1.0))), rows.line();"
         "assert not {'polars', 'narwhals', 'pandas', 'pyarrow', 'duckdb'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -59,7 +59,7 @@ def test_whether_a_table_of_cells_is_too_large_depends_on_the_ladder_alone(
     most: int, make: Callable[..., Any], people: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("epsilons.tally.opening.LARGEST_TABLE", most)
-    monkeypatch.setattr("epsilons.tally.cells.LARGEST_TABLE", most)
+    monkeypatch.setattr("epsilons.tally.units.LARGEST_TABLE", most)
 
     def refused(epsilon: list[float]) -> bool:
         try:
@@ -79,8 +79,8 @@ def test_a_person_of_very_many_rows_is_in_the_middle(
 ) -> None:
     import duckdb
 
-    monkeypatch.setattr("epsilons.tally.levels.MOST_ROWS", 3)
-    monkeypatch.setattr("epsilons.tally.sums_engine.MOST_ROWS", 3, raising=False)
+    monkeypatch.setattr("epsilons.tally.counted.MOST_ROWS", 3)
+    monkeypatch.setattr("epsilons.tally.fold_engine.MOST_ROWS", 3, raising=False)
     frame = pl.DataFrame(
         {
             "x": [0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0],
@@ -107,7 +107,7 @@ def test_a_person_of_very_many_rows_is_in_the_middle(
 
 
 def test_frequencies_have_no_limit_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("epsilons.tally.levels.MOST_ROWS", 3)
+    monkeypatch.setattr("epsilons.tally.counted.MOST_ROWS", 3)
     given: dict[str, Any] = {
         "epsilon": [1.0] * 5,
         "categories": ["a", "b"],
@@ -136,7 +136,7 @@ def test_whether_a_table_of_groups_is_too_large_depends_on_the_ladder_alone(
     most: int, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("epsilons.tally.opening.LARGEST_TABLE", most)
-    monkeypatch.setattr("epsilons.tally.shares.LARGEST_TABLE", most)
+    monkeypatch.setattr("epsilons.tally.units.LARGEST_TABLE", most)
     declared = (tally.declare_groups(["a", "b"]),)
 
     def refused(epsilon: list[float]) -> bool:
@@ -149,7 +149,7 @@ def test_whether_a_table_of_groups_is_too_large_depends_on_the_ladder_alone(
             rows = tally.open(
                 given["v"], epsilon=given["e"], data=data, groups=groups, ladder=LADDER
             )
-            rows.shares((0.0, 1.0))
+            rows.count(tally.Ask("numbers", (0.0, 1.0)))
         except ArgumentError as error:
             assert "public budget levels" in str(error)  # noqa: PT017
             return True

@@ -79,7 +79,7 @@ class Shared:
         )
 
     def steps(self, rows: tally.Rows, call: Any) -> Iterator[Draw]:
-        counted = rows.shares(self.bounds)
+        counted = rows.count(tally.Ask("numbers", self.bounds))
         cells = counted.cells.shape[1]
         if call.ladder is not None:
             levels = np.array(call.ladder.levels)
@@ -91,7 +91,7 @@ class Shared:
             budgets = Budgets.of_levels(counted.levels, counted.counts)
             goal = ep.Frequencies("x", categories=list(range(cells))).goal
             closed = build_histogram(allocate_for(budgets, goal, "uniform"), unit=GRID)
-            yield Draw(closed, closed.total(counted.cells))
+            yield Draw(closed, closed.total(counted))
 
     def sentences(self, *_: Any) -> str:
         return "said"

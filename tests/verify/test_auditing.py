@@ -25,6 +25,7 @@ from epsilons.mechanisms import ClosedHistogram, SumAndSquares
 from epsilons.noise import DiscreteLaplace, Hourglass
 from epsilons.verify.auditing import Audit, audit
 from epsilons.verify.binomial import lower_log_odds
+from tests.tallied import tallied
 
 Sampler = Callable[[int], Any]
 SURE = 1e-9
@@ -86,7 +87,7 @@ def neighbours(mechanism: SumAndSquares, level: int, seed: int) -> tuple[Sampler
     other = sums.copy()
     other[level] += mechanism.grid
     squares = mechanism.counts * (mechanism.grid // 9)
-    one, two = mechanism.total(sums, squares), mechanism.total(other, squares)
+    one, two = (mechanism.total(tallied(sums=each, squares=squares)) for each in (sums, other))
     return (
         lambda size: mechanism.draw(source, size, total=one),
         lambda size: mechanism.draw(source, size, total=two),
@@ -129,7 +130,7 @@ def test_frequencies_are_audited_over_all_cells_at_once() -> None:
     other = sums.copy()
     other[1, 0] -= mechanism.reach
     other[1, 3] += mechanism.reach
-    one, two = mechanism.total(sums), mechanism.total(other)
+    one, two = (mechanism.total(tallied(cells=each)) for each in (sums, other))
     found = audit(
         lambda size: mechanism.draw(source, size, total=one),
         lambda size: mechanism.draw(source, size, total=two),

@@ -28,6 +28,7 @@ from epsilons.noise import DiscreteLaplace
 from epsilons.papers.diffusion import Crossing
 from tests import compared
 from tests.assumed import GAUSSIAN, SAMPLE
+from tests.tallied import tallied
 
 VALUES = np.linspace(0.0, 1.0, 60)
 EPSILON = np.repeat([0.5, 1.0, 2.0], 20)
@@ -216,13 +217,13 @@ def all_stay(self: Any, source: Any, level_of: Any, places: Any) -> Any:
     return right(self).thin(whole, source, level_of, places)
 
 
-def counted_twice(self: Any, levels: Any, counts: Any) -> Any:
-    return right(self).total(self, levels, 2 * counts)
+def counted_twice(self: Any, tally: Any) -> Any:
+    return right(self).total(self, tallied(levels=tally.levels, counts=2 * tally.counts))
 
 
-def counted_beside(self: Any, levels: Any, counts: Any) -> Any:
+def counted_beside(self: Any, tally: Any) -> Any:
     """In the next cell, too."""
-    found = right(self).total(self, levels, counts)
+    found = right(self).total(self, tally)
     return found + np.roll(found, 1)
 
 

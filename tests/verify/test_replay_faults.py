@@ -126,14 +126,14 @@ def test_weights_that_depend_on_who_is_there_show(monkeypatch: pytest.MonkeyPatc
         return dataclasses.replace(made, weights=weights)
 
     seen: list[int] = []
-    sums = tally.Rows.moments
+    sums = tally.Rows.count
 
     def watched(self: Any, *given: Any) -> Any:
         found = sums(self, *given)
         seen.append(int(found.sums.sum()))
         return found
 
-    monkeypatch.setattr(tally.Rows, "moments", watched)
+    monkeypatch.setattr(tally.Rows, "count", watched)
     monkeypatch.setattr(mean, "build_moments", leaning)
     found = asked("mean", "replace", frame())
     shows(found, "value")
@@ -141,7 +141,7 @@ def test_weights_that_depend_on_who_is_there_show(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_refusal_that_depends_on_a_value_shows(monkeypatch: pytest.MonkeyPatch) -> None:
-    sums = tally.Rows.sums
+    sums = tally.Rows.count
 
     def picky(self: Any, *given: Any) -> Any:
         found = sums(self, *given)
@@ -149,7 +149,7 @@ def test_a_refusal_that_depends_on_a_value_shows(monkeypatch: pytest.MonkeyPatch
             raise DataError("an odd number of people")
         return found
 
-    monkeypatch.setattr(tally.Rows, "sums", picky)
+    monkeypatch.setattr(tally.Rows, "count", picky)
     found = asked("mean", "add-remove", frame())
     shows(found, "somebody goes")
     assert "refused (DataError)" in str(found)

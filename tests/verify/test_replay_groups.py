@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from epsilons.errors import ArgumentError, PrivacyError
-from epsilons.tally import expressions, shares, shares_engine
+from epsilons.tally import expressions, fold_engine, units
 from epsilons.tally import rows as tally_rows
 from epsilons.verify import Change, replay
 from tests.verify.replayed import ARRAYS, TERMS
@@ -100,7 +100,7 @@ def test_a_person_counted_in_two_groups_shows(monkeypatch: pytest.MonkeyPatch) -
     """The tally's own check is taken away: what is left is the replay."""
     kept = expressions.with_totals
     monkeypatch.setattr(
-        shares_engine, "with_totals", lambda parts, totals: kept(parts, whole_in_each(totals))
+        fold_engine, "with_totals", lambda parts, totals: kept(parts, whole_in_each(totals))
     )
     shows(monkeypatch)
 
@@ -116,30 +116,30 @@ def test_a_unit_that_is_rounded_up_shows(monkeypatch: pytest.MonkeyPatch) -> Non
         up = nw.when(own > 0).then(own + 1).otherwise(own)
         return found.with_columns(up.alias(name)) if name == "points" else found
 
-    monkeypatch.setattr(shares_engine, "with_quotient", rounded_up)
+    monkeypatch.setattr(fold_engine, "with_quotient", rounded_up)
     shows(monkeypatch)
 
 
 def test_a_forgotten_second_cell_shows(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = shares._cells
+    kept = units._Divided.cells
 
     def forgotten(*given: Any, **more: Any) -> Any:
         cells = kept(*given, **more)
         cells[:, 1:-1:2] = 0
         return cells
 
-    monkeypatch.setattr(shares, "_cells", forgotten)
+    monkeypatch.setattr(units._Divided, "cells", forgotten)
     with pytest.raises(PrivacyError, match="cannot be those of any people"):
         shows(monkeypatch)
     # Without the check of tallies, that of the mechanism is left.
-    monkeypatch.setattr(tally_rows, "sound", lambda counted: counted)
+    monkeypatch.setattr(tally_rows, "sound", lambda counted, **_: counted)
     with pytest.raises(PrivacyError, match="do not sum to one unit"):
         shows(monkeypatch)
 
 
 def shows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody who was in one town has a row in each of two others."""
-    monkeypatch.setattr(shares, "_check_units", lambda groups: None)
+    monkeypatch.setattr(units._Divided, "wrong", 0)
     frame = pl.DataFrame(COLUMNS).with_columns(town=pl.lit("a"))
     rows = [{"by": town, "values": 10.0} for town in ("ü", "c", "c")]
     question = Shared("x", by=("town",), groups=(TOWNS,))

@@ -10,8 +10,7 @@ from epsilons import report, tally
 from epsilons.errors import FileError
 from epsilons.ledger import chain, units
 from epsilons.ledger.book import Book, Rule
-from epsilons.report import number
-from epsilons.report.screen import wrapped
+from epsilons.report import number, wrapped
 
 __all__ = ["Past", "Status", "export", "past", "status", "table_of"]
 

@@ -23,10 +23,9 @@ from epsilons.errors import ArgumentError
 from epsilons.ladder import keys
 from epsilons.ledger import units
 from epsilons.planning.trial import Trial
-from epsilons.report import number
+from epsilons.report import number, wrapped
 from epsilons.report.parts import PageTable, Part, Words, whole
 from epsilons.report.phrases import FORECAST, written_words
-from epsilons.report.screen import wrapped
 from epsilons.statistics import Question
 from epsilons.types import Floats, Integers
 

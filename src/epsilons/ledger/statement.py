@@ -15,10 +15,10 @@ from epsilons import report, tally
 from epsilons.errors import LedgerError
 from epsilons.ledger import units
 from epsilons.ledger.book import Book
+from epsilons.report import wrapped
 from epsilons.report.numbers import budget as shown
 from epsilons.report.parts import FactList, PageTable, Part, Section, Words, whole
 from epsilons.report.phrases import written_words
-from epsilons.report.screen import wrapped
 
 __all__ = ["Line", "Statement", "statement_of"]
 

@@ -15,6 +15,7 @@ from epsilons.allocation import Allocation
 from epsilons.frozen import storable
 from epsilons.noise import DiscreteLaplace, Law, PointMass, Source, below_many
 from epsilons.risk import Weighing, stair_noise
+from epsilons.tally import Tally
 from epsilons.types import Floats, Integers, freeze
 
 WEIGHT_BITS = 45
@@ -86,8 +87,12 @@ class Additive:
     def __post_init__(self) -> None:
         freeze(self.levels, self.counts, self.weights)
 
-    def total(self, sums: Integers) -> int:
-        """The lattice point of the data, floor(Σ k·sum / grid), before noise."""
+    def total(self, tally: Tally) -> int:
+        """The lattice point of the data, before noise."""
+        return self.point(tally.sums)
+
+    def point(self, sums: Integers) -> int:
+        """The lattice point of sums by level, floor(Σ k·sum / grid)."""
         weighted = sum(k * s for k, s in zip(self.weights.tolist(), sums.tolist(), strict=True))
         return int(weighted // self.grid)
 

@@ -17,7 +17,7 @@ from epsilons.mechanisms.additive import COARSE_BITS, MANY, lattice, noisy_cells
 from epsilons.mechanisms.rungs import multiples, weights_up_to
 from epsilons.noise import DiscreteLaplace, Source
 from epsilons.risk import Weighing
-from epsilons.tally import CellTally
+from epsilons.tally import Tally
 from epsilons.types import Floats, Integers, freeze
 
 
@@ -63,7 +63,7 @@ class CellSums:
     def __post_init__(self) -> None:
         freeze(self.levels, self.weights)
 
-    def total(self, tally: CellTally) -> npt.NDArray[Any]:
+    def total(self, tally: Tally) -> npt.NDArray[Any]:
         """The weighted count of each cell, before noise."""
         weights = self.weights[np.searchsorted(self.levels, tally.levels)]
         if len(weights) == 0:

@@ -31,6 +31,7 @@ from epsilons.mechanisms.additive import (
 from epsilons.noise import Closed, DiscreteLaplace, PointMass, Source
 from epsilons.risk import Weighing
 from epsilons.risk.closed import ClosedNoise
+from epsilons.tally import Tally
 from epsilons.types import Floats, Integers, freeze
 
 _SAFE = 2**62
@@ -79,9 +80,9 @@ class Table(ABC):
     def __post_init__(self) -> None:
         freeze(self.levels, self.counts, self.weights)
 
-    def total(self, sums: Integers) -> npt.NDArray[Any]:
-        """The weighted count of each cell, Σ k·sums[level, cell], before noise."""
-        return weighted(self.weights, sums)
+    def total(self, tally: Tally) -> npt.NDArray[Any]:
+        """The weighted count of each cell, Σ k·cells[level, cell], before noise."""
+        return weighted(self.weights, tally.cells)
 
     def thin(self, source: Source, level_of: Integers, cell_of: Integers) -> npt.NDArray[Any]:
         """The weighted count of those who stay, after a coin for each person.
@@ -212,7 +213,7 @@ class ClosedHistogram(Table):
     kind = "closed cells"
     law: Closed
 
-    def total(self, sums: Integers) -> npt.NDArray[Any]:
+    def total(self, tally: Tally) -> npt.NDArray[Any]:
         """The weighted count of each cell, before noise.
 
         Raises:
@@ -220,12 +221,12 @@ class ClosedHistogram(Table):
                 over cells gets no noise, and would tell of it.
         """
         people = [count * self.reach for count in self.counts.tolist()]
-        if sums.sum(axis=1).tolist() != people:
+        if tally.cells.sum(axis=1).tolist() != people:
             raise PrivacyError(
                 "The cells of a level do not sum to one unit for each of its people: noise that "
                 "sums to zero would show it. Nothing was drawn."
             )
-        return super().total(sums)
+        return super().total(tally)
 
     @cached_property
     def weighing(self) -> Weighing:

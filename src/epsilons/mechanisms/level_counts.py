@@ -12,6 +12,8 @@ import numpy as np
 from epsilons.frozen import storable
 from epsilons.ladder import Ladder
 from epsilons.noise import DiscreteLaplace, Source
+from epsilons.tally import Tally
+from epsilons.tally.line import Lined
 from epsilons.types import Floats, Integers
 
 SHARE: Final = Fraction(1, 8)
@@ -86,11 +88,11 @@ class LevelCounts:
         rates = (*self.rates, Fraction(0))
         return tuple(rates[cell] for cell in self.cell_of.tolist())
 
-    def total(self, levels: Floats, counts: Integers) -> Integers:
-        """The true counts of the cells."""
-        cells = self.cell_of[np.searchsorted(self.levels, levels)]
+    def total(self, tally: Tally | Lined) -> Integers:
+        """The true counts of the cells: the people of each level."""
+        cells = self.cell_of[np.searchsorted(self.levels, tally.levels)]
         counted = np.zeros(len(self.rates), dtype=np.int64)
-        np.add.at(counted, cells[cells >= 0], counts[cells >= 0])
+        np.add.at(counted, cells[cells >= 0], tally.counts[cells >= 0])
         return counted
 
     @property

@@ -15,6 +15,7 @@ from epsilons.frozen import storable
 from epsilons.mechanisms.additive import Additive, build, noisy_cells, points, ratio
 from epsilons.noise import Law, Source
 from epsilons.risk import Weighing
+from epsilons.tally import Tally
 from epsilons.types import Floats, Integers, freeze
 
 
@@ -65,14 +66,9 @@ class SumAndSquares:
     def __post_init__(self) -> None:
         freeze(self.levels, self.counts, self.weights)
 
-    def total(self, sums: Integers, squares: Integers) -> tuple[int, int]:
-        """The lattice points of the data, before noise.
-
-        Args:
-            sums: Σ g of the people of each level.
-            squares: Σ v of the same.
-        """
-        return self.alone.total(sums), self.alone.total(squares)
+    def total(self, tally: Tally) -> tuple[int, int]:
+        """The lattice points of the data, Σ g and Σ v of people, before noise."""
+        return self.alone.point(tally.sums), self.alone.point(tally.squares)
 
     @overload
     def draw(

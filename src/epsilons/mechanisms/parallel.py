@@ -13,6 +13,7 @@ import numpy.typing as npt
 from epsilons.frozen import storable
 from epsilons.mechanisms.additive import Additive
 from epsilons.noise import Source
+from epsilons.tally import Tally
 from epsilons.types import Floats, Integers
 
 
@@ -48,14 +49,10 @@ class Parallel:
     def __post_init__(self) -> None:
         self.levels.flags.writeable = False
 
-    def total(self, sums: Integers) -> tuple[int, ...]:
-        """The lattice point of each group, before noise.
-
-        Args:
-            sums: by level and group, Σ g of the people there.
-        """
+    def total(self, tally: Tally) -> tuple[int, ...]:
+        """The lattice point of each group, before noise: each has a cell of x and one of 1 − x."""
         return tuple(
-            0 if part is None else part.total(sums[self._rows(part), group])
+            0 if part is None else part.point(tally.cells[self._rows(part), 2 * group])
             for group, part in enumerate(self.parts)
         )
 

@@ -24,6 +24,7 @@ from epsilons.mechanisms.additive import (
 from epsilons.noise import Cube, DiscreteLaplace, Source
 from epsilons.noise.cube import can_be_drawn
 from epsilons.risk import CubeNoise, Weighing
+from epsilons.tally import Tally
 from epsilons.types import Floats, Integers, freeze
 
 _BITS = 45
@@ -76,13 +77,13 @@ class SeveralSums:
     def __post_init__(self) -> None:
         freeze(self.levels, self.counts, self.weights)
 
-    def total(self, sums: tuple[Integers, ...]) -> tuple[int, ...]:
-        """The lattice points of the data, before noise.
+    def total(self, tally: Tally) -> tuple[int, ...]:
+        """The lattice points of the data, before noise: a cell of x and one of 1 − x of each mean.
 
-        Args:
-            sums: for each mean, Σ g of the people of each level.
+        Everyone has one unit for each mean.
         """
-        return tuple(self.alone(place).total(each) for place, each in enumerate(sums))
+        sums = tally.cells[:, ::2].T
+        return tuple(self.alone(place).point(each) for place, each in enumerate(sums))
 
     @overload
     def draw(

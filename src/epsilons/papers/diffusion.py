@@ -125,7 +125,7 @@ def _steps(held: Arrays, folded: Folded, missing: str) -> Steps:
     bounds = around((lo + hi) / 2.0, (hi - lo) / 2.0)
     counted = people.on_grid(held, missing, bounds).counted
     mechanism = capped_mean(levels, counts, first.losses, bounds=bounds, aim=0.75 * spread.gap)
-    drawn = yield Draw(mechanism, mechanism.total(counted.sums))
+    drawn = yield Draw(mechanism, mechanism.total(counted))
     lost = added_up((first.losses, mechanism.losses))
     margin = Located(picture_of(spread, first), mechanism.weighing, mechanism.slack)
     return answer(mechanism, drawn, margin, METHOD, lost)

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, Generic, TypeVar
-
-import numpy as np
+from typing import Any, Final
 
 from epsilons.statistics.call import Call
-from epsilons.tally import Categories, CellTally, Tally, cells_numpy, line_numpy, sums_numpy
+from epsilons.tally import Ask, Categories, Tally, cells_numpy, count_numpy, line_numpy
 from epsilons.tally.arrays import Arrays, read
-from epsilons.tally.cells import checked_cells
-from epsilons.tally.levels import Names, checked, levels_of
+from epsilons.tally.asks import Rules
+from epsilons.tally.counted import Names, checked, levels_of
 from epsilons.tally.line import checked_line
 from epsilons.tally.line_numpy import Folded
-from epsilons.tally.sound import sound
+from epsilons.tally.tallies import sound
+from epsilons.tally.units import caught
 from epsilons.types import Integers
 
 __all__ = ["Everyone", "folded", "in_cells", "numbers", "on_grid"]
 
 _NAMES: Final = Names.of_arrays({})
 
-Counted = TypeVar("Counted", Tally, CellTally)
-
 
 @dataclass(frozen=True, eq=False)
-class Everyone(Generic[Counted]):
+class Everyone:
     """People one by one, and what they add up to.
 
     Attributes:
@@ -35,7 +32,7 @@ class Everyone(Generic[Counted]):
         moved: whether somebody's budget counts as another one.
     """
 
-    counted: Counted
+    counted: Tally
     level_of: Integers
     own: Integers
     moved: bool
@@ -47,29 +44,29 @@ def numbers(values: Any, call: Call, missing: str) -> Arrays:
     return read(values, call.epsilon, call.person, _NAMES, call.ladder, lenient=lenient)
 
 
-def on_grid(held: Arrays, missing: str, bounds: tuple[float, float]) -> Everyone[Tally]:
+def on_grid(held: Arrays, missing: str, bounds: tuple[float, float]) -> Everyone:
     """Put everyone's value, the mean of their rows, on the grid between bounds."""
-    people = sums_numpy.fold(held)
-    own, gaps = people.on_grid(held.values, bounds)
-    counted = sound(checked(people.groups(own, gaps), _NAMES, missing))
+    people = count_numpy.fold(held.epsilon, held.person, held.values.size)
+    own, _ = people.on_grid(held.values, bounds)
+    ask, rules = Ask("numbers", bounds), Rules(_NAMES, missing, 1, None, None)
+    found = count_numpy.count(held, ask, rules)
     # Groups of arrays ascend by level, as those of the tally do.
-    return Everyone(counted, people.group_of, own, people.moved)
+    tally = sound(checked(found, rules, ask, _NAMES))
+    return Everyone(tally, people.level_of, own, found.moved)
 
 
-def in_cells(values: Any, call: Call, declared: Categories) -> Everyone[CellTally]:
+def in_cells(values: Any, call: Call, declared: Categories) -> Everyone:
     """Find everyone's cell, where a row is a person."""
     held = cells_numpy.read(values, call.epsilon, None, declared, _NAMES)
-    groups = cells_numpy.count(held, declared)
-    counted = sound(checked_cells(groups, _NAMES, declared, unit=1))
-    own = held.cell
-    if declared.other is not None:
-        own = np.where(own < 0, declared.other, own)
-    return Everyone(counted, levels_of(held.epsilon, own.size)[1], own, groups.moved)
+    ask, rules = Ask("cells"), Rules(_NAMES, "error", 1, declared, None)
+    found = count_numpy.count(held, ask, rules)
+    tally, own = sound(checked(found, rules, ask, _NAMES)), caught(held.cell, declared)
+    return Everyone(tally, levels_of(held.epsilon, own.size)[1], own, found.moved)
 
 
 def folded(held: Arrays, missing: str, call: Call) -> Folded:
     """Everyone's value, halfway between their extremes, and budget; under replace, checked."""
     people = line_numpy.fold(held)
     if call.ladder is None:
-        sound(checked_line(line_numpy.count(people, None), None, _NAMES, missing))
+        checked_line(line_numpy.count(people, None), None, _NAMES, missing).sound()
     return people

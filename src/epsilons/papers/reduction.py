@@ -114,7 +114,7 @@ def _steps(folded: Folded, call: Call, source: Source) -> Steps:
     spread = yield Draw(first, (seated, level_of), True, rungs, place)
     bounds = around(spread.centre, spread.radius)
     last = capped_mean(levels, counts, first.losses, bounds=bounds, aim=0.75 * spread.gap)
-    total = last.total(_sums(seated, level_of, bounds, len(used)))
+    total = last.point(_sums(seated, level_of, bounds, len(used)))
     drawn = yield Draw(last, total, False, rungs, place)
     bounded = Composed(levels, (first, last), (first.losses, last.losses))
     whole = Reduced(rungs, stage, bounded, place)

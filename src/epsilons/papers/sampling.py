@@ -35,7 +35,7 @@ from epsilons.risk.weighed_cells import WeighedCells
 from epsilons.statistics import Frequencies, Mean
 from epsilons.statistics.call import Call
 from epsilons.statistics.steps import Answer, Draw, Steps
-from epsilons.tally import GRID, CellTally, Tally
+from epsilons.tally import GRID
 from epsilons.types import Floats, Integers
 
 __all__ = ["Coins", "Sampled", "best_coins", "sampled_frequencies", "sampled_mean"]
@@ -175,7 +175,7 @@ def sampled_frequencies(
     return corridor.released(question, _cells(question, everyone, entropy), call, entropy, everyone)
 
 
-def _sum(question: Mean, everyone: Everyone[Tally], source: Source) -> Steps:
+def _sum(question: Mean, everyone: Everyone, source: Source) -> Steps:
     """Coins, then the sum of those who stay; without coins where public people alone are used."""
     counted, goal, bounds = everyone.counted, question.goal, question.bounds
     chosen = best_coins(Budgets.of_levels(counted.levels, counted.counts), goal)
@@ -185,7 +185,7 @@ def _sum(question: Mean, everyone: Everyone[Tally], source: Source) -> Steps:
         total = sampled.thin(source, everyone.level_of, everyone.own)
     else:
         mechanism = build(chosen, grid=GRID, bounds=bounds)
-        total = mechanism.total(counted.sums)
+        total = mechanism.total(counted)
     raw = mechanism.estimate((yield Draw(mechanism, total)))
     lo, hi = bounds
     margin = Weighed(mechanism.weighing, mechanism.slack)
@@ -199,7 +199,7 @@ def _sum(question: Mean, everyone: Everyone[Tally], source: Source) -> Steps:
     )
 
 
-def _cells(question: Frequencies, everyone: Everyone[CellTally], source: Source) -> Steps:
+def _cells(question: Frequencies, everyone: Everyone, source: Source) -> Steps:
     """Coins, then the counts of those who stay; without coins if public people alone are used."""
     counted, goal = everyone.counted, question.goal
     chosen = best_coins(Budgets.of_levels(counted.levels, counted.counts), goal)
@@ -209,7 +209,7 @@ def _cells(question: Frequencies, everyone: Everyone[CellTally], source: Source)
         total = mechanism.thin(source, everyone.level_of, everyone.own)
     else:
         mechanism = build_histogram(chosen, unit=1)
-        total = mechanism.total(counted.cells)
+        total = mechanism.total(counted)
     raw = mechanism.estimates((yield Draw(mechanism, total)))
     return Answer(
         estimate=Cells(

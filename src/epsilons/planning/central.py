@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from epsilons.allocation.best import merged
 from epsilons.allocation.rule import weighing_of
 from epsilons.budgets import Budgets, dot
 from epsilons.errors import ArgumentError
+from epsilons.loading import later
 from epsilons.planning.asked import Asked
 from epsilons.planning.trial import Errors, Forecast, Trial, as_plain, gain_over
 from epsilons.planning.what_if import (
@@ -24,8 +25,6 @@ from epsilons.planning.what_if import (
     Option,
     Outcome,
     WhatIf,
-    as_option_rows,
-    as_rows,
     by_about,
     by_guess,
     by_sides,
@@ -39,13 +38,17 @@ from epsilons.planning.what_if import (
     strictest_give_more,
 )
 from epsilons.report import number
-from epsilons.report.plan_data import ChangeRow, CurveData, ForecastData, GainsData, PlanData
 from epsilons.risk import OPEN, Weighing
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import Goal
 from epsilons.statistics import Mean, Question, methods
 from epsilons.statistics.capped import budgets_of
 from epsilons.theory import least_error
+
+if TYPE_CHECKING:
+    from epsilons.planning import said
+else:
+    said = later("epsilons.planning.said")
 
 __all__ = ["Plan", "plan_of"]
 
@@ -115,7 +118,7 @@ class Plan(Asked):
     @property
     def cells(self) -> int:
         """For frequencies the number of categories; otherwise 0."""
-        return (self.goal.categories or 0) if self._weighs else 0
+        return (self.goal.categories or 0) if self.weighs else 0
 
     def need(self, *, rmse: float | None = None, pac: float | None = None) -> tuple[Need, ...]:
         """How many more people at each level it would take to reach an error.
@@ -148,7 +151,7 @@ class Plan(Asked):
         return sensitivity(merged(self.budgets, _QUESTIONED), self._error(self.loss))
 
     @cached_property
-    def gains(self) -> GainsData:
+    def gains(self) -> dict[str, float]:
         """How many times smaller the typical error is than with a single ε for everyone.
 
         "threshold": everyone below the best threshold is left out, and the others are treated
@@ -158,7 +161,7 @@ class Plan(Asked):
         best, names = self[self.best].rmse, ("threshold", "uniform")
         if set(names) <= set(self.question.methods(self.neighbours)):
             found = [trial.asking(method=name).errors.rmse for name in names]
-        elif self._weighs:  # no method is called so: what its weights would give
+        elif self.weighs:  # no method is called so: what its weights would give
             goal = trial.goal
             rules = [rules_for(goal)[name](self.budgets, goal) for name in names]
             weighed = [weighing_of(self.budgets, rule, OPEN) for rule in rules]
@@ -226,7 +229,7 @@ class Plan(Asked):
         It refers to the loss that the plan minimizes: docs/limits.md. It is known for means and
         frequencies; for others it is 0.
         """
-        if not self._weighs:
+        if not self.weighs:
             return 0.0
         return least_error(
             self.budgets,
@@ -251,8 +254,11 @@ class Plan(Asked):
         return "largest" if self.loss == "largest" else "mse"
 
     @property
-    def _weighs(self) -> bool:
-        """Whether a mean or shares are planned, whose errors are those of their weights."""
+    def weighs(self) -> bool:
+        """Whether errors are worst cases, of a weighted mean or of weighted shares.
+
+        Otherwise they are for values that are spread evenly over the range.
+        """
         return self.trial.found.answer.weighing is not None
 
     @property
@@ -261,12 +267,33 @@ class Plan(Asked):
         unit: float = self.trial.found.estimate.unit
         return unit
 
+    def __getitem__(self, method: str) -> Forecast:
+        for forecast in self.forecasts:
+            if forecast.method == method:
+                return forecast
+        known = [forecast.method for forecast in self.forecasts]
+        if method in methods.ADAPTIVE and method in self.question.methods(self.neighbours):
+            raise ArgumentError(
+                f"method={method!r} finds the spread in the data: plan with a guess, such as "
+                "spread=0.1, and see what it would give for such data."
+            )
+        parameters.method(method, known)
+        raise KeyError(method)
+
     @property
-    def _curve(self) -> CurveData:
-        """Risk over the cap, from a little below the strictest budget to above all that matter."""
+    def warnings(self) -> list[str]:
+        """What a reader must not overlook."""
+        return [
+            *report.weak_budgets(self.budgets.levels.tolist()),
+            *report.few_at_each(self.assumption.related, self.budgets.counts.tolist()),
+        ]
+
+    @cached_property
+    def curve(self) -> dict[str, list[float]]:
+        """The error over the cap, from below the strictest budget to above all that matter."""
         levels, counts = self.budgets.levels, self.budgets.counts
         finite = levels[(levels > 0.0) & np.isfinite(levels)]
-        if len(finite) == 0 or not self._weighs:
+        if len(finite) == 0 or not self.weighs:
             return {"cap": [], "error": []}
         goal = self.goal
         most = [each.spending.spent for each in self.forecasts]
@@ -283,20 +310,7 @@ class Plan(Asked):
             errors.append(self._unit * goal.typical(goal.risk(weighing)))
         return {"cap": caps.tolist(), "error": errors}
 
-    def __getitem__(self, method: str) -> Forecast:
-        for forecast in self.forecasts:
-            if forecast.method == method:
-                return forecast
-        known = [forecast.method for forecast in self.forecasts]
-        if method in methods.ADAPTIVE and method in self.question.methods(self.neighbours):
-            raise ArgumentError(
-                f"method={method!r} finds the spread in the data: plan with a guess, such as "
-                "spread=0.1, and see what it would give for such data."
-            )
-        parameters.method(method, known)
-        raise KeyError(method)
-
-    def _rows(self) -> list[ForecastData]:
+    def _rows(self) -> list[dict[str, Any]]:
         return [as_plain(forecast) for forecast in self.forecasts]
 
     def _in_a_line(self) -> str:
@@ -304,7 +318,11 @@ class Plan(Asked):
         people = f"{self.budgets.n:,} people"
         return f"{self.statistic} of {people}, method {self.best}, typical error {error}"
 
-    def to_dict(self) -> PlanData:
+    def sheet(self) -> report.Sheet:
+        """What it says, in no form."""
+        return said.central_sheet(self)
+
+    def to_dict(self) -> dict[str, Any]:
         """The whole plan, with the curve of risk over the cap, as plain data."""
         return {
             "kind": "plan",
@@ -322,10 +340,7 @@ class Plan(Asked):
             "best": self.best,
             "advice": self.advice,
             "aside": self.aside,
-            "warnings": [
-                *report.weak_budgets(self.budgets.levels.tolist()),
-                *report.few_at_each(self.assumption.related, self.budgets.counts.tolist()),
-            ],
+            "warnings": self.warnings,
             "forecasts": self._rows(),
             "levels": [
                 {"epsilon": level, "people": people}
@@ -334,17 +349,14 @@ class Plan(Asked):
                 )
             ],
             "gains": self.gains,
-            "sides": as_rows(self.sides),
+            "sides": [side._asdict() for side in self.sides],
             "spread": self.spread,
-            "guess": None if self.guess is None else self.guess.as_row(),
-            "options": as_option_rows(self.options),
+            "guess": None if self.guess is None else self.guess._asdict(),
+            "options": [option._asdict() for option in self.options],
             "hint": self.hint,
             "lower_bound": self.lower_bound,
-            "sensitivity": [
-                ChangeRow(change=each.change, error=each.error, ratio=each.ratio)
-                for each in self.sensitivity
-            ],
-            "curve": self._curve,
+            "sensitivity": [each._asdict() for each in self.sensitivity],
+            "curve": self.curve,
         }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -17,12 +17,12 @@ from epsilons.allocation.declared import declared_of
 from epsilons.allocation.split import TOO_OFTEN, best_split
 from epsilons.budgets import Budgets, dot
 from epsilons.errors import BudgetError
+from epsilons.loading import later
 from epsilons.mechanisms import Selection, added_up
 from epsilons.planning.asked import Asked
 from epsilons.planning.trial import Errors, Trial
 from epsilons.planning.what_if import (
     Option,
-    as_option_rows,
     by_about,
     error_words,
     hint_of,
@@ -33,8 +33,7 @@ from epsilons.planning.what_if import (
 from epsilons.release import ByLevel
 from epsilons.release.spending import left
 from epsilons.report.numbers import percent
-from epsilons.report.plan_data import RangeForecastData, RangePlanData, RangeSpentRow
-from epsilons.report.sides import related_words
+from epsilons.report.phrases import related_words
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.margins import holds_on_any_range
@@ -46,6 +45,11 @@ from epsilons.statistics.steps import Draw
 from epsilons.statistics.unknown_range import people_needed as needed_for_gaussian
 from epsilons.tally import line
 from epsilons.types import Floats, Integers
+
+if TYPE_CHECKING:
+    from epsilons.planning import said
+else:
+    said = later("epsilons.planning.said")
 
 __all__ = ["RangeForecast", "RangePlan", "RangeSpent", "range_plan"]
 
@@ -204,14 +208,26 @@ class RangePlan(Asked):
             )
         return hint_of(self.options, error_words(self.loss, self.confidence))
 
-    def _rows(self) -> list[RangeForecastData]:
+    def _rows(self) -> list[dict[str, Any]]:
         return [as_plain(each) for each in self.forecasts]
 
     def _in_a_line(self) -> str:
         enough = "enough people" if self.enough else f"{self.people_needed:,} people are needed"
         return f"mean of {self.budgets.n:,} people on a range that is to be found, {enough}"
 
-    def to_dict(self) -> RangePlanData:
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader must not overlook."""
+        return [
+            *report.weak_budgets(self.budgets.levels.tolist()),
+            *report.few_at_each(self.goal.assumption.related, self.budgets.counts.tolist()),
+        ]
+
+    def sheet(self) -> report.Sheet:
+        """What it says, in no form."""
+        return said.range_sheet(self)
+
+    def to_dict(self) -> dict[str, Any]:
         """The whole plan as plain data."""
         assumption = self.goal.assumption
         return {
@@ -235,12 +251,9 @@ class RangePlan(Asked):
             "width": self.width,
             "failure": self.failure,
             "advice": self.advice,
-            "options": as_option_rows(self.options),
+            "options": [option._asdict() for option in self.options],
             "hint": self.hint,
-            "warnings": [
-                *report.weak_budgets(self.budgets.levels.tolist()),
-                *report.few_at_each(assumption.related, self.budgets.counts.tolist()),
-            ],
+            "warnings": self.warnings,
             "forecasts": self._rows(),
         }
 
@@ -376,7 +389,7 @@ def _error(forecast: RangeForecast, loss: str) -> float:
     return Errors(forecast.rmse, forecast.pac).of(loss)
 
 
-def as_plain(forecast: RangeForecast) -> RangeForecastData:
+def as_plain(forecast: RangeForecast) -> dict[str, Any]:
     """A forecast as plain data."""
     return {
         "looks": forecast.looks,
@@ -384,14 +397,14 @@ def as_plain(forecast: RangeForecast) -> RangeForecastData:
         "pac": forecast.pac,
         "share": forecast.share,
         "spent": [
-            RangeSpentRow(
-                epsilon=row.epsilon,
-                people=row.people,
-                on_range=row.on_range,
-                on_mean=row.on_mean,
-                spent=row.on_range + row.on_mean,
-                kept=row.kept,
-            )
+            {
+                "epsilon": row.epsilon,
+                "people": row.people,
+                "on_range": row.on_range,
+                "on_mean": row.on_mean,
+                "spent": row.on_range + row.on_mean,
+                "kept": row.kept,
+            }
             for row in forecast.spent
         ],
     }

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sized
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from epsilons import listed, parameters, report, words
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError, EpsilonsError
+from epsilons.loading import later
 from epsilons.local.people import count_of
 from epsilons.planning.asked import Forecasts
 from epsilons.planning.trial import Trial
 from epsilons.release import ByLevel, Spent
-from epsilons.report import SpentRow
-from epsilons.report.plan_data import GroupForecastRow, GroupsPlanData
 from epsilons.risk.assumptions import Assumption
+
+if TYPE_CHECKING:
+    from epsilons.planning import said
+else:
+    said = later("epsilons.planning.said")
 
 __all__ = ["GroupForecast", "GroupsPlan", "groups_plan"]
 
@@ -69,19 +73,30 @@ class GroupsPlan(Forecasts):
     forecasts: tuple[GroupForecast, ...]
     spent: tuple[Spent, ...]
 
-    def _rows(self) -> list[GroupForecastRow]:
-        return [
-            GroupForecastRow(share=each.share, people=each.people, half_width=each.half_width)
-            for each in self.forecasts
-        ]
+    @property
+    def protects(self) -> str:
+        """What will be protected, in words."""
+        public = self.groups_are == "public"
+        hidden = words.hidden(groups=True, public=public, answers=False, where=False)
+        return words.will_protect("replace") + hidden
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader must not overlook."""
+        return report.weak_budgets(row.epsilon for row in self.spent)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [asdict(each) for each in self.forecasts]
 
     def _in_a_line(self) -> str:
         return f"means of {self.groups:,} {self.groups_are} groups of {self.n:,} people"
 
-    def to_dict(self) -> GroupsPlanData:
+    def sheet(self) -> report.Sheet:
+        """What it says, in no form."""
+        return said.groups_sheet(self)
+
+    def to_dict(self) -> dict[str, Any]:
         """All of it as plain data."""
-        public = self.groups_are == "public"
-        hidden = words.hidden(groups=True, public=public, answers=False, where=False)
         return {
             "kind": "groups plan",
             "groups": self.groups,
@@ -92,13 +107,10 @@ class GroupsPlan(Forecasts):
             "about": self.assumption.about,
             "related": self.assumption.related,
             "assumption": words.planned("replace", self.assumption),
-            "protects": words.will_protect("replace") + hidden,
-            "warnings": report.weak_budgets(row.epsilon for row in self.spent),
+            "protects": self.protects,
+            "warnings": self.warnings,
             "forecasts": self._rows(),
-            "spent": [
-                SpentRow(epsilon=row.epsilon, people=row.people, spent=row.spent, kept=row.kept)
-                for row in self.spent
-            ],
+            "spent": [row._asdict() for row in self.spent],
         }
 
 

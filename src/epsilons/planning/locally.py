@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -14,23 +14,27 @@ from epsilons.allocation import allocate_for
 from epsilons.allocation.best import merged
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError
+from epsilons.loading import later
 from epsilons.local.words import ASSUMED_LOCALLY, PROTECTED_LOCALLY
 from epsilons.planning.asked import Forecasts
 from epsilons.planning.trial import gain_over
 from epsilons.planning.what_if import (
     Option,
-    as_option_rows,
     error_words,
     hint_of,
     option,
     put_best_first,
     strictest_give_more,
 )
-from epsilons.report.plan_data import CuratorRow, LevelRow, LocalForecastRow, LocalPlanData
 from epsilons.risk.assumptions import SAMPLE
 from epsilons.risk.goals import Goal
 from epsilons.risk.weights import LEAST
 from epsilons.theory import local_error, local_vector_error
+
+if TYPE_CHECKING:
+    from epsilons.planning import said
+else:
+    said = later("epsilons.planning.said")
 
 __all__ = ["LocalForecast", "LocalPlan", "local_plan"]
 
@@ -169,24 +173,24 @@ class LocalPlan(Forecasts):
         names = [forecast.method for forecast in self.forecasts]
         return self.forecasts[names.index(parameters.choice("method", method, names))]
 
-    def _rows(self) -> list[LocalForecastRow]:
-        return [
-            LocalForecastRow(
-                method=each.method,
-                sends=each.sends,
-                rmse=each.rmse,
-                pac=each.pac,
-                gain=each.gain,
-            )
-            for each in self.forecasts
-        ]
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader must not overlook."""
+        return report.weak_budgets(self.budgets.levels.tolist())
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [each._asdict() for each in self.forecasts]
 
     def _in_a_line(self) -> str:
         error = report.number(self[self.best].rmse)
         people = f"{self.budgets.n:,} people"
         return f"{self.statistic} of {people}, method {self.best}, typical error {error}"
 
-    def to_dict(self) -> LocalPlanData:
+    def sheet(self) -> report.Sheet:
+        """What it says, in no form."""
+        return said.local_sheet(self)
+
+    def to_dict(self) -> dict[str, Any]:
         """The whole plan as plain data."""
         levels = zip(self.budgets.levels.tolist(), self.budgets.counts.tolist(), strict=True)
         return {
@@ -202,15 +206,13 @@ class LocalPlan(Forecasts):
             "confidence": self.confidence,
             "best": self.best,
             "advice": self.advice,
-            "options": as_option_rows(self.options),
+            "options": [option._asdict() for option in self.options],
             "hint": self.hint,
-            "warnings": report.weak_budgets(self.budgets.levels.tolist()),
+            "warnings": self.warnings,
             "forecasts": self._rows(),
-            "curator": None
-            if self.curator is None
-            else CuratorRow(rmse=self.curator.rmse, pac=self.curator.pac),
+            "curator": None if self.curator is None else self.curator._asdict(),
             "times": self.times,
-            "levels": [LevelRow(epsilon=level, people=people) for level, people in levels],
+            "levels": [{"epsilon": level, "people": people} for level, people in levels],
             "lower_bound": self.lower_bound,
         }
 

@@ -6,25 +6,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from epsilons import report, words
 from epsilons.budgets import Budgets
+from epsilons.loading import later
 from epsilons.planning.asked import Forecasts
 from epsilons.planning.central import Plan, plan_of
 from epsilons.planning.found import RangePlan, range_plan
 from epsilons.planning.trial import Trial
 from epsilons.release import ByLevel
-from epsilons.report import SpentRow
-from epsilons.report.plan_data import PlannedRow, PlansData
 from epsilons.statistics import Question
 from epsilons.statistics.call import Call
 from epsilons.statistics.division import division_of
 from epsilons.statistics.rehearsal import rehearse, terms_for
 from epsilons.tally import Absent
 from epsilons.types import Floats
+
+if TYPE_CHECKING:
+    from epsilons.planning import said
+else:
+    said = later("epsilons.planning.said")
 
 __all__ = ["Planned", "SeveralPlans", "several_plans"]
 
@@ -57,6 +61,11 @@ class Planned:
     target: float | None
     plan: OnePlan
     spending: ByLevel
+
+    @property
+    def found(self) -> bool:
+        """Whether a range has to be found."""
+        return isinstance(self.plan, RangePlan)
 
     def spent_at(self, offered: Floats) -> Floats:
         """What a person spends on it who offers so much."""
@@ -105,7 +114,7 @@ class SeveralPlans(Forecasts):
     def __getitem__(self, index: int) -> Planned:
         return self.each[index]
 
-    def _rows(self) -> list[PlannedRow]:
+    def _rows(self) -> list[dict[str, Any]]:
         asked = zip(self.each, self.questions, strict=True)
         return [_row(one, question) for one, question in asked]
 
@@ -113,7 +122,16 @@ class SeveralPlans(Forecasts):
         names = "; ".join(one.name for one in self.each)
         return f"{len(self.each)} questions about {self.budgets.n:,} people, {names}"
 
-    def to_dict(self) -> PlansData:
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader must not overlook."""
+        return report.weak_budgets(self.budgets.levels.tolist())
+
+    def sheet(self) -> report.Sheet:
+        """What all of them say, in no form."""
+        return said.several_sheet(self)
+
+    def to_dict(self) -> dict[str, Any]:
         """As plain data."""
         return {
             "kind": "plans",
@@ -121,11 +139,8 @@ class SeveralPlans(Forecasts):
             "neighbours": self.neighbours,
             "protects": words.will_protect(self.neighbours),
             "rows": self._rows(),
-            "spent": [
-                SpentRow(epsilon=row.epsilon, people=row.people, spent=row.spent, kept=row.kept)
-                for row in self.spent
-            ],
-            "warnings": report.weak_budgets(self.budgets.levels.tolist()),
+            "spent": [row._asdict() for row in self.spent],
+            "warnings": self.warnings,
         }
 
 
@@ -189,7 +204,7 @@ def _planned(
     )
 
 
-def _row(one: Planned, question: Question) -> PlannedRow:
+def _row(one: Planned, question: Question) -> dict[str, Any]:
     shares = question.statistic == "frequencies"
     return {
         "name": one.name,
@@ -203,5 +218,5 @@ def _row(one: Planned, question: Question) -> PlannedRow:
         "confidence": question.confidence,
         "unit": None if shares else question.unit,
         "shares": shares,
-        "found": isinstance(one.plan, RangePlan),
+        "found": one.found,
     }

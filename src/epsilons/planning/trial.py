@@ -12,7 +12,6 @@ import numpy as np
 from epsilons.budgets import Budgets
 from epsilons.errors import BudgetError
 from epsilons.release import ByLevel, Spent
-from epsilons.report import ForecastData, SpentRow
 from epsilons.risk.goals import Goal, MeanGoal
 from epsilons.statistics import Question, methods
 from epsilons.statistics.capped import budgets_of
@@ -213,7 +212,7 @@ def gain_over(strictest: float, rmse: float) -> float:
     return strictest / rmse if rmse > 0.0 else math.inf
 
 
-def as_plain(forecast: Forecast) -> ForecastData:
+def as_plain(forecast: Forecast) -> dict[str, Any]:
     """A forecast as plain data."""
     return {
         "method": forecast.method,
@@ -223,8 +222,5 @@ def as_plain(forecast: Forecast) -> ForecastData:
         "gain": forecast.gain,
         "used": forecast.used,
         "largest_spent": float(forecast.spending.spent.max()),
-        "spent": [
-            SpentRow(epsilon=row.epsilon, people=row.people, spent=row.spent, kept=row.kept)
-            for row in forecast.spent
-        ],
+        "spent": [row._asdict() for row in forecast.spent],
     }

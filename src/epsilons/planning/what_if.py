@@ -14,8 +14,7 @@ from epsilons.planning.trial import Errors, Trial, gain_over
 from epsilons.release.sides import answers
 from epsilons.report import number
 from epsilons.report.numbers import percent
-from epsilons.report.plan_data import GuessRow, OptionRow, OutcomeRow
-from epsilons.report.sides import related_words
+from epsilons.report.phrases import related_words
 from epsilons.statistics import Question
 from epsilons.statistics.capped import budgets_of
 from epsilons.types import Floats
@@ -28,8 +27,6 @@ __all__ = [
     "Option",
     "Outcome",
     "WhatIf",
-    "as_option_rows",
-    "as_rows",
     "by_about",
     "by_guess",
     "by_sides",
@@ -102,14 +99,6 @@ def outcomes(trial: Trial) -> tuple[Outcome, ...]:
     return tuple(found)
 
 
-def as_rows(sides: Iterable[Outcome]) -> list[OutcomeRow]:
-    """Outcomes as plain data."""
-    return [
-        OutcomeRow(related=side.related, cap=side.cap, rmse=side.rmse, pac=side.pac, gain=side.gain)
-        for side in sides
-    ]
-
-
 class Guess(NamedTuple):
     """What a guess of the spread does to the best method, in data units.
 
@@ -128,17 +117,6 @@ class Guess(NamedTuple):
     plain_cap: float
     plain_rmse: float
     plain_worst: float
-
-    def as_row(self) -> GuessRow:
-        """As plain data."""
-        return GuessRow(
-            cap=self.cap,
-            rmse=self.rmse,
-            worst=self.worst,
-            plain_cap=self.plain_cap,
-            plain_rmse=self.plain_rmse,
-            plain_worst=self.plain_worst,
-        )
 
 
 def guess_of(trial: Trial) -> Guess | None:
@@ -274,14 +252,6 @@ def hint_of(options: Sequence[Option], error: str) -> str:
     told = f"What would help most: {_clause(first)}, the {error} would be {_smaller(first.times)}"
     weaker = next((each for each in options if _weaker(each, first)), None)
     return told + ("." if weaker is None else f"; {_clause(weaker)}, {_smaller(weaker.times)}.")
-
-
-def as_option_rows(options: Iterable[Option]) -> list[OptionRow]:
-    """Options as plain data."""
-    return [
-        OptionRow(change=each.change, write=each.write, error=each.error, times=each.times)
-        for each in options
-    ]
 
 
 def error_words(loss: str, confidence: float) -> str:

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from epsilons.frozen import storable
+from epsilons.loading import later
 from epsilons.noise import DiscreteLaplace
 from epsilons.release.every import Estimate
+from epsilons.report import numbers
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.margins import Margin
+
+if TYPE_CHECKING:
+    from epsilons.release import said
+    from epsilons.release.release import Release
+    from epsilons.report import sheet
+else:
+    said = later("epsilons.release.said")
+    sheet = later("epsilons.report.sheet")
 
 
 @storable("release.Counting")
@@ -68,3 +79,19 @@ class Count(Estimate):
         """As columns: one row."""
         low, high = self.interval(assumption, confidence)
         return {"value": [self.value], "low": [low], "high": [high]}
+
+    def says(self, release: Release) -> sheet.Sheet:
+        """What a release of it says."""
+        (row,) = self.rows(release.assumption, release.confidence)
+        confidence = numbers.percent(release.confidence)
+        shown = f"{row.value:,}", f"{row.low:,}", f"{row.high:,}"
+        value, low, high = shown
+        title = f"people, {confidence} interval"
+        own = said.Own(
+            f"About {value} people",
+            lambda error: f"{numbers.number(error)} people",
+            headline=f"Count: {value} people   ({confidence} interval {low} to {high})",
+            claim=f"With {confidence} confidence between {low} and {high} people.",
+            figures=said.one_number(row, (0.0, math.inf), title, shown, "number"),
+        )
+        return said.sheet_of(release, own)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from epsilons.frozen import storable
 from epsilons.loading import later
 from epsilons.release.every import Reportable
+from epsilons.report import numbers
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.located import Located, LocatedRatio
 from epsilons.risk.margins import CellsMargin, ScalarMargin
@@ -16,12 +18,20 @@ from epsilons.risk.spread import Spread, WeighedSpread
 from epsilons.types import Floats, freeze
 
 if TYPE_CHECKING:
-    from epsilons.release import grouped
+    from epsilons.release import grouped, said
+    from epsilons.release.release import Release
+    from epsilons.report import sheet
 else:
     grouped = later("epsilons.release.grouped")
+    said = later("epsilons.release.said")
+    sheet = later("epsilons.report.sheet")
 
 _ENDS: Final = ("from", "to")
 """What the ends of a bin are called in a table."""
+
+_CELLS: Final = 12
+_COORDINATES: Final = 10
+"""Categories and coordinates that are printed; the others are counted."""
 
 
 @storable("release.Scalar")
@@ -78,6 +88,58 @@ class Scalar(Reportable):
             **self._influence_of_one(),
         }
 
+    def says(self, release: Release) -> sheet.Sheet:
+        """What a release of it says."""
+        (row,) = self.rows(release.assumption, release.confidence)
+        lo, hi = self._values
+        return said.number_sheet(
+            release,
+            row,
+            bounds=self.bounds,
+            values=said.with_unit(release, f"{numbers.number(lo)} to {numbers.number(hi)}"),
+            more=[*self._share_fact(release), *self._spread_fact(release)],
+            helps=self._helps(release),
+        )
+
+    @property
+    def _values(self) -> tuple[float, float]:
+        """The range of the values."""
+        return self.bounds
+
+    def _share_fact(self, release: Release) -> list[sheet.Fact]:
+        """Of which part of all people it is the mean, if not of everybody."""
+        found = self.share(release.assumption, release.confidence)
+        if found is None:
+            return []
+        apart = found.high - found.low or 0.01
+        shown = [numbers.aligned_share(each, apart) for each in found]
+        within = f"{numbers.percent(release.confidence)} interval {shown[1]} to {shown[2]}"
+        return [sheet.Fact("Share", f"It is the mean of {shown[0]} of these people ({within})")]
+
+    def _spread_fact(self, release: Release) -> list[sheet.Fact]:
+        """The standard deviation of the data, if it was released."""
+        found = self.spread(release.assumption, release.confidence)
+        if found is None:
+            return []
+        shown = [numbers.aligned(each, found.high - found.low) for each in found]
+        confidence = numbers.percent(release.confidence)
+        if found.low == 0.0 and shown[0] == shown[1]:
+            # Noise hid it: that it is 0 would be said of data that are not all alike.
+            most = said.with_unit(release, f"at most {shown[2]}")
+            words = f"Standard deviation {most} (with {confidence} confidence)"
+        else:
+            within = f"{confidence} interval {shown[1]} to {shown[2]}"
+            words = f"Standard deviation {said.with_unit(release, shown[0])} ({within})"
+        return [sheet.Fact("Spread", words)]
+
+    def _helps(self, release: Release) -> list[str]:
+        """What would help where the mean of some people tells nothing."""
+        if self.share(release.assumption, release.confidence) is None:
+            return []
+        levels = ["levels=, the budgets that people were offered"]
+        private = levels if release.neighbours == "add-remove" else []
+        return [said.would_help(["larger budgets", *private, *said.narrower(release)])]
+
     def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """As columns: one row."""
         low, high = self.interval(assumption, confidence)
@@ -128,6 +190,7 @@ class Cells(Reportable):
     """
 
     kind: ClassVar = "cells"
+    in_percent: ClassVar[bool] = True
     value: Floats
     raw: Floats
     categories: tuple[Any, ...]
@@ -168,6 +231,44 @@ class Cells(Reportable):
             "error_at_once": self.at_once(assumption, confidence),
             **self._influence_of_one(),
         }
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The categories in words: a bin by its ends."""
+        return tuple(map(numbers.category_name, self.categories))
+
+    def says(self, release: Release) -> sheet.Sheet:
+        """What a release of it says."""
+        rows = self.rows(release.assumption, release.confidence)
+        confidence, points = numbers.percent(release.confidence), numbers.points
+        table = sheet.Table(
+            "rows",
+            (f"category{said.unit_words(release)}", "share", f"from ({confidence})", "to"),
+            tuple(said.cells_of(rows, numbers.aligned_share)),
+            "Published shares.",
+            most=_CELLS,
+            rest=" more: value, interval() and JSON have them all",
+        )
+        title = f"share of people, {confidence} interval"
+        drawing = sheet.Ranges(rows, title, release.unit, "categories", shares=True, bars=True)
+        at_once = points(release.error_at_once)
+        within = f"within {at_once} of the raw shares with probability {confidence}"
+        # One share that may be anything says nothing of the others.
+        low, high = min(row.low for row in rows), max(row.high for row in rows)
+        nothing = low <= 0.0 and high >= 1.0 and max(row.high - row.low for row in rows) >= 1.0
+        own = said.Own(
+            f"Shares of {len(rows):,} categories",
+            points,
+            first=[[table]],
+            people=[said.people_fact(release, f" in {len(rows):,} categories")],
+            errors=[
+                sheet.Fact("Error", said.risk_words(release, points)),
+                sheet.Fact("All at once", within, f"All categories at once: {within}"),
+            ],
+            nothing=[said.NOTHING] if nothing else [],
+            figures=[said.drawn(table, drawing, "shares")],
+        )
+        return said.sheet_of(release, own)
 
     def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """As columns: a row for each category; a bin has two ends."""
@@ -233,3 +334,47 @@ class Vector(Reportable):
         low, high = self.interval(assumption, confidence)
         places = list(range(len(self.value)))
         return {"coordinate": places, "value": self.value, "low": low, "high": high}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The places of the coordinates."""
+        return tuple(map(str, range(len(self.value))))
+
+    def says(self, release: Release) -> sheet.Sheet:
+        """What a release of it says."""
+        rows = self.rows(release.assumption, release.confidence)
+        confidence = numbers.percent(release.confidence)
+        table = sheet.Table(
+            "rows",
+            ("coordinate", "mean", f"from ({confidence})", "to"),
+            tuple(said.cells_of(rows)),
+            "Published means.",
+            most=_COORDINATES,
+            rest=" more: value and interval() have them all",
+        )
+        drawing = sheet.Ranges(rows, f"mean, {confidence} interval", "coordinate", "coordinates")
+        radius = self.radius(release.assumption, release.confidence)
+        far, typical = numbers.number(radius), numbers.number(math.sqrt(release.risk))
+        within = f"within {far} (ℓ2) of the raw mean with probability {confidence}"
+        error = (
+            f"Typical error (root mean square, all coordinates together) {typical}, "
+            "proven bound over all data"
+        )
+        whole = ["That is the whole ball: with these budgets it says nothing."]
+        length = f"of length up to {numbers.number(self.ball)}"
+        own = said.Own(
+            f"Mean of vectors with {len(rows):,} coordinates",
+            numbers.number,
+            first=[[table]],
+            people=[
+                said.people_fact(release, f", {len(rows):,} coordinates"),
+                sheet.Fact("Vectors", length, f"vectors {length}"),
+            ],
+            errors=[
+                sheet.Fact("Error", error),
+                sheet.Fact("All at once", within, f"All coordinates at once: {within}"),
+            ],
+            nothing=whole if radius >= 2.0 * self.ball else [],
+            figures=[said.drawn(table, drawing, "means")],
+        )
+        return said.sheet_of(release, own)

@@ -2,15 +2,57 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from epsilons.errors import KindError
+from epsilons.loading import later
+from epsilons.risk.assumptions import Assumption
+
+if TYPE_CHECKING:
+    from epsilons.report import sheet
+else:
+    sheet = later("epsilons.report.sheet")
 
 __all__ = ["Estimate", "Reportable"]
 
 
 class Estimate:
-    """What every estimate has."""
+    """What every estimate has.
+
+    Attributes:
+        in_percent: whether its numbers are shares of people.
+        each: what one of its numbers is of, and several.
+    """
+
+    value: Any
+    in_percent: ClassVar[bool] = False
+    each: ClassVar[tuple[str, str]] = ("category", "categories")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What its numbers are of; one "" if there is one."""
+        return ("",)
+
+    def interval(self, assumption: Assumption, confidence: float) -> tuple[Any, Any]:
+        """A range that holds the truth with at least this probability: of each by itself."""
+        raise NotImplementedError
+
+    def rows(self, assumption: Assumption, confidence: float) -> tuple[sheet.Row, ...]:
+        """Each of its numbers with its name and its interval."""
+        numbers = (self.value, *self.interval(assumption, confidence))
+        return tuple(
+            map(sheet.Row, self.names, *(np.atleast_1d(each).tolist() for each in numbers))
+        )
+
+    def known_as(self, confidence: str) -> str:  # noqa: ARG002
+        """What its `error` is called, if a word of its own is needed.
+
+        Args:
+            confidence: of it, in words.
+        """
+        return ""
 
     def influence(self, lies: int) -> float:  # noqa: ARG002
         """How far dishonest reports can have moved it.

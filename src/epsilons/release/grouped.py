@@ -4,22 +4,39 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 import numpy as np
 
-from epsilons import report
 from epsilons.errors import ArgumentError
 from epsilons.frozen import storable
+from epsilons.loading import later
 from epsilons.release.every import Estimate
+from epsilons.report import numbers
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.estimated import Bracketed
 from epsilons.risk.margins import AnyMargin
 from epsilons.types import Floats
 
+if TYPE_CHECKING:
+    from epsilons.release import said
+    from epsilons.release.release import Release
+    from epsilons.report import sheet
+else:
+    said = later("epsilons.release.said")
+    sheet = later("epsilons.report.sheet")
+
 __all__ = ["Compared", "Groups", "GroupsMargin", "Shares"]
 
 Bounds = tuple[float, float]
+
+_PRINTED: Final = 20
+"""Groups that are printed, those of the largest shares; the others are counted."""
+
+_NEARLY: Final = 0.8
+"""An interval of this part of the range tells next to nothing."""
+
+_SAYS_NOTHING: Final = "A comparison whose interval covers everything possible says nothing."
 
 
 class Shares(Bracketed[Any]):
@@ -92,12 +109,23 @@ class Compared:
     nothing: bool = False
 
     def __str__(self) -> str:
-        names = report.group_name(self.first), report.group_name(self.second)
-        return report.compared(self.what, names, self._numbers, self.unit, nothing=self.nothing)
+        between, shown, low, high = self.cells
+        within = f"{numbers.percent(self.confidence)} interval {low} to {high}"
+        line = f"{self.what.capitalize()}, {between}: {shown}   ({within})"
+        return f"{line}\n{said.NOTHING}" if self.nothing else line
 
     @property
-    def _numbers(self) -> tuple[float, float, float, float]:
-        return self.value, self.low, self.high, self.confidence
+    def cells(self) -> tuple[str, str, str, str]:
+        """As words: what is compared, the value with its unit, and its interval."""
+        first, second = numbers.group_name(self.first), numbers.group_name(self.second)
+        sign = "minus" if self.what == "difference" else "over"
+        wide, value = self.high - self.low, self.value
+        shown = numbers.aligned(value, wide) if np.isfinite(value) else numbers.number(value)
+        if not any(each in shown for each in "123456789∞n"):
+            shown = shown.removeprefix("-")  # of what is rounded to 0 the sign says nothing
+        shown = shown if self.unit is None else f"{shown} {self.unit}"
+        low, high = numbers.aligned(self.low, wide), numbers.aligned(self.high, wide)
+        return f"{first} {sign} {second}", shown, low, high
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data; the value is None where it is 0 over 0."""
@@ -131,6 +159,7 @@ class Groups(Estimate):
 
     LATER: ClassVar = ("compared", "published")
     kind: ClassVar = "groups"
+    each: ClassVar[tuple[str, str]] = ("group", "groups")
     labels: tuple[Any, ...]
     bounds: Bounds
     margin: GroupsMargin
@@ -229,12 +258,12 @@ class Groups(Estimate):
         pair = self.labels[one], self.labels[other]
         return replace(self, compared=tuple(dict.fromkeys((*self.compared, pair))))
 
-    def _comparisons(self, assumption: Assumption, confidence: float) -> list[dict[str, Any]]:
-        """Every difference that is shown, and every ratio that there is, as plain data."""
+    def comparisons(self, assumption: Assumption, confidence: float) -> list[Compared]:
+        """Every difference that is shown, and every ratio that there is."""
         lo, hi = self.bounds
         ways = (self.difference,) if lo < 0.0 < hi else (self.difference, self.ratio)
         return [
-            way(first, second, assumption, confidence).to_dict()
+            way(first, second, assumption, confidence)
             for first, second in self.compared
             for way in ways
         ]
@@ -254,7 +283,7 @@ class Groups(Estimate):
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """As plain data."""
         share = self.shares(assumption, confidence)
-        compared = self._comparisons(assumption, confidence)
+        compared = [each.to_dict() for each in self.comparisons(assumption, confidence)]
         return {
             "groups": [_plain(each) for each in self.labels],
             "by": list(self.by),
@@ -290,6 +319,93 @@ class Groups(Estimate):
             "share_low": share.low,
             "share_high": share.high,
         }
+
+    def known_as(self, confidence: str) -> str:
+        """What its `error` is called."""
+        return f"half of a {confidence} interval, median over groups"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The groups in words: by both labels, if there are two columns."""
+        return tuple(map(numbers.group_name, self.labels))
+
+    def says(self, release: Release) -> sheet.Sheet:
+        """What a release of it says."""
+        rows = self.rows(release.assumption, release.confidence)
+        share = self.shares(release.assumption, release.confidence)
+        lo, hi = self.bounds
+        confidence, unit = numbers.percent(release.confidence), said.unit_words(release)
+        ends = (f"from ({confidence})", "to")
+        by = " and ".join(each or "group" for each in dict.fromkeys(self.by))
+        certain = bool((share.low == share.high).all())
+        heads = (by, f"mean{unit}", *ends, "share of people", *(() if certain else ends))
+        apart = float(np.max(share.high - share.low)) or 0.01
+        shares = [
+            tuple(numbers.aligned_share(at, apart) for at in each[: 1 if certain else 3])
+            for each in zip(*(column.tolist() for column in share), strict=True)
+        ]
+        means = said.cells_of(rows, wide=min(row.high - row.low for row in rows))
+        table = sheet.Table(
+            "rows",
+            heads,
+            tuple((*mean, *more) for mean, more in zip(means, shares, strict=True)),
+            "Published means and shares.",
+            ranked=tuple(np.argsort(-share.value, kind="stable").tolist()),
+            most=_PRINTED,
+            rest=" more, with smaller shares: to_frame() and JSON have them all",
+        )
+        drawing = sheet.Ranges(rows, f"mean{unit}, {confidence} interval", by, "groups")
+        membership = f"group membership is {'public' if self.public else 'private'}"
+        within = f" in {len(rows):,} group{'s' if len(rows) > 1 else ''} ({membership})"
+        values = said.with_unit(release, f"{numbers.number(lo)} to {numbers.number(hi)}")
+        own = said.Own(
+            f"Means of {len(rows):,} groups",
+            said.told_in_units(release),
+            first=[[table], self._compared_parts(release, ends)],
+            people=[
+                said.people_fact(release, within),
+                said.values_fact(values),
+                sheet.Fact("Groups", f"{by}: {membership}"),
+            ],
+            nothing=self._nothing(release, rows),
+            figures=[said.drawn(table, drawing, "means")],
+        )
+        return said.sheet_of(release, own)
+
+    def _compared_parts(self, release: Release, ends: tuple[str, str]) -> list[sheet.Part]:
+        """The groups that are compared: in lines, or in a table."""
+        found = [
+            replace(each, unit=release.unit) if each.what == "difference" else each
+            for each in self.comparisons(release.assumption, release.confidence)
+        ]
+        if not found:
+            return []
+        section = "Groups compared"
+        lines = [line for each in found for line in str(each).split("\n")]
+        table = ("compared", "value", *ends), tuple(each.cells for each in found)
+        return [
+            *(sheet.Note("rows", line, depth="brief", set_in=True) for line in lines),
+            sheet.Table("rows", *table, depth="whole", section=section),
+            *(
+                [sheet.Note("note", _SAYS_NOTHING, depth="whole", section=section)]
+                if any(each.nothing for each in found)
+                else []
+            ),
+        ]
+
+    def _nothing(self, release: Release, rows: tuple[sheet.Row, ...]) -> list[str]:
+        """What is said of intervals that are all that there could be, with what would help."""
+        empty = sum(row.high - row.low >= _NEARLY * self.unit for row in rows)
+        if not empty:
+            return []
+        whole = len(rows)
+        of = f" of {empty:,} of {whole:,} groups" if empty < whole else ""
+        helps = ["fewer or larger groups", "larger budgets", *said.narrower(release)]
+        everyone = release.neighbours == "replace" and not self.outside
+        if not self.public and everyone and whole > 1:
+            helps.append('groups_are="public", if group membership is no secret')
+        what = f"The intervals{of} cover nearly everything possible: they say almost nothing."
+        return [f"{what} {said.would_help(helps)}"]
 
 
 def _plain(label: Any) -> Any:

@@ -10,7 +10,6 @@ import numpy as np
 
 from epsilons import report
 from epsilons.errors import ArgumentError
-from epsilons.report.entries import label_of
 from epsilons.report.numbers import aligned, percent
 
 if TYPE_CHECKING:
@@ -102,17 +101,7 @@ def joint_ranges(
     ranges = [_range(release, 1.0 - part) for release, part in zip(releases, miss, strict=True)]
     rows = zip(names, ranges, strict=True)
     each = tuple(JointRange(name, *ends) for name, ends in rows)
-    return JointRanges(confidence, each, tuple(_labels(release) for release in releases))
-
-
-def _labels(release: Release) -> tuple[str, ...]:
-    """What the numbers of a release are of: categories or groups, or their places."""
-    size = int(np.size(release.value))
-    if size == 1:
-        return ("",)
-    known = (getattr(release.estimate, name, ()) for name in ("categories", "labels"))
-    named = next((each for each in known if len(each) == size), tuple(range(size)))
-    return tuple(label_of(each) for each in named)
+    return JointRanges(confidence, each, tuple(one.estimate.names for one in releases))
 
 
 def _range(release: Release, confidence: float) -> tuple[Any, Any]:

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from epsilons.frozen import storable
+from epsilons.loading import later
 from epsilons.release.estimate import Scalar
 from epsilons.release.every import Estimate
+from epsilons.report import numbers
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.estimated import Estimated
 from epsilons.risk.soft import SoftMoments
 from epsilons.risk.spread import Spread
 from epsilons.types import Floats
 
+if TYPE_CHECKING:
+    from epsilons.release import said
+    from epsilons.release.release import Release
+    from epsilons.report import sheet
+else:
+    said = later("epsilons.release.said")
+    sheet = later("epsilons.report.sheet")
+
 Bounds = tuple[float, float]
+
+_ENDLESS = "any"
+"""Said of an end that is not known."""
 
 
 @storable("release.Variance")
@@ -28,6 +42,10 @@ class Variance(Scalar):
     """
 
     values: Bounds
+
+    @property
+    def _values(self) -> Bounds:
+        return self.values
 
     def spread(self, assumption: Assumption, confidence: float) -> Spread:
         """The standard deviation: the root of the variance, and of the ends of its interval."""
@@ -127,3 +145,46 @@ class Pair(Estimate):
         }
         value, low_, high_ = zip(*told.values(), strict=True)
         return {"number": list(told), "value": [*value], "low": [*low_], "high": [*high_]}
+
+    def says(self, release: Release) -> sheet.Sheet:
+        """What a release of it says."""
+        told = release.assumption, release.confidence
+        (row,) = self.rows(*told)
+        correlation, (first, second) = self.correlation(*told), self.means(*told)
+        confidence, wide = numbers.percent(release.confidence), row.high - row.low
+        value, low, high = (numbers.aligned(each, wide) for each in (row.value, row.low, row.high))
+        cells = (
+            ("correlation", *_shown(correlation)),
+            ("slope of the second column on the first", *_shown(self.slope(*told))),
+            ("mean of the first column", *_shown(first)),
+            ("mean of the second column", *_shown(second)),
+        )
+        heads = ("of both columns", "estimate", f"from ({confidence})", "to")
+        table = sheet.Table("rows", heads, cells, "Each interval by itself.")
+        ranges = [
+            f"{numbers.number(a)} to {numbers.number(b)}" for a, b in (self.bounds, self.beside)
+        ]
+        # Widths of covariances go up to half of the product of both ranges.
+        nothing = wide >= 0.999 * self.unit / 2.0
+        drawn = sheet.Row("correlation", *correlation)
+        title = f"correlation, {confidence} interval"
+        own = said.Own(
+            f"Covariance: {value}",
+            numbers.number,
+            headline=f"Covariance: {value}   ({confidence} interval {low} to {high})",
+            claim=f"With {confidence} confidence between {low} and {high}.",
+            first=[[], [table]],
+            people=[said.people_fact(release), said.values_fact(" and from ".join(ranges))],
+            nothing=[said.NOTHING] if nothing else [],
+            figures=said.one_number(drawn, (-1.0, 1.0), title, cells[0][1:], "correlation"),
+        )
+        return said.sheet_of(release, own)
+
+
+def _shown(found: Estimated) -> tuple[str, str, str]:
+    """A number and its ends in words."""
+    wide = found.high - found.low
+    if math.isinf(wide):
+        return numbers.number(found.value), _ENDLESS, _ENDLESS
+    value, low, high = (numbers.aligned(each, wide) for each in found)
+    return value, low, high

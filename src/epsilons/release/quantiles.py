@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from epsilons.frozen import storable
+from epsilons.loading import later
 from epsilons.release.every import Estimate
+from epsilons.report import numbers
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.quantiles import QuantilesMargin
 from epsilons.types import Floats, freeze
+
+if TYPE_CHECKING:
+    from epsilons.release import said
+    from epsilons.release.release import Release
+    from epsilons.report import sheet
+else:
+    said = later("epsilons.release.said")
+    sheet = later("epsilons.report.sheet")
 
 
 @storable("release.Quantiles")
@@ -71,3 +81,29 @@ class Quantiles(Estimate):
         first, last = self.band(assumption, confidence)
         ends = {"low": low, "high": high, "band_low": first, "band_high": last}
         return {"quantile": self.margin.quantiles, "value": self.value, **ends}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The share that is at or below each quantile, in percent."""
+        return tuple(map(numbers.percent, self.margin.quantiles.tolist()))
+
+    def says(self, release: Release) -> sheet.Sheet:
+        """What a release of it says."""
+        rows = self.rows(release.assumption, release.confidence)
+        confidence, unit = numbers.percent(release.confidence), said.unit_words(release)
+        heads = ("share of people", f"is at or below{unit}", f"from ({confidence})", "to")
+        table = sheet.Table("rows", heads, tuple(said.cells_of(rows)), "Published quantiles.")
+        title = f"at or below{unit}, {confidence} interval"
+        drawing = sheet.Ranges(rows, title, "people", "quantiles")
+        lo, hi = self.bounds
+        nothing = all(row.low <= lo and row.high >= hi for row in rows)
+        values = said.with_unit(release, f"{numbers.number(lo)} to {numbers.number(hi)}")
+        own = said.Own(
+            f"{len(rows)} quantiles",
+            said.told_in_units(release),
+            first=[[table]],
+            people=[said.people_fact(release), said.values_fact(values)],
+            nothing=[said.NOTHING] if nothing else [],
+            figures=[said.drawn(table, drawing, "quantiles")],
+        )
+        return said.sheet_of(release, own)

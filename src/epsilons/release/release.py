@@ -305,6 +305,10 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         seeded = "" if self.private else ", NOT PRIVATE (seeded)"
         return f"{self.statistic}{of} {shown}{unit}{people}, method {self.method}{seeded}"
 
+    def sheet(self) -> report.Sheet:
+        """What it says, in no form."""
+        return self.estimate.says(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything that may be published, as plain data."""
         return {**self.stated, "sides": [side._asdict() for side in self.sides]}

@@ -1,48 +1,54 @@
-"""HTML for notebooks: a headline, tables and words."""
+"""A sheet as HTML for notebooks: what the text says, in paragraphs and tables."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Final
 
-from epsilons.report.data import ReleaseData
-from epsilons.report.phrases import made_words
-from epsilons.report.sides import bought, sides_table
-from epsilons.report.spending import budget_head, spending_table
+from epsilons.report.phrases import LABELS, SEEDED
+from epsilons.report.sheet import Facts, Note, Part, Sheet, Spending, Table
+from epsilons.report.spending import spending_table
 
+__all__ = ["as_html"]
 
-def block(headline: str, *parts: str, title: str | None = None) -> str:
-    """A headline, what was measured above it, if that was said, and what stands below it."""
-    first = "".join(
-        f"<p><strong>{html.escape(each)}</strong></p>" for each in (title, headline) if each
-    )
-    return f"<div>{first}{''.join(parts)}</div>"
+_ROWS: Final = 50
+"""Rows of a long table that a notebook shows."""
 
 
-def paragraphs(*sentences: str) -> str:
-    """A paragraph for each that says anything."""
-    return "".join(f"<p>{html.escape(each)}</p>" for each in sentences if each)
+def as_html(sheet: Sheet) -> str:
+    """What a notebook shows, with every word escaped."""
+    first = [SEEDED] if sheet.simulated else []
+    first += [each for each in (sheet.title, sheet.headline or sheet.name) if each]
+    heads = "".join(f"<p><strong>{html.escape(each)}</strong></p>" for each in first)
+    return f"<div>{heads}{''.join(map(_part, sheet.parts(whole=False)))}</div>"
 
 
-def html_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of words."""
+def _part(part: Part) -> str:
+    match part:
+        case Note():
+            label = "" if part.set_in else LABELS.get(part.role, "")
+            return _paragraph(label + part.words)
+        case Facts():
+            return "".join(map(_paragraph, part.sentences()))
+        case Spending():
+            return _table(*spending_table(part))
+        case Table():
+            rows = part.first(_ROWS if part.most is not None else None)
+            hidden = len(part.rows) - len(rows)
+            more = _paragraph(f"… and {hidden:,}{part.rest}") if hidden > 0 else ""
+            return _table(part.heads, rows) + more
+        case _:
+            return ""
+
+
+def _paragraph(words: str) -> str:
+    return f"<p>{html.escape(words)}</p>"
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     head = "".join(f"<th>{html.escape(cell)}</th>" for cell in heads)
     body = "".join(
         "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def html_ending(data: ReleaseData, told: Callable[[float], str]) -> str:
-    """Who spent what, what is protected and assumed, what if that is not so, the day."""
-    words = paragraphs(*data["warnings"], data["protects"], data["assumes"])
-    sides = sides_table(data, told)
-    if sides is not None:
-        words += html_table(*sides) + paragraphs(bought(data))
-    words += paragraphs(data["adds_up"], made_words(data))
-    return html_table(*spending_table(data["spent"], budget_head(data))) + words
-
-
-def preformatted(text: str) -> str:
-    """Text for the screen, as it is."""
-    return f"<pre>{html.escape(text)}</pre>"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
-
-from epsilons.report.data import Category
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -60,9 +59,9 @@ def widest(lows: Sequence[float], highs: Sequence[float]) -> float:
     return max(high - low for low, high in zip(lows, highs, strict=True))
 
 
-def category_name(category: Category) -> str:
+def category_name(category: Any) -> str:
     """A category as a person would write it: a bin by its ends."""
-    if isinstance(category, (list, tuple)):
+    if isinstance(category, tuple):
         low, high = category
         return f"{number(low)} to {number(high)}"
     return str(category)
@@ -71,6 +70,27 @@ def category_name(category: Category) -> str:
 def group_name(label: Any) -> str:
     """A group as a person would write it: by the labels of both columns, if there are two."""
     return ", ".join(map(str, label)) if isinstance(label, (list, tuple)) else str(label)
+
+
+def legible(text: str) -> str:
+    """The text with control characters, and halves of characters, shown as �."""
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]", "\ufffd", text)
+
+
+def names_of(facts: Sequence[tuple[str | None, str, str | None]]) -> list[str]:
+    """What results are called, no two alike: their titles, or what is said of which column.
+
+    Args:
+        facts: the title, the statistic and the column of each.
+    """
+    return distinct(
+        [
+            statistic.capitalize() + ("" if column is None else f" of {legible(column)}")
+            if title is None
+            else title
+            for title, statistic, column in facts
+        ]
+    )
 
 
 def distinct(names: Sequence[str]) -> list[str]:

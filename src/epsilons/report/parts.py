@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from epsilons.errors import ArgumentError
-from epsilons.report.numbers import percent
+from epsilons.report.numbers import legible
 from epsilons.report.plain import to_json
 
 _LARGEST = 150_000
@@ -281,16 +281,6 @@ def whole(title: str, parts: Sequence[Part], *, byline: str = "", data: Any = No
         f"<h1>{_escaped(title)}</h1>\n{body}\n<footer><p>Made with epsilons. {foot}</p></footer>\n"
         f"</main>\n{embedded}</body>\n</html>\n"
     )
-
-
-def unbroken_percent(confidence: float) -> str:
-    """A probability in percent, which no line breaks apart."""
-    return percent(confidence).replace(" ", "\u00a0")
-
-
-def legible(text: str) -> str:
-    """The text with control characters, and halves of characters, shown as �."""
-    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]", "\ufffd", text)
 
 
 def _escaped(text: str) -> str:

@@ -1,14 +1,15 @@
-"""Sentences that every form of a report shares."""
+"""Sentences that results of several kinds share."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
 
 from epsilons import made
-from epsilons.report.data import ReleaseData
-from epsilons.report.numbers import aligned, number, percent
-from epsilons.report.parts import legible
+from epsilons.report.numbers import legible, number
+from epsilons.report.sheet import Role
 
 _NAME = 60
 """Characters of the name of a column that are shown."""
@@ -16,74 +17,28 @@ _NAME = 60
 _WEAK = 20.0
 """Beyond this a result may become 485 million times as likely for one person."""
 
-NOTHING = "The interval covers everything possible: with these budgets, the result says nothing."
+_VISIBLY = 1.005
+"""Errors with a larger ratio are printed as different numbers, and one asks why."""
 
+_CHANCE = (
+    ' "Not at all" still allows for differences by chance, so it can be worse than a row that sets '
+    "a limit."
+)
 
-def seeded(data: ReleaseData) -> list[str]:
-    """A word of warning, if a release was drawn from a seed."""
-    return [] if data["private"] else ["NOT PRIVATE: drawn from a seed, for simulation only."]
+FORECAST = "A forecast from budgets alone: no data was read"
+SEEDED = "NOT PRIVATE: drawn from a seed, for simulation only."
+SIDES = "if budgets go with values"
+"""What the rows of other assumptions are of."""
 
-
-def seeded_title(data: ReleaseData) -> str:
-    """The same, to stand before the title of a plot."""
-    return "" if data["private"] else "NOT PRIVATE (seeded): "
-
-
-def people_words(data: ReleaseData) -> str:
-    """How many people there are, if that may be said."""
-    if data["n"] is None:
-        return "An undisclosed number of people"
-    if data["n_is_noisy"]:
-        return f"About {data['n']:,.0f} people (a noisy count)"
-    return f"{data['n']:,} people"
-
-
-def with_unit(data: ReleaseData, words: str) -> str:
-    """Numbers of the data, in words, with their unit once behind them, if it was said."""
-    return words if data["unit"] is None else f"{words} {data['unit']}"
-
-
-def unit_words(data: ReleaseData) -> str:
-    """The unit in brackets, to stand behind the name of an axis or a column, if it was said."""
-    return "" if data["unit"] is None else f" ({data['unit']})"
-
-
-def plot_title(data: ReleaseData, words: str) -> str | list[str]:
-    """The title of a plot: what was measured in a line of its own, if it was said."""
-    lines = [*([] if data["title"] is None else [data["title"]]), words]
-    lines[0] = seeded_title(data) + lines[0]
-    return lines if len(lines) > 1 else lines[0]
-
-
-def made_words(data: ReleaseData) -> str:
-    """The day of a release, the version that made it, and the column; "" if they are not known."""
-    if not data["date"]:
-        return ""
-    words = f"Released {data['date']} (UTC) with epsilons {data['version']}"
-    if data["name"] is not None:
-        words += f', from the column "{_short(data["name"])}"'
-    if "ledger" in data:
-        words += f', charged to a ledger as "{_short(data["ledger"]["name"])}"'
-        if "drawn" in data["ledger"]:
-            words += (
-                f". Drawn at {data['ledger']['drawn']} from the data that were given then: this "
-                "name has this answer, whichever data are given with it later"
-            )
-    return f"{words}."
-
-
-def byline(data: ReleaseData) -> str:
-    """The column, its unit, the day and the version, in a line; "" if none of it is known."""
-    said = [] if data["name"] is None else [f"column {_short(data['name'])}"]
-    said += [] if data["unit"] is None else [f"in {data['unit']}"]
-    said += [published_words(data)] if data["date"] else []
-    words = " · ".join(said)
-    return words[:1].upper() + words[1:]
-
-
-def published_words(data: ReleaseData) -> str:
-    """The day and the version of a release, to go on in a line."""
-    return f"published {data['date']} (UTC) with epsilons {data['version']}"
+LABELS: Final[Mapping[Role, str]] = MappingProxyType(
+    {
+        "warning": "Warning: ",
+        "advice": "Advice: ",
+        "protected": "Protected: ",
+        "assumed": "Assumed: ",
+    }
+)
+"""What stands before a note of some roles, where no heading says it."""
 
 
 def written_words(what: str) -> str:
@@ -91,80 +46,46 @@ def written_words(what: str) -> str:
     return f"{what} · written {made.today()} (UTC) with epsilons {made.VERSION}"
 
 
-FORECAST = "A forecast from budgets alone: no data was read"
-
-
-def _short(name: str) -> str:
+def short(name: str) -> str:
     """A name in a line, cut if it is long."""
     plain = legible(name)
     return plain if len(plain) <= _NAME else plain[: _NAME - 1] + "…"
 
 
-def risk_words(data: ReleaseData, told: Callable[[float], str]) -> str:
-    """The risk of a release, and what it is.
-
-    Args:
-        data: of the release.
-        told: words for an error.
-    """
-    kind, numbers = data["risk_kind"], data["risk_of"]
-    if data["loss"] == "mse":
-        one = "group" if "groups" in data else "category"
-        of = f"root mean square of a {one}" if numbers > 1 else "root mean square"
-        return f"Typical error ({of}) {told(math.sqrt(data['risk'] / numbers))}, {kind}"
-    if data["loss"] == "largest":
-        words = "Typical error of the worst category (root mean square)"
-        return f"{words} {told(math.sqrt(data['risk']))}, {kind}"
-    return (
-        f"Error not exceeded with probability {percent(data['confidence'])}: "
-        f"{told(data['risk'])}, {kind}"
-    )
+def related_words(related: bool | float, *, cells: bool = False) -> str:
+    """How budgets go with values, in a few words; of cells a share of people stands for a mean."""
+    if related is True:
+        return "in any way"
+    whole = "all people" if cells else "the range"
+    return "not at all" if related is False else f"by at most {100.0 * related:.3g} % of {whole}"
 
 
-def compared(
-    what: str,
-    names: tuple[str, str],
-    numbers: tuple[float, float, float, float],
-    unit: str | None,
-    *,
-    nothing: bool,
+def side_name(related: bool | float, assumed: bool | float, *, cells: bool) -> str:
+    """The name of a row of what other assumptions would give; a mark for what is assumed."""
+    mark = " *" if related == assumed else ""
+    return related_words(related, cells=cells) + mark
+
+
+def why_worse(
+    answers: Sequence[bool | float], columns: Sequence[Sequence[float]], otherwise: str
 ) -> str:
-    """Two groups beside each other, in a line, and another if that tells nothing.
+    """Why some row is visibly worse than one above it, which assumes less; "" if none is.
 
     Args:
-        what: "difference" or "ratio".
-        names: of the groups.
-        numbers: the value, the ends of its interval, and the confidence of that.
-        unit: of the values; None if nobody said, or if there is none.
-        nothing: whether the interval is all that there could be.
+        answers: of the rows; they assume more and more.
+        columns: the errors that are shown.
+        otherwise: what is said where it is not for chance.
     """
-    confidence = numbers[3]
-    between, shown, low, high = compared_cells(what, names, numbers[:3])
-    shown = shown if unit is None else f"{shown} {unit}"
-    line = (
-        f"{what.capitalize()}, {between}: {shown}   "
-        f"({percent(confidence)} interval {low} to {high})"
-    )
-    return f"{line}\n{NOTHING}" if nothing else line
-
-
-def compared_cells(
-    what: str, names: tuple[str, str], numbers: tuple[float, float, float]
-) -> tuple[str, str, str, str]:
-    """Two groups compared, as cells of a table: what is compared, the value, its interval.
-
-    Args:
-        what: "difference" or "ratio".
-        names: of the groups.
-        numbers: the value and the ends of its interval.
-    """
-    value, low, high = numbers
-    wide = high - low
-    shown = aligned(value, wide) if math.isfinite(value) else number(value)
-    if not any(each in shown for each in "123456789∞n"):
-        shown = shown.removeprefix("-")  # of what is rounded to 0 the sign says nothing
-    sign = "minus" if what == "difference" else "over"
-    return f"{names[0]} {sign} {names[1]}", shown, aligned(low, wide), aligned(high, wide)
+    worse = {
+        (answers[above], answers[below])
+        for errors in columns
+        for below in range(len(errors))
+        for above in range(below)
+        if errors[below] > _VISIBLY * errors[above]
+    }
+    chance = any(below is False and above is not True for above, below in worse)
+    others = any(below is not False or above is True for above, below in worse)
+    return (_CHANCE if chance else "") + (otherwise if others else "")
 
 
 def weak_budgets(levels: Iterable[float]) -> list[str]:
@@ -192,7 +113,7 @@ def held_back(claims: Iterable[str]) -> list[str]:
     Args:
         claims: in words; they are public.
     """
-    named = ", ".join(map(_short, claims))
+    named = ", ".join(map(short, claims))
     if not named:
         return []
     return [

@@ -7,11 +7,21 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from epsilons import report
-from epsilons.report.parts import legible
+from epsilons.loading import later
+from epsilons.report.numbers import legible
+from epsilons.report.plain import to_json
 
 if TYPE_CHECKING:
     import altair
+
+    from epsilons.report import files, notebook, page, plot, text
+    from epsilons.report.sheet import Sheet
+else:
+    files = later("epsilons.report.files")
+    notebook = later("epsilons.report.notebook")
+    page = later("epsilons.report.page")
+    plot = later("epsilons.report.plot")
+    text = later("epsilons.report.text")
 
 __all__ = ["Shown"]
 
@@ -21,10 +31,14 @@ _LINE: Final = 97
 
 
 class Shown(ABC):
-    """Something that is reported."""
+    """Something that is reported: its kind makes a sheet, which every form shows."""
 
     @abstractmethod
-    def to_dict(self) -> Any:
+    def sheet(self) -> Sheet:
+        """What it says, in no form: parts by what they are for."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
         """Everything, as plain data of a `kind`."""
 
     @abstractmethod
@@ -33,7 +47,7 @@ class Shown(ABC):
 
     def to_json(self) -> str:
         """`to_dict` as JSON, in which ∞ is written as "inf"."""
-        return report.to_json(self.to_dict())
+        return to_json(self.to_dict())
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write a self-contained HTML page.
@@ -48,7 +62,7 @@ class Shown(ABC):
             MissingExtraError: the extra `report` is not installed.
             FileError: the file cannot be written.
         """
-        return report.write_page(path, report.page(self.to_dict()))
+        return files.write_page(path, page.as_page(self.sheet(), self.to_dict()))
 
     def figure(self, path: str | os.PathLike[str]) -> Path:
         """Write the picture of `plot` to a file, for a paper or a slide.
@@ -63,8 +77,8 @@ class Shown(ABC):
             MissingExtraError: the extra `report` is not installed.
             FileError: it has another ending, or cannot be written.
         """
-        report.picture_ready(path)
-        return report.write_picture(path, self.plot())
+        files.picture_ready(path)
+        return files.write_picture(path, self.plot())
 
     def plot(self) -> altair.TopLevelMixin:
         """A picture: of a plan for means and shares, risk over the cap τ, with the rules on it.
@@ -72,15 +86,14 @@ class Shown(ABC):
         Raises:
             MissingExtraError: the extra `report` is not installed.
         """
-        picture: altair.TopLevelMixin = report.plot(self.to_dict())
-        return picture
+        return plot.as_chart(self.sheet())
 
     def __repr__(self) -> str:
         words = " ".join(f"{type(self).__name__}: {legible(self._in_a_line())}".split())
         return f"<{words if len(words) <= _LINE else words[: _LINE - 1] + '…'}>"
 
     def __str__(self) -> str:
-        return report.text(self.to_dict())
+        return text.printed(self.sheet())
 
     def _repr_html_(self) -> str:
-        return report.html(self.to_dict())
+        return notebook.as_html(self.sheet())

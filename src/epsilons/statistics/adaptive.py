@@ -124,12 +124,11 @@ def two_stages(counted: Tally, goal: MeanGoal, bounds: tuple[float, float]) -> S
     Raises:
         BudgetError: nobody's budget has a tenth. Nothing was drawn.
     """
-    squares = cast(Integers, counted.squares)
     stages = Stages.of(counted.levels, counted.counts, goal, bounds)
     first = stages.first
-    at = stages.found((yield Draw(first, first.total(counted.sums, squares), more=True)))
+    at = stages.found((yield Draw(first, first.total(counted), more=True)))
     mechanism = stages.seconds[at]
-    pair = yield Draw(mechanism, mechanism.total(counted.sums, squares))
+    pair = yield Draw(mechanism, mechanism.total(counted))
     margin = WeighedAdaptively(
         mechanism.weighing,
         mechanism.slack,

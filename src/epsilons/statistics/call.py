@@ -14,13 +14,13 @@ from epsilons.allocation.declared import Declared, declared_of
 from epsilons.budgets import float_down
 from epsilons.errors import ArgumentError, BudgetError
 from epsilons.ladder import Ladder
-from epsilons.tally import CellTally, Tally
+from epsilons.tally import Tally
 from epsilons.tally.line import Lined
 from epsilons.types import Floats
 
 __all__ = ["Call"]
 
-Counts = TypeVar("Counts", Tally, CellTally, Lined)
+Counts = TypeVar("Counts", Tally, Lined)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,6 @@ from epsilons.release import Count as Counted
 from epsilons.statistics.call import Call
 from epsilons.statistics.question import Question, Sentences
 from epsilons.statistics.steps import Answer, Draw, Steps
-from epsilons.types import Floats, Integers
 
 __all__ = ["Count"]
 
@@ -109,11 +108,15 @@ class Count(Question):
         given = {**call.given, "missing": self.policy(call.neighbours), "ladder": call.ladder}
         return tally.open(self._column(call), **given)
 
+    def asks(self, call: Call) -> tally.Ask:  # noqa: ARG002
+        """Who stands on the rungs: everybody, or in three cells those of them who have a value."""
+        return tally.Ask("squares" if self.excludes else "numbers", (0.0, 1.0))
+
     def steps(self, rows: tally.Rows, call: Call) -> Steps:
         """One count of all, with the noise that hides whoever is on the lowest rung."""
         mechanism = _counts(call.terms.ladder, call.terms.cap)
-        total = mechanism.total(*self._tallied(rows, call))
-        (drawn,) = yield Draw(mechanism, total)
+        counted = call.part(rows.count(self.asks(call)))
+        (drawn,) = yield Draw(mechanism, mechanism.total(counted))
         law = mechanism.laws[0]
         spent = np.array([float_up(each) for each in mechanism.losses])
         estimate = Counted(value=max(drawn, 0), raw=drawn, law=law)
@@ -127,12 +130,6 @@ class Count(Question):
             exact=True,
             spent=ByLevel(mechanism.levels, spent, None),
         )
-
-    def _tallied(self, rows: tally.Rows, call: Call) -> tuple[Floats, Integers]:
-        """The rungs, and who stands on them: everybody, or those of them who have a value."""
-        count = rows.thirds if self.excludes else rows.sums
-        counted = count((0.0, 1.0))
-        return call.offered(counted.levels), counted.counts
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
         """What the release says in words."""

@@ -78,11 +78,14 @@ class Covariance(soft_cells.SoftQuestion):
             self.values, **call.given, missing=policy, ladder=call.ladder, beside=self.beside
         )
 
+    def asks(self, call: Call) -> tally.Ask:  # noqa: ARG002
+        """The nine cells of both columns."""
+        return tally.Ask("pairs", self.bounds, beside=self.beside_bounds)
+
     def steps(self, rows: tally.Rows, call: Call) -> Steps:
         """Nine weighted cells: of people who are public, or of people who are not."""
-        counted = rows.pairs(self.bounds, self.beside_bounds)
         ways = {"replace": soft_cells.closed, "add-remove": soft_cells.opened}
-        return ways[call.neighbours](self, counted, call)
+        return ways[call.neighbours](self, rows.count(self.asks(call)), call)
 
     def answered(self, margin: SoftMoments) -> tuple[Pair, float]:
         """The estimate, and its risk in data units."""

@@ -53,12 +53,12 @@ def public(rows: tally.Rows, call: Call, goal: MeanGoal) -> Steps:
         lambda window: call.part(lines.line(window)), goal, neighbours="replace", agree=agree
     )
     bounds = found.bounds
-    counted = rows.sums(bounds)
+    counted = rows.count(tally.Ask("numbers", bounds))
     levels = call.offered(counted.levels)
     place = place_of(found, counted.levels, levels)
     before = tuple(found.losses[at] for at in place.tolist())
     mechanism = capped_mean(levels, counted.counts, before, bounds=bounds, aim=goal)
-    drawn = yield Draw(mechanism, mechanism.total(counted.sums))
+    drawn = yield Draw(mechanism, mechanism.total(counted))
     lo, hi = bounds
     raw = finite(mechanism.estimate(drawn))
     left = budgets_of(remaining(levels, before), counted.counts)
@@ -103,7 +103,7 @@ def private(rows: tally.Rows, call: Call, goal: MeanGoal) -> Steps:
         people.count, goal, neighbours="add-remove", before=people.losses, people=people.payers
     )
     bounds = found.bounds
-    counted = call.part(rows.sums(bounds))
+    counted = call.part(rows.count(tally.Ask("numbers", bounds)))
     known = known_of(call, found, people.payers.place)
     chosen = two_sums_design(known, goal, "transformed", bounds=bounds)
     mechanism = chosen.mechanism

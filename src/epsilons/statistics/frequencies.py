@@ -106,6 +106,10 @@ class Frequencies(Question):
             ladder=call.ladder,
         )
 
+    def asks(self, call: Call) -> tally.Ask:  # noqa: ARG002
+        """The declared cells."""
+        return tally.Ask("cells")
+
     def steps(self, rows: tally.Rows, call: Call) -> Steps:
         """The way of frequencies: of people who are public, or of people who are not."""
         if call.neighbours == "add-remove":
@@ -114,12 +118,12 @@ class Frequencies(Question):
 
     def _closed(self, rows: tally.Rows, call: Call) -> Steps:
         """People and budgets are public: a weighted count of each cell."""
-        counted = call.part(rows.cells())
+        counted = call.part(rows.count(self.asks(call)))
         budgets = Budgets.of_levels(counted.levels, counted.counts)
         goal = self.goal
         allocation = allocate_for(budgets, goal, self.method)
         mechanism = build_histogram(allocation, unit=counted.unit)
-        raw = mechanism.estimates((yield Draw(mechanism, mechanism.total(counted.cells))))
+        raw = mechanism.estimates((yield Draw(mechanism, mechanism.total(counted))))
         return Answer(
             estimate=Cells(
                 value=self.shown(raw),
@@ -139,7 +143,7 @@ class Frequencies(Question):
     def _open(self, rows: tally.Rows, call: Call) -> Steps:
         """People are private: perhaps they are counted, then a weighted count of each cell."""
         goal = self.goal
-        counted = call.part(rows.cells())
+        counted = call.part(rows.count(self.asks(call)))
         if self.method == "total":
             counted = counted.with_total(*parts_of(goal.cells))
 

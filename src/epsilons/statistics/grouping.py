@@ -184,9 +184,7 @@ def table_goal(question: Any, *, private: bool) -> CellsGoal:
     return CellsGoal(question.assumption, "mse", question.confidence, 2 * labels + outside)
 
 
-def estimate_of(
-    counted: tally.CellTally, call: Call, question: Any, margin: Any
-) -> Groups | Scalar:
+def estimate_of(counted: tally.Tally, call: Call, question: Any, margin: Any) -> Groups | Scalar:
     """A mean for each group; one number if there is but those who answered, or are in a subset."""
     means = margin.within(question.bounds, question.assumption, question.confidence)
     if question.grouping is None:

@@ -27,7 +27,7 @@ __all__ = ["closed", "opened"]
 def closed(rows: tally.Rows, call: Call, question: Any) -> Steps:
     """People and budgets are public: a weighted table, or a sum for each group that is public."""
     public = question.groups_are == "public"
-    counted = call.part(rows.shares(question.bounds, apart=public))
+    counted = call.part(rows.count(question.asks(call)))
     cells = counted.cells.shape[1]
     if public or cells == 2:  # nobody moves between groups, if there is but one of everybody
         return (yield from public_groups.apart(counted, call, question))
@@ -35,7 +35,7 @@ def closed(rows: tally.Rows, call: Call, question: Any) -> Steps:
     budgets = Budgets.of_levels(counted.levels, counted.counts)
     allocation = allocate_for(budgets, goal, question.method)
     mechanism = build_histogram(allocation, unit=counted.unit)
-    drawn = yield Draw(mechanism, mechanism.total(counted.cells))
+    drawn = yield Draw(mechanism, mechanism.total(counted))
     margin = GroupedMeans(
         mechanism.weighing,
         mechanism.slack,
@@ -55,7 +55,7 @@ def closed(rows: tally.Rows, call: Call, question: Any) -> Steps:
 
 def opened(rows: tally.Rows, call: Call, question: Any) -> Steps:
     """People are private: perhaps they are counted, then a weighted table."""
-    counted = call.part(rows.shares(question.bounds))
+    counted = call.part(rows.count(question.asks(call)))
     goal = grouping.table_goal(question, private=True)
 
     def choose(known: Known) -> Design[CellSums]:
@@ -95,6 +95,6 @@ def _risk(margin: Any, question: Any) -> float:
     return float(question.goal.in_units(unit, question.bounds))
 
 
-def _rounding(counted: tally.CellTally, call: Call) -> float:
+def _rounding(counted: tally.Tally, call: Call) -> float:
     """What integers of the tally add to a share at most: a point for each group of a person."""
     return (1 if call.person is None else len(counted.categories)) / counted.unit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from epsilons import tally
 from epsilons.allocation import allocate_for
@@ -16,7 +16,6 @@ from epsilons.statistics.call import Call
 from epsilons.statistics.designs import Design, Known, as_drawn, ratio_of, two_sums_design
 from epsilons.statistics.people import counted_first
 from epsilons.statistics.steps import Answer, Draw, Steps
-from epsilons.types import Integers
 
 if TYPE_CHECKING:
     from epsilons.statistics import adaptive
@@ -28,25 +27,20 @@ __all__ = ["adapted", "private", "public"]
 
 def public(rows: tally.Rows, call: Call, question: Any) -> Steps:
     """People and budgets are public: one weighted sum, and that of squares where it is free."""
-    if question.method == "staircase":
-        counted = rows.sums(question.bounds, question.rule)
-    else:
-        counted = rows.moments(question.bounds, question.rule)
-    counted = call.part(counted)
+    counted = call.part(rows.count(question.asks(call)))
     budgets = Budgets.of_levels(counted.levels, counted.counts)
     goal, bounds = question.goal, question.averaged
     allocation = allocate_for(budgets, goal, question.method)
-    made = build if counted.squares is None else build_moments
+    made = build if question.method == "staircase" else build_moments
     mechanism = made(allocation, grid=tally.GRID, bounds=bounds)
     margin: Weighed
     if isinstance(mechanism, SumAndSquares):
-        squares = cast(Integers, counted.squares)
-        pair = yield Draw(mechanism, mechanism.total(counted.sums, squares))
+        pair = yield Draw(mechanism, mechanism.total(counted))
         raw = mechanism.estimate(pair)
         seen = mechanism.moments(pair)
         margin = WeighedSpread(mechanism.weighing, mechanism.slack, *seen, question.expected)
     else:
-        drawn = yield Draw(mechanism, mechanism.total(counted.sums))
+        drawn = yield Draw(mechanism, mechanism.total(counted))
         raw = mechanism.estimate(drawn)
         margin = Weighed(mechanism.weighing, mechanism.slack)
     lo, hi = bounds
@@ -63,7 +57,7 @@ def public(rows: tally.Rows, call: Call, question: Any) -> Steps:
 
 def adapted(rows: tally.Rows, call: Call, question: Any) -> Steps:
     """People and budgets are public: a first look at the spread chooses the weights."""
-    counted = call.part(rows.moments(question.bounds, question.rule))
+    counted = call.part(rows.count(question.asks(call)))
     return (yield from adaptive.two_stages(counted, question.goal, question.averaged))
 
 
@@ -74,7 +68,7 @@ def private(rows: tally.Rows, call: Call, question: Any) -> Steps:
     def choose(known: Known) -> Design[TwoSums]:
         return two_sums_design(known, goal, question.method, bounds=bounds)
 
-    counted = call.part(rows.sums(question.bounds, question.rule))
+    counted = call.part(rows.count(question.asks(call)))
     people = yield from counted_first(call.terms, goal, choose, counted)
     chosen = choose(people.known)
     mechanism = chosen.mechanism

@@ -244,6 +244,15 @@ class Mean(Question):
             where=self.where,
         )
 
+    def asks(self, call: Call) -> tally.Ask | None:
+        """Squares where they are free; the line of values, if nobody knows their range."""
+        if self.bounds is None:
+            return None
+        if self.of_some:
+            return tally.Ask("numbers", self.bounds, apart=self.groups_are == "public")
+        sums = call.neighbours == "add-remove" or self.method == "staircase"
+        return tally.Ask("numbers" if sums else "squares", self.bounds, self.rule)
+
     def steps(self, rows: tally.Rows, call: Call) -> Steps:
         """The way of a mean: on a known range or on one that is found, of counted people or not."""
         private = call.neighbours == "add-remove"

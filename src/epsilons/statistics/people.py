@@ -19,7 +19,7 @@ from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import Goal
 from epsilons.statistics.designs import Design, Known, expected, tells
 from epsilons.statistics.steps import Draw
-from epsilons.tally import CellTally, Tally
+from epsilons.tally import Tally
 from epsilons.types import Integers
 
 __all__ = ["Counted", "counted_first"]
@@ -85,7 +85,7 @@ class Counted:
 
 
 def counted_first(
-    terms: Declared, goal: Goal, choose: Callable[[Known], Design[Any]], counted: Tally | CellTally
+    terms: Declared, goal: Goal, choose: Callable[[Known], Design[Any]], counted: Tally
 ) -> Generator[Draw, Any, Counted]:
     """Count people, privately, if that is the way.
 
@@ -98,7 +98,7 @@ def counted_first(
     known, stage = _way(terms, goal, choose)
     if stage is None:
         return Counted(known, None, (), terms.guess is not None and tells(terms.guess))
-    drawn = yield Draw(stage, stage.total(counted.levels, counted.counts), more=True)
+    drawn = yield Draw(stage, stage.total(counted), more=True)
     related = goal.assumption.related is not False and not terms.ladder.fine
     guess = stage.heads(drawn) if related else stage.guess(drawn)
     return Counted(replace(known, guess=expected(guess)), stage, drawn, tells(guess))

@@ -21,7 +21,7 @@ from epsilons.types import Floats, Integers
 __all__ = ["apart"]
 
 
-def apart(counted: tally.CellTally, call: Call, question: Any) -> Steps:
+def apart(counted: tally.Tally, call: Call, question: Any) -> Steps:
     """Nobody moves between groups: each has the mechanism of a mean of its own.
 
     Args:
@@ -33,7 +33,6 @@ def apart(counted: tally.CellTally, call: Call, question: Any) -> Steps:
     Raises:
         DataError: no group can be estimated: who is in which is public.
     """
-    sums = counted.cells[:, ::2]
     people = counted.counts[:, None] if counted.people is None else counted.people
     allocations = [_of_group(counted.levels, own, question) for own in people.T]
     bounds = question.bounds
@@ -46,7 +45,7 @@ def apart(counted: tally.CellTally, call: Call, question: Any) -> Steps:
             "by: no group has two people and a budget above 0 among them. Declare other groups."
         )
     mechanism = Parallel(counted.levels, parts)
-    drawn = yield Draw(mechanism, mechanism.total(sums))
+    drawn = yield Draw(mechanism, mechanism.total(counted))
     margin = PublicGroups(
         tuple(None if part is None else part.weighing for part in parts),
         tuple(0.0 if part is None else part.slack for part in parts),

@@ -20,7 +20,7 @@ from epsilons.statistics.question import Question, Sentences
 from epsilons.statistics.ranked import FINE, METHODS, Selecting, Tabled, best_way, tabled
 from epsilons.statistics.ranked_people import open_table
 from epsilons.statistics.steps import Answer, Steps
-from epsilons.tally import CellTally
+from epsilons.tally import Tally
 
 __all__ = ["Quantile"]
 
@@ -82,6 +82,10 @@ class Quantile(Question):
         declared = tally.declare(None, self._edges, "missing" if apart else None)
         return tally.open(self.values, **call.given, categories=declared, ladder=call.ladder)
 
+    def asks(self, call: Call) -> tally.Ask:  # noqa: ARG002
+        """The bins, and one more cell if there is one."""
+        return tally.Ask("cells")
+
     def steps(self, rows: tally.Rows, call: Call) -> Steps:
         """A table of people who are private; of others a table, or selections."""
         counted, goal = self._counted(rows, call), self.goal
@@ -116,9 +120,9 @@ class Quantile(Question):
             spent=found.spent,
         )
 
-    def _counted(self, rows: tally.Rows, call: Call) -> CellTally:
+    def _counted(self, rows: tally.Rows, call: Call) -> Tally:
         try:
-            return call.part(rows.cells())
+            return call.part(rows.count(self.asks(call)))
         except MissingValueError as refused:
             raise MissingValueError(
                 str(refused).split(" Declare")[0] + ' missing="exclude" takes the quantiles of '

@@ -169,11 +169,8 @@ class Question(ABC):
 
     def people(self, call: Call) -> Budgets:
         """Who has which budget, where that is public: one pass over the rows, with its checks."""
-        rows, anything = self.open(call), (0.0, 1.0)
-        if rows.rules.categories is not None:
-            counted: tally.Tally | tally.CellTally = rows.cells()
-        else:
-            counted = (rows.shares if rows.rules.some else rows.sums)(anything)
+        ask = self.asks(call) or tally.Ask("numbers", (0.0, 1.0))
+        counted = self.open(call).count(ask)
         return Budgets.of_levels(counted.levels, counted.counts)
 
     @abstractmethod
@@ -225,6 +222,13 @@ class Question(ABC):
     @abstractmethod
     def open(self, call: Call) -> tally.Rows:
         """Open the rows that are asked about: all checks that no pass over them is needed for."""
+
+    def asks(self, call: Call) -> tally.Ask | None:  # noqa: ARG002
+        """What is asked of the rows first, before anything is drawn.
+
+        None if that is nothing that can be counted together with other questions of the table.
+        """
+        return None
 
     @abstractmethod
     def steps(self, rows: tally.Rows, call: Call) -> Steps:

@@ -36,7 +36,7 @@ from epsilons.risk.quantiles import selection_shift as shift_of
 from epsilons.risk.ranks import reach, ways
 from epsilons.risk.weighed_cells import WeighedCells
 from epsilons.statistics.steps import Draw
-from epsilons.tally import CellTally
+from epsilons.tally import Tally
 from epsilons.types import Floats, Integers
 
 __all__ = [
@@ -114,11 +114,12 @@ class Tabled:
         """How many cells there are."""
         return self.allocation.goal.numbers
 
-    def steps(self, counted: CellTally) -> Generator[Draw, Any, Ranked]:
+    def steps(self, counted: Tally) -> Generator[Draw, Any, Ranked]:
         """Draw the table."""
         mechanism = build_histogram(self.allocation, unit=counted.unit)
-        table = merged(counted.cells, self.cells - self.outside, outside=self.outside)
-        drawn = mechanism.estimates((yield Draw(mechanism, mechanism.total(table))))
+        cells = merged(counted.cells, self.cells - self.outside, outside=self.outside)
+        total = mechanism.total(replace(counted, cells=cells))
+        drawn = mechanism.estimates((yield Draw(mechanism, total)))
         weighing = mechanism.weighing
         margin = WeighedCells(weighing, mechanism.slack, self.cells)
         added = _nearest(self.quantiles) * self.cells
@@ -153,7 +154,7 @@ class Selecting:
     half: float
     method = "selection"
 
-    def steps(self, counted: CellTally) -> Generator[Draw, Any, Ranked]:
+    def steps(self, counted: Tally) -> Generator[Draw, Any, Ranked]:
         """Draw all selections, one after the other."""
         masses = self.weights @ merged(counted.cells, FINE)
         there = np.flatnonzero(masses)

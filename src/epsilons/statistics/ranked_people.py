@@ -18,7 +18,7 @@ from epsilons.statistics.designs import Design, Known, cell_design, tells
 from epsilons.statistics.people import Counted, counted_first
 from epsilons.statistics.ranked import BINS, merged
 from epsilons.statistics.steps import Draw
-from epsilons.tally import CellTally
+from epsilons.tally import Tally
 from epsilons.types import Floats
 
 __all__ = ["Open", "open_table"]
@@ -47,7 +47,7 @@ class Open:
 
 
 def open_table(
-    counted: CellTally, terms: Declared, goal: MeanGoal, quantiles: Floats
+    counted: Tally, terms: Declared, goal: MeanGoal, quantiles: Floats
 ) -> Generator[Draw, Any, Open]:
     """Count people, privately, if that is the way, and then the bins.
 

@@ -26,7 +26,7 @@ from epsilons.statistics.question import Question
 from epsilons.statistics.steps import Answer, Draw
 from epsilons.tally import Tally
 
-__all__ = ["Together", "counted", "gathered", "shared", "together"]
+__all__ = ["Together", "asks", "gathered", "shared", "together"]
 
 _TOGETHER: Final = (
     *("values", "bounds", "missing", "title", "unit"),  # each its own
@@ -78,21 +78,20 @@ class Together:
 
     Attributes:
         questions: the means, in the order of the sums.
-        counted: for each of them, integers by level of what people offer to all of them.
+        counted: a cell of x and one of 1 − x for each of them, by what people offer to all.
         allocation: who spends what on all of them.
         mechanism: what they are drawn from.
     """
 
     questions: tuple[Mean, ...]
-    counted: tuple[Tally, ...]
+    counted: Tally
     allocation: Allocation
     mechanism: SeveralSums
 
     def steps(self) -> Generator[Draw, Any, tuple[Answer, ...]]:
         """The generator: one draw, and an answer for each mean."""
         mechanism = self.mechanism
-        total = mechanism.total(tuple(each.sums for each in self.counted))
-        drawn = yield Draw(mechanism, total)
+        drawn = yield Draw(mechanism, mechanism.total(self.counted))
         raws = mechanism.estimate(drawn)
         return tuple(self._answer(place, raw) for place, raw in enumerate(raws))
 
@@ -112,9 +111,9 @@ class Together:
         )
 
 
-def counted(question: Mean, rows: tally.Rows) -> Tally:
+def asks(question: Mean) -> tally.Ask:
     """What one of several means asks of its rows."""
-    return rows.sums(question.bounds, question.rule)
+    return tally.Ask("numbers", question.bounds, question.rule)
 
 
 def together(questions: Sequence[Mean], rows: Sequence[tally.Rows], call: Call) -> Together | None:
@@ -132,7 +131,7 @@ def together(questions: Sequence[Mean], rows: Sequence[tally.Rows], call: Call) 
     Raises:
         PrivacyError: the means are not of the same people.
     """
-    first = call.part(counted(questions[0], rows[0]))
+    first = call.part(rows[0].count(asks(questions[0])))
     bounds = tuple(question.averaged for question in questions)
     one, method, means = questions[0].goal, questions[0].method, len(questions)
     goal = SeveralMeans(one.assumption, one.loss, one.confidence, one.spread, means)
@@ -147,9 +146,12 @@ def together(questions: Sequence[Mean], rows: Sequence[tally.Rows], call: Call) 
         if apart.aimed <= allocation.aimed:
             return None
     pairs = zip(questions[1:], rows[1:], strict=True)
-    others = [call.part(counted(asked, each)) for asked, each in pairs]
+    others = [call.part(each.count(asks(asked))) for asked, each in pairs]
     for each in others:
         same = np.array_equal(each.levels, first.levels)
         if not same or not np.array_equal(each.counts, first.counts):
             raise PrivacyError("Means that are drawn together are not of the same people.")
-    return Together(tuple(questions), (first, *others), allocation, mechanism)
+    cells = np.concatenate([first.cells, *(each.cells for each in others)], axis=1)
+    unit, labels = means * first.unit, means * first.categories
+    every = replace(first, cells=cells, unit=unit, categories=labels)
+    return Together(tuple(questions), every, allocation, mechanism)

@@ -94,7 +94,7 @@ def refuse_other_words(question: Question, squared: str) -> None:
         )
 
 
-def closed(asked: SoftQuestion, counted: tally.CellTally, call: Call) -> Steps:
+def closed(asked: SoftQuestion, counted: tally.Tally, call: Call) -> Steps:
     """People and budgets are public: noise that sums to zero, as units do.
 
     Those who did not answer, if they are left out, are one more cell.
@@ -104,7 +104,7 @@ def closed(asked: SoftQuestion, counted: tally.CellTally, call: Call) -> Steps:
     goal = replace(asked.goal, cells=counted.cells.shape[1])
     allocation = allocate_for(budgets, goal, asked.method)
     mechanism = build_histogram(allocation, unit=counted.unit)
-    drawn = yield Draw(mechanism, mechanism.total(counted.cells))
+    drawn = yield Draw(mechanism, mechanism.total(counted))
     margin = WeighedMoments(
         mechanism.weighing,
         mechanism.slack + _SLACK,
@@ -122,7 +122,7 @@ def closed(asked: SoftQuestion, counted: tally.CellTally, call: Call) -> Steps:
     )
 
 
-def opened(asked: SoftQuestion, counted: tally.CellTally, call: Call) -> Steps:
+def opened(asked: SoftQuestion, counted: tally.Tally, call: Call) -> Steps:
     """People are private: perhaps they are counted, then each cell has noise of its own."""
     counted = call.part(counted)
     goal = asked.goal

@@ -78,7 +78,7 @@ def crowd(rows: tally.Rows, call: Call, *, counted: bool) -> Generator[Draw, Any
     drawn: tuple[int, ...] = ()
     if terms.guess is None or counted:
         stage = LevelCounts.of(replace(terms.ladder, levels=coarse), terms.cap)
-        total = stage.total(coarse, whole_line.counts)
+        total = stage.total(replace(whole_line, levels=coarse))
         drawn = yield Draw(stage, total, True, payers.levels, place)
     if stage is not None and terms.guess is None:
         related = counted and not terms.ladder.fine
@@ -119,7 +119,7 @@ def weighted(rows: tally.Rows, call: Call) -> Steps:
         doubts=people.doubts,
     )
     bounds = range_of(found)
-    counted_sums = call.part(rows.sums(bounds))
+    counted_sums = call.part(rows.count(tally.Ask("numbers", bounds)))
     sigma = SIGMA * found.deviation
     known = known_of(call, found, people.payers.place)
     known = replace(known, cap=_gaussian_cap(found, known, bounds, sigma))

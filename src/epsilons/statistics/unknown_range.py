@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import cast
 
 import numpy as np
 
@@ -65,14 +64,14 @@ def weighted(rows: tally.Rows, call: Call) -> Steps:
         lambda window: call.part(lines.line(window)), neighbours="replace", agree=agree
     )
     bounds = range_of(found)
-    counted = rows.moments(bounds)
+    counted = rows.count(tally.Ask("squares", bounds))
     levels = call.offered(counted.levels)
     place = place_of(found, counted.levels, levels)
     spent = tuple(found.losses[at] for at in place.tolist())
     sigma = SIGMA * found.deviation
     alone = capped_mean(levels, counted.counts, spent, bounds=bounds, aim=sigma)
-    mechanism, squares = with_squares(alone), cast(Integers, counted.squares)
-    pair = yield Draw(mechanism, mechanism.total(counted.sums, squares))
+    mechanism = with_squares(alone)
+    pair = yield Draw(mechanism, mechanism.total(counted))
     lost, picture = added_up((spent, mechanism.losses)), picture_of(found)
     margin = LocatedSquares(
         picture, mechanism.weighing, mechanism.slack, mechanism.moments(pair)[1]

@@ -19,7 +19,6 @@ from epsilons.statistics import soft_cells
 from epsilons.statistics.call import Call
 from epsilons.statistics.question import Sentences
 from epsilons.statistics.steps import Answer, Draw, Steps
-from epsilons.types import Integers
 
 __all__ = ["Variance"]
 
@@ -63,17 +62,21 @@ class Variance(soft_cells.SoftQuestion):
             self.values, **call.given, missing=self.policy(call.neighbours), ladder=call.ladder
         )
 
+    def asks(self, call: Call) -> tally.Ask:  # noqa: ARG002
+        """The three cells of squares."""
+        return tally.Ask("squares", self.bounds)
+
     def steps(self, rows: tally.Rows, call: Call) -> Steps:
         """A sum with squares if all who are public answer; three cells of one unit if not."""
         if call.neighbours == "add-remove":
-            return soft_cells.opened(self, rows.thirds(self.bounds), call)
+            return soft_cells.opened(self, rows.count(self.asks(call)), call)
         if self.excludes:
-            return soft_cells.closed(self, rows.thirds(self.bounds), call)
+            return soft_cells.closed(self, rows.count(self.asks(call)), call)
         return self._closed(rows, call)
 
     def _closed(self, rows: tally.Rows, call: Call) -> Steps:
         """People and budgets are public: squares come along with the sum."""
-        counted = call.part(rows.moments(self.bounds))
+        counted = call.part(rows.count(self.asks(call)))
         budgets = Budgets.of_levels(counted.levels, counted.counts)
         # By name, for noise in stairs has no squares beside it.
         rule = "optimal" if self.method == "auto" else self.method
@@ -81,8 +84,7 @@ class Variance(soft_cells.SoftQuestion):
         allocation = allocate_for(budgets, goal, rule)
         made = build_moments(allocation, grid=tally.GRID, bounds=(0.0, 1.0))
         mechanism = cast(SumAndSquares, made)
-        total = mechanism.total(counted.sums, cast(Integers, counted.squares))
-        pair = yield Draw(mechanism, total)
+        pair = yield Draw(mechanism, mechanism.total(counted))
         margin = Varied(mechanism.weighing, mechanism.slack, *mechanism.moments(pair))
         estimate, risk = self._estimate(margin)
         spent = ByLevel(allocation.levels, allocation.spent, allocation.counts)

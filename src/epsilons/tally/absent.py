@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, cast
 
 import numpy as np
 
 from epsilons.errors import ArgumentError
-from epsilons.tally import pairs
-from epsilons.tally.cells import LARGEST_TABLE, CellTally
-from epsilons.tally.grid import GRID, HALF, Rule, of_squares, squares
-from epsilons.tally.levels import SumGroups, Tally, checked, levels_of, on_rungs
+from epsilons.tally.asks import Ask, Rules
+from epsilons.tally.counted import Faults, check_people, check_size, levels_of
+from epsilons.tally.grid import GRID, HALF, squares
 from epsilons.tally.line import Line, LineGroups, Window, checked_line, coarse, line_on_rungs
-from epsilons.tally.rows import Rows, Rules
+from epsilons.tally.rows import Rows
+from epsilons.tally.tallies import Tally
+from epsilons.tally.units import LARGEST_TABLE, cut, number_cells
 from epsilons.types import Floats, Integers
 
 __all__ = ["WIDEST", "Absent", "AbsentRows"]
@@ -46,7 +47,7 @@ class Absent:
 class AbsentRows(Rows):
     """Rows of people who are not there: whatever is asked, the people of each level are counted.
 
-    Cells are as large as one another, and groups as large as `Absent` says.
+    Categories are as large as one another, and groups as large as `Absent` says.
 
     Args:
         people: who would be there.
@@ -64,99 +65,67 @@ class AbsentRows(Rows):
         return self._absent.levels if ladder is None else ladder.of(self._absent.levels)
 
     @cached_property
-    def _everybody(self) -> Tally:
-        """The people of each level, all of them in the middle of the range.
-
-        Where budgets are private, they are at its end: the noise of a ratio counts most there.
-        """
+    def _by_level(self) -> tuple[Floats, Integers]:
+        """The levels, and the people of each."""
         levels, place = levels_of(self._standing, self._standing.size)
-        people, none = np.zeros((2, levels.size), dtype=np.int64)
+        people = np.zeros(levels.size, dtype=np.int64)
         np.add.at(people, place, self._absent.counts)
-        ladder = self._rules.ladder
-        at = HALF if ladder is None else GRID
-        groups = SumGroups(levels, people, at * people, none, none, none, none)
-        if ladder is None:
-            return checked(groups, self._names, "error")
-        return on_rungs(groups, self._names, ladder.levels)
+        if not self._rules.private:
+            check_people(levels, people, Faults(), self.names, GRID)
+            return levels, people
+        check_size(people, self.names, GRID)
+        return levels[levels > 0.0], people[levels > 0.0]
 
-    @property
-    def _ends(self) -> Integers:
-        """Where people are on the grid, half of them in each of the two places."""
-        off = round((WIDEST if self._absent.spread is None else self._absent.spread) * GRID)
-        return np.array([HALF - off, HALF + off])
-
-    def sums(self, bounds: tuple[float, float], rule: Rule | None = None) -> Tally:  # noqa: ARG002
-        """The people of each level: see `Rows.sums`."""
-        return self._everybody
-
-    def moments(self, bounds: tuple[float, float], rule: Rule | None = None) -> Tally:  # noqa: ARG002
-        """The same, with squares: see `Rows.moments`."""
-        counted = self._everybody
-        return replace(counted, squares=squares(self._ends)[0] * counted.counts)
-
-    def thirds(self, bounds: tuple[float, float]) -> CellTally:
-        """Three cells of one unit: see `Rows.thirds`."""
-        people, square = self._everybody.counts, cast(Integers, self.moments(bounds).squares)
-        cells = pairs.three_cells(people, HALF * people, of_squares(square, HALF * people, people))
-        return self._soft_cells(cells, pairs.THREE)
-
-    def pairs(
-        self,
-        bounds: tuple[float, float],  # noqa: ARG002
-        beside: tuple[float, float],  # noqa: ARG002
-    ) -> CellTally:
-        """Nine cells, of columns that have nothing to do with one another: see `Rows.pairs`."""
-        counted, (low, high) = self._everybody, self._ends
-        first, second = np.array([low, low, high, high]), np.array([low, high, low, high])
-        cut = pairs.cut(first, second).items()
-        parts = {name: counted.counts * int(each.sum()) // 4 for name, each in cut}
-        none = np.zeros_like(counted.counts)
-        people = (counted.levels, counted.counts, HALF * counted.counts)
-        groups = SumGroups(*people, none, none, none, none)
-        return self._soft_cells(pairs.nine_cells(groups, parts), pairs.NINE)
-
-    def _soft_cells(self, cells: Integers, categories: tuple[Any, ...]) -> CellTally:
-        if self._rules.missing == "exclude" and self._rules.ladder is None:
-            nobody = np.zeros((len(cells), 1), dtype=np.int64)
-            cells = np.concatenate([cells, nobody], axis=1)
-        return self._in_table(cells, GRID, categories)
-
-    def cells(self) -> CellTally:
-        """Categories that are as large as one another: see `Rows.cells`."""
-        labels, unit = self._declared.labels, self._rules.unit
-        self._check_table("categories", len(labels))
-        return self._in_table(_evenly(unit * self._everybody.counts, len(labels)), unit, labels)
-
-    def shares(
-        self,
-        bounds: tuple[float, float],  # noqa: ARG002
-        rule: Rule | None = None,  # noqa: ARG002
-        *,
-        apart: bool = False,
-    ) -> CellTally:
-        """Two cells of each group: see `Rows.shares`."""
-        counting, people = self._rules.counting, self._everybody.counts
-        groups = len(counting.labels)
-        self._check_table("groups", 2 * groups)
-        points = self._among(groups, GRID * people)
-        above = np.floor(self._absent.middle * points).astype(np.int64)
-        cells = np.zeros((len(people), 2 * groups + counting.outside), dtype=np.int64)
-        cells[:, 0 : 2 * groups : 2] = above
-        cells[:, 1 : 2 * groups : 2] = points - above
-        found = self._in_table(cells, GRID, counting.labels)
-        return replace(found, people=self._among(groups, people)) if apart else found
-
-    def _in_table(self, cells: Integers, unit: int, categories: tuple[Any, ...]) -> CellTally:
-        counted = self._everybody
-        return CellTally(counted.levels, counted.counts, cells, unit, categories)
-
-    def _check_table(self, name: str, cells: int) -> None:
-        """Refuse a table that no data could be counted in.
+    def count(self, ask: Ask) -> Tally:
+        """The people of each level, who divide their units alike: see `Rows.count`.
 
         Raises:
-            ArgumentError: it is too large.
+            ArgumentError: there are too many levels and cells for a table of them.
+            EpsilonsError: as `Rows.count`.
         """
-        levels = len(self._everybody.levels)
+        self._check(ask)
+        rules, (levels, people) = self._rules, self._by_level
+        labels, unit = rules.labels(ask), rules.unit_of(ask)
+        if ask.what == "cells":
+            self._check_table("categories", len(labels))
+            cells = _evenly(unit * people, len(labels))
+        elif ask.what == "numbers" and rules.some:
+            cells = self._grouped(len(labels))
+        else:
+            cells = number_cells(ask.what, people, self._numbers(ask, people), rules)
+        apart = self._among(len(labels), people) if ask.apart else None
+        return Tally(levels, people, cells, unit, labels, apart)
+
+    def _numbers(self, ask: Ask, people: Integers) -> dict[str, Integers]:
+        """The sums of numbers: half of the people are above the middle of the range, half below.
+
+        Where budgets are private, a number is at the end of its range: the noise of a ratio counts
+        most there. Two columns have nothing to do with one another.
+        """
+        off = round((WIDEST if self._absent.spread is None else self._absent.spread) * GRID)
+        low, high = HALF - off, HALF + off
+        found = {"x": HALF * people, "absent": np.zeros_like(people)}
+        if ask.what == "numbers":
+            return {"x": GRID * people} if self._rules.private else found
+        if ask.what == "squares":
+            return {**found, "v": squares(np.array([low]))[0] * people}
+        four = cut(np.array([low, low, high, high]), np.array([low, high, low, high]))
+        return {**found, **{name: people * int(each.sum()) // 4 for name, each in four.items()}}
+
+    def _grouped(self, groups: int) -> Integers:
+        """Two cells of each group, and last those who are outside: nobody."""
+        self._check_table("groups", 2 * groups)
+        _, people = self._by_level
+        points = self._among(groups, GRID * people)
+        above = np.floor(self._absent.middle * points).astype(np.int64)
+        cells = np.zeros((len(people), 2 * groups + self._rules.outside), dtype=np.int64)
+        cells[:, 0 : 2 * groups : 2] = above
+        cells[:, 1 : 2 * groups : 2] = points - above
+        return cells
+
+    def _check_table(self, name: str, cells: int) -> None:
+        """Refuse a table that no data could be counted in."""
+        levels = len(self._by_level[0])
         if levels * cells > LARGEST_TABLE:
             raise ArgumentError(
                 f"{name}: {cells:,} cells for each of {levels:,} budget levels are too many. "
@@ -179,12 +148,10 @@ class AbsentRows(Rows):
             budgets=levels,
             cells=none.astype(np.float64) if window is None else none,
             people=self._absent.counts,
-            conflicts=none,
-            nobody=none,
-            most=none,
+            faults=Faults(),
         )
         if ladder is None:
-            return checked_line(groups, window, self._names, "error")
+            return checked_line(groups, window, self.names, "error")
         return line_on_rungs(groups, window, ladder)
 
 

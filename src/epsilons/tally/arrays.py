@@ -15,10 +15,10 @@ from epsilons.budgets import float_down, floats_down, is_number, is_number_type
 from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.ladder import Ladder
 from epsilons.tally.categories import Kind, wrong_entry, wrong_type
+from epsilons.tally.counted import Names
 from epsilons.tally.given import Column, is_null, opened, same_labels
 from epsilons.tally.grid import LARGEST
 from epsilons.tally.identity import people
-from epsilons.tally.levels import Names
 from epsilons.tally.spellings import as_cells
 from epsilons.types import Booleans, Floats, Integers
 

@@ -1,8 +1,9 @@
-"""Cells of arrays in NumPy: what `cells_engine.py` does on engines, for small data."""
+"""Labels of arrays in NumPy: categories, groups, and which rows are asked."""
 
 from __future__ import annotations
 
 import numbers
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,23 +11,26 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilons.budgets import is_number_type
+from epsilons.errors import ArgumentError
 from epsilons.ladder import Ladder
 from epsilons.tally.arrays import budgets_and_people, floats
 from epsilons.tally.categories import (
     MISSING,
     UNDECLARED,
     Categories,
+    Grouping,
     Kind,
+    declare,
     wrong_entry,
     wrong_type,
 )
-from epsilons.tally.cells import CellGroups, Parts, add_up
+from epsilons.tally.counted import Names
 from epsilons.tally.given import INFERRED, Family, declared, is_null, opened
-from epsilons.tally.levels import Names
 from epsilons.tally.spellings import as_cells
+from epsilons.tally.units import joined
 from epsilons.types import Floats, Integers
 
-__all__ = ["FAMILY", "CellArrays", "cells_of", "check_declared", "count", "read"]
+__all__ = ["FAMILY", "CellArrays", "asked_of", "cells_of", "check_declared", "groups_of", "read"]
 
 FAMILY: Final[dict[Kind, Family]] = {"text": "text", "integers": "integer", "booleans": "boolean"}
 """What the type of a column must declare for categories of a kind."""
@@ -71,32 +75,45 @@ def read(
     return CellArrays(cell, *budgets_and_people(epsilon, person, names, cell.size, ladder))
 
 
-def count(held: CellArrays, categories: Categories) -> CellGroups:
-    """Count people and add up their shares by budget level and cell."""
-    cell, budgets = held.cell, held.epsilon
-    rows: Integers | None = None
-    conflicts = np.zeros(1, dtype=np.int64)
-    if held.person is not None:
-        index = np.unique(held.person, return_inverse=True)[1]
-        rows_of = np.bincount(index)
-        rows = rows_of[index]
-        if not isinstance(budgets, float):
-            # NaN is neither smaller nor larger: here it must be a budget like others, a bad one.
-            budgets = np.where(budgets >= 0.0, budgets, -1.0)
-            smallest, largest = np.full(rows_of.size, np.inf), np.full(rows_of.size, -np.inf)
-            np.minimum.at(smallest, index, budgets)
-            np.maximum.at(largest, index, budgets)
-            budgets = smallest[index]
-            conflicts = (smallest != largest).astype(np.int64)
-    parts = Parts(
-        epsilon=budgets,
-        cell=cell,
-        size=np.ones(cell.size, dtype=np.int64),
-        rows=rows,
-        conflicts=conflicts,
-        nobody=np.zeros(1, dtype=np.int64),
+def groups_of(
+    grouping: Grouping,
+    columns: Mapping[str, object],
+    names: Names,
+    *,
+    lenient: bool,
+    private: bool = False,
+) -> Integers:
+    """Return the place of the group of each row, below 0 if it is not declared, or missing.
+
+    Args:
+        grouping: what was declared.
+        columns: one entry for each row, by parameter.
+        names: what messages call these.
+        lenient: whether an entry of another type is read as a cell is; it is refused otherwise.
+        private: whether a column of another type is read so, too.
+
+    Raises:
+        ArgumentError: something is not one column.
+        ColumnError: something is not of the type that it must be.
+    """
+    group = np.zeros(0, dtype=np.int64)
+    for place, (name, column) in enumerate(columns.items()):
+        declared: Categories = grouping.declared[place]
+        cell = cells_of(
+            column, declared, names.of(name), lenient=lenient, private=private, of="groups"
+        )
+        if place and cell.size != group.size:
+            raise ArgumentError("by: its two columns have different lengths.")
+        group = cell if place == 0 else joined(group, cell, len(declared.labels))
+    return group
+
+
+def asked_of(column: object, names: Names, *, lenient: bool, private: bool = False) -> Integers:
+    """Return 1 for rows that are asked, 0 for others, and a number below 0 where nobody knows."""
+    truth = declare((False, True), None, None)
+    return cells_of(
+        column, truth, names.of("where"), lenient=lenient, private=private, of="true and false"
     )
-    return add_up(parts, categories)
 
 
 def check_declared(values: object, kind: Kind, name: str, of: str = "categories") -> None:

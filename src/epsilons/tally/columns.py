@@ -19,12 +19,12 @@ from epsilons.tally import arrays
 from epsilons.tally.budget_columns import on_ladder, rounded_down
 from epsilons.tally.bytewise import Spelling, bytewise, written
 from epsilons.tally.categories import Kind, wrong_type
+from epsilons.tally.counted import Names
 from epsilons.tally.csv_files import Role, TextFile
 from epsilons.tally.engines import engine_of, kind_of_data
 from epsilons.tally.failures import UNUSABLE, guarded, unknown_column
 from epsilons.tally.files import Separated, is_file, open_file
 from epsilons.tally.frames import called, columns_of, picked, refuse_doubles
-from epsilons.tally.levels import Names
 from epsilons.tally.offers import Offers, joined
 from epsilons.tally.progress import Passed, on_terminal
 from epsilons.tally.spellings import NOTES, in_query

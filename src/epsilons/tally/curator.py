@@ -6,20 +6,32 @@ curator alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from epsilons.tally import columns, look_engine, look_numpy, unread
-from epsilons.tally.categories import Categories, Kind
+from epsilons.tally import arrays, columns, labels_engine, unread
+from epsilons.tally.categories import MISSING, UNDECLARED, Categories, Kind
+from epsilons.tally.cells_numpy import cells_of
 from epsilons.tally.collect import collected
+from epsilons.tally.columns import Columns
+from epsilons.tally.counted import BAD_BUDGET
+from epsilons.tally.expressions import belongs_to_nobody, budget_and_person, floats
 from epsilons.tally.failures import guarded
-from epsilons.tally.frames import asked
-from epsilons.types import Integers
+from epsilons.tally.frames import Asked, asked
+from epsilons.tally.ieee import a_number, exactly, finite
+from epsilons.types import Booleans, Integers
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 __all__ = ["Look", "look"]
+
+MARKS: Final = ("missing", "infinite", "below", "above", "undeclared")
+"""What is counted of rows, 1 or 0 in each: those that apply are there."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +115,7 @@ def look(
     kinds: dict[str, Kind] = {"values": kind, "epsilon": "bins"}
     given = asked(values, epsilon, data, person, kinds=kinds, private=private)
     if given.data is None:
-        rows = look_numpy.marked(given, bounds, categories)
+        rows = _marked_arrays(given, bounds, categories)
         table = columns.Columns(rows.frame, "values", rows.epsilon, None)
     else:
         named = given.values, given.epsilon, given.data, given.person
@@ -114,8 +126,8 @@ def look(
     def run() -> dict[str, list[Any]]:
         frame = table.frame
         if given.data is not None:
-            frame = look_engine.marked(table, bounds, categories)
-        result = collected(look_engine.query(frame, lowest), table.passed)
+            frame = _marked(table, bounds, categories)
+        result = collected(_query(frame, lowest), table.passed)
         return {name: result[name].to_list() for name in result.columns}
 
     found = guarded(run, *table.failure)
@@ -191,3 +203,156 @@ def _median(size: Integers, people: Integers) -> float:
         return 0.0
     middle = [(int(ends[-1]) - 1) // 2, int(ends[-1]) // 2]
     return float(size[order][np.searchsorted(ends, middle, side="right")].mean())
+
+
+@dataclass(frozen=True, eq=False)
+class _Marked:
+    """Rows with their marks.
+
+    Attributes:
+        frame: the marks, `e` if there is a column of budgets, and `who` if there is one of people.
+        epsilon: the name of that column, or the budget of everyone.
+    """
+
+    frame: nw.LazyFrame[Any]
+    epsilon: str | float
+
+
+def _marked_arrays(
+    given: Asked, bounds: tuple[float, float] | None, categories: Categories | None
+) -> _Marked:
+    """Return the marks of every row of arrays. No entry is refused.
+
+    Args:
+        given: arrays.
+        bounds: of numbers, if they are known.
+        categories: what was declared; None for numbers.
+
+    Raises:
+        ArgumentError: something is not one column, or the lengths differ.
+        ColumnError: something is not of the type that it must be.
+        BudgetError: `epsilon` is one number that cannot be a budget.
+    """
+    import narwhals as nw
+    import polars as pl
+
+    names = given.names
+    if categories is None:
+        marks = _marks_of(arrays.floats(given.values, names.values, lenient=True), bounds)
+    else:
+        cell = cells_of(given.values, categories, names.values, lenient=True)
+        marks = {"missing": cell == MISSING, "undeclared": cell == UNDECLARED}
+    size = marks["missing"].size
+    budgets, who, nobody = arrays.unchecked(given.epsilon, given.person, names, size, lenient=True)
+    table: dict[str, Any] = {name: mark.astype(np.int64) for name, mark in marks.items()}
+    if not isinstance(budgets, float):
+        table["e"] = np.where(budgets >= 0.0, budgets, BAD_BUDGET)
+    frame = pl.DataFrame(table)
+    if who is not None:
+        code = pl.Series("who", np.unique(who, return_inverse=True)[1].astype(np.int64))
+        none = pl.Series("nobody", nobody)
+        frame = frame.with_columns(pl.when(~none).then(code).alias("who"))
+    rows: nw.LazyFrame[Any] = nw.from_native(frame.lazy())
+    return _Marked(rows, budgets if isinstance(budgets, float) else "e")
+
+
+def _marks_of(values: Any, bounds: tuple[float, float] | None) -> dict[str, Booleans]:
+    valid = np.isfinite(values)
+    marks: dict[str, Booleans] = {"missing": np.isnan(values), "infinite": np.isinf(values)}
+    if bounds is not None:
+        lo, hi = bounds
+        marks["below"], marks["above"] = valid & (values < lo), valid & (values > hi)
+    return marks
+
+
+def _marked(
+    table: Columns, bounds: tuple[float, float] | None, categories: Categories | None
+) -> nw.LazyFrame[Any]:
+    """Return the marks of every row, with its `e` and `who`.
+
+    Args:
+        table: a frame with checked columns.
+        bounds: of numbers, if they are known.
+        categories: what was declared; None for numbers.
+    """
+    import narwhals as nw
+
+    if categories is not None:
+        return labels_engine.marked(table, categories)
+    value = floats(table, table.values)
+    there, valid = a_number(value), finite(value)
+    marks = {"missing": ~there, "infinite": there & ~valid}
+    if bounds is not None:
+        lo, hi = (exactly(end, table.frame) for end in bounds)
+        marks["below"] = valid & (value < lo).fill_null(False)
+        marks["above"] = valid & (value > hi).fill_null(False)
+    own = [mark.cast(nw.Int64).alias(name) for name, mark in marks.items()]
+    return table.frame.select(*own, *budget_and_person(table))
+
+
+def _query(rows: nw.LazyFrame[Any], lowest: float) -> nw.LazyFrame[Any]:
+    """Add up people by how many `rows` they have: `groups`, `people`, marks, and their budgets.
+
+    Args:
+        rows: with marks, with `e` if there is a column of budgets, and `who` if there is one of
+            people. Rows that belong to no one are groups, and no people.
+        lowest: the lowest level of budgets.
+    """
+    import narwhals as nw
+
+    there = rows.collect_schema()
+    marks = [name for name in MARKS if name in there]
+    folded, budgets = "who" in there, "e" in there
+    person, conflict = nw.lit(1), nw.lit(0)
+    people = rows
+    if folded:
+        own = [nw.len().alias("rows"), *[nw.col(name).sum() for name in marks]]
+        if budgets:
+            own += [nw.col("e").min(), nw.col("e").max().alias("e_max")]
+            conflict = (nw.col("e") != nw.col("e_max")).cast(nw.Int64)
+        people = rows.group_by("who").agg(*own)
+        person = 1 - belongs_to_nobody(rows).cast(nw.Int64)
+    else:
+        people = rows.with_columns(nw.lit(1, dtype=nw.Int64).alias("rows"))
+    # Casts after the aggregate: DuckDB adds 64-bit integers up in 128 bits.
+    whole = ["rows", *marks]
+    people = people.with_columns(
+        *[nw.col(name).cast(nw.Int64) for name in whole], person.cast(nw.Int64).alias("people")
+    )
+    gone = nw.col("missing") + (nw.col("infinite") if "infinite" in marks else 0)
+    flags = {"silent": (nw.col("rows") == gone).cast(nw.Int64) * nw.col("people")}
+    extremes = []
+    if budgets:
+        flags["conflicts"] = conflict * nw.col("people")
+        flags |= _budgets(nw.col("e"), nw.col("people"), exactly(lowest, rows))
+        extremes = [nw.col("least").min(), nw.col("largest").max()]
+    people = people.with_columns(*[flag.alias(name) for name, flag in flags.items()])
+    summed = [*marks, "people", *[name for name in flags if name not in ("least", "largest")]]
+    by_size = people.group_by("rows").agg(
+        nw.len().alias("groups"), *[nw.col(name).sum() for name in summed], *extremes
+    )
+    return by_size.select(
+        *[nw.col(name).cast(nw.Int64) for name in ("rows", "groups", *summed)],
+        *(["least", "largest"] if budgets else []),
+    )
+
+
+def _budgets(e: nw.Expr, person: nw.Expr, lowest: nw.Expr) -> dict[str, nw.Expr]:
+    """Flags of the budget `e` of someone who is a person, and what it adds to the extremes."""
+    import narwhals as nw
+
+    usable = (e >= 0.0).fill_null(False) & a_number(e)
+    positive = usable & (e > 0.0).fill_null(False)
+    public = (e == math.inf).fill_null(False)
+    between = positive & ~public & (person == 1)
+    flags = {
+        "unusable": ~usable,
+        "zero": usable & ~positive,
+        "public": public,
+        "short": positive & (e < lowest).fill_null(False),
+    }
+    counted = {name: flag.cast(nw.Int64) * person for name, flag in flags.items()}
+    return counted | {
+        "least": nw.when(between).then(e).otherwise(nw.lit(math.inf)),
+        "largest": nw.when(between).then(e).otherwise(nw.lit(0.0)),
+    }

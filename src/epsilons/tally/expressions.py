@@ -10,9 +10,9 @@ from epsilons.ladder import HUGE, SPLITTER, Ladder
 from epsilons.tally.budget_columns import rung
 from epsilons.tally.collect import glanced
 from epsilons.tally.columns import Columns
+from epsilons.tally.counted import BAD_BUDGET
 from epsilons.tally.engines import engine_of
 from epsilons.tally.ieee import STIR, a_number, rounded, stirred
-from epsilons.tally.levels import BAD_BUDGET
 from epsilons.tally.sql import Dialect, dialect_of
 
 if TYPE_CHECKING:

@@ -22,9 +22,9 @@ from epsilons.errors import ArgumentError, ColumnError
 from epsilons.tally.arrays import unnamed
 from epsilons.tally.bytewise import WITHOUT_COLLATIONS
 from epsilons.tally.categories import Kind as Of
+from epsilons.tally.counted import Names
 from epsilons.tally.engines import Kind, kind_of_data
 from epsilons.tally.given import INFERRED, family
-from epsilons.tally.levels import Names
 from epsilons.tally.offers import Offers
 from epsilons.tally.sql import DIALECTS
 

@@ -1,6 +1,6 @@
 """The public integer grid, in NumPy.
 
-`sums_engine.py` writes the same rule as an expression; one property test holds them together.
+`grid_engine.py` writes the same rule as an expression; one property test holds them together.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from epsilons.types import Booleans, Floats, Integers
 
-__all__ = ["GRID", "HALF", "LARGEST", "Rule", "of_squares", "over_grid", "squares", "to_grid"]
+__all__ = ["GRID", "HALF", "LARGEST", "Rule", "over_grid", "squares", "to_grid"]
 
 GRID: Final = 2**30
 """The steps between the lower and the upper bound: a value is an integer in [0, GRID]."""
@@ -64,20 +64,12 @@ def squares(grid: Integers) -> Integers:
     """Return floor((g − GRID/2)² / GRID) of integers g from 0 to GRID: the squares, on the grid.
 
     They are from 0 to GRID/4, and two of them and their g differ by GRID at most, taken together:
-    docs/proofs/moment.md. `sums_engine.py` writes the same without a quotient of integers.
+    docs/proofs/moment.md. `grid_engine.py` writes the same without a quotient of integers.
     """
     off = grid - HALF
     off *= off
     off >>= _SHIFT  # the floor of a quotient by a power of two
     return off
-
-
-def of_squares(squares: Integers, sums: Integers, people: Integers) -> Integers:
-    """Return Σ floor(g² / GRID) of people whose Σ `squares` and Σ g these are.
-
-    GRID is a multiple of 4, so that floor(g²/GRID) = floor((g − GRID/2)²/GRID) + g − GRID/4.
-    """
-    return squares + sums - people * (GRID // 4)
 
 
 def over_grid(p: Integers, q: Integers) -> Integers:

@@ -15,7 +15,7 @@ from epsilons.tally.bytewise import Spelling, spelt
 from epsilons.tally.categories import MISSING, UNDECLARED, Categories
 from epsilons.tally.columns import Columns
 from epsilons.tally.engines import engine_of
-from epsilons.tally.expressions import floats
+from epsilons.tally.expressions import budget_and_person, floats
 from epsilons.tally.ieee import a_number
 from epsilons.tally.lookup import added, index_among, with_places
 from epsilons.types import Floats, Integers
@@ -30,6 +30,7 @@ __all__ = [
     "as_integers",
     "cells_in",
     "labels_of",
+    "marked",
     "outside",
     "placed",
     "sorted_out",
@@ -163,6 +164,21 @@ def outside(
     is_out = undeclared.cast(nw.Int64) + 2 * missing.cast(nw.Int64)
     parts = parts.with_columns(is_out.alias(out))
     return parts.drop(place) if len(without) > MOST_LISTED else parts
+
+
+def marked(table: Columns, categories: Categories) -> nw.LazyFrame[Any]:
+    """Return whether the value of each row is `missing` or `undeclared`, 1 or 0; `e` and `who`."""
+    import narwhals as nw
+
+    value = values(table, table.values, categories, "v")
+    rows = placed(table.frame.select(*value, *budget_and_person(table)), "v", categories)
+    rows = sorted_out(rows, labels_of(categories, table.spelling), categories)
+    rows = outside(rows, categories)
+    missing, undeclared = nw.col("out") == 2, nw.col("out") == 1
+    own = [name for name in ("e", "who") if name in rows.collect_schema()]
+    return rows.select(
+        missing.cast(nw.Int64).alias("missing"), undeclared.cast(nw.Int64).alias("undeclared"), *own
+    )
 
 
 def cells_in(

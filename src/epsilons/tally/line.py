@@ -5,7 +5,7 @@ splitting: three operations that every engine rounds alike, and no logarithm. Th
 between a power of two and the next, of either sign, and one at 0. `Window` zooms in: equal cells
 between two ends. A pass is one group-by, and what comes back is small.
 
-Levels are coarser here than elsewhere, 2 significant bits of the 9: each level of `Rows.sums` lies
+Levels are coarser here than elsewhere, 2 significant bits of the 9: each level of `Rows.count` lies
 in one of them, and there are some seven of them where that has a thousand. A level spends on its
 range what its smallest budget may; the rest is there for the mean. Fewer groups are faster ones.
 """
@@ -21,7 +21,8 @@ import numpy as np
 
 from epsilons.errors import MissingValueError
 from epsilons.ladder import HUGE, Ladder, keys
-from epsilons.tally.levels import Names, check_people
+from epsilons.tally.counted import Faults, Names, check_people
+from epsilons.tally.tallies import require
 from epsilons.types import Floats, Integers
 
 __all__ = [
@@ -109,9 +110,7 @@ class LineGroups:
         budgets: the smallest ε in the group.
         cells: the float (or the index in a window) of the bucket.
         people: how many people.
-        conflicts: people with two budgets.
-        nobody: rows that belong to no one.
-        most: the most rows of one person.
+        faults: what may have to be refused.
         moved: whether somebody's budget counts as another one: see `budgets.in_range`.
     """
 
@@ -119,9 +118,7 @@ class LineGroups:
     budgets: Floats
     cells: Floats | Integers
     people: Integers
-    conflicts: Integers
-    nobody: Integers
-    most: Integers
+    faults: Faults
     moved: bool = False
 
 
@@ -172,6 +169,21 @@ class Line(Lined):
         """Add weights up by bucket: see `Lined.masses`."""
         return by_bucket(self.cell_of, [each[self.level_of] * self.people for each in weights])
 
+    def sound(self) -> Line:
+        """Return what was counted, if people can add up to it: see `tallies.sound`.
+
+        Raises:
+            PrivacyError: they cannot.
+        """
+        levels = self.levels
+        require((levels >= 0.0).all() and (np.diff(levels) > 0.0).all(), "levels")
+        require((self.counts >= 0).all(), "numbers of people")
+        there = np.zeros_like(self.counts)
+        np.add.at(there, self.level_of, self.people)
+        require((self.people >= 0).all() and (self.missing >= 0).all(), "buckets")
+        require(np.array_equal(there + self.missing, self.counts), "buckets")
+        return self
+
 
 def by_bucket(cell_of: Integers, sums: Sequence[Integers]) -> tuple[Integers, ...]:
     """Add up what is of one bucket: the buckets, ascending, and their sums."""
@@ -200,9 +212,7 @@ def checked_line(groups: LineGroups, window: Window | None, names: Names, missin
     np.minimum.at(levels, level_of, groups.budgets)
     counts = np.zeros(found.size, dtype=np.int64)
     np.add.at(counts, level_of, groups.people)
-    check_people(
-        _People(levels, counts, groups.conflicts, groups.nobody, groups.most), names, _UNIT
-    )
+    check_people(levels, counts, groups.faults, names, _UNIT)
     gone = groups.cells == (NO_KEY if window is None else NO_CELL)
     lost = np.zeros(found.size, dtype=np.int64)
     np.add.at(lost, level_of[gone], groups.people[gone])
@@ -268,21 +278,10 @@ def line_on_rungs(groups: LineGroups, window: Window | None, ladder: Ladder) -> 
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _People:
-    """What `check_people` reads."""
-
-    levels: Floats
-    people: Integers
-    conflicts: Integers
-    nobody: Integers
-    most: Integers
-
-
 def coarse(epsilon: Floats) -> Floats:
     """The level of budgets, which must not be negative: 9 significant bits first, then 2 of them.
 
-    Two budgets of one level of `Rows.sums` are in one level here, because the second rounding sees
+    Two budgets of one level of `Rows.count` are in one level here, because the second rounding sees
     only the outcome of the first.
     """
     fine = keys(epsilon)

@@ -13,6 +13,7 @@ from epsilons.ladder import HUGE
 from epsilons.tally.adding import added_up
 from epsilons.tally.collect import collected
 from epsilons.tally.columns import Columns
+from epsilons.tally.counted import BAD_BUDGET, Faults
 from epsilons.tally.engines import engine_of
 from epsilons.tally.expressions import (
     Total,
@@ -23,7 +24,6 @@ from epsilons.tally.expressions import (
 )
 from epsilons.tally.failures import guarded
 from epsilons.tally.ieee import finite, rounded, stirred
-from epsilons.tally.levels import BAD_BUDGET
 from epsilons.tally.line import (
     LEVEL_SPLITTER,
     LINE_SPLITTER,
@@ -70,15 +70,19 @@ def count(table: Columns, window: Window | None) -> LineGroups:
     given = _floats(result, "e") if grouped else np.full(size, table.epsilon)
     budgets = in_range(given)
     usable = budgets >= 0.0
-    nothing = np.zeros(1, dtype=np.int64)
+    faults = Faults(most=1)
+    if folded and size:
+        faults = Faults(
+            conflicts=int(_whole(result, "conflicts").sum()),
+            nobody=int(_whole(result, "nobody").sum()),
+            most=int(_whole(result, "most").max()),
+        )
     return LineGroups(
         keys=np.where(usable, coarse(np.where(usable, budgets, 0.0)), BAD_BUDGET),
         budgets=np.where(usable, budgets, BAD_BUDGET),
         cells=_floats(result, "cell") if window is None else _whole(result, "cell"),
         people=_whole(result, "people"),
-        conflicts=_whole(result, "conflicts") if folded and size else nothing,
-        nobody=_whole(result, "nobody") if folded and size else nothing,
-        most=_whole(result, "most") if folded and size else nothing + 1,
+        faults=faults,
         moved=moved(given),
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 from epsilons.budgets import in_range, moved
 from epsilons.ladder import keys
 from epsilons.tally.arrays import Arrays
-from epsilons.tally.levels import BAD_BUDGET
+from epsilons.tally.counted import BAD_BUDGET, Faults
 from epsilons.tally.line import NO_CELL, NO_KEY, LineGroups, Window, coarse, rounded
 from epsilons.types import Floats, Integers
 
@@ -19,11 +19,11 @@ __all__ = ["Folded", "count", "fold"]
 
 @dataclass(frozen=True, eq=False)
 class Folded:
-    """One entry for each person: their value (NaN if missing), their budget, and flags."""
+    """One entry for each person: their value (NaN if missing) and their budget; and faults."""
 
     values: Floats
     budgets: Floats
-    conflicts: Integers
+    conflicts: int
     most: int
     moved: bool = False
 
@@ -34,7 +34,7 @@ class Folded:
         return np.where(usable, coarse(np.maximum(self.budgets, 0.0)), BAD_BUDGET)
 
     def levels(self) -> tuple[Floats, Integers, Integers]:
-        """The levels of `Rows.sums`, ascending, the people of each, and the level of everyone."""
+        """The levels of `Rows.count`, ascending, the people of each, and the level of everyone."""
         found, level_of = np.unique(keys(self.budgets), return_inverse=True)
         smallest = np.full(found.size, np.inf)
         np.minimum.at(smallest, level_of, self.budgets)
@@ -52,7 +52,7 @@ def fold(rows: Arrays) -> Folded:
         budgets = np.where(epsilon >= 0.0, epsilon, BAD_BUDGET) + 0.0
     other = moved(budgets)
     if rows.person is None:
-        return Folded(values, in_range(budgets), np.zeros(1, dtype=np.int64), 1, other)
+        return Folded(values, in_range(budgets), 0, 1, other)
     who = np.unique(rows.person, return_inverse=True)[1]
     sizes = np.bincount(who)
     low, high = np.full(sizes.size, np.inf), np.full(sizes.size, -np.inf)
@@ -63,7 +63,7 @@ def fold(rows: Arrays) -> Folded:
     smallest, largest = np.full(sizes.size, np.inf), np.full(sizes.size, -np.inf)
     np.minimum.at(smallest, who, budgets)
     np.maximum.at(largest, who, budgets)
-    conflicts = (smallest != largest).astype(np.int64)
+    conflicts = int((smallest != largest).sum())
     smallest = in_range(smallest)
     return Folded(middle, smallest, conflicts, int(sizes.max(initial=0)), other)
 
@@ -81,9 +81,7 @@ def count(people: Folded, window: Window | None) -> LineGroups:
         budgets=np.minimum.reduceat(budgets, starts) if level.size else budgets,
         cells=cells[starts],
         people=np.diff(starts, append=level.size).astype(np.int64),
-        conflicts=people.conflicts,
-        nobody=np.zeros(1, dtype=np.int64),
-        most=np.array([people.most]),
+        faults=Faults(conflicts=people.conflicts, most=people.most),
         moved=people.moved,
     )
 

@@ -19,9 +19,10 @@ import numpy as np
 from epsilons.budgets import in_range, moved
 from epsilons.ladder import keys
 from epsilons.loading import later
+from epsilons.tally.asks import Ask
 from epsilons.tally.columns import Columns
+from epsilons.tally.counted import BAD_BUDGET, Faults
 from epsilons.tally.engines import engine_of
-from epsilons.tally.levels import BAD_BUDGET
 from epsilons.tally.line import (
     NO_CELL,
     NO_KEY,
@@ -36,7 +37,7 @@ from epsilons.tally.line import (
     line_on_rungs,
     refuse_missing,
 )
-from epsilons.tally.sound import masses
+from epsilons.tally.tallies import masses
 from epsilons.types import Floats, Integers
 
 if TYPE_CHECKING:
@@ -117,13 +118,13 @@ class Lines:
         return ByWeight(heads.levels, heads.keys, heads.counts, *by_budget, weigh)
 
     def levels(self) -> Floats:
-        """The levels of `Rows.sums`, which are finer, ascending.
+        """The levels of `Rows.count`, which are finer, ascending.
 
         Raises:
-            EpsilonsError: as `Rows.sums`.
+            EpsilonsError: as `Rows.count`.
         """
         if self._budgets is None:
-            return self._rows.sums((0.0, 1.0)).levels
+            return self._rows.count(Ask("numbers", (0.0, 1.0))).levels
         own, ladder = self._budgets[0], self._rows.rules.ladder
         if ladder is not None:
             found = np.unique(ladder.of(own))
@@ -172,14 +173,11 @@ def _groups(budgets: Floats, people: Integers) -> LineGroups:
     """People by budget, each a bucket of its own."""
     given, budgets = budgets, in_range(budgets)
     usable = budgets >= 0.0
-    nothing = np.zeros(1, dtype=np.int64)
     return LineGroups(
         keys=np.where(usable, coarse(np.where(usable, budgets, 0.0)), BAD_BUDGET),
         budgets=np.where(usable, budgets, BAD_BUDGET),
         cells=np.arange(budgets.size),
         people=people,
-        conflicts=nothing,
-        nobody=nothing,
-        most=nothing + 1,
+        faults=Faults(most=1),
         moved=moved(given),
     )

@@ -8,17 +8,17 @@ from typing import Any, Final
 from epsilons.errors import ArgumentError
 from epsilons.ladder import Ladder
 from epsilons.parameters import choice
-from epsilons.tally import arrays, cells_numpy, columns, series, shares_numpy
+from epsilons.tally import arrays, cells_numpy, columns, series
 from epsilons.tally.absent import Absent, AbsentRows
 from epsilons.tally.arrays import Arrays
-from epsilons.tally.categories import Categories, Kind, refuse_midpoint
-from epsilons.tally.cells import LARGEST_TABLE, SHARES
+from epsilons.tally.asks import Rules
+from epsilons.tally.categories import Categories, Grouping, Kind, refuse_midpoint
 from epsilons.tally.cells_numpy import CellArrays
 from epsilons.tally.columns import Columns
+from epsilons.tally.counted import Names
 from epsilons.tally.frames import Asked, asked
-from epsilons.tally.grouping import Grouping
-from epsilons.tally.levels import Names
-from epsilons.tally.rows import ONLY_SHARES, Held, Rows, Rules
+from epsilons.tally.rows import ONLY_SHARES, Held, Rows
+from epsilons.tally.units import LARGEST_TABLE, SHARES
 
 __all__ = ["SMALL", "open"]
 
@@ -57,10 +57,10 @@ def open(
         ladder: a public ladder of budgets, if budgets and the number of people are private. Then
             no data is refused: a missing number is in the middle, a value that is in no category is
             in no cell, of two budgets the smaller counts, and whoever has none is left out.
-        groups: those that `Rows.shares` tells apart; None for one that holds everybody.
+        groups: those that numbers are told apart by; None for one that holds everybody.
         where: for each row whether it is asked, or the name of a column of booleans; None if all
             are.
-        beside: a second number for each row, or the name of a column, for `Rows.pairs`; None if one
+        beside: a second number for each row, or the name of a column, for pairs; None if one
             column is counted.
 
     Raises:
@@ -105,6 +105,7 @@ def open(
         values=values,
         epsilon=epsilon,
         where=where,
+        beside=beside,
     )
     if some:
         return _recast(_with_marks(given, rules), rules)
@@ -190,11 +191,11 @@ def _with_marks(given: Asked, rules: Rules) -> Arrays | Columns:
     by = {name: column for name, column in given.marks.items() if name != "where"}
     group = asked_ = None
     if groups is not None:
-        group = shares_numpy.groups_of(
+        group = cells_numpy.groups_of(
             groups, by, given.names, lenient=lenient, private=ladder is not None
         )
     if "where" in given.marks:
-        asked_ = shares_numpy.asked_of(
+        asked_ = cells_numpy.asked_of(
             given.marks["where"], given.names, lenient=lenient, private=ladder is not None
         )
     for name, column in (("by", group), ("where", asked_)):

@@ -14,8 +14,8 @@ from epsilons.tally import arrays, given
 from epsilons.tally.categories import Kind
 from epsilons.tally.cells_numpy import FAMILY, check_declared
 from epsilons.tally.columns import Columns, Mark
+from epsilons.tally.counted import Names
 from epsilons.tally.failures import UNUSABLE, guarded
-from epsilons.tally.levels import Names
 from epsilons.types import Floats
 
 if TYPE_CHECKING:

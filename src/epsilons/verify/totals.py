@@ -43,6 +43,16 @@ def a_total(mechanism: Any, chance: Random) -> Any:
     return _SOME[mechanism.kind](mechanism, chance)
 
 
+def _tally(**given: Any) -> SimpleNamespace:
+    """A tally, as far as a mechanism looks at it: levels, counts and cells, or sums and squares."""
+    return SimpleNamespace(**given)
+
+
+def _halves(*sums: Any) -> SimpleNamespace:
+    """The tally of several sums: each has two cells, of which the first alone is a part of it."""
+    return _tally(cells=np.stack([each for own in sums for each in (own, -own)], axis=1))
+
+
 def _share(chance: Random, whole: int) -> int:
     """Nothing, all, or something between."""
     return (0, whole, int(chance.integers(whole + 1)))[chance.integers(3)]
@@ -58,7 +68,7 @@ def _sum(mechanism: Any, chance: Random) -> Iterator[bool]:
         first, second = sums.copy(), sums.copy()
         first[level], second[level] = rest + ends[0], rest + ends[1]
         far = -(-int(mechanism.weights[level]) * reach // grid)
-        totals = (operator.index(mechanism.total(each)) for each in (first, second))
+        totals = (operator.index(mechanism.total(_tally(sums=each))) for each in (first, second))
         yield abs(next(totals) - next(totals)) <= far
 
 
@@ -80,7 +90,7 @@ def _several(mechanism: Any, chance: Random) -> Iterator[bool]:
                 moved = sums.copy()
                 moved[level] = rest + _share(chance, grid)
                 each.append(moved)
-        totals = [list(map(operator.index, mechanism.total(tuple(each)))) for each in pairs]
+        totals = [list(map(operator.index, mechanism.total(_halves(*each)))) for each in pairs]
         far = -(-int(mechanism.weights[level]) * reach // grid)
         yield all(abs(x - y) <= far for x, y in zip(*totals, strict=True))
 
@@ -100,7 +110,7 @@ def _squares(mechanism: Any, chance: Random) -> Iterator[bool]:
             moments = [each.copy() for each in rest]
             moments[0][level] += at
             moments[1][level] += (2 * at - grid) ** 2 // (4 * grid)
-            pairs.append(mechanism.total(*moments))
+            pairs.append(mechanism.total(_tally(sums=moments[0], squares=moments[1])))
         weight = int(mechanism.weights[level])
         yield _apart(*pairs) <= (-(-weight * reach // grid) + 1 if weight else 0)
 
@@ -125,7 +135,8 @@ def _cells(mechanism: Any, chance: Random) -> Iterator[bool]:
         for each in (first, second):
             _spread(each, level, mechanism, chance)
         far = 2 * int(mechanism.weights[level]) * int(mechanism.reach)
-        yield _apart(mechanism.total(first), mechanism.total(second)) <= far
+        totals = [mechanism.total(_tally(cells=each)) for each in (first, second)]
+        yield _apart(*totals) <= far
 
 
 def _closed_cells(mechanism: Any, chance: Random) -> Iterator[bool]:
@@ -143,7 +154,7 @@ def _closed_cells(mechanism: Any, chance: Random) -> Iterator[bool]:
             each[level, there[0]] -= int(mechanism.reach)
             _spread(each, level, mechanism, chance)
         far = 2 * int(mechanism.weights[level]) * int(mechanism.reach)
-        before, after = mechanism.total(first), mechanism.total(second)
+        before, after = (mechanism.total(_tally(cells=each)) for each in (first, second))
         whole = sum(map(int, np.asarray(before).tolist()))
         same = whole == sum(map(int, np.asarray(after).tolist()))
         yield same and _apart(before, after) <= far
@@ -181,7 +192,7 @@ def _spread(sums: Any, row: int, mechanism: Any, chance: Random) -> None:
 def _open_cells(mechanism: Any, chance: Random) -> Iterator[bool]:
     for rungs, level in _ladders(mechanism, chance):
         before = _cell_tally(mechanism, rungs, chance)
-        after = SimpleNamespace(**{**vars(before), "cells": before.cells.copy(), "n": before.n + 1})
+        after = _tally(**{**vars(before), "cells": before.cells.copy()})
         row = int(np.flatnonzero(rungs == level)[0])
         _spread(after.cells, row, mechanism, chance)
         far = int(mechanism.weights[level]) * int(mechanism.reach)
@@ -195,7 +206,7 @@ def _cell_tally(mechanism: Any, rungs: Any, chance: Random) -> Any:
     for row, count in enumerate(counts.tolist()):
         np.add.at(sums[row], chance.integers(cells, size=count), reach)
     levels = np.asarray(mechanism.levels)[rungs]
-    return SimpleNamespace(levels=levels, counts=counts, cells=sums, n=int(counts.sum()))
+    return _tally(levels=levels, counts=counts, cells=sums)
 
 
 def _two_sums(mechanism: Any, chance: Random) -> Iterator[bool]:
@@ -203,9 +214,9 @@ def _two_sums(mechanism: Any, chance: Random) -> Iterator[bool]:
     (a, b), (c, d) = mechanism.matrix
     whole = a * d - b * c
     for rungs, level in _ladders(mechanism, chance):
-        before = _tally(mechanism, rungs, chance)
+        before = _sum_tally(mechanism, rungs, chance)
         row = rungs == level
-        after = SimpleNamespace(**vars(before))
+        after = _tally(**vars(before))
         after.counts = before.counts + row
         after.sums = before.sums + row * _share(chance, int(mechanism.grid))
         pairs = (mechanism.total(before), mechanism.total(after))
@@ -215,20 +226,20 @@ def _two_sums(mechanism: Any, chance: Random) -> Iterator[bool]:
         yield counted == whole * far and 0 <= moved * whole <= far * whole * whole
 
 
-def _tally(mechanism: Any, rungs: Any, chance: Random) -> Any:
+def _sum_tally(mechanism: Any, rungs: Any, chance: Random) -> Any:
     counts = chance.integers(0, 50, size=len(rungs))
     grid = int(mechanism.grid)
     sums = np.array([_share(chance, n * grid) for n in counts.tolist()], dtype=np.int64)
     levels = np.asarray(mechanism.levels)[rungs]
-    return SimpleNamespace(levels=levels, counts=counts, sums=sums, n=int(counts.sum()))
+    return _tally(levels=levels, counts=counts, sums=sums)
 
 
 def _counts(mechanism: Any, chance: Random) -> Iterator[bool]:
     """A person is counted once, in their cell, or nowhere."""
     for rungs, level in _ladders(mechanism, chance):
         levels, counts = np.asarray(mechanism.levels)[rungs], chance.integers(0, 50, len(rungs))
-        before = mechanism.total(levels, counts)
-        after = mechanism.total(levels, counts + (rungs == level))
+        before = mechanism.total(_tally(levels=levels, counts=counts))
+        after = mechanism.total(_tally(levels=levels, counts=counts + (rungs == level)))
         expected = np.zeros(len(before), dtype=np.int64)
         cell = int(mechanism.cell_of[level])
         if cell >= 0:
@@ -250,7 +261,8 @@ def _parallel(mechanism: Any, chance: Random) -> Iterator[bool]:
         first, second = sums.copy(), sums.copy()
         first[rows[level], group] = rest + _share(chance, grid)
         second[rows[level], group] = rest + _share(chance, grid)
-        pairs = zip(mechanism.total(first), mechanism.total(second), strict=True)
+        totals = [mechanism.total(_halves(*each.T)) for each in (first, second)]
+        pairs = zip(*totals, strict=True)
         apart = [operator.index(b) - operator.index(a) for a, b in pairs]
         far = -(-int(part.weights[level]) * int(part.reach) // grid)
         yield abs(apart.pop(group)) <= far and not any(apart)
@@ -297,10 +309,16 @@ def _on_rungs(made: Callable[[Any, Any, Random], Any]) -> Callable[[Any, Random]
     return total
 
 
+def _some_squares(mechanism: Any, chance: Random) -> Any:
+    sums, squares = _people(mechanism, chance)
+    return mechanism.total(_tally(sums=sums, squares=squares))
+
+
 def _some_counts(mechanism: Any, chance: Random) -> Any:
     rungs, _ = next(_ladders(mechanism, chance))
     levels = np.asarray(mechanism.levels)[rungs]
-    return mechanism.total(levels, chance.integers(0, 50, size=len(rungs)))
+    counts = chance.integers(0, 50, size=len(rungs))
+    return mechanism.total(_tally(levels=levels, counts=counts))
 
 
 TOTALS: Final[dict[str, Callable[[Any, Random], Iterator[bool]]]] = {
@@ -316,14 +334,18 @@ TOTALS: Final[dict[str, Callable[[Any, Random], Iterator[bool]]]] = {
 }
 
 _SOME: Final[dict[str, Callable[[Any, Random], Any]]] = {
-    "sum": lambda mechanism, chance: mechanism.total(_sums(mechanism, chance)),
-    "sampled sum": lambda mechanism, chance: mechanism.total(_sums(mechanism, chance)),
-    "sum and squares": lambda mechanism, chance: mechanism.total(*_people(mechanism, chance)),
-    "several sums": lambda mechanism, chance: mechanism.total(_several_sums(mechanism, chance)),
-    "cells": lambda mechanism, chance: mechanism.total(_cell_sums(mechanism, chance)),
-    "closed cells": lambda mechanism, chance: mechanism.total(_everyone(mechanism, chance)),
+    "sum": lambda mechanism, chance: mechanism.total(_tally(sums=_sums(mechanism, chance))),
+    "sampled sum": lambda mechanism, chance: mechanism.total(_tally(sums=_sums(mechanism, chance))),
+    "sum and squares": _some_squares,
+    "several sums": lambda mechanism, chance: mechanism.total(
+        _halves(*_several_sums(mechanism, chance))
+    ),
+    "cells": lambda mechanism, chance: mechanism.total(_tally(cells=_cell_sums(mechanism, chance))),
+    "closed cells": lambda mechanism, chance: mechanism.total(
+        _tally(cells=_everyone(mechanism, chance))
+    ),
     "open cells": _on_rungs(_cell_tally),
-    "two sums": _on_rungs(_tally),
+    "two sums": _on_rungs(_sum_tally),
     "counts": _some_counts,
-    "parallel": lambda mechanism, chance: mechanism.total(_groups(mechanism, chance)),
+    "parallel": lambda mechanism, chance: mechanism.total(_halves(*_groups(mechanism, chance).T)),
 }

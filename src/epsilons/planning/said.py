@@ -1,0 +1,677 @@
+"""What plans say: the sheet of each kind of plan."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from epsilons import words
+from epsilons.local.words import ASSUMED_LOCALLY, PROTECTED_LOCALLY
+from epsilons.report.numbers import budget, kept_words, number, percent, points
+from epsilons.report.phrases import FORECAST, SIDES, side_name, why_worse, written_words
+from epsilons.report.sheet import (
+    Bars,
+    Curve,
+    Fact,
+    Facts,
+    Figure,
+    Histogram,
+    Note,
+    Part,
+    Points,
+    Sheet,
+    Spending,
+    Stacked,
+    Table,
+)
+from epsilons.report.spending import budget_bins, some_places
+
+if TYPE_CHECKING:
+    from epsilons.budgets import Budgets
+    from epsilons.planning.central import Plan
+    from epsilons.planning.found import RangePlan
+    from epsilons.planning.grouped import GroupsPlan
+    from epsilons.planning.locally import LocalPlan
+    from epsilons.planning.several import Planned, SeveralPlans
+    from epsilons.planning.trial import Forecast
+    from epsilons.statistics import Question
+
+__all__ = ["central_sheet", "groups_sheet", "local_sheet", "range_sheet", "several_sheet"]
+
+Told = Callable[[float], str]
+
+_COLUMNS: Final = 4
+"""Levels that a printed plan shows; of more, these are chosen."""
+
+_LEVELS: Final = 8
+"""Levels that are shown of what finding a range would take; of more, these are chosen."""
+
+_WIDE: Final = 0.4
+"""An interval that extends to either side by this part of the range says almost nothing."""
+
+_SPENDS: Final = "Who would spend what"
+_METHODS: Final = "Every method"
+_STRICTEST: Final = (
+    "The gain is how many times smaller the typical error is than with everyone at the strictest ε."
+)
+_OTHER_CAP: Final = " The best cap is for the {best}: the {other} may be smaller in a row above."
+_CURATOR: Final = "a trusted curator"
+_VALUES: Final = ("spread out", "close together, far from 0")
+_ERRORS: Final = (
+    "The typical error is a root mean square in the worst case; for shares it is in percentage "
+    "points. The interval extends this far to either side for any data: the draw can only make it "
+    "narrower."
+)
+_EVENLY: Final = "values that are spread evenly over the range"
+_FORECAST: Final = f" For a variance, a covariance and quantiles, both are forecasts for {_EVENLY}."
+_FOUND: Final = " If a range has to be found, the typical error is a fraction of that range."
+
+
+def central_sheet(plan: Plan) -> Sheet:
+    """What a plan of a mean on a known range says, or of frequencies."""
+    told: Told = points if plan.cells else number
+    best = plan[plan.best]
+    gain = (
+        "Compared with the best single ε for everyone who accepts it, the typical error is "
+        f"{_times(plan.gains['threshold'])}."
+    )
+    limit = _limit(plan, told)
+    title = "Error for each cap" if plan.weighs else "Error of each method"
+    return _sheet(
+        _central_name(plan),
+        (Note("assumed", _central_assumption(plan), set_in=True),),
+        tuple(_methods(plan)),
+        (
+            *_central_explained(plan),
+            *_warned(plan.warnings),
+            *_advised(plan.advice, plan.aside, *_guess(plan, told)),
+            Note("help", plan.hint),
+        ),
+        tuple(_sides(plan, told)),
+        (
+            Note("note", f"{gain} {limit}".strip(), depth="brief"),
+            Facts("note", tuple(_worth(plan, best, told, gain, limit)), depth="whole"),
+            _people_figure(plan.budgets, guessed=plan.neighbours != "replace"),
+            *_curve(plan),
+            Spending(
+                best.spent,
+                words=f"With the advised method, {plan.best}, a person with each budget would "
+                "spend:",
+                depth="whole",
+                section=_SPENDS,
+            ),
+            *_what_if(plan),
+            Note("protected", words.will_protect(plan.neighbours), depth="whole"),
+        ),
+        picture=f"{title}, {plan.budgets.n:,} people",
+    )
+
+
+def range_sheet(plan: RangePlan) -> Sheet:
+    """What a plan of a mean on a range says that has to be found."""
+    assumption = words.planned(plan.neighbours, plan.goal.assumption, found=True)
+    if plan.shape == "gaussian":
+        assumption = words.planned_gaussian(plan.neighbours)
+    sought = _sought(plan)
+    section = "What the error would be"
+    return _sheet(
+        f"Plan for the mean of {plan.budgets.n:,} people, on a range that has to be found",
+        (Note("assumed", assumption, set_in=True),),
+        (Note("note", sought, depth="brief"),),
+        (_range_errors(plan, section),),
+        (
+            Note("note", _range_explained(plan), section=section),
+            *_warned(plan.warnings),
+            *_advised(plan.advice),
+            Note("help", plan.hint),
+            Facts("people", (_people(plan.budgets), Fact("The range", sought)), depth="whole"),
+        ),
+        _range_spending(plan),
+        (
+            Note(
+                "protected",
+                words.protected(plan.neighbours, range_is_known=False),
+                depth="whole",
+            ),
+        ),
+    )
+
+
+def local_sheet(plan: LocalPlan) -> Sheet:
+    """What a plan of the local model says."""
+    cells = plan.goal.categories or 0
+    table = _local_kinds(plan, cells)
+    squares = plan.loss == "mse"
+    named = [(each.method, each.rmse if squares else each.pac) for each in plan.forecasts]
+    if plan.curator is not None:
+        named.append((_CURATOR, plan.curator.rmse if squares else plan.curator.pac))
+    axis = "typical error (RMSE)" if squares else "error not exceeded"
+    shown = "; ".join(f"{row[0]}: {row[2]}" for row in table.rows)
+    error = "a typical error" if squares else f"an error at {percent(plan.confidence)}"
+    least = points(plan.lower_bound) if cells else _local_error(plan, cells, plan.lower_bound)
+    limit = f"If nobody is trusted, no method can have {error} below {least} in the worst case."
+    return _sheet(
+        _local_name(plan, cells),
+        (Note("assumed", ASSUMED_LOCALLY[plan.statistic], set_in=True),),
+        (table,),
+        (
+            Note("note", _local_explained(plan, cells), section=table.section),
+            Figure(
+                Points(tuple(named), axis),
+                f"Errors. {shown}",
+                "The same as a picture.",
+                lead=True,
+                section=table.section,
+            ),
+            *_warned(plan.warnings),
+            *_advised(plan.advice),
+            Note("help", plan.hint),
+            Facts("people", (_people(plan.budgets), Fact("The limit", limit)), depth="whole"),
+        ),
+        (
+            Note("note", limit, depth="brief"),
+            _people_figure(plan.budgets),
+            Note("protected", PROTECTED_LOCALLY, depth="whole"),
+        ),
+    )
+
+
+def groups_sheet(plan: GroupsPlan) -> Sheet:
+    """What a plan of means by group says."""
+    lo, hi = plan.bounds
+    confidence = percent(plan.confidence)
+    values = f"from {number(lo)} to {number(hi)}"
+    # Each public group is a release of its own: what people spend depends on its size.
+    apart = plan.groups_are == "public" and plan.groups > 1
+    section = "How wide intervals will be"
+    half = f"half of a {confidence} interval"
+    rows = [
+        (f"{100 * each.share:.3g} %", f"{each.people:,}", number(each.half_width, 3))
+        for each in plan.forecasts
+    ]
+    explained = f"The first row is an even share. Values {values}."
+    if apart:
+        explained += " The last table is for one group of that size."
+    shown = "; ".join(f"{row[1]} people: {row[2]}" for row in rows)
+    empty = plan.forecasts[0].half_width >= _WIDE * (hi - lo)
+    helps = (
+        "Intervals will say almost nothing: fewer groups, larger budgets, or another answer to "
+        "related would help."
+    )
+    cost = "In a group of an even share of the people, a person with each budget would spend:"
+    membership = f"group membership is {plan.groups_are}"
+    facts = (
+        Fact("People", f"{plan.n:,} people"),
+        Fact("Values", values),
+        Fact("Groups", f"{plan.groups:,}; {membership}"),
+    )
+    heads = ("share of the people", "people", half)
+    curve = Curve(
+        tuple((each.people, each.half_width) for each in plan.forecasts),
+        "people in the group",
+        half,
+    )
+    return _sheet(
+        f"Means of {plan.groups:,} groups; {membership}",
+        (),
+        (Table("rows", heads, tuple(rows), section=section),),
+        (
+            Note("note", explained, section=section, set_in=True),
+            Figure(
+                curve,
+                f"Half of an interval by the size of a group: {shown}",
+                "The smaller a group, the wider its interval.",
+                lead=True,
+                section=section,
+            ),
+            Note("assumed", words.planned("replace", plan.assumption), set_in=True),
+            *_warned(plan.warnings),
+            *([Note("help", helps)] if empty else []),
+            Facts("people", facts, depth="whole"),
+        ),
+        (Spending(plan.spent, words=cost if apart else "", section=_SPENDS),),
+        (Note("protected", plan.protects),),
+    )
+
+
+def several_sheet(plan: SeveralPlans) -> Sheet:
+    """What a plan of several questions says."""
+    who = "people" if plan.neighbours == "replace" else "people, as expected"
+    heads = ("question", "share", "method", "typical error", "interval ±", "target ±")
+    rows = [_planned(*each) for each in zip(plan.each, plan.questions, strict=True)]
+    found = any(one.found for one in plan.each)
+    varied = any(each.supposed or each.statistic == "quantile" for each in plan.questions)
+    evenly = _FORECAST if varied else ""
+    section = "What each question would give"
+    shares = Bars(
+        tuple((one.name, float(one.share)) for one in plan.each), "share of everyone's budget"
+    )
+    shown = "; ".join(f"{row[0]}: {row[1]}" for row in rows)
+    return _sheet(
+        f"Plan for {len(rows)} questions about {plan.budgets.n:,} {who}",
+        (),
+        (Table("rows", heads, tuple(rows), section=section),),
+        (
+            Note("note", _ERRORS + evenly + (_FOUND if found else ""), section=section),
+            Figure(
+                shares,
+                f"Shares of everyone's budget: {shown}",
+                "The share of everyone's budget that each question takes.",
+                lead=True,
+                section=section,
+            ),
+            *_warned(plan.warnings),
+        ),
+        (Spending(plan.spent, section=_SPENDS),),
+        (Note("protected", words.will_protect(plan.neighbours)),),
+    )
+
+
+def _sheet(name: str, *blocks: tuple[Part, ...], picture: str = "") -> Sheet:
+    """The sheet of a plan, which is called by what is planned."""
+    return Sheet(name, blocks, headline=name, byline=written_words(FORECAST), picture=picture)
+
+
+def _warned(warnings: Sequence[str]) -> list[Note]:
+    return [Note("warning", each) for each in warnings]
+
+
+def _advised(advice: str, *others: str) -> list[Note]:
+    """What to do, and what is said of it."""
+    return [Note("advice", advice), *(Note("note", each) for each in others if each)]
+
+
+def _people(budgets: Budgets) -> Fact:
+    return Fact("People", f"{budgets.n:,} people")
+
+
+def _people_figure(budgets: Budgets, *, guessed: bool = False) -> Figure:
+    """How many people have which budget."""
+    levels = tuple(zip(budgets.levels.tolist(), budgets.counts.tolist(), strict=True))
+    shown = "; ".join(f"ε {name}: {people:,}" for name, people in budget_bins(levels))
+    caption = "How many people have each budget ε. A smaller ε is stricter."
+    return Figure(
+        Histogram(levels),
+        f"People with each budget: {shown}",
+        caption + (" The numbers are a guess." if guessed else ""),
+        section="The budgets",
+    )
+
+
+def _central_name(plan: Plan) -> str:
+    if plan.cells:
+        return (
+            f"Plan for the shares of {plan.budgets.n:,} people in {plan.cells:,} categories: "
+            "errors as shares"
+        )
+    lo, hi = plan.bounds
+    values = f"values from {number(lo)} to {number(hi)}"
+    return f"Plan for the {plan.statistic} of {plan.budgets.n:,} people, {values}"
+
+
+def _central_assumption(plan: Plan) -> str:
+    return words.planned(plan.neighbours, plan.assumption)
+
+
+def _methods(plan: Plan) -> list[Table]:
+    """Every method, and in brief what it would take of some of the levels."""
+    levels = [row.epsilon for row in plan.forecasts[0].spent]
+    chosen = some_places(len(levels), _COLUMNS)
+    rows = [
+        (
+            row.method + (" *" if row.method == plan.best else ""),
+            number(row.rmse),
+            number(row.pac),
+            f"{row.gain:,.3g} ×",
+            f"{100 * row.used:.3g} %",
+        )
+        for row in plan.forecasts
+    ]
+    spent = [
+        (*row, *(budget(forecast.spent[k].spent, 2) for k in chosen))
+        for row, forecast in zip(rows, plan.forecasts, strict=True)
+    ]
+    heads = ("method", "typical error", f"error at {percent(plan.confidence)}", "gain", "used")
+    columns = (*heads, *(f"ε {budget(levels[k], 2)}" for k in chosen))
+    marked = [row.method for row in plan.forecasts].index(plan.best)
+    caption = "The advised method is highlighted."
+    return [
+        Table("rows", columns, tuple(spent), depth="brief"),
+        Table("rows", heads, tuple(rows), caption, marked, depth="whole", section=_METHODS),
+    ]
+
+
+def _central_explained(plan: Plan) -> list[Note]:
+    """What the columns of the methods are."""
+    levels = len(plan.forecasts[0].spent)
+    some = f", for {_COLUMNS} of {levels:,} levels" if levels > _COLUMNS else ""
+    errors = f"Errors are {_errors_are(plan)}. {_STRICTEST}"
+    last = f"The last columns show what a person with that budget would spend{some}."
+    used = "Used is the share of people whose values count."
+    return [
+        Note("note", f"{errors} {last}", depth="brief"),
+        Note("note", f"{errors} {used}", depth="whole", section=_METHODS),
+    ]
+
+
+def _errors_are(plan: Plan) -> str:
+    """What the errors of a plan are."""
+    if plan.spread is not None:
+        of = f"for values with a standard deviation of {number(100 * plan.spread)} % of the range"
+        return of if plan.neighbours == "replace" else f"approximate, {of}"
+    if not plan.weighs:
+        return f"forecasts for {_EVENLY}"
+    of = ""
+    if plan.cells:
+        what = "the largest error" if plan.loss == "largest" else "the error of a category"
+        of = f"; the typical error is the root mean square of {what}, the other one is of the worst"
+    if plan.neighbours == "replace":
+        return f"worst cases before any data is read{of}"
+    return f"approximate worst cases over values, if as many people come{of}"
+
+
+def _guess(plan: Plan, told: Told) -> list[str]:
+    """What a guess of the spread buys and what it costs if it is wrong, if there is one."""
+    guess = plan.guess
+    if guess is None:
+        return []
+    right, plain = told(guess.rmse), told(guess.plain_rmse)
+    worst, least = told(guess.worst), told(guess.plain_worst)
+    if (right, worst) == (plain, least):
+        return ["The guess changes no error here."]
+    return [
+        f"The guess: if it is right, the typical error is {right} instead of {plain}; in the "
+        f"worst case over all data it is {worst} instead of {least}. Privacy and intervals do not "
+        "depend on it."
+    ]
+
+
+def _sides(plan: Plan, told: Told) -> list[Part]:
+    """What is best with each answer to how budgets go with values."""
+    last = f"error at {percent(plan.confidence)}"
+    heads = (SIDES, "typical error", last, "gain", "best cap")
+    related = plan.assumption.related
+    rows = [
+        (
+            side_name(side.related, related, cells=plan.cells > 0),
+            told(side.rmse),
+            told(side.pac),
+            f"{side.gain:,.3g} ×",
+            budget(side.cap),
+        )
+        for side in plan.sides
+    ]
+    errors = ["typical error", last]
+    best, other = errors[::-1] if plan.loss == "pac" else errors
+    answers = [side.related for side in plan.sides]
+    columns = [[side.rmse for side in plan.sides], [side.pac for side in plan.sides]]
+    why = why_worse(answers, columns, _OTHER_CAP.format(best=best, other=other))
+    caption, marked = "What other assumptions would give.", answers.index(related)
+    return [
+        Table("sides", heads, tuple(rows), caption, marked),
+        Note("sides", f"The row with * is what this plan assumes.{why}"),
+    ]
+
+
+def _times(gain: float) -> str:
+    """How an error compares with one that is `gain` times as large."""
+    if math.isinf(gain):
+        return "zero instead of some"
+    if 0.995 < gain < 1.005:
+        return "the same"
+    if gain < 1.0:
+        return f"{number(1.0 / gain, 3)} times larger"
+    return f"{number(gain, 3)} times smaller"
+
+
+def _limit(plan: Plan, told: Told) -> str:
+    """What no method can do better than, for the loss that a plan makes small; "" if unknown."""
+    if not plan.weighs:
+        return ""
+    squares = plan.loss != "pac"
+    error = "a typical error" if squares else f"an error at {percent(plan.confidence)}"
+    return f"No method can have {error} below {told(plan.lower_bound)} in the worst case."
+
+
+def _error_of(plan: Plan, row: Forecast) -> float:
+    """The error of a method for the loss that a plan makes small."""
+    return row.pac if plan.loss == "pac" else row.rmse
+
+
+def _worth(plan: Plan, best: Forecast, told: Told, gain: str, limit: str) -> list[Fact]:
+    """What personal budgets buy, and how much room is left."""
+    error, bound = _error_of(plan, best), plan.lower_bound
+    # The limit is for the worst case: errors of values with a guessed spread may be below it.
+    if bound > 0.0 and math.isfinite(error) and plan.guess is None:
+        limit += f" The advised method is within a factor of {number(error / bound, 3)} of it."
+    confidence = percent(plan.confidence)
+    forecast = (
+        f"typical error {told(best.rmse)}; {told(best.pac)} is not exceeded with probability "
+        f"{confidence}"
+    )
+    alike = f"Compared with everyone at the strictest ε, it is {_times(plan.gains['uniform'])}."
+    return [
+        _people(plan.budgets),
+        Fact("Forecast", forecast),
+        Fact("Worth it?", f"{gain} {alike}"),
+        *([Fact("The limit", limit)] if limit else []),
+    ]
+
+
+def _curve(plan: Plan) -> list[Part]:
+    """The error over the cap, with the rules marked on it; or of each method, if it has no cap."""
+    if not plan.weighs:
+        named = tuple((row.method, _error_of(plan, row)) for row in plan.forecasts)
+        shown = "; ".join(f"{name}: {number(error)}" for name, error in named)
+        errors = Points(named, _axis(plan))
+        return [Figure(errors, f"Errors. {shown}", lead=True, section=_METHODS)]
+    section = "Error for each cap"
+    pairs = zip(plan.curve["cap"], plan.curve["error"], strict=True)
+    points_ = tuple((x, y) for x, y in pairs if math.isfinite(x) and math.isfinite(y))
+    cap_axis = "cap τ: nobody spends more than this"
+    curve = Curve(points_, cap_axis, _axis(plan), _marks(plan), ratios=True)
+    if not points_:
+        none = "Nobody has a budget that is neither zero nor public: there is no cap."
+        return [
+            Note("note", none, depth="whole", section=section),
+            Figure(curve, none, lead=True, depth="brief"),
+        ]
+    cap, error = min(points_, key=lambda pair: pair[1])
+    label = f"{section}: it is smallest, about {number(error, 3)}, at ε = {number(cap, 3)}"
+    caption = (
+        "The line shows the error if nobody spends more than the cap: a low cap wastes the budgets "
+        "of many people, a high one lets a few decide. Each mark is a method, placed at the most "
+        "that anyone spends with it."
+    )
+    # A limit far below would leave no room for the curve, and with a guess it is no limit of it.
+    near = plan.lower_bound > error / 30.0 and plan.guess is None
+    if plan.loss != "pac" and near:
+        caption += " No method can be below the dashed line."
+        curve = replace(curve, limits=(plan.lower_bound,))
+    return [Figure(curve, label, caption, lead=True, section=section)]
+
+
+def _axis(plan: Plan) -> str:
+    """What the error is called that a plan makes small."""
+    return "error not exceeded" if plan.loss == "pac" else "typical error (RMSE)"
+
+
+def _marks(plan: Plan) -> tuple[tuple[float, float, tuple[str, ...]], ...]:
+    """One mark for each place on the plot: rules that coincide share it."""
+    places: dict[tuple[int, int], tuple[float, float, tuple[str, ...]]] = {}
+    for row in plan.forecasts:
+        cap, error = float(row.spending.spent.max()), _error_of(plan, row)
+        if 0 < cap < math.inf and 0 < error < math.inf:
+            place = (round(50 * math.log(cap)), round(50 * math.log(error)))
+            x, y, names = places.get(place, (cap, error, ()))
+            places[place] = x, y, (*names, row.method)
+    return tuple(places.values())
+
+
+def _what_if(plan: Plan) -> list[Table]:
+    """How the error would change with other people or budgets."""
+    rows = tuple(
+        (row.change, number(row.error), f"{number(row.ratio, 3)} ×") for row in plan.sensitivity
+    )
+    heads, caption = ("if", "error", "compared with now"), "How the error would change."
+    table = Table("rows", heads, rows, caption, depth="whole", section="What if")
+    return [table] if rows else []
+
+
+def _sought(plan: RangePlan) -> str:
+    """Which range is sought."""
+    if plan.width is not None:
+        wrong = number(100.0 * (plan.failure or 0.0), 2)
+        return (
+            "The range: roughly around the median, at most "
+            f"{number(plan.width, 3)} standard deviations wide. It would be wrong with a "
+            f"probability of at most {wrong} %."
+        )
+    low = plan.quantile or 0.0
+    return (
+        f"The range: from about the {percent(round(low, 2))} to about the "
+        f"{percent(round(1.0 - low, 2))} quantile of the values, as far out as these budgets "
+        f"allow, stretched {number(plan.wider or 1.0, 3)} times around its middle. "
+        "Values outside are clipped to it."
+    )
+
+
+def _range_errors(plan: RangePlan, section: str) -> Table:
+    """The errors, by how close together values lie."""
+
+    def told(error: float) -> str:
+        if math.isinf(error):
+            return "not known"
+        gaussian = plan.shape == "gaussian"
+        return f"{number(error, 3)} σ" if gaussian else f"{number(100 * error, 3)} %"
+
+    last = f"error at {percent(plan.confidence)}"
+    rows = tuple(
+        (name, str(row.looks), f"{100.0 * row.share:.3g} %", told(row.rmse), told(row.pac))
+        for name, row in zip(_VALUES, plan.forecasts, strict=True)
+    )
+    heads = ("values", "looks", "for the range", "typical error", last)
+    caption = "It depends on how close together the values are."
+    return Table("rows", heads, rows, caption, section=section)
+
+
+def _range_explained(plan: RangePlan) -> str:
+    """What the columns are."""
+    people = ""
+    if plan.people_needed is not None:
+        people = f", for {plan.people_needed:,} people, the number that is needed"
+    first = (
+        f"Errors are for Gaussian data, in standard deviations σ of the population{people}."
+        if plan.shape == "gaussian"
+        else "Errors are worst cases for the mean of the values clipped to the range, in percent "
+        f"of its width{people}."
+    )
+    return (
+        f"{first} The third column is the share of all spending that goes into finding the range. "
+        "Values that lie close together, such as years, may take up to three looks."
+    )
+
+
+def _range_spending(plan: RangePlan) -> tuple[Part, ...]:
+    """Who would spend what on the range and on the mean."""
+    spent = plan.forecasts[0].spent
+    parts = ("on the range", "on the mean", "kept")
+    chosen = [spent[k] for k in some_places(len(spent), _LEVELS)]
+    rows = tuple(
+        (
+            budget(each.epsilon),
+            f"{each.people:,}",
+            budget(each.on_range, 3),
+            budget(each.on_mean, 3),
+            kept_words(each.kept),
+        )
+        for each in chosen
+    )
+    some = f" {_LEVELS} of {len(spent):,} levels are shown." if len(spent) > _LEVELS else ""
+    guessed = "" if plan.neighbours == "replace" else " The numbers of people are a guess."
+    note = f"What a person with each budget would spend, if values are spread out.{some}{guessed}"
+    shown = "; ".join(
+        f"ε {row[0]}: {row[2]} on the range, {row[3]} on the mean, {row[4]} kept" for row in rows
+    )
+    levels = tuple((each.epsilon, (each.on_range, each.on_mean, each.kept)) for each in spent)
+    caption = "On the range, and on the mean."
+    return (
+        Table("spent", ("budget ε", "people", *parts), rows, caption, section=_SPENDS),
+        Note("note", note, section=_SPENDS),
+        Figure(Stacked(parts, levels), shown, lead=True, section=_SPENDS),
+    )
+
+
+def _local_name(plan: LocalPlan, cells: int) -> str:
+    who = f"{plan.budgets.n:,} people who randomize their own values"
+    if cells:
+        return f"Plan for the shares of {who}, in {cells:,} categories"
+    if plan.dimension is not None:
+        return f"Plan for the mean of {who}, vectors of {plan.dimension:,} numbers"
+    lo, hi = plan.bounds
+    return f"Plan for the mean of {who}, from {number(lo)} to {number(hi)}"
+
+
+def _local_error(plan: LocalPlan, cells: int, error: float) -> str:
+    """An error: in data units, in percentage points, or in percent of the radius."""
+    if cells:
+        return number(100 * error, 3)
+    return number(error) if plan.dimension is None else f"{number(100 * error, 3)} %"
+
+
+def _local_kinds(plan: LocalPlan, cells: int) -> Table:
+    """The kinds of report, and below them the curator."""
+    told = functools.partial(_local_error, plan, cells)
+    rows = [
+        (
+            each.method + (" *" if each.method == plan.best else ""),
+            each.sends,
+            told(each.rmse),
+            told(each.pac),
+            f"{number(each.gain, 3)} ×",
+        )
+        for each in plan.forecasts
+    ]
+    if plan.curator is not None:
+        rows.append((_CURATOR, "the value", told(plan.curator.rmse), told(plan.curator.pac), ""))
+    heads = ("method", "sends", "typical error", f"error at {percent(plan.confidence)}", "gain")
+    caption, section = "The advised kind comes first.", "Every kind of report"
+    return Table("rows", heads, tuple(rows), caption, 0, section=section)
+
+
+def _local_explained(plan: LocalPlan, cells: int) -> str:
+    """What the errors are."""
+    what = ""
+    if cells:
+        what = (
+            " They are in percentage points; the typical error is for one share, the error at "
+            f"{percent(plan.confidence)} for all shares at once."
+        )
+    elif plan.dimension is not None:
+        what = " They are lengths, in percent of the radius of the ball that holds all vectors."
+    first = "Errors are worst cases over all populations, before anyone reports."
+    return f"{first}{what} {_STRICTEST}"
+
+
+def _planned(one: Planned, question: Question) -> tuple[str, ...]:
+    """What one of several questions would give, as cells."""
+    shares = question.statistic == "frequencies"
+
+    def told(error: float | None) -> str:
+        if error is None:
+            return "–"
+        if shares:
+            return f"{number(100.0 * error, 3)} %"
+        return number(error) if question.unit is None else f"{number(error)} {question.unit}"
+
+    typical = told(one.rmse)
+    if one.found and one.rmse is not None:
+        typical = f"{number(one.rmse)} of the range"
+    reach = told(one.half_width)
+    if one.half_width is not None:
+        reach += f" ({percent(question.confidence)})"
+    share = f"{number(100.0 * float(one.share), 3)} %"  # the exact one is in the data
+    return one.name, share, one.method, typical, reach, told(one.target)
