@@ -7,6 +7,7 @@ import functools
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ import epsilons as ep
 from epsilons.__main__ import cli, main
 from epsilons.cli.checking import Checking
 from epsilons.cli.publishing import Publish
+from epsilons.mechanisms import build_moments
 from epsilons.noise import Seeded, System
 from epsilons.papers import figures
 from tests.assumed import GAUSSIAN, SAMPLE
@@ -280,26 +282,19 @@ def test_what_is_verified(
     np.testing.assert_allclose(rows, list(expected), rtol=1e-6)
 
 
-class Broken:
-    """A mechanism whose noise is half of what it should be."""
-
-    def __init__(self, real: Any) -> None:
-        self.real = real
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "weights":
-            return 2 * self.real.weights
-        return getattr(self.real, name)
-
-
 @pytest.mark.parametrize("more", [[], ["--json"]])
 def test_where_a_budget_is_not_kept_verify_does_not_exit_with_0(
     monkeypatch: pytest.MonkeyPatch, more: list[str]
 ) -> None:
-    real = ep.Mean.mechanism_for
+    real = build_moments
     words = ["verify", "0.1:50", "1:20", "--method", "uniform", *more]
     assert CliRunner().invoke(cli, words).exit_code == 0
-    monkeypatch.setattr(ep.Mean, "mechanism_for", lambda allocation: Broken(real(allocation)))
+
+    def broken(*args: Any, **given: Any) -> Any:
+        made: Any = real(*args, **given)
+        return replace(made, weights=2 * made.weights)
+
+    monkeypatch.setattr("epsilons.statistics.known_range.build_moments", broken)
     done = CliRunner().invoke(cli, words)
     assert done.exit_code != 0
     if more:

@@ -36,7 +36,7 @@ WORD_OF: Final = {
     "neighbours": types.Neighbours,
     "place": types.Place,
     "shape": types.Shape,
-    "statistic": types.Planned,
+    "statistic": types.Allocated,
     "weights": types.Weights,
 }
 """Parameters that take words: whoever takes one must say which."""

@@ -30,7 +30,7 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "model": get_args(types.Model),
     "neighbours": get_args(types.Neighbours),
     "shape": get_args(types.Shape),
-    "statistic": get_args(types.Planned),
+    "statistic": get_args(types.Allocated),
 }
 """The words that a parameter takes."""
 

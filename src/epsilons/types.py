@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 __all__ = [
     "About",
+    "Allocated",
     "Booleans",
     "Column",
     "Data",
@@ -36,11 +37,11 @@ __all__ = [
     "Neighbours",
     "Part",
     "Place",
-    "Planned",
     "QuantileMethod",
     "RuleName",
     "Shape",
     "SoftMethod",
+    "Statistic",
     "Table",
     "Weights",
     "freeze",
@@ -59,8 +60,9 @@ Model: TypeAlias = Literal["central", "local"]
 Neighbours: TypeAlias = Literal["replace", "add-remove"]
 Place: TypeAlias = Literal["same", "first", "last", "shuffled"]
 """Where the rows of a person are whom a replay changes."""
-Planned: TypeAlias = Literal["mean", "frequencies"]
-"""What can be planned without a question."""
+Allocated: TypeAlias = Literal["mean", "frequencies"]
+"""Whose error chooses what people spend, where no question is asked."""
+Statistic: TypeAlias = Literal["mean", "frequencies", "variance", "covariance", "quantile", "count"]
 Shape: TypeAlias = Literal["any", "gaussian"]
 LocalFrequenciesMethod: TypeAlias = Literal["auto", "hadamard", "projection", "rappor"]
 LocalMeanMethod: TypeAlias = Literal["auto", "laplace", "bit"]

@@ -17,7 +17,10 @@ import pytest
 import epsilons as ep
 from epsilons.budgets import float_down
 from epsilons.errors import ArgumentError, MissingValueError
+from epsilons.statistics.call import Call
 from epsilons.statistics.division import UNITS, ByTargets
+from epsilons.statistics.rehearsal import rehearse
+from epsilons.tally import Absent
 from tests.assumed import GAUSSIAN
 from tests.corridor.test_corridor import Counting
 from tests.plain import plain
@@ -170,13 +173,19 @@ def test_shares_and_targets_exclude_each_other() -> None:
         ep.publish([MEAN, SHARES], epsilon=EPSILON, shares=[1, 1], targets=[1, None])
 
 
+def reached_by(question: ep.Mean, call: Call) -> float:
+    """How far the interval of a question is forecast to reach."""
+    people = question.people(call)
+    return rehearse(question, Absent(people.levels, people.counts), call).reach
+
+
 @pytest.mark.parametrize("method", ["auto", "proportional", "uniform", "threshold"])
 def test_a_target_is_met_by_the_smallest_share_that_does(method: str) -> None:
     """Beside brute force: the same question, published with shares that are typed in."""
     wide = ep.Mean(VALUES, bounds=(0, 100), method=method, related=False)
     both = [wide, SHARES]
     call = wide.call(epsilon=EPSILON)
-    target = 1.3 * wide.half_width(call, wide.people(call))
+    target = 1.3 * reached_by(wide, call)
 
     def reached(share: Fraction) -> float:
         shares = [share, 1 - share]
@@ -215,7 +224,7 @@ def test_intervals_of_the_widest_data_are_within_the_forecast(about: str) -> Non
     """Intervals that follow the spread are wider than others where that is as large as can be."""
     ends = ep.Mean(100.0 * (np.arange(PEOPLE) % 2), bounds=(0, 100), about=about, related=False)
     call = ends.call(epsilon=EPSILON)
-    forecast = ends.half_width(call, ends.people(call))
+    forecast = reached_by(ends, call)
     seen = [
         reach(ep.publish([ends], epsilon=EPSILON, source=ep.Seeded(seed))[0]) for seed in range(8)
     ]

@@ -9,7 +9,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.budgets import Budgets
-from epsilons.planning.questions import need, sensitivity
+from epsilons.planning.what_if import need, sensitivity
 
 PEOPLE = {0.01: 10, 0.1: 500, 1.0: 490}
 

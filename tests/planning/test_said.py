@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import epsilons as ep
@@ -83,8 +84,10 @@ def test_the_name_of_a_plan_says_what_is_planned() -> None:
 def test_a_plan_shows_what_people_of_single_levels_would_spend() -> None:
     plan = ep.plan(many())
     (table, _) = tables(plan.sheet(), whole=False)
-    assert any("for 4 of 300 levels" in each for each in notes(plan.sheet()))
-    levels, places = sorted(many()), (0, 100, 199, 299)
+    levels = [row.epsilon for row in plan.forecasts[0].spent]
+    assert set(levels) < set(many())
+    assert any(f"for 4 of {len(levels)} levels" in each for each in notes(plan.sheet()))
+    places = np.linspace(0, len(levels) - 1, 4).round().astype(int).tolist()
     heads = [float(each.removeprefix("ε ")) for each in table.heads[5:]]
     assert heads == [float(f"{levels[k]:.2g}") for k in places]
     for row, forecast in zip(table.rows, plan.forecasts, strict=True):

@@ -27,9 +27,9 @@ class Squares(ep.Mean):
     describes: ClassVar[str] = "squares of {file}"
     range_may_be_found: ClassVar[bool] = False
 
-    @classmethod
-    def range_for(cls, bounds: object) -> tuple[float, float]:
-        return 0.0, super().range_for(bounds)[1] ** 2
+    @property
+    def averaged(self) -> tuple[float, float]:
+        return 0.0, super().averaged[1] ** 2
 
     @property
     def rule(self) -> tally.Rule:

@@ -262,18 +262,6 @@ def test_json_prints_and_pages_are_those_of_the_release() -> None:
     assert "10 %" in str(again)
 
 
-def test_a_plan_says_what_to_ask_instead() -> None:
-    instead = {
-        "quantile": "'quantile' has no plan. Forecast frequencies with categories=64",
-        "count": "'count' has no plan. Its noise has the standard deviation",
-        "variance": '"variance" has no plan of its own: .* Plan with statistic="mean".$',
-        "covariance": '"covariance" has no plan of its own: .*="frequencies", categories=9.$',
-    }
-    for statistic, said in instead.items():
-        with pytest.raises(ArgumentError, match=f"^statistic={said}"):
-            ep.plan({0.1: 5, 1.0: 5}, statistic=statistic)
-
-
 def test_it_shares_budgets_with_other_questions() -> None:
     both = ep.publish(
         [ep.Quantile("x", q=0.5, bounds=BOUNDS), ep.Mean("x", bounds=BOUNDS)],

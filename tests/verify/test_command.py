@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from epsilons import Mean, cli
+from epsilons import cli
+from epsilons.mechanisms import build_moments
 from epsilons.mechanisms.moment import SumAndSquares
 
 
@@ -37,15 +38,15 @@ def test_verify_fails_where_a_promise_is_not_kept(
         def draw(self, source: Any, size: Any = None, total: Any = (0, 0)) -> Any:
             return total if size is None else np.tile(total, (size, 1))
 
-    real = Mean.mechanism_for
+    real = build_moments
 
-    def broken(allocation: Any) -> Any:
-        made = real(allocation)
+    def broken(*args: Any, **given: Any) -> Any:
+        made: Any = real(*args, **given)
         if fault == "weights":
             return replace(made, weights=made.weights + 1)
         return Silent(**{name: getattr(made, name) for name in made.__dataclass_fields__})
 
-    monkeypatch.setattr(Mean, "mechanism_for", broken)
+    monkeypatch.setattr("epsilons.statistics.known_range.build_moments", broken)
     draws = ["--draws"] if fault == "noise" else []
     words = ["epsilons", "verify", "0.5:500", "1:200", "--method", "proportional", *draws, *more]
     monkeypatch.setattr(sys, "argv", words)

@@ -23,7 +23,7 @@ from epsilons.budgets import Budgets, People, as_budgets, budgets_of_people
 from epsilons.errors import BudgetError
 from epsilons.risk import ClosedNoise, CubeNoise, StairNoise, Weighing
 from epsilons.risk.goals import Goal, checked, goal_of, guess_for
-from epsilons.types import About, Edges, Floats, Integers, Labels, Loss, Planned, RuleName
+from epsilons.types import About, Allocated, Edges, Floats, Integers, Labels, Loss, RuleName
 
 __all__ = [
     "FREQUENCY_RULES",
@@ -184,7 +184,7 @@ class Allocation:
 def allocate(
     epsilon: People,
     *,
-    statistic: Planned = "mean",
+    statistic: Allocated = "mean",
     categories: int | Labels | None = None,
     edges: Edges | None = None,
     about: About = "people",

@@ -12,10 +12,11 @@ from typing import Any
 
 import click
 
-from epsilons import Budgets, allocate, errors, report, verify
+from epsilons import Budgets, Frequencies, Mean, errors, parameters, report, verify
 from epsilons import frequencies as frequencies_of
 from epsilons import mean as mean_of
 from epsilons import plan as plan_for
+from epsilons.allocation import FREQUENCY_RULES, RULES
 from epsilons.cli import options, spoken
 from epsilons.cli.checking import CHECK
 from epsilons.cli.ledger import LEDGER
@@ -24,8 +25,10 @@ from epsilons.cli.study import PUBLISH
 from epsilons.cli.survey import SURVEY
 from epsilons.parameters import CHOICES
 from epsilons.release import Release
-from epsilons.statistics import STATISTICS
-from epsilons.types import Planned, RuleName
+from epsilons.statistics import Question
+from epsilons.statistics.rehearsal import rehearse, terms_for
+from epsilons.tally import Absent
+from epsilons.types import RuleName
 
 
 @click.group()
@@ -203,10 +206,15 @@ def verify_command(
         return
     people = options.people_of(levels)
     if neighbours == "replace":
-        statistic: Planned = "mean" if categories is None else "frequencies"
-        allocation = allocate(people, statistic=statistic, categories=categories, method=method)
-        name = allocation.method
-        mechanism = STATISTICS[statistic].mechanism_for(allocation)
+        rule: Any = method  # which rules there are depends on the statistic
+        question: Question = Mean([], bounds=(0, 1), method=rule)
+        if categories is not None:
+            question = Frequencies([], categories=range(categories), method=rule)
+        # What takes two draws depends on the first of them.
+        parameters.method(method, ("auto", *(RULES if categories is None else FREQUENCY_RULES)))
+        there = Absent(people.levels, people.counts)
+        rehearsal = rehearse(question, there, terms_for(people, neighbours))
+        name, mechanism = rehearsal.answer.method, rehearsal.draws[-1].mechanism
     else:
         public: dict[str, Any] = {"neighbours": neighbours, "levels": people, "method": method}
         release: Release

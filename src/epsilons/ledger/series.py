@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -18,11 +18,11 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from epsilons import report
-from epsilons.allocation import allocate_for
 from epsilons.budgets import Budgets, is_number
 from epsilons.errors import ArgumentError
 from epsilons.ladder import keys
 from epsilons.ledger import units
+from epsilons.planning.trial import Trial
 from epsilons.report import number, wrapped
 from epsilons.report.parts import PageTable, Part, Words, whole
 from epsilons.report.phrases import FORECAST, written_words
@@ -47,6 +47,9 @@ COARSE: Final = 20
 FINE: Final = 240
 """Parts of whole budgets that a series may be planned with, where some of them are spent: first in
 twentieths, and then between the best and its neighbours."""
+
+_ANYBODY: Final = Budgets({1.0: 1000})
+"""People from whom the range of an answer is read: it does not depend on them."""
 
 Errors: TypeAlias = list[float]
 
@@ -207,7 +210,7 @@ def series(
 class _Asked:
     """What is known of a question before any data: its error, from what people offer."""
 
-    question: Any
+    question: Question
     width: float
 
     @classmethod
@@ -219,14 +222,22 @@ class _Asked:
         """
         if not isinstance(question, Question):
             raise ArgumentError("questions must be a list such as [ep.Mean('x', bounds=(0, 1))].")
-        bounds = getattr(question, "bounds", (0.0, 1.0))
-        if bounds is None:
+        if getattr(question, "bounds", ()) is None:
             raise ArgumentError(
                 "bounds is needed for a forecast: what it costs to find a range depends on the "
                 "data."
             )
-        low, high = question.range_for(bounds)
-        return cls(question, high - low)
+        question.check("replace")
+        return cls(question, cls._tried(question, _ANYBODY).found.estimate.unit)
+
+    @property
+    def facts(self) -> str:
+        """What its error depends on, of any column and whatever it is called."""
+        return repr(replace(self.question, title=None, unit=None))
+
+    @staticmethod
+    def _tried(question: Question, budgets: Budgets) -> Trial:
+        return Trial(question, budgets, "replace", None)
 
     def asked(self, offered: Floats, counts: Integers) -> tuple[float, Floats]:
         """The error, and what everyone spends, if people offer so much."""
@@ -237,10 +248,8 @@ class _Asked:
         np.add.at(people, place, counts)
         if not least.any():
             return math.inf, np.zeros_like(offered)
-        goal = self.question.goal
-        found = allocate_for(Budgets.of_levels(least, people), goal, self.question.method)
-        risk = math.sqrt(found.aimed) if goal.loss == "mse" else found.aimed
-        return self.width * risk, np.asarray(found.spent[place])
+        trial = self._tried(self.question, Budgets.of_levels(least, people))
+        return trial.error, np.asarray(trial.found.spending.spent[place])
 
 
 def _tolerated(asked: Sequence[_Asked], tolerances: Any) -> list[float]:
@@ -303,24 +312,23 @@ def _parts(
 ) -> tuple[Fraction, ...]:
     """How a whole budget is divided, all of it."""
     pairs = zip(asked, wanted, strict=True)
-    alike = {(*map(str, _facts(each)), tolerance) for each, tolerance in pairs}
+    alike = {(each.facts, tolerance) for each, tolerance in pairs}
     if len(alike) == 1:
         return (Fraction(1, len(asked)),) * len(asked)
 
     grid = np.geomspace(LEAST, 1.0, POINTS)
-    curves: dict[tuple[str, ...], Floats] = {}
+    curves: dict[str, Floats] = {}
     for each in asked:
-        facts = tuple(map(str, _facts(each)))
-        if facts not in curves:
+        if each.facts not in curves:
             errors = [each.asked(people.budgets * part, people.counts)[0] for part in grid.tolist()]
             # Offering less never makes an error smaller; rounding may seem to.
-            curves[facts] = np.log(np.maximum.accumulate(errors[::-1])[::-1])
+            curves[each.facts] = np.log(np.maximum.accumulate(errors[::-1])[::-1])
 
     def needed(level: float) -> list[float]:
         """The least share of each with at most this error, which is a part of what is tolerated."""
         found = []
         for each, tolerance in zip(asked, wanted, strict=True):
-            curve = curves[tuple(map(str, _facts(each)))]
+            curve = curves[each.facts]
             at = np.interp(-(level + math.log(tolerance)), -curve, np.log(grid))
             found.append(math.exp(at))
         return found
@@ -330,10 +338,6 @@ def _parts(
         middle = (low + high) / 2.0
         low, high = (low, middle) if sum(needed(middle)) <= 1.0 else (middle, high)
     return tuple(Fraction(math.floor(each * 10**4), 10**4) for each in needed(high))
-
-
-def _facts(each: _Asked) -> tuple[Any, ...]:
-    return each.question.goal, each.question.method, each.width
 
 
 def _best_limit(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from types import MappingProxyType
 from typing import Any, Final, Literal, overload
 
@@ -10,15 +11,25 @@ from epsilons import parameters
 from epsilons.budgets import People, as_budgets
 from epsilons.errors import ArgumentError
 from epsilons.local.people import count_of
-from epsilons.planning.central import Plan, central_plan
+from epsilons.planning.central import Plan, plan_of
 from epsilons.planning.found import RangePlan, range_plan
 from epsilons.planning.grouped import GroupsPlan, groups_plan
 from epsilons.planning.locally import LocalPlan, local_plan
 from epsilons.planning.several import Planned, SeveralPlans, several_plans
-from epsilons.risk.goals import Goal, checked
-from epsilons.statistics import STATISTICS, Mean, Question
-from epsilons.types import About, Edges, GroupsAre, Labels, Loss, Model, Neighbours, Part, Shape
-from epsilons.types import Planned as Statistic
+from epsilons.planning.trial import Trial
+from epsilons.statistics import STATISTICS, Frequencies, Mean, Question
+from epsilons.types import (
+    About,
+    Edges,
+    GroupsAre,
+    Labels,
+    Loss,
+    Model,
+    Neighbours,
+    Part,
+    Shape,
+    Statistic,
+)
 
 __all__ = ["GroupsPlan", "LocalPlan", "Plan", "Planned", "RangePlan", "SeveralPlans", "plan"]
 
@@ -132,7 +143,9 @@ def plan(
         bounds: the range (lo, hi) of the values of a mean; None if you do not know it: then the
             plan says which range will be found, and what that costs.
         shape: with bounds=None, what is claimed: see `epsilons.mean`.
-        statistic: "mean" or "frequencies".
+        statistic: "mean" or "frequencies"; or "variance", "covariance" of two columns with these
+            bounds, "quantile" for the median, or for add/remove "count". These, and other
+            quantiles, are also planned by their question: plan([ep.Quantile(…)], epsilon=…).
         categories: for frequencies, the categories or how many there are; None for a mean.
         edges: for frequencies of bins, their edges, instead of categories.
         dimension: in the local model, how many numbers a person's vector has; None for a number.
@@ -169,33 +182,59 @@ def plan(
         return several_plans(questions, as_budgets(people), neighbours, cap, shares, targets)
     if shares is not None or targets is not None:
         raise ArgumentError("shares and targets are for several questions: give a list of them.")
-    question = STATISTICS[parameters.choice("statistic", statistic, STATISTICS)]
-    words_of_it = checked(about, related, loss, confidence)
-    goal = question.goal_for(words_of_it, categories, edges, spread)
-    budgets = as_budgets(people)
+    kind = STATISTICS[parameters.choice("statistic", statistic, STATISTICS)]
+    cells = parameters.cells("frequencies" if kind is Frequencies else "mean", categories, edges)
+    parameters.choice("groups_are", groups_are)
+    if parameters.choice("model", model) == "local":
+        _refuse_for_reports(kind, neighbours, spread, shape)
+        parameters.bounds(bounds)
+    elif dimension is not None:
+        raise ArgumentError('dimension is for model="local": leave it out.')
     if groups is not None:
         others = (model != "central", loss != "mse", spread is not None, dimension is not None)
-        if question is not Mean or neighbours != "replace" or shape != "any" or any(others):
+        if kind is not Mean or neighbours != "replace" or shape != "any" or any(others):
             raise ArgumentError(
                 'groups is for means under neighbours="replace" in the central model: leave out '
                 "statistic, neighbours, model, shape, dimension, loss and spread."
             )
-        return groups_plan(budgets, goal, question.range_for(bounds), groups, groups_are)
-    if parameters.choice("groups_are", groups_are) != "private":
+        bounds = parameters.bounds(bounds)
+    elif groups_are != "private":
         raise ArgumentError('groups_are="public" is for groups=…, which is not given.')
-    if parameters.choice("model", model) == "local":
-        _refuse_for_reports(neighbours, spread, shape)
-        limits = question.range_for(bounds)
-        return local_plan(budgets, goal, limits, _vectors(statistic, limits, dimension))
-    if dimension is not None:
-        raise ArgumentError('dimension is for model="local": leave it out.')
-    if bounds is None and question.range_may_be_found:
-        asked = Mean([], **_of_mean(goal), bounds=None, shape=shape, spread=spread)
-        return range_plan(budgets, asked, neighbours, cap)
-    limits = question.range_for(bounds)
-    if parameters.choice("shape", shape) != "any":
-        raise ArgumentError(f"shape={shape!r} is for bounds=None. Leave it out.")
-    return central_plan(question.statistic, budgets, goal, limits, neighbours, cap)
+    said = {"about": about, "related": related, "loss": loss, "confidence": confidence}
+    of_values = {"bounds": bounds, "shape": shape, "spread": spread}
+    question = _question(kind, cells, {**said, **of_values})
+    trial = Trial(question, as_budgets(people), neighbours, cap)
+    if groups is not None:
+        return groups_plan(trial, groups, groups_are)
+    if model == "local":
+        limits = parameters.bounds(bounds)
+        return local_plan(trial.budgets, trial.goal, limits, _vectors(statistic, limits, dimension))
+    question.check(neighbours)
+    return range_plan(trial) if bounds is None and kind.range_may_be_found else plan_of(trial)
+
+
+def _question(kind: type[Question], cells: int | None, said: dict[str, Any]) -> Question:
+    """The question that words stand for, of no column.
+
+    Args:
+        kind: what is estimated.
+        cells: for frequencies, how many categories there are.
+        said: what belongs to questions, by name. Of quantiles it is the median, and of two columns
+            both have the same bounds.
+
+    Raises:
+        ArgumentError: an argument is invalid, or is for another statistic.
+    """
+    has = {each.name for each in fields(kind) if each.init}
+    former = set(kind.RENAMED.values())
+    for name in {"bounds", "shape", "spread"} - has - former:
+        given = parameters.bounds(said[name]) if name == "bounds" else said[name]
+        if given != _OWN[name]:
+            what = f"{kind.statistic}, which are shares" if cells else kind.statistic
+            raise ArgumentError(f"{name} is for a mean: leave it out for {what}.")
+    said |= {"categories": range(cells or 0), "q": 0.5}
+    said |= {"values": [], "x": [], "y": [], "x_bounds": said["bounds"], "y_bounds": said["bounds"]}
+    return kind(**{name: each for name, each in said.items() if name in has})
 
 
 _OWN: Final[Mapping[str, Any]] = MappingProxyType(
@@ -252,23 +291,16 @@ def _asked(first: Any, epsilon: Any) -> tuple[tuple[Question, ...] | None, Any]:
     return None, epsilon if first is None else first
 
 
-def _of_mean(goal: Goal) -> dict[str, Any]:
-    """What a question is asked with, of its goal."""
-    said = goal.assumption
-    return {
-        "about": said.about,
-        "related": said.related,
-        "loss": goal.loss,
-        "confidence": goal.confidence,
-    }
-
-
-def _refuse_for_reports(neighbours: str, spread: object, shape: object) -> None:
+def _refuse_for_reports(
+    kind: type[Question], neighbours: str, spread: object, shape: object
+) -> None:
     """Refuse what means nothing where everyone randomizes their own value.
 
     Raises:
         ArgumentError: it is asked for.
     """
+    if kind not in (Mean, Frequencies):
+        raise ArgumentError('model="local" is for statistic="mean" and statistic="frequencies".')
     if neighbours != "replace":
         raise ArgumentError(
             'model="local" needs neighbours="replace": there it is public that a person took part.'

@@ -9,7 +9,7 @@ from typing import Any
 
 from epsilons import tally
 from epsilons.report.shown import Shown
-from epsilons.risk.goals import Goal
+from epsilons.statistics import Question
 
 __all__ = ["Asked", "Forecasts"]
 
@@ -41,16 +41,16 @@ def _column(entries: list[Any]) -> list[Any]:
 
 
 class Asked(Forecasts):
-    """A plan for a goal: what is assumed of the data, and which error is to be small."""
+    """A plan of a question: what is assumed of the data, and which error is to be small."""
 
-    goal: Goal
+    question: Question
 
     @property
     def loss(self) -> str:
         """Which error is minimized."""
-        return self.goal.loss
+        return self.question.loss
 
     @property
     def confidence(self) -> float:
         """Of the PAC error."""
-        return self.goal.confidence
+        return self.question.confidence

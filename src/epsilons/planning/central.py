@@ -1,54 +1,48 @@
-"""The plan of a mean on a known range, or of frequencies: every method side by side."""
+"""The plan of a question: every method side by side."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from epsilons import parameters, report, words
-from epsilons.allocation import allocate_for, rules_for
+from epsilons.allocation import rules_for
 from epsilons.allocation.best import merged
-from epsilons.allocation.declared import declared_of
 from epsilons.allocation.rule import weighing_of
-from epsilons.budgets import Budgets
+from epsilons.budgets import Budgets, dot
 from epsilons.errors import ArgumentError
 from epsilons.loading import later
 from epsilons.planning.asked import Asked
-from epsilons.planning.forecast import (
-    Forecast,
-    advice_on,
-    as_plain,
-    aside_on,
-    curve_of,
-    forecast_of_allocation,
-    gain_over,
-    put_in_order,
-    rmse_of,
-)
-from epsilons.planning.guess import Guess, forecasts_without_it, guess_of
-from epsilons.planning.options import (
+from epsilons.planning.trial import Errors, Forecast, Trial, as_plain, gain_over
+from epsilons.planning.what_if import (
+    Guess,
+    Need,
     Option,
+    Outcome,
+    WhatIf,
     by_about,
     by_guess,
     by_sides,
     error_words,
+    guess_of,
     hint_of,
-    in_units,
+    need,
+    outcomes,
     put_best_first,
+    sensitivity,
     strictest_give_more,
 )
-from epsilons.planning.private import forecasts_of_a_guess
-from epsilons.planning.questions import Need, WhatIf, need, sensitivity
-from epsilons.planning.sides import Outcome, best_of, outcomes
 from epsilons.report import number
-from epsilons.risk import OPEN
+from epsilons.risk import OPEN, Weighing
 from epsilons.risk.assumptions import Assumption
-from epsilons.risk.goals import Goal, MeanGoal
-from epsilons.statistics import methods
-from epsilons.statistics.people import forecast_designs
+from epsilons.risk.goals import Goal
+from epsilons.statistics import Mean, Question, methods
+from epsilons.statistics.capped import budgets_of
 from epsilons.theory import least_error
 
 if TYPE_CHECKING:
@@ -56,8 +50,19 @@ if TYPE_CHECKING:
 else:
     said = later("epsilons.planning.said")
 
+__all__ = ["Plan", "plan_of"]
+
 _QUESTIONED = 256
 """Levels that are asked about; more of them are merged first."""
+
+_THRESHOLDS = 16
+"""Thresholds that are tried where no method is called so."""
+
+_PULLS: Final = (
+    "The error of 'minimax' is smaller, but it is not advised: it pulls the answer toward the "
+    "middle of the range, so it is biased for data far from the middle, and is used only if you "
+    "choose it by name."
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,10 +73,8 @@ class Plan(Asked):
         forecasts: one for each method, the best first.
         best: the method that `auto` takes.
         advice: one sentence on what to do.
+        question: what is asked; its columns are not read.
         budgets: the people.
-        bounds: the range of the values.
-        goal: what is assumed about the data, and which error is minimized.
-        statistic: what is estimated.
         neighbours: "replace", or "add-remove": then the people are a guess, and errors are leading
             terms for as many people as were guessed.
         cap: for add/remove, the most that anyone spends, if the caller said so.
@@ -80,22 +83,42 @@ class Plan(Asked):
     forecasts: tuple[Forecast, ...]
     best: str
     advice: str
+    question: Question
     budgets: Budgets
-    bounds: tuple[float, float]
-    goal: Goal
-    statistic: str
-    neighbours: str = "replace"
-    cap: float | None = None
+    neighbours: str
+    cap: float | None
+
+    @cached_property
+    def trial(self) -> Trial:
+        """The question, with the people whom it would be asked."""
+        return Trial(self.question, self.budgets, self.neighbours, self.cap)
+
+    @property
+    def statistic(self) -> str:
+        """What is estimated."""
+        return self.question.statistic
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The range of the values, or of what is averaged of them."""
+        asked = self.question
+        low, high = asked.averaged if isinstance(asked, Mean) else getattr(asked, "bounds", (0, 1))
+        return float(low), float(high)
+
+    @property
+    def goal(self) -> Goal:
+        """What is assumed about the data, and which error is minimized."""
+        return self.trial.goal
 
     @property
     def assumption(self) -> Assumption:
         """What is assumed about the data."""
-        return self.goal.assumption
+        return self.question.assumption
 
     @property
     def cells(self) -> int:
-        """0 for a mean; for frequencies the number of categories."""
-        return self.goal.categories or 0
+        """For frequencies the number of categories; otherwise 0."""
+        return (self.goal.categories or 0) if self.weighs else 0
 
     def need(self, *, rmse: float | None = None, pac: float | None = None) -> tuple[Need, ...]:
         """How many more people at each level it would take to reach an error.
@@ -119,7 +142,7 @@ class Plan(Asked):
                 "need takes one wanted error, a number above 0 in data units: need(rmse=0.5), or "
                 "need(pac=1.0)."
             )
-        loss = "pac" if "pac" in given else self.goal.squared.loss
+        loss = "pac" if "pac" in given else self._squared
         return need(self.budgets, self._error(loss), float(wanted or 0.0))
 
     @cached_property
@@ -134,16 +157,21 @@ class Plan(Asked):
         "threshold": everyone below the best threshold is left out, and the others are treated
         alike. "uniform": everyone is treated like the strictest.
         """
-        goal = self.goal.squared
-        noise = goal.noise if self.neighbours == "replace" else OPEN
-        best = self[self.best].rmse
-        width = self.bounds[1] - self.bounds[0]
-
-        def gain(name: str) -> float:
-            answer = rules_for(goal)[name](self.budgets, goal)
-            return gain_over(width * goal.rmse(weighing_of(self.budgets, answer, noise)), best)
-
-        return {"threshold": gain("threshold"), "uniform": gain("uniform")}
+        trial = self.trial.asking(loss=self._squared)
+        best, names = self[self.best].rmse, ("threshold", "uniform")
+        if set(names) <= set(self.question.methods(self.neighbours)):
+            found = [trial.asking(method=name).errors.rmse for name in names]
+        elif self.weighs:  # no method is called so: what its weights would give
+            goal = trial.goal
+            rules = [rules_for(goal)[name](self.budgets, goal) for name in names]
+            weighed = [weighing_of(self.budgets, rule, OPEN) for rule in rules]
+            found = [self._unit * goal.rmse(each) for each in weighed]
+        elif self.neighbours == "replace":
+            found = [_best_threshold(trial), trial.strictest]
+        else:  # who is left out is not even counted: one ε for all is the strictest
+            found = [trial.strictest, trial.strictest]
+        threshold, uniform = (gain_over(each, best) for each in found)
+        return {"threshold": threshold, "uniform": uniform}
 
     @cached_property
     def sides(self) -> tuple[Outcome, ...]:
@@ -151,33 +179,28 @@ class Plan(Asked):
 
         For each answer the cap, and the errors of the best method with it, in data units.
         """
-        return outcomes(self.budgets, self.goal, self.bounds, self.neighbours, self.cap)
+        return outcomes(self.trial)
 
     @property
     def spread(self) -> float | None:
         """A guess of the standard deviation as a fraction of the range; None if there is none."""
-        return self.goal.spread if isinstance(self.goal, MeanGoal) and self.goal.guessed else None
+        return self.trial.guess
 
     @cached_property
     def guess(self) -> Guess | None:
         """What the guess of the spread gains, and what it costs if it is wrong."""
-        return guess_of(self.budgets, self.goal, self.bounds, self.neighbours, self.cap)
+        return guess_of(self.trial)
 
     @cached_property
     def options(self) -> tuple[Option, ...]:
         """What could be assumed, guessed or asked for, and is not: what helps most comes first."""
-        width = self.bounds[1] - self.bounds[0]
-
-        def error(goal: Goal) -> float:
-            return in_units(goal, best_of(self.budgets, goal, self.neighbours, self.cap)[0], width)
-
         few = merged(self.budgets, _QUESTIONED)
         of_people = self._error(self.loss)
         return put_best_first(
             [
-                *by_sides(self.sides, self.goal),
-                *by_about(self.goal, error),
-                *by_guess(self.budgets, self.goal, width, self.neighbours, self.cap),
+                *by_sides(self.sides, self.question),
+                *by_about(self.trial, lambda asked: asked.error),
+                *by_guess(self.trial),
                 *strictest_give_more(few, of_people, of_people(few)),
             ]
         )
@@ -185,7 +208,14 @@ class Plan(Asked):
     @property
     def aside(self) -> str:
         """Why a method whose error looks smaller is not advised, in a sentence; or ""."""
-        return aside_on(self.forecasts, self.goal)
+        error = _error(self.forecasts[0], self.loss)
+        pulled = any(
+            each.method == "minimax"
+            and _error(each, self.loss) < error
+            and number(_error(each, self.loss)) != number(error)
+            for each in self.forecasts
+        )
+        return _PULLS if pulled else ""
 
     @property
     def hint(self) -> str:
@@ -196,8 +226,11 @@ class Plan(Asked):
     def lower_bound(self) -> float:
         """An error that no method can stay below in the worst case, in data units.
 
-        It refers to the loss that the plan minimizes: docs/limits.md.
+        It refers to the loss that the plan minimizes: docs/limits.md. It is known for means and
+        frequencies; for others it is 0.
         """
+        if not self.weighs:
+            return 0.0
         asked: dict[str, Any] = {
             "bounds": self.bounds,
             "statistic": self.goal.statistic,
@@ -212,25 +245,34 @@ class Plan(Asked):
 
     def _error(self, loss: str) -> Callable[[Budgets], float]:
         """The error of the best method for any people, in data units."""
-        goal, width = replace(self.goal, loss=loss), self.bounds[1] - self.bounds[0]
+        trial = self.trial.asking(loss=loss)
+        return lambda budgets: trial.of(budgets).error
 
-        def error(budgets: Budgets) -> float:
-            if self.neighbours == "replace":
-                unit = allocate_for(budgets, goal, "auto").aimed
-            else:
-                terms = declared_of(None, budgets, self.cap)
-                best = forecast_designs(terms, goal, ("auto",))["auto"]
-                unit = goal.risk(best.weighing)
-            return width * goal.typical(unit)
+    @property
+    def _squared(self) -> str:
+        """The loss of the typical error: of one number, or of the largest if that is asked."""
+        return "largest" if self.loss == "largest" else "mse"
 
-        return error
+    @property
+    def weighs(self) -> bool:
+        """Whether errors are worst cases, of a weighted mean or of weighted shares.
+
+        Otherwise they are for values that are spread evenly over the range.
+        """
+        return self.trial.found.answer.weighing is not None
+
+    @property
+    def _unit(self) -> float:
+        """What an error of 1 on a unit range is, in data units."""
+        unit: float = self.trial.found.estimate.unit
+        return unit
 
     def __getitem__(self, method: str) -> Forecast:
         for forecast in self.forecasts:
             if forecast.method == method:
                 return forecast
         known = [forecast.method for forecast in self.forecasts]
-        if method in methods.ADAPTIVE and self.neighbours == "replace" and not self.cells:
+        if method in methods.ADAPTIVE and method in self.question.methods(self.neighbours):
             raise ArgumentError(
                 f"method={method!r} finds the spread in the data: plan with a guess, such as "
                 "spread=0.1, and see what it would give for such data."
@@ -248,8 +290,25 @@ class Plan(Asked):
 
     @cached_property
     def curve(self) -> dict[str, list[float]]:
-        """The error over the cap."""
-        return curve_of(self.budgets, self.goal, self.bounds, self.neighbours, self.forecasts)
+        """The error over the cap, from below the strictest budget to above all that matter."""
+        levels, counts = self.budgets.levels, self.budgets.counts
+        finite = levels[(levels > 0.0) & np.isfinite(levels)]
+        if len(finite) == 0 or not self.weighs:
+            return {"cap": [], "error": []}
+        goal = self.goal
+        most = [each.spending.spent for each in self.forecasts]
+        tops = [float(spent[np.isfinite(spent)].max(initial=0.0)) for spent in most]
+        top = max(float(finite[-1]), *tops)
+        caps = np.geomspace(max(float(finite[0]) / 2.0, 1e-300), max(2.0 * top, 1e-299), 120)
+        noise = goal.noise if self.neighbours == "replace" else OPEN
+        errors = []
+        for cap in caps.tolist():
+            spent = np.minimum(levels, cap)
+            total = dot(counts, spent)
+            scale = noise.moves / total
+            weighing = Weighing(spent / total, counts, scale, closed=noise.closed, cube=noise.cube)
+            errors.append(self._unit * goal.typical(goal.risk(weighing)))
+        return {"cap": caps.tolist(), "error": errors}
 
     def _rows(self) -> list[dict[str, Any]]:
         return [as_plain(forecast) for forecast in self.forecasts]
@@ -301,49 +360,69 @@ class Plan(Asked):
         }
 
 
-def central_plan(
-    statistic: str,
-    budgets: Budgets,
-    goal: Goal,
-    limits: tuple[float, float],
-    neighbours: str,
-    cap: float | None,
-) -> Plan:
-    """Forecast every method on a known range.
+def plan_of(trial: Trial) -> Plan:
+    """Forecast every method of a question.
 
     Args:
-        statistic: what is estimated, by name.
-        budgets: the people, or for add/remove a guess.
-        goal: what is assumed about the data, and which error is minimized.
-        limits: the range.
-        neighbours: "replace" or "add-remove".
-        cap: for add/remove, the most that anyone spends, if the caller said so.
+        trial: the question, the people and the terms.
     """
-    if neighbours == "add-remove":
-        found = forecasts_of_a_guess(budgets, goal, limits, cap)
-        return Plan(
-            *found,
-            budgets=budgets,
-            bounds=limits,
-            goal=goal,
-            statistic=statistic,
-            neighbours="add-remove",
-            cap=cap,
-        )
-    allocations = {name: allocate_for(budgets, goal, name) for name in rules_for(goal)}
-    best = allocate_for(budgets, goal, "auto").method
-    strictest = rmse_of(allocations["uniform"], limits)
-    forecasts = [
-        forecast_of_allocation(allocation, limits, strictest) for allocation in allocations.values()
-    ]
-    forecasts += forecasts_without_it(budgets, goal, limits, strictest)
-    put_in_order(forecasts, goal, best)
+    trial = trial.asking(method="auto")
+    forecasts = [trial.forecast(name) for name in _names(trial)]
+    forecasts += trial.forecast_in_stages()
+    best = trial.found.answer.method
+    forecasts.sort(key=lambda each: (each.method != best, _error(each, trial.question.loss)))
     return Plan(
         forecasts=tuple(forecasts),
         best=best,
-        advice=advice_on(forecasts[0], allocations[best]),
-        budgets=budgets,
-        bounds=limits,
-        goal=goal,
-        statistic=statistic,
+        advice=_advice(forecasts[0], trial),
+        question=trial.question,
+        budgets=trial.budgets,
+        neighbours=trial.neighbours,
+        cap=trial.cap,
+    )
+
+
+def _best_threshold(trial: Trial) -> float:
+    """The least typical error if all below some budget are left out, and all others are alike."""
+    levels, counts = trial.budgets.levels, trial.budgets.counts
+    some = merged(trial.budgets, _THRESHOLDS).levels
+    return min(
+        trial.of(budgets_of(np.where(levels >= at, at, 0.0), counts)).errors.rmse
+        for at in some[some > 0.0].tolist()
+    )
+
+
+def _names(trial: Trial) -> list[str]:
+    """The methods that are forecast: what finds the spread needs a guess of it."""
+    every = trial.question.methods(trial.neighbours)
+    return [name for name in every if name not in methods.ADAPTIVE]
+
+
+def _error(forecast: Forecast, loss: str) -> float:
+    """The error that a loss makes small."""
+    return Errors(forecast.rmse, forecast.pac).of(loss)
+
+
+def _advice(best: Forecast, trial: Trial) -> str:
+    """One sentence on what to do."""
+    levels, spent = best.spending.levels, best.spending.spent
+    weighing = trial.found.answer.weighing
+    if weighing is not None and weighing.scale == 0.0:
+        what = "use the public records alone: adding the others would add more noise than they help"
+    elif (spent >= levels * (1.0 - 1e-9)).all():
+        what = "let everyone spend all of their budget"
+    else:
+        most = number(float(spent.max()))
+        what = f"let nobody spend more than ε = {most}, and everyone keeps the rest"
+    return f"Use method {best.method!r}: {what}; {_why(best)}."
+
+
+def _why(best: Forecast) -> str:
+    """What personal budgets buy."""
+    if best.gain < 1.05:
+        return "personal budgets gain little here"
+    if math.isinf(best.gain):
+        return "the result is exact, and would be noisy with everyone at the strictest ε"
+    return (
+        f"the typical error is {best.gain:,.3g} times smaller than with everyone at the strictest ε"
     )

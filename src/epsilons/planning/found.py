@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -13,37 +15,33 @@ from epsilons import report, words
 from epsilons.allocation.best import merged
 from epsilons.allocation.declared import declared_of
 from epsilons.allocation.split import TOO_OFTEN, best_split
-from epsilons.budgets import Budgets
+from epsilons.budgets import Budgets, dot
 from epsilons.errors import BudgetError
 from epsilons.loading import later
+from epsilons.mechanisms import Selection, added_up
 from epsilons.planning.asked import Asked
-from epsilons.planning.options import (
+from epsilons.planning.trial import Errors, Trial
+from epsilons.planning.what_if import (
     Option,
     by_about,
     error_words,
     hint_of,
-    in_units,
     option,
     put_best_first,
     strictest_give_more,
 )
-from epsilons.planning.range_forecast import (
-    ROUNDED_UP,
-    RangeForecast,
-    as_plain,
-    range_forecast,
-    sigma_of,
-)
-from epsilons.planning.rehearsal import rehearse
-from epsilons.planning.sides import best_of
+from epsilons.release import ByLevel
+from epsilons.release.spending import left
 from epsilons.report.numbers import percent
 from epsilons.report.phrases import related_words
 from epsilons.risk.assumptions import Assumption
-from epsilons.risk.goals import Goal, MeanGoal
+from epsilons.risk.goals import MeanGoal
 from epsilons.risk.margins import holds_on_any_range
 from epsilons.statistics.cut_range import people_needed as needed_for_any
 from epsilons.statistics.mean import Mean
 from epsilons.statistics.outer import FARTHEST, best_share
+from epsilons.statistics.rehearsal import Rehearsal
+from epsilons.statistics.steps import Draw
 from epsilons.statistics.unknown_range import people_needed as needed_for_gaussian
 from epsilons.tally import line
 from epsilons.types import Floats, Integers
@@ -53,12 +51,64 @@ if TYPE_CHECKING:
 else:
     said = later("epsilons.planning.said")
 
-__all__ = ["RangePlan", "range_plan"]
+__all__ = ["RangeForecast", "RangePlan", "RangeSpent", "range_plan"]
 
 _LITTLE: Final = 0.05
 _QUESTIONED: Final = 256
 _MOST: Final = 2**32
 """People that are never expected: twice as many can be tallied."""
+
+ROUNDED_UP: Final = 2.0**0.25
+"""Radii are a quarter of an octave apart: a range around Gaussian data is at most so many times as
+wide as the deviation asks for."""
+
+
+class RangeSpent(NamedTuple):
+    """What a person of one level would spend.
+
+    Attributes:
+        epsilon: their budget.
+        people: how many there are, or are expected.
+        on_range: what finds the range, with a count of people if there is one.
+        on_mean: what the mean takes.
+        kept: the rest.
+    """
+
+    epsilon: float
+    people: int
+    on_range: float
+    on_mean: float
+    kept: float
+
+
+@dataclass(frozen=True, eq=False)
+class RangeForecast:
+    """What a mean on a range that has to be found would have.
+
+    Attributes:
+        looks: how often the data are looked at to find the range: once, or more often where values
+            lie close together.
+        rmse: the typical error: in parts of the width of the range that is found; for Gaussian data
+            in standard deviations.
+        pac: the error not exceeded with the plan's confidence, in the same units; for Gaussian data
+            half of the interval.
+        share: the part of all that is spent that finds the range.
+        spent: who pays what.
+    """
+
+    looks: int
+    rmse: float
+    pac: float
+    share: float
+    spent: tuple[RangeSpent, ...]
+
+    @property
+    def spending(self) -> ByLevel:
+        """What a person of each level would spend in all."""
+        levels, people, on_range, on_mean, _ = (
+            np.array(each) for each in zip(*self.spent, strict=True)
+        )
+        return ByLevel(levels, on_range + on_mean, people)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,8 +125,7 @@ class RangePlan(Asked):
         people_needed: about how many people with budgets like these it takes; None if there are
             enough.
         budgets: the people, or for add/remove a guess.
-        goal: what is assumed about the data, and which error is minimized.
-        shape: "any" or "gaussian".
+        question: what is asked; its column is not read.
         neighbours: "replace" or "add-remove".
         cap: for add/remove, the most that anyone spends, if the caller said so.
     """
@@ -88,10 +137,19 @@ class RangePlan(Asked):
     failure: float | None
     people_needed: int | None
     budgets: Budgets
-    goal: MeanGoal
-    shape: str
+    question: Mean
     neighbours: str
     cap: float | None
+
+    @property
+    def goal(self) -> MeanGoal:
+        """What is assumed about the data, and which error is minimized."""
+        return self.question.goal
+
+    @property
+    def shape(self) -> str:
+        """Of the data: "any" or "gaussian"."""
+        return self.question.shape
 
     @property
     def enough(self) -> bool:
@@ -120,21 +178,21 @@ class RangePlan(Asked):
         """What could be assumed or asked for, and is not, the most helpful first; if enough."""
         if not self.enough:
             return ()
-        now = self._error(self.forecasts[0])
+        now = _error(self.forecasts[0], self.loss)
         few = merged(self.budgets, _QUESTIONED)
+        trial = Trial(self.question, self.budgets, self.neighbours, self.cap)
 
-        def of_goal(goal: Goal) -> float:
-            asked = replace(self.goal, assumption=goal.assumption)
-            return self._error(self._with(self.budgets, asked))
+        def error(asked: Trial) -> float:
+            return _error(range_forecast(asked, close=False), self.loss)
 
         def of_people(budgets: Budgets) -> float:
-            return self._error(self._with(budgets, self.goal))
+            return error(trial.of(budgets))
 
         return put_best_first(
             [
                 self._known_range(now),
-                *self._less_related(now, of_goal),
-                *(by_about(self.goal, of_goal) if self.shape == "any" else ()),
+                *self._less_related(now, lambda: error(trial.asking(related=_LITTLE))),
+                *(by_about(trial, error) if self.shape == "any" else ()),
                 *strictest_give_more(few, of_people, of_people(few)),
             ]
         )
@@ -199,52 +257,40 @@ class RangePlan(Asked):
             "forecasts": self._rows(),
         }
 
-    def _error(self, forecast: RangeForecast) -> float:
-        return forecast.rmse if self.loss == "mse" else forecast.pac
-
-    def _with(self, budgets: Budgets, goal: MeanGoal) -> RangeForecast:
-        """The forecast for other people, or another goal, if one look is enough."""
-        asked = _question(goal, self.shape)
-        found = rehearse(asked, budgets, self.neighbours, self.cap, close=False)
-        return range_forecast(found, asked, self.neighbours)
-
     def _known_range(self, now: float) -> Option:
         """What it would buy to know a range that is as wide."""
-        goal, width = self.goal, 1.0
-        if self.width is not None:
-            goal, width = replace(goal, spread=min(1.0 / self.width, 0.5)), self.width
-        then = in_units(goal, best_of(self.budgets, goal, self.neighbours, self.cap)[0], width)
+        width = 1.0 if self.width is None else self.width
+        spread = None if self.width is None else min(1.0 / self.width, 0.5)
+        known = replace(self.question, bounds=(0.0, width), shape="any", spread=spread)
+        then = Trial(known, self.budgets, self.neighbours, self.cap).error
         return option("if a range as wide as this were known", "bounds=(lo, hi)", now, then)
 
-    def _less_related(self, now: float, error: Callable[[Goal], float]) -> list[Option]:
+    def _less_related(self, now: float, then: Callable[[], float]) -> list[Option]:
         """What it would buy if budgets told less of values, where that is proven."""
         asked = Assumption(self.goal.assumption.about, _LITTLE)
         if not holds_on_any_range(asked) or not self.goal.assumption.apart > _LITTLE:
             return []
-        then = error(replace(self.goal, assumption=asked))
         how = f"if budgets go with values {related_words(_LITTLE)}"
-        return [option(how, f"related={_LITTLE}", now, then)]
+        return [option(how, f"related={_LITTLE}", now, then())]
 
 
-def range_plan(budgets: Budgets, asked: Mean, neighbours: str, cap: float | None) -> RangePlan:
+def range_plan(trial: Trial) -> RangePlan:
     """Forecast a mean on a range that has to be found.
 
     Args:
-        budgets: the people, or for add/remove a guess.
-        asked: the question, of no column.
-        neighbours: "replace" or "add-remove".
-        cap: for add/remove, the most that anyone spends, if the caller said so.
+        trial: a mean, the people and the terms.
 
     Raises:
         ArgumentError: that is not proven for such data.
         BudgetError: not even as many people as can be tallied would find a range.
     """
+    asked, budgets, neighbours = trial.question, trial.budgets, trial.neighbours
+    if not isinstance(asked, Mean):
+        raise TypeError("only a mean finds its range")
     asked.check(neighbours)
-    goal = asked.goal
-    levels, counts = _coarse(budgets, neighbours, cap)
+    levels, counts = _coarse(trial)
     gaussian = asked.shape == "gaussian"
-    needed = (_needed_gaussian if gaussian else _needed_any)(levels, counts, goal, neighbours)
-    people = budgets
+    needed = (_needed_gaussian if gaussian else _needed_any)(levels, counts, asked.goal, neighbours)
     if needed is not None:
         if needed > _MOST:
             raise BudgetError(
@@ -252,52 +298,127 @@ def range_plan(budgets: Budgets, asked: Mean, neighbours: str, cap: float | None
                 "give bounds=(lo, hi)."
             )
         more = np.ceil(budgets.counts * (needed / budgets.n)).astype(np.int64)
-        people = Budgets.of_levels(budgets.levels, more)
-        levels, counts = _coarse(people, neighbours, cap)
-    found = [rehearse(asked, people, neighbours, cap, close=close) for close in (False, True)]
-    first = found[0]
+        trial = trial.of(Budgets.of_levels(budgets.levels, more))
+        levels, counts = _coarse(trial)
     quantile = wider = width = failure = None
+    estimate = trial.found.estimate
     if gaussian:
-        width = ROUNDED_UP * first.width / sigma_of(first)
+        width = ROUNDED_UP * estimate.unit / _sigma(trial.found)
         failure = best_split(levels, counts, neighbours=neighbours).failure
     else:
-        low, high = first.first.odds
-        quantile, wider = low / (low + high), first.width
+        mechanisms = (draw.mechanism for draw in trial.found.draws)
+        first = next(each for each in mechanisms if isinstance(each, Selection))
+        low, high = first.odds
+        quantile, wider = low / (low + high), estimate.unit
     return RangePlan(
-        forecasts=tuple(range_forecast(each, asked, neighbours) for each in found),
+        forecasts=tuple(range_forecast(trial, close=close) for close in (False, True)),
         quantile=quantile,
         wider=wider,
         width=width,
         failure=failure,
         people_needed=needed,
         budgets=budgets,
-        goal=goal,
-        shape=asked.shape,
+        question=asked,
         neighbours=neighbours,
-        cap=cap,
+        cap=trial.cap,
     )
 
 
-def _question(goal: MeanGoal, shape: str) -> Mean:
-    """The question that is planned: of no column."""
-    said: dict[str, Any] = {
-        "shape": shape,
-        "about": goal.assumption.about,
-        "related": goal.assumption.related,
-        "loss": goal.loss,
-        "confidence": goal.confidence,
+def range_forecast(trial: Trial, *, close: bool) -> RangeForecast:
+    """What a rehearsal foretells.
+
+    Args:
+        trial: a mean, the people and the terms.
+        close: whether values lie so close together that one look does not find their range.
+    """
+    found = trial.rehearsed(close=True) if close else trial.found
+    rmse, pac = _errors(found, trial)
+    paid, finite = found.spending, np.isfinite(found.spending.levels)
+    people = np.zeros(0, dtype=np.int64) if paid.people is None else paid.people
+    levels = found.draws[-1].mechanism.levels
+    before = [_losses_on(draw, levels) for draw in found.draws[:-1]]
+    on_range = np.array([float(loss) for loss in added_up(before)])
+    on_mean = np.array([float(loss) for loss in found.draws[-1].mechanism.losses])
+    ranged = dot(on_range[finite], people[finite])
+    total = ranged + dot(on_mean[finite], people[finite])
+    columns = (paid.levels, people, on_range, on_mean)
+    return RangeForecast(
+        looks=found.looks,
+        rmse=rmse,
+        pac=pac,
+        share=ranged / total if total > 0.0 else 0.0,
+        spent=tuple(
+            RangeSpent(level, count, first, last, left(level, first + last))
+            for level, count, first, last in zip(*(each.tolist() for each in columns), strict=True)
+        ),
+    )
+
+
+def _losses_on(draw: Draw, levels: Floats) -> tuple[Fraction | float, ...]:
+    """What a person of each of these levels loses to a draw that may speak of coarser ones."""
+    own, losses = draw.charged
+    place = np.searchsorted(own, levels, side="right") - 1
+    return tuple(losses[at] for at in place.tolist())
+
+
+def _errors(found: Rehearsal, trial: Trial) -> Errors:
+    """The errors in parts of the range; for Gaussian data in standard deviations."""
+    estimate, goal, margin = found.estimate, trial.goal, found.estimate.margin
+    if found.answer.weighing is not None:
+        square, pac = (replace(goal, loss=loss).risk(found.weighing) for loss in ("mse", "pac"))
+        return Errors(math.sqrt(square), pac)
+    if estimate.sigma is None:  # a ratio, to leading order
+        square, pac = (margin.leading(replace(goal, loss=loss)) for loss in ("mse", "pac"))
+        return Errors(math.sqrt(square), pac)
+    sigma, (lo, hi) = _sigma(found), estimate.bounds
+    more = (ROUNDED_UP - 1.0) * estimate.unit / 2.0
+    square = margin.mse((lo - more, hi + more), sigma)
+    foreseen = replace(estimate, margin=margin.expecting((lo, hi), sigma))
+    low, high = foreseen.interval(goal.assumption, goal.confidence)
+    return Errors(math.sqrt(square) / sigma, ROUNDED_UP * (high - low) / 2.0 / sigma)
+
+
+def _sigma(found: Rehearsal) -> float:
+    """The standard deviation that the range of a rehearsal was made from."""
+    sigma: float | None = found.estimate.sigma
+    return math.nan if sigma is None else sigma
+
+
+def _error(forecast: RangeForecast, loss: str) -> float:
+    """The error that a loss makes small."""
+    return Errors(forecast.rmse, forecast.pac).of(loss)
+
+
+def as_plain(forecast: RangeForecast) -> dict[str, Any]:
+    """A forecast as plain data."""
+    return {
+        "looks": forecast.looks,
+        "rmse": forecast.rmse,
+        "pac": forecast.pac,
+        "share": forecast.share,
+        "spent": [
+            {
+                "epsilon": row.epsilon,
+                "people": row.people,
+                "on_range": row.on_range,
+                "on_mean": row.on_mean,
+                "spent": row.on_range + row.on_mean,
+                "kept": row.kept,
+            }
+            for row in forecast.spent
+        ],
     }
-    return Mean([], bounds=None, **said)
 
 
-def _coarse(budgets: Budgets, neighbours: str, cap: float | None) -> tuple[Floats, Integers]:
+def _coarse(trial: Trial) -> tuple[Floats, Integers]:
     """The levels that find a range, and their people."""
-    if neighbours == "replace":
+    budgets = trial.budgets
+    if trial.neighbours == "replace":
         place = np.unique(line.coarse(budgets.levels), return_index=True, return_inverse=True)
         levels, counts = budgets.levels[place[1]], np.zeros(len(place[0]), dtype=np.int64)
         np.add.at(counts, place[2], budgets.counts)
         return levels, counts
-    terms = declared_of(None, budgets, cap)
+    terms = declared_of(None, budgets, trial.cap)
     lowest, _, at = line.rungs(terms.ladder)
     counts = np.zeros(len(lowest), dtype=np.int64)
     np.add.at(counts, at, 0 if terms.guess is None else terms.guess)

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sized
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from epsilons import listed, parameters, report, tally, words
-from epsilons.allocation import Allocation, allocate_for
+from epsilons import listed, parameters, report, words
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError, EpsilonsError
 from epsilons.loading import later
 from epsilons.local.people import count_of
-from epsilons.mechanisms import build, build_histogram
 from epsilons.planning.asked import Forecasts
+from epsilons.planning.trial import Trial
 from epsilons.release import ByLevel, Spent
 from epsilons.risk.assumptions import Assumption
-from epsilons.risk.goals import CellsGoal, Goal
-from epsilons.risk.grouped import GroupedMeans
-from epsilons.risk.margins import Weighed
 
 if TYPE_CHECKING:
     from epsilons.planning import said
@@ -117,48 +114,43 @@ class GroupsPlan(Forecasts):
         }
 
 
-def groups_plan(
-    budgets: Budgets, goal: Goal, bounds: tuple[float, float], groups: Any, groups_are: Any
-) -> GroupsPlan:
+def groups_plan(trial: Trial, groups: Any, groups_are: Any) -> GroupsPlan:
     """Forecast the intervals of groups of several sizes.
 
     Args:
-        budgets: of the people.
-        goal: of a mean.
-        bounds: the range of the values.
+        trial: a mean of everybody, the people and the terms.
         groups: how many there are, or their labels.
         groups_are: "private" or "public".
 
     Raises:
         ArgumentError: they are not groups.
     """
-    count = _count(groups)
+    count, budgets, question = _count(groups), trial.budgets, trial.question
     public = parameters.choice("groups_are", groups_are) == "public" or count == 1
     sizes = [size / count for size in _SIZES if size * budgets.n >= 2 * count]
     if not sizes:
         raise ArgumentError(
             f"groups: {count:,} groups of {budgets.n:,} people have fewer than two each."
         )
-    wide = bounds[1] - bounds[0]
-    if public:
-        halves = [_apart(budgets, goal, share) for share in sizes]
-        allocation = allocate_for(_part(budgets, sizes[0]), goal, "auto")
+    if public:  # nobody moves between them, so each is as if it were alone
+        asked = trial.asking(by="group", groups=["all"], groups_are="public")
+        each = [_alone(asked, share) for share in sizes]
     else:
-        table = CellsGoal(goal.assumption, "mse", goal.confidence, 2 * count)
-        allocation = allocate_for(budgets, table, "auto")
-        halves = [_together(allocation, goal, share, count) for share in sizes]
+        asked = trial.asking(by="group", groups=list(range(count)))
+        each = [_widest(asked, first=share) for share in sizes]
+    low, high = trial.found.estimate.bounds
     return GroupsPlan(
         groups=count,
         groups_are=str(groups_are),
         n=budgets.n,
-        bounds=bounds,
-        confidence=goal.confidence,
-        assumption=goal.assumption,
+        bounds=(low, high),
+        confidence=question.confidence,
+        assumption=question.assumption,
         forecasts=tuple(
-            GroupForecast(share, round(share * budgets.n), wide * min(half, 0.5))
-            for share, half in zip(sizes, halves, strict=True)
+            GroupForecast(share, round(share * budgets.n), min(half, (high - low) / 2.0))
+            for share, (half, _) in zip(sizes, each, strict=True)
         ),
-        spent=ByLevel(allocation.levels, allocation.spent, allocation.counts).rows,
+        spent=each[0][1],
     )
 
 
@@ -172,34 +164,24 @@ def _count(groups: Any) -> int:
     return count_of("groups", groups, 1, 10**5)
 
 
-def _part(budgets: Budgets, share: float) -> Budgets:
-    """As many people with the same budgets as a group of this share has, about."""
-    counts = np.maximum(np.round(share * budgets.counts), 0).astype(np.int64)
+def _alone(asked: Trial, share: float) -> tuple[float, tuple[Spent, ...]]:
+    """Half of the interval of a public group, and who pays what; the range if nobody gives."""
+    counts = np.maximum(np.round(share * asked.budgets.counts), 0).astype(np.int64)
     if counts.sum() < 2:
-        counts[int(np.argmax(budgets.counts))] += 2
+        counts[int(np.argmax(asked.budgets.counts))] += 2
     there = counts > 0
-    return Budgets.of_levels(budgets.levels[there], counts[there])
-
-
-def _apart(budgets: Budgets, goal: Goal, share: float) -> float:
-    """Half of the interval of a public group, on a unit range; all of it if nobody gives."""
+    levels, people = asked.budgets.levels[there], counts[there]
     try:
-        allocation = allocate_for(_part(budgets, share), goal, "auto")
+        return _widest(asked.of(Budgets.of_levels(levels, people)))
     except EpsilonsError:
-        return 1.0
-    mechanism = build(allocation, grid=tally.GRID, bounds=(0.0, 1.0))
-    return Weighed(mechanism.weighing, mechanism.slack).error(goal.assumption, goal.confidence)
+        return math.inf, ByLevel(levels, np.zeros(len(levels)), people).rows
 
 
-def _together(allocation: Allocation, goal: Goal, share: float, count: int) -> float:
-    """Half of the interval of a private group of this share beside others, on a unit range."""
-    mechanism = build_histogram(allocation, unit=tally.GRID)
-    rest = (1.0 - share) / (count - 1)
-    widest = 0.0
+def _widest(asked: Trial, **people: Any) -> tuple[float, tuple[Spent, ...]]:
+    """Half of the interval of the first group, wherever its mean is, and who pays what."""
+    halves = []
     for mean in _MEANS:
-        drawn = np.full(2 * count, rest / 2.0)
-        drawn[:2] = share * mean, share * (1.0 - mean)
-        margin = GroupedMeans(mechanism.weighing, mechanism.slack, drawn, outside=False)
-        low, high = margin.intervals((0.0, 1.0), goal.assumption, goal.confidence)
-        widest = max(widest, float(high[0] - low[0]))
-    return widest / 2.0
+        found = asked.rehearsed(middle=mean, **people)
+        low, high = found.estimate.interval(asked.question.assumption, asked.question.confidence)
+        halves.append(float(high[0] - low[0]) / 2.0)
+    return max(halves), found.spending.rows

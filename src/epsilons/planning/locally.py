@@ -16,9 +16,9 @@ from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError
 from epsilons.loading import later
 from epsilons.local.words import ASSUMED_LOCALLY, PROTECTED_LOCALLY
-from epsilons.planning.asked import Asked
-from epsilons.planning.forecast import gain_over
-from epsilons.planning.options import (
+from epsilons.planning.asked import Forecasts
+from epsilons.planning.trial import gain_over
+from epsilons.planning.what_if import (
     Option,
     error_words,
     hint_of,
@@ -84,7 +84,7 @@ class Curator(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LocalPlan(Asked):
+class LocalPlan(Forecasts):
     """Forecasts of every kind of local report for given budgets.
 
     Attributes:
@@ -102,6 +102,16 @@ class LocalPlan(Asked):
     goal: Goal
     dimension: int | None
     curator: Curator | None
+
+    @property
+    def loss(self) -> str:
+        """Which error is minimized."""
+        return self.goal.loss
+
+    @property
+    def confidence(self) -> float:
+        """Of the PAC error."""
+        return self.goal.confidence
 
     @property
     def best(self) -> str:

@@ -32,11 +32,11 @@ from epsilons.report.spending import budget_bins, some_places
 if TYPE_CHECKING:
     from epsilons.budgets import Budgets
     from epsilons.planning.central import Plan
-    from epsilons.planning.forecast import Forecast
     from epsilons.planning.found import RangePlan
     from epsilons.planning.grouped import GroupsPlan
     from epsilons.planning.locally import LocalPlan
     from epsilons.planning.several import Planned, SeveralPlans
+    from epsilons.planning.trial import Forecast
     from epsilons.statistics import Question
 
 __all__ = ["central_sheet", "groups_sheet", "local_sheet", "range_sheet", "several_sheet"]
@@ -65,6 +65,8 @@ _ERRORS: Final = (
     "points. The interval extends this far to either side for any data: the draw can only make it "
     "narrower."
 )
+_EVENLY: Final = "values that are spread evenly over the range"
+_FORECAST: Final = f" For a variance, a covariance and quantiles, both are forecasts for {_EVENLY}."
 _FOUND: Final = " If a range has to be found, the typical error is a fraction of that range."
 
 
@@ -77,6 +79,7 @@ def central_sheet(plan: Plan) -> Sheet:
         f"{_times(plan.gains['threshold'])}."
     )
     limit = _limit(plan, told)
+    title = "Error for each cap" if plan.weighs else "Error of each method"
     return _sheet(
         _central_name(plan),
         (Note("assumed", _central_assumption(plan), set_in=True),),
@@ -89,7 +92,7 @@ def central_sheet(plan: Plan) -> Sheet:
         ),
         tuple(_sides(plan, told)),
         (
-            Note("note", f"{gain} {limit}", depth="brief"),
+            Note("note", f"{gain} {limit}".strip(), depth="brief"),
             Facts("note", tuple(_worth(plan, best, told, gain, limit)), depth="whole"),
             _people_figure(plan.budgets, guessed=plan.neighbours != "replace"),
             *_curve(plan),
@@ -103,7 +106,7 @@ def central_sheet(plan: Plan) -> Sheet:
             *_what_if(plan),
             Note("protected", words.will_protect(plan.neighbours), depth="whole"),
         ),
-        picture=f"Error for each cap, {plan.budgets.n:,} people",
+        picture=f"{title}, {plan.budgets.n:,} people",
     )
 
 
@@ -240,6 +243,8 @@ def several_sheet(plan: SeveralPlans) -> Sheet:
     heads = ("question", "share", "method", "typical error", "interval ±", "target ±")
     rows = [_planned(*each) for each in zip(plan.each, plan.questions, strict=True)]
     found = any(one.found for one in plan.each)
+    varied = any(each.supposed or each.statistic == "quantile" for each in plan.questions)
+    evenly = _FORECAST if varied else ""
     section = "What each question would give"
     shares = Bars(
         tuple((one.name, float(one.share)) for one in plan.each), "share of everyone's budget"
@@ -250,7 +255,7 @@ def several_sheet(plan: SeveralPlans) -> Sheet:
         (),
         (Table("rows", heads, tuple(rows), section=section),),
         (
-            Note("note", _ERRORS + (_FOUND if found else ""), section=section),
+            Note("note", _ERRORS + evenly + (_FOUND if found else ""), section=section),
             Figure(
                 shares,
                 f"Shares of everyone's budget: {shown}",
@@ -357,6 +362,8 @@ def _errors_are(plan: Plan) -> str:
     if plan.spread is not None:
         of = f"for values with a standard deviation of {number(100 * plan.spread)} % of the range"
         return of if plan.neighbours == "replace" else f"approximate, {of}"
+    if not plan.weighs:
+        return f"forecasts for {_EVENLY}"
     of = ""
     if plan.cells:
         what = "the largest error" if plan.loss == "largest" else "the error of a category"
@@ -421,7 +428,9 @@ def _times(gain: float) -> str:
 
 
 def _limit(plan: Plan, told: Told) -> str:
-    """What no method can do better than, for the loss that a plan makes small."""
+    """What no method can do better than, for the loss that a plan makes small; "" if unknown."""
+    if not plan.weighs:
+        return ""
     squares = plan.loss != "pac"
     error = "a typical error" if squares else f"an error at {percent(plan.confidence)}"
     return f"No method can have {error} below {told(plan.lower_bound)} in the worst case."
@@ -448,17 +457,22 @@ def _worth(plan: Plan, best: Forecast, told: Told, gain: str, limit: str) -> lis
         _people(plan.budgets),
         Fact("Forecast", forecast),
         Fact("Worth it?", f"{gain} {alike}"),
-        Fact("The limit", limit),
+        *([Fact("The limit", limit)] if limit else []),
     ]
 
 
 def _curve(plan: Plan) -> list[Part]:
-    """The error over the cap, with the rules marked on it."""
+    """The error over the cap, with the rules marked on it; or of each method, if it has no cap."""
+    if not plan.weighs:
+        named = tuple((row.method, _error_of(plan, row)) for row in plan.forecasts)
+        shown = "; ".join(f"{name}: {number(error)}" for name, error in named)
+        errors = Points(named, _axis(plan))
+        return [Figure(errors, f"Errors. {shown}", lead=True, section=_METHODS)]
     section = "Error for each cap"
     pairs = zip(plan.curve["cap"], plan.curve["error"], strict=True)
     points_ = tuple((x, y) for x, y in pairs if math.isfinite(x) and math.isfinite(y))
-    axis = "error not exceeded" if plan.loss == "pac" else "typical error (RMSE)"
-    curve = Curve(points_, "cap τ: nobody spends more than this", axis, _marks(plan), ratios=True)
+    cap_axis = "cap τ: nobody spends more than this"
+    curve = Curve(points_, cap_axis, _axis(plan), _marks(plan), ratios=True)
     if not points_:
         none = "Nobody has a budget that is neither zero nor public: there is no cap."
         return [
@@ -478,6 +492,11 @@ def _curve(plan: Plan) -> list[Part]:
         caption += " No method can be below the dashed line."
         curve = replace(curve, limits=(plan.lower_bound,))
     return [Figure(curve, label, caption, lead=True, section=section)]
+
+
+def _axis(plan: Plan) -> str:
+    """What the error is called that a plan makes small."""
+    return "error not exceeded" if plan.loss == "pac" else "typical error (RMSE)"
 
 
 def _marks(plan: Plan) -> tuple[tuple[float, float, tuple[str, ...]], ...]:

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from epsilons import report, words
-from epsilons.allocation.declared import declared_of
 from epsilons.budgets import Budgets
-from epsilons.errors import ArgumentError
 from epsilons.loading import later
 from epsilons.planning.asked import Forecasts
-from epsilons.planning.central import Plan, central_plan
+from epsilons.planning.central import Plan, plan_of
 from epsilons.planning.found import RangePlan, range_plan
+from epsilons.planning.trial import Trial
 from epsilons.release import ByLevel
-from epsilons.risk.goals import CellsGoal
-from epsilons.statistics import Mean, Question
+from epsilons.statistics import Question
 from epsilons.statistics.call import Call
 from epsilons.statistics.division import division_of
+from epsilons.statistics.rehearsal import rehearse, terms_for
+from epsilons.tally import Absent
 from epsilons.types import Floats
 
 if TYPE_CHECKING:
@@ -45,10 +45,12 @@ class Planned:
         method: that would be taken.
         rmse: the typical error, in data units; where a range has to be found, in parts of it, or
             for Gaussian data in standard deviations. None where it depends on the data.
-        half_width: how far its interval would reach to either side at its confidence, for any data;
-            None where that cannot be foretold.
+        half_width: how far its interval would reach to either side at its confidence, for any data,
+            or of a variance, a covariance or a quantile for values like those of its plan; None
+            where that cannot be foretold.
         target: the half-width that was asked for, if one was.
         plan: the whole plan of this question, for what people offer to it.
+        spending: who would pay what, of what they offer to it.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Planned:
     half_width: float | None
     target: float | None
     plan: OnePlan
+    spending: ByLevel
 
     @property
     def found(self) -> bool:
@@ -66,16 +69,9 @@ class Planned:
 
     def spent_at(self, offered: Floats) -> Floats:
         """What a person spends on it who offers so much."""
-        if isinstance(self.plan, RangePlan):
-            rows = [
-                (row.epsilon, row.on_range + row.on_mean) for row in self.plan.forecasts[0].spent
-            ]
-        else:
-            method = self.method if self.rmse is not None else self.plan.best
-            rows = [(row.epsilon, row.spent) for row in self.plan[method].spent]
-        levels, spent = (np.array(column) for column in zip(*rows, strict=True))
-        at = np.searchsorted(levels, offered, side="right")
-        return np.asarray(np.minimum(np.concatenate([[0.0], spent])[at], offered))
+        at = np.searchsorted(self.spending.levels, offered, side="right")
+        spent = np.concatenate([[0.0], self.spending.spent])
+        return np.asarray(np.minimum(spent[at], offered))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -172,61 +168,40 @@ def several_plans(
     """
     for question in questions:
         question.check(neighbours)
-    private = neighbours == "add-remove"
-    declared = declared_of(None, budgets, cap) if private else None
-    call = Call(None, None, None, neighbours, declared)
-    people = None if private else budgets
+    call = terms_for(budgets, neighbours, cap)
     parts = division_of(len(questions), shares, targets).among(questions, call, lambda: budgets)
     wanted = [None] * len(questions) if targets is None else list(targets)
     facts = [
         (asked.title, asked.statistic, asked.subject if isinstance(asked.subject, str) else None)
         for asked in questions
     ]
-    each = []
-    for name, question, part, target in zip(
-        report.names_of(facts), questions, parts, wanted, strict=True
-    ):
-        own = replace(call, share=part)
-        found = _plan(question, budgets, own)
-        method, rmse = _best(found, question)
-        reach = None if isinstance(found, RangePlan) else _reach(question, own, people)
-        each.append(Planned(name, part, method, rmse, reach, target, found))
+    asked = zip(report.names_of(facts), questions, parts, wanted, strict=True)
+    each = [
+        _planned(name, question, budgets, replace(call, share=part), target)
+        for name, question, part, target in asked
+    ]
     return SeveralPlans(tuple(each), budgets, tuple(questions), neighbours, cap)
 
 
-def _plan(question: Question, budgets: Budgets, call: Call) -> OnePlan:
-    """The plan of one question, for what people offer to it."""
+def _planned(
+    name: str, question: Question, budgets: Budgets, call: Call, target: float | None
+) -> Planned:
+    """What one question would give, with what people offer to it."""
     offered = Budgets.of_levels(call.offered(budgets.levels), budgets.counts)
     cap = None if call.declared is None else call.terms.cap
-    bounds = getattr(question, "bounds", (0.0, 1.0))
-    if bounds is None and isinstance(question, Mean):
-        return range_plan(offered, question, call.neighbours, cap)
-    goal = getattr(question, "planned", None)
-    if goal is None:
-        raise ArgumentError(f"questions: there is no forecast of {question.statistic} yet.")
-    if isinstance(goal, CellsGoal):  # a table, whatever is made of it
-        return central_plan("frequencies", offered, goal, (0.0, 1.0), call.neighbours, cap)
-    limits = question.range_for(bounds)
-    return central_plan("mean", offered, goal, limits, call.neighbours, cap)
-
-
-def _best(found: OnePlan, question: Question) -> tuple[str, float | None]:
-    """The method that would be taken, and its typical error, if budgets alone say that."""
-    if isinstance(found, RangePlan):
-        method = "weighted" if question.method == "auto" else question.method
-        return method, found.forecasts[0].rmse
-    if not question.plain:
-        return question.method, None
-    forecast = found[found.best if question.method == "auto" else question.method]
-    return forecast.method, forecast.rmse
-
-
-def _reach(question: Question, call: Call, people: Budgets | None) -> float | None:
-    """The half-width that is forecast; None if it cannot be."""
-    try:
-        return question.half_width(call, people)
-    except ArgumentError:
-        return None
+    trial = Trial(question, offered, call.neighbours, cap)
+    if getattr(question, "bounds", ()) is None:
+        found = range_plan(trial)
+        first, method = found.forecasts[0], question.method.replace("auto", "weighted")
+        return Planned(name, call.share, method, first.rmse, None, target, found, first.spending)
+    rmse = reach = None
+    if not question.varies:
+        rmse = trial.errors.rmse
+        reach = rehearse(question, Absent(budgets.levels, budgets.counts), call).reach
+    own = trial.found
+    return Planned(
+        name, call.share, own.answer.method, rmse, reach, target, plan_of(trial), own.spending
+    )
 
 
 def _row(one: Planned, question: Question) -> dict[str, Any]:

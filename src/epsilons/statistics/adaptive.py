@@ -90,17 +90,7 @@ class Stages:
         Args:
             pair: what the first stage drew.
         """
-        return self._place(Seen(*self.first.moments(pair), self.first.slack))
-
-    def foretold(self, spread: float) -> int:
-        """The place of the spread that will be found, if noise is neither here nor there.
-
-        Args:
-            spread: the standard deviation of the data, in parts of the range.
-        """
-        return self._place(Seen(0.0, spread * spread, self.first.slack))
-
-    def _place(self, seen: Seen) -> int:
+        seen = Seen(*self.first.moments(pair), self.first.slack)
         variance = Spreading(self.first.weighing, RELATED).most(seen, _UNLUCKY, _UNLUCKY)
         return max(at for at, each in enumerate(SPREADS) if at == 0 or each * each >= variance)
 
@@ -156,6 +146,7 @@ def two_stages(counted: Tally, goal: MeanGoal, bounds: tuple[float, float]) -> S
         risk=goal.in_units(risk, bounds),
         exact=exact,
         spent=ByLevel(counted.levels, stages.spent(at), counted.counts),
+        weighing=mechanism.weighing,
     )
 
 

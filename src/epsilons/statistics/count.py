@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from epsilons import parameters, tally, words
-from epsilons.allocation import Allocation
 from epsilons.budgets import float_up
 from epsilons.errors import ArgumentError
 from epsilons.ladder import Ladder
@@ -44,10 +43,6 @@ class Count(Question):
     KIND: ClassVar[str] = "Count"
     describes: ClassVar[str] = "how many people {file} has, if their presence is private"
     every_method: ClassVar[tuple[str, ...]] = (_METHOD,)
-    unplanned: ClassVar[str] = (
-        "statistic='count' has no plan. Its noise has the standard deviation √2/ε for the lowest ε "
-        "of levels, whoever takes part."
-    )
 
     NOT_TAKEN: ClassVar[Mapping[str, str]] = {
         "about": "about={} is invalid for a count, which is about exactly these people. Leave "
@@ -73,11 +68,6 @@ class Count(Question):
                 'missing="exclude" counts those who have a value: name the column, or give an '
                 "array, as values."
             )
-
-    @classmethod
-    def mechanism_for(cls, allocation: Allocation) -> LevelCounts:
-        """A count of all, for people of these budgets."""
-        return _counts(Ladder.declare(allocation.levels[allocation.levels > 0.0]), None)
 
     def methods(self, neighbours: str) -> Collection[str]:  # noqa: ARG002
         """The names that `method` may have besides "auto"."""

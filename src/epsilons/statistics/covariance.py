@@ -7,9 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Final
 
 from epsilons import parameters, tally, words
-from epsilons.allocation import Allocation
 from epsilons.errors import ArgumentError
-from epsilons.mechanisms import Table, build_histogram
 from epsilons.release import Pair
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.soft import SoftMoments
@@ -41,10 +39,6 @@ class Covariance(soft_cells.SoftQuestion):
     statistic: ClassVar[str] = "covariance"
     KIND: ClassVar[str] = "Covariance"
     describes: ClassVar[str] = "how two columns of {file} are related"
-    unplanned: ClassVar[str] = (
-        'statistic="covariance" has no plan of its own: its weights are those of nine categories. '
-        'Plan with statistic="frequencies", categories=9.'
-    )
     RENAMED: ClassVar[Mapping[str, str]] = {
         "x": "values",
         "y": "beside",
@@ -75,11 +69,6 @@ class Covariance(soft_cells.SoftQuestion):
                 raise ArgumentError(f"{name} is None: name a column, or give an array.")
         for name in ("x_bounds", "y_bounds"):
             self._set(name, parameters.bounds(getattr(self, name), power=4, name=name))
-
-    @classmethod
-    def mechanism_for(cls, allocation: Allocation) -> Table:
-        """Nine cells of one unit."""
-        return build_histogram(allocation, unit=tally.GRID)
 
     @property
     def goal(self) -> CellsGoal:

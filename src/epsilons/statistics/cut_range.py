@@ -77,6 +77,7 @@ def public(rows: tally.Rows, call: Call, goal: MeanGoal) -> Steps:
         risk=goal.in_units(goal.risk(mechanism.weighing), bounds),
         exact=goal.is_exact(mechanism.weighing),
         spent=ByLevel(levels, spent, counted.counts),
+        weighing=mechanism.weighing,
         expected=Expected(left.levels, left.counts),
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 import numpy as np
 
@@ -233,24 +233,6 @@ def parts_of(cells: int) -> tuple[int, int]:
         The part of their own cell, and that of the count of all.
     """
     return round(16.0 * cells ** (1.0 / 3.0)), 16
-
-
-def design(known: Known, goal: Goal, method: str) -> Design[Any]:
-    """The best mechanism of a method for a goal, for a forecast: on a unit range."""
-    return _DESIGNS[goal.statistic](known, goal, method)
-
-
-_DESIGNS: Final[Mapping[str, Callable[[Known, Goal, str], Design[Any]]]] = MappingProxyType(
-    {
-        "mean": lambda known, goal, method: two_sums_design(known, goal, method, bounds=(0.0, 1.0)),
-        "frequencies": cell_design,
-    }
-)
-
-OPEN_METHODS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {"mean": METHODS, "frequencies": CELL_METHODS}
-)
-"""The methods under add/remove, by the statistic of a goal."""
 
 
 def require_levels(ladder: Ladder, method: str) -> None:

@@ -19,6 +19,8 @@ from epsilons.budgets import Budgets, is_number
 from epsilons.errors import ArgumentError, BudgetError
 from epsilons.statistics.call import Call
 from epsilons.statistics.question import Question
+from epsilons.statistics.rehearsal import rehearse
+from epsilons.tally import Absent
 
 __all__ = ["ByShares", "ByTargets", "Division", "division_of", "evenly"]
 
@@ -112,8 +114,16 @@ class ByTargets(Division):
                 "declare how many people you expect at each budget, such as "
                 "levels={0.1: 500, 1: 200}, or give shares instead of targets."
             )
-        people = count() if call.declared is None else None
-        return self.shares([_error(question, call, people) for question in questions])
+        asked = zip(questions, self.targets, strict=True)
+        for why in (question.varies for question, target in asked if target is not None):
+            if why:
+                raise ArgumentError(f"targets: {why}")
+        if call.declared is not None and call.declared.guess is not None:
+            there = Absent(call.declared.ladder.levels, call.declared.guess)
+        else:
+            people = count()
+            there = Absent(people.levels, people.counts)
+        return self.shares([_error(question, call, there) for question in questions])
 
     def shares(self, errors: Sequence[Error]) -> Shares:
         """The shares that meet the targets, and what is left, divided evenly.
@@ -215,13 +225,13 @@ def _fraction(number: Any) -> Fraction:
     return Fraction(number.item() if hasattr(number, "item") else number)
 
 
-def _error(question: Question, call: Call, people: Budgets | None) -> Error:
+def _error(question: Question, call: Call, people: Absent) -> Error:
     """The error of a question on these terms, for any share; ∞ where no share can be taken."""
 
     @cache
     def error(share: Fraction) -> float:
         try:
-            return question.half_width(replace(call, share=share), people)
+            return rehearse(question, people, replace(call, share=share)).reach
         except BudgetError:  # so small a part is no budget
             return math.inf
 

@@ -8,20 +8,19 @@ from typing import Any, ClassVar, get_args
 
 import numpy as np
 
-from epsilons import listed, parameters, tally, words
-from epsilons.allocation import FREQUENCY_RULES, Allocation, allocate_for
+from epsilons import listed, tally, words
+from epsilons.allocation import FREQUENCY_RULES, allocate_for
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError
-from epsilons.mechanisms import CellSums, Table, build_histogram
+from epsilons.mechanisms import CellSums, build_histogram
 from epsilons.release import ByLevel, Cells
-from epsilons.risk.goals import CellsGoal, Words, guess_for
+from epsilons.risk.goals import CellsGoal
 from epsilons.risk.margins import RatioCells
 from epsilons.risk.simplex import project as projected
 from epsilons.risk.totalled import TotalledCells
 from epsilons.risk.weighed_cells import WeighedCells
 from epsilons.statistics.call import Call
 from epsilons.statistics.designs import CELL_METHODS, Design, Known, cell_design, parts_of
-from epsilons.statistics.foreseen import foreseen
 from epsilons.statistics.people import Counted, counted_first
 from epsilons.statistics.question import Question, Sentences
 from epsilons.statistics.steps import Answer, Draw, Steps
@@ -93,38 +92,10 @@ class Frequencies(Question):
                 "out, or declare edges=[…] or integers."
             )
 
-    @classmethod
-    def goal_for(
-        cls, words: Words, categories: object, edges: object, spread: object = None
-    ) -> CellsGoal:
-        """What is minimized: the errors of all categories, or of the worst."""
-        cells = parameters.cells("frequencies", categories, edges)
-        guess_for(cells, spread)
-        return CellsGoal(*words, cells or 0)
-
-    @classmethod
-    def range_for(cls, bounds: object) -> tuple[float, float]:
-        """The range of shares."""
-        if parameters.bounds(bounds) != (0.0, 1.0):
-            raise ArgumentError(
-                "bounds is for a mean: leave it out for frequencies, which are shares."
-            )
-        return 0.0, 1.0
-
-    @classmethod
-    def mechanism_for(cls, allocation: Allocation) -> Table:
-        """A weighted count of each cell, a row being a person."""
-        return build_histogram(allocation, unit=1)
-
     @property
     def goal(self) -> CellsGoal:
         """What is assumed, and which error is minimized."""
         return CellsGoal(self.assumption, self.loss, self.confidence, len(self.declared.labels))
-
-    @property
-    def plain(self) -> bool:
-        """Budgets alone say how large its error will be."""
-        return True
 
     def methods(self, neighbours: str) -> Collection[str]:
         """The names that `method` may have besides "auto"."""
@@ -140,17 +111,6 @@ class Frequencies(Question):
         if self.other is not None:
             return ""
         return 'missing and undeclared values, which other="…" would take'
-
-    def people(self, call: Call) -> Budgets:
-        """Who has which budget, where that is public: one pass over the rows, with its checks."""
-        counted = self.open(call).count(self.asks(call))
-        return Budgets.of_levels(counted.levels, counted.counts)
-
-    def half_width(self, call: Call, people: Budgets | None) -> float:
-        """How far the interval of one share will reach to either side."""
-        found = foreseen(self, self.goal, call, people)
-        margin = WeighedCells(found.weighing, found.slack, self.goal.cells)
-        return margin.error(self.assumption, self.confidence)
 
     def look(self, call: Call) -> tally.Look:
         """Look at the rows, as values of the kind of the categories."""
@@ -196,6 +156,7 @@ class Frequencies(Question):
             risk=goal.risk(mechanism.weighing),
             exact=allocation.exact,
             spent=ByLevel(allocation.levels, allocation.spent, allocation.counts),
+            weighing=mechanism.weighing,
         )
 
     def _open(self, rows: tally.Rows, call: Call) -> Steps:
@@ -231,6 +192,7 @@ class Frequencies(Question):
             risk=margin.leading(goal, value),
             exact=False,
             spent=people.spending(mechanism.losses),
+            weighing=chosen.weighing,
             expected=people.expected(n),
         )
 

@@ -29,7 +29,7 @@ def public(rows: tally.Rows, call: Call, question: Any) -> Steps:
     """People and budgets are public: one weighted sum, and that of squares where it is free."""
     counted = call.part(rows.count(question.asks(call)))
     budgets = Budgets.of_levels(counted.levels, counted.counts)
-    goal, bounds = question.goal, question.range_for(question.bounds)
+    goal, bounds = question.goal, question.averaged
     allocation = allocate_for(budgets, goal, question.method)
     made = build if question.method == "staircase" else build_moments
     mechanism = made(allocation, grid=tally.GRID, bounds=bounds)
@@ -51,20 +51,19 @@ def public(rows: tally.Rows, call: Call, question: Any) -> Steps:
         risk=goal.in_units(goal.worst.risk(mechanism.weighing), bounds),
         exact=allocation.exact,
         spent=ByLevel(allocation.levels, allocation.spent, allocation.counts),
+        weighing=mechanism.weighing,
     )
 
 
 def adapted(rows: tally.Rows, call: Call, question: Any) -> Steps:
     """People and budgets are public: a first look at the spread chooses the weights."""
     counted = call.part(rows.count(question.asks(call)))
-    return (
-        yield from adaptive.two_stages(counted, question.goal, question.range_for(question.bounds))
-    )
+    return (yield from adaptive.two_stages(counted, question.goal, question.averaged))
 
 
 def private(rows: tally.Rows, call: Call, question: Any) -> Steps:
     """People are private: perhaps they are counted, then two sums."""
-    goal, bounds = question.goal, question.range_for(question.bounds)
+    goal, bounds = question.goal, question.averaged
 
     def choose(known: Known) -> Design[TwoSums]:
         return two_sums_design(known, goal, question.method, bounds=bounds)
@@ -90,5 +89,6 @@ def private(rows: tally.Rows, call: Call, question: Any) -> Steps:
         risk=goal.in_units(margin.leading(goal.worst), bounds),
         exact=False,
         spent=people.spending(mechanism.losses),
+        weighing=chosen.weighing,
         expected=people.expected(n),
     )

@@ -7,24 +7,20 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, get_args
 
 from epsilons import parameters, tally, words
-from epsilons.allocation import RULES, Allocation
-from epsilons.budgets import Budgets
+from epsilons.allocation import RULES
 from epsilons.errors import ArgumentError
 from epsilons.loading import later
-from epsilons.mechanisms import Additive, SumAndSquares, build_moments
 from epsilons.release import Scalar
 from epsilons.risk.assumptions import SAMPLE
-from epsilons.risk.goals import Goal, MeanGoal, Words
-from epsilons.risk.margins import Weighed, holds_on_any_range
+from epsilons.risk.goals import MeanGoal
+from epsilons.risk.margins import holds_on_any_range
 from epsilons.risk.moment import EXPECTED
-from epsilons.risk.spread import WeighedSpread
 from epsilons.statistics import grouping, known_range, methods
 from epsilons.statistics.call import Call
 from epsilons.statistics.designs import (
     METHODS,
     require_levels,
 )
-from epsilons.statistics.foreseen import foreseen
 from epsilons.statistics.question import Question, Sentences
 from epsilons.statistics.steps import Answer, Steps
 from epsilons.types import (
@@ -165,24 +161,15 @@ class Mean(Question):
                 "squared error: leave loss out, or give bounds=(lo, hi)."
             )
 
-    @classmethod
-    def goal_for(
-        cls, words: Words, categories: object, edges: object, spread: object = None
-    ) -> MeanGoal:
-        """What is minimized: an error of the mean."""
-        parameters.cells("mean", categories, edges)
-        parameters.loss_of_a_mean(words[1])
-        return MeanGoal(*words, parameters.spread(spread))
-
-    @classmethod
-    def mechanism_for(cls, allocation: Allocation) -> SumAndSquares | Additive:
-        """A weighted sum, with squares where they are free, on a unit range."""
-        return build_moments(allocation, grid=tally.GRID, bounds=(0.0, 1.0))
-
     @property
     def rule(self) -> tally.Rule | None:
-        """What is averaged of a value: from its share of the bounds to that of `range_for`."""
+        """What is averaged of a value: from its share of the bounds to that of `averaged`."""
         return None
+
+    @property
+    def averaged(self) -> tuple[float, float]:
+        """The range of what is averaged: the bounds, unless a rule makes something else of them."""
+        return parameters.bounds(self.bounds)
 
     @property
     def of_some(self) -> bool:
@@ -204,18 +191,6 @@ class Mean(Question):
         guess = parameters.spread(self.spread)
         return MeanGoal(self.assumption, self.loss, self.confidence, guess)
 
-    @property
-    def plain(self) -> bool:
-        """Whether everybody is asked about: how many are in a group is not known in advance."""
-        return not self.of_some
-
-    @property
-    def planned(self) -> Goal:
-        """By what caps will be chosen: of private groups by the errors of all cells."""
-        if self.plain or self.groups_are == "public":
-            return self.goal
-        return grouping.table_goal(self, private=False)
-
     def methods(self, neighbours: str) -> Collection[str]:
         """The names that `method` may have besides "auto"."""
         if self.of_some:
@@ -224,26 +199,22 @@ class Mean(Question):
             return methods.CUT if self.shape == "any" else methods.GAUSSIAN
         return (*RULES, *methods.ADAPTIVE) if neighbours == "replace" else METHODS
 
-    def half_width(self, call: Call, people: Budgets | None) -> float:
-        """How far its interval will reach to either side, for any data on the range."""
+    @property
+    def varies(self) -> str:
+        """Why its interval cannot be forecast, in words; "" if it can be."""
         if self.of_some:
-            raise ArgumentError(
-                "targets: the width of a group's interval depends on how many people are in it, "
+            return (
+                "the width of a group's interval depends on how many people are in it, "
                 "which is not known in advance. Give None for this question, or shares instead "
                 "of targets."
             )
         if self.bounds is None or self.method in methods.ADAPTIVE:
-            raise ArgumentError(
-                "targets: the interval of a mean can be forecast only if bounds=(lo, hi) are "
+            return (
+                "the interval of a mean can be forecast only if bounds=(lo, hi) are "
                 'given and method is not "adaptive": otherwise it depends on the data. Give None '
                 "for this question."
             )
-        lo, hi = self.range_for(self.bounds)
-        weighing, slack, squares = foreseen(self, self.goal, call, people)
-        margin = Weighed(weighing, slack)
-        if squares:  # as wide as it can be: a square that no data exceeds
-            margin = WeighedSpread(weighing, slack, 0.0, 1.0, self.expected)
-        return (hi - lo) * margin.error(self.assumption, self.confidence)
+        return ""
 
     @property
     def expected(self) -> float:

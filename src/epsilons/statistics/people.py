@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -15,15 +15,14 @@ from epsilons.allocation.declared import Declared
 from epsilons.budgets import float_up
 from epsilons.mechanisms import LevelCounts, added_up
 from epsilons.release import ByLevel, Expected
-from epsilons.risk import Weighing
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import Goal
-from epsilons.statistics.designs import Design, Known, design, expected, tells
+from epsilons.statistics.designs import Design, Known, expected, tells
 from epsilons.statistics.steps import Draw
 from epsilons.tally import Tally
 from epsilons.types import Integers
 
-__all__ = ["Counted", "Outlook", "counted_first", "forecast_designs"]
+__all__ = ["Counted", "counted_first"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,40 +102,6 @@ def counted_first(
     related = goal.assumption.related is not False and not terms.ladder.fine
     guess = stage.heads(drawn) if related else stage.guess(drawn)
     return Counted(replace(known, guess=expected(guess)), stage, drawn, tells(guess))
-
-
-@dataclass(frozen=True, eq=False)
-class Outlook:
-    """What a method would give, for the people that are expected.
-
-    Attributes:
-        method: by name.
-        weighing: the leading term of its error.
-        spent: what a person on each rung spends.
-        cap: the most that anyone spends.
-    """
-
-    method: str
-    weighing: Weighing
-    spent: tuple[Fraction, ...]
-    cap: float
-
-
-def forecast_designs(terms: Declared, goal: Goal, methods: Iterable[str]) -> dict[str, Outlook]:
-    """What methods would give, for the people that are expected; one of them may be "auto"."""
-    outlooks = {}
-    for name in methods:
-
-        def choose(known: Known, name: str = name) -> Design[Any]:
-            return design(known, goal, name)
-
-        known, stage = _way(terms, goal, choose)
-        each = choose(known)
-        spent = each.mechanism.losses
-        if stage is not None:
-            spent = added_up((stage.losses, spent))
-        outlooks[name] = Outlook(each.method, each.weighing, spent, float(max(spent)))
-    return outlooks
 
 
 @lru_cache(maxsize=4)

@@ -10,10 +10,8 @@ from typing import ClassVar, get_args
 import numpy as np
 
 from epsilons import listed, parameters, tally, words
-from epsilons.allocation import Allocation
 from epsilons.budgets import Budgets
 from epsilons.errors import MissingValueError
-from epsilons.mechanisms import Table, build_histogram
 from epsilons.release import Quantiles, Scalar
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.quantiles import QuantilesMargin, even
@@ -44,10 +42,6 @@ class Quantile(Question):
     KIND: ClassVar[str] = "Quantile"
     describes: ClassVar[str] = "values of {file} that given shares of people are at or below"
     every_method: ClassVar[tuple[str, ...]] = get_args(QuantileMethod)[1:]
-    unplanned: ClassVar[str] = (
-        "statistic='quantile' has no plan. Forecast frequencies with categories=64: half of the "
-        "cells add up to a median's rank."
-    )
 
     values: Column = field(repr=False)  # it may be an array of what people said
     q: float | Sequence[float]
@@ -73,11 +67,6 @@ class Quantile(Question):
     def _edges(self) -> list[float]:
         """The ends of the finest bins: values outside the bounds are in the outermost."""
         return [-math.inf, *even(self.bounds, FINE)[1:-1].tolist(), math.inf]
-
-    @classmethod
-    def mechanism_for(cls, allocation: Allocation) -> Table:
-        """A weighted count of each bin, a row being a person."""
-        return build_histogram(allocation, unit=1)
 
     @property
     def goal(self) -> MeanGoal:

@@ -9,11 +9,9 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Final, Self
 
 from epsilons import parameters, tally
-from epsilons.allocation import Allocation
 from epsilons.budgets import Budgets, Levels
 from epsilons.errors import ArgumentError
 from epsilons.risk.assumptions import Assumption, assumption_of
-from epsilons.risk.goals import Goal, Words
 from epsilons.statistics.call import Call, terms_of
 from epsilons.statistics.steps import Answer, Steps
 from epsilons.types import About, Column, Data, Loss, Missing, Neighbours
@@ -50,7 +48,8 @@ class Question(ABC):
         describes: what its command publishes of a {file}.
         every_method: all names that `method` can have besides "auto", whatever else is asked.
         range_may_be_found: whether bounds may be None.
-        unplanned: what to do in place of a plan, in words, where there is none.
+        supposed: the standard deviation of values at which it is rehearsed, in parts of the range;
+            None for the largest.
         KIND: what ledgers call this question in hashes. It stays when the class is renamed.
         RENAMED: fields that ledgers know by a former name, with that name.
         LATER: fields that former versions did not have.
@@ -74,7 +73,7 @@ class Question(ABC):
     describes: ClassVar[str]
     every_method: ClassVar[tuple[str, ...]]
     range_may_be_found: ClassVar[bool] = False
-    unplanned: ClassVar[str]
+    supposed: ClassVar[float | None] = None
     KIND: ClassVar[str]
     RENAMED: ClassVar[Mapping[str, str]] = MappingProxyType({})
     LATER: ClassVar[tuple[str, ...]] = ()
@@ -129,35 +128,6 @@ class Question(ABC):
         """The same question of other columns."""
         return replace(self, **columns)
 
-    @classmethod
-    def goal_for(
-        cls,
-        words: Words,  # noqa: ARG003
-        categories: object,  # noqa: ARG003
-        edges: object,  # noqa: ARG003
-        spread: object = None,  # noqa: ARG003
-    ) -> Goal:
-        """What is minimized, for a forecast without a question.
-
-        Raises:
-            ArgumentError: an argument is for another statistic, or there is no plan for this one.
-        """
-        raise ArgumentError(cls.unplanned)
-
-    @classmethod
-    def range_for(cls, bounds: object) -> tuple[float, float]:
-        """The range of what is averaged, for a forecast.
-
-        Raises:
-            ArgumentError: there is no such range.
-        """
-        return parameters.bounds(bounds)
-
-    @classmethod
-    @abstractmethod
-    def mechanism_for(cls, allocation: Allocation) -> Any:
-        """What a release with this allocation would be drawn from: budgets alone decide it."""
-
     @abstractmethod
     def methods(self, neighbours: str) -> Collection[str]:
         """The names that `method` may have besides "auto"."""
@@ -208,35 +178,15 @@ class Question(ABC):
         return 'missing values, which missing="exclude" or "midpoint" would take'
 
     @property
-    def plain(self) -> bool:
-        """Whether budgets alone say how large its error will be."""
-        return False
-
-    @property
-    def planned(self) -> Goal | None:
-        """What caps will be chosen by; None if that is not known in advance."""
-        return getattr(self, "goal", None)
+    def varies(self) -> str:
+        """Why its interval cannot be forecast, in words; "" if it can be."""
+        return ""
 
     def people(self, call: Call) -> Budgets:
         """Who has which budget, where that is public: one pass over the rows, with its checks."""
-        counted = self.open(call).count(tally.Ask("numbers", (0.0, 1.0)))
+        ask = self.asks(call) or tally.Ask("numbers", (0.0, 1.0))
+        counted = self.open(call).count(ask)
         return Budgets.of_levels(counted.levels, counted.counts)
-
-    def half_width(self, call: Call, people: Budgets | None) -> float:  # noqa: ARG002
-        """How far the interval of one number will reach to either side, in data units: a forecast.
-
-        Args:
-            call: on which terms, and with which share of everyone's budget.
-            people: who has which budget; None where that is private, and declared in the call.
-
-        Raises:
-            ArgumentError: it cannot be forecast.
-            BudgetError: a budget is so small that no part of it is left.
-        """
-        raise ArgumentError(
-            f"targets: the interval of {self.statistic} cannot be forecast. Give None for it, or "
-            "shares instead of targets."
-        )
 
     @abstractmethod
     def look(self, call: Call) -> tally.Look:

@@ -43,6 +43,7 @@ __all__ = [
     "BINS",
     "FINE",
     "METHODS",
+    "SOUGHT",
     "Ranked",
     "Selecting",
     "Tabled",
@@ -199,12 +200,13 @@ class Selecting:
             scale.numerator,
             "replace",
             CellsOf(FINE),
-            _SOUGHT[place],
+            SOUGHT[place],
             odds,
         )
 
 
-_SOUGHT: Final = ("a quantile of the values", "a quantile below it", "a quantile above it")
+SOUGHT: Final = ("a quantile of the values", "a quantile below it", "a quantile above it")
+"""What each selection seeks."""
 
 
 def best_way(

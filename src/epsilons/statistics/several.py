@@ -132,7 +132,7 @@ def together(questions: Sequence[Mean], rows: Sequence[tally.Rows], call: Call) 
         PrivacyError: the means are not of the same people.
     """
     first = call.part(rows[0].count(asks(questions[0])))
-    bounds = tuple(question.range_for(question.bounds) for question in questions)
+    bounds = tuple(question.averaged for question in questions)
     one, method, means = questions[0].goal, questions[0].method, len(questions)
     goal = SeveralMeans(one.assumption, one.loss, one.confidence, one.spread, means)
     budgets = Budgets.of_levels(first.levels, first.counts)

@@ -37,6 +37,8 @@ class SoftQuestion(Question):
     """A question whose answer follows from shares of soft cells."""
 
     every_method: ClassVar[tuple[str, ...]] = get_args(SoftMethod)[1:]
+    supposed: ClassVar[float | None] = 12.0**-0.5
+    """Of values that are spread evenly."""
 
     @property
     @abstractmethod

@@ -16,6 +16,7 @@ import numpy as np
 
 from epsilons.noise import Source
 from epsilons.release import AnyEstimate, Expected, Spending
+from epsilons.risk import Weighing
 from epsilons.types import Floats, Integers
 
 __all__ = ["Answer", "Draw", "Losses", "Mechanism", "Steps"]
@@ -99,6 +100,8 @@ class Answer:
         risk: of the estimate, in data units, for the loss of the question.
         exact: whether the risk is an exact worst case.
         spent: what a person with any budget spends.
+        weighing: the estimator on a unit range, for the people who are there, or who are expected;
+            None if it is not a weighted mean, nor weighted shares.
         expected: how many people are expected at which budgets, where that is private.
         mechanism: the whole of what was drawn from; None if it is the one that was drawn, or a
             composition of the draws in their order.
@@ -112,6 +115,7 @@ class Answer:
     risk: float
     exact: bool
     spent: Spending
+    weighing: Weighing | None = None
     expected: Expected | None = None
     mechanism: Any = None
     beside: str = ""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, ClassVar, cast
+from typing import ClassVar, cast
 
 from epsilons import parameters, tally, words
-from epsilons.allocation import Allocation, allocate_for
+from epsilons.allocation import allocate_for
 from epsilons.budgets import Budgets
 from epsilons.mechanisms import SumAndSquares, build_moments
 from epsilons.release import ByLevel
@@ -38,10 +38,6 @@ class Variance(soft_cells.SoftQuestion):
     statistic: ClassVar[str] = "variance"
     KIND: ClassVar[str] = "Variance"
     describes: ClassVar[str] = "the variance of a column of {file}"
-    unplanned: ClassVar[str] = (
-        'statistic="variance" has no plan of its own: it spends what a mean does, and comes with '
-        'one. Plan with statistic="mean".'
-    )
     NOT_TAKEN: ClassVar[Mapping[str, str]] = soft_cells.not_taken(statistic, "squares of the unit")
 
     values: Column = field(repr=False)  # it may be an array of what people said
@@ -57,11 +53,6 @@ class Variance(soft_cells.SoftQuestion):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set("bounds", parameters.bounds(self.bounds, power=4))
-
-    @classmethod
-    def mechanism_for(cls, allocation: Allocation) -> Any:
-        """A weighted sum with squares, on a unit range."""
-        return build_moments(allocation, grid=tally.GRID, bounds=(0.0, 1.0))
 
     @property
     def goal(self) -> CellsGoal:
@@ -98,7 +89,8 @@ class Variance(soft_cells.SoftQuestion):
         rule = "optimal" if self.method == "auto" else self.method
         goal = MeanGoal(self.assumption, self.loss, self.confidence)
         allocation = allocate_for(budgets, goal, rule)
-        mechanism = cast(SumAndSquares, self.mechanism_for(allocation))
+        made = build_moments(allocation, grid=tally.GRID, bounds=(0.0, 1.0))
+        mechanism = cast(SumAndSquares, made)
         pair = yield Draw(mechanism, mechanism.total(counted))
         margin = Varied(mechanism.weighing, mechanism.slack, *mechanism.moments(pair))
         estimate, risk = self._estimate(margin)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from epsilons.loading import names
 
 if TYPE_CHECKING:
+    from epsilons.tally.absent import Absent
     from epsilons.tally.asks import Ask
     from epsilons.tally.categories import (
         Categories,
@@ -31,6 +32,7 @@ else:
     __getattr__, __dir__ = names(
         __name__,
         {
+            "absent": ("Absent",),
             "asks": ("Ask",),
             "categories": (
                 "Categories",
@@ -58,6 +60,7 @@ __all__ = [
     "GRID",
     "LABELS",
     "SHARES",
+    "Absent",
     "Ask",
     "Categories",
     "Enrolled",

@@ -9,11 +9,13 @@ from epsilons.errors import ArgumentError
 from epsilons.ladder import Ladder
 from epsilons.parameters import choice
 from epsilons.tally import arrays, cells_numpy, columns, series
+from epsilons.tally.absent import Absent, AbsentRows
 from epsilons.tally.arrays import Arrays
 from epsilons.tally.asks import Rules
 from epsilons.tally.categories import Categories, Grouping, Kind, refuse_midpoint
 from epsilons.tally.cells_numpy import CellArrays
 from epsilons.tally.columns import Columns
+from epsilons.tally.counted import Names
 from epsilons.tally.frames import Asked, asked
 from epsilons.tally.rows import ONLY_SHARES, Held, Rows
 from epsilons.tally.units import LARGEST_TABLE, SHARES
@@ -45,7 +47,8 @@ def open(
     Args:
         values: one value for each row, or the name of a column of `data`: a number, or, with
             categories, of their kind. Of numbers, null, NaN and infinities are missing.
-        epsilon: one budget for each row, one number for everyone, or the name of a column.
+        epsilon: one budget for each row, one number for everyone, or the name of a column; or
+            `Absent`, people without values: then no value is looked at.
         data: a frame that Narwhals reads, or the path of a Parquet or CSV file: see `source`.
         person: who each row belongs to, or the name of a column; None if a row is a person.
         missing: "error" refuses missing values, "midpoint" puts them in the middle of the range,
@@ -78,6 +81,10 @@ def open(
     marks = {} if groups is None else groups.columns
     marks = marks if where is None else {**marks, "where": where}
     marks = marks if y is None else {**marks, "y": y}
+    unit = 1 if person is None else SHARES
+    if isinstance(epsilon, Absent):
+        names = Names.of_arrays(marks)
+        return AbsentRows(epsilon, Rules(names, missing, unit, categories, ladder, groups, some))
     kinds: dict[str, Kind] = {"values": "numbers" if categories is None else categories.kind}
     kinds |= {"epsilon": "bins", "where": "booleans", "y": "numbers"}
     if groups is not None:
@@ -85,7 +92,6 @@ def open(
         kinds |= dict(zip(groups.columns, declared, strict=True))
     private = ladder is not None
     given = asked(values, epsilon, data, person, marks, kinds=kinds, private=private)
-    unit = 1 if person is None else SHARES
     rules = Rules(
         given.names,
         missing,

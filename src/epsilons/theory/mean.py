@@ -16,7 +16,7 @@ from epsilons.theory.dealt import dealt_square
 from epsilons.theory.information import central_square, sample_square, strict_part_square
 from epsilons.theory.prefix import Crowd, golden, people_of
 from epsilons.theory.shuffled import shuffled_reach, shuffled_square
-from epsilons.types import About, Edges, Labels, Loss, Neighbours, Planned
+from epsilons.types import About, Allocated, Edges, Labels, Loss, Neighbours
 
 SAFE = 1.0 - 1e-9
 """Takes off what rounding could have added: a bound must not exceed the truth in its last digit."""
@@ -27,7 +27,7 @@ def least_error(
     epsilon: People,
     *,
     bounds: tuple[float, float] = (0, 1),
-    statistic: Planned = "mean",
+    statistic: Allocated = "mean",
     categories: int | Labels | None = None,
     edges: Edges | None = None,
     neighbours: Neighbours = "replace",

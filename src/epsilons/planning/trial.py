@@ -1,0 +1,226 @@
+"""A trial: a question rehearsed with people, and the forecast of each of its methods."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from epsilons.budgets import Budgets
+from epsilons.errors import BudgetError
+from epsilons.release import ByLevel, Spent
+from epsilons.risk.goals import Goal, MeanGoal
+from epsilons.statistics import Question, methods
+from epsilons.statistics.capped import budgets_of
+from epsilons.statistics.rehearsal import Rehearsal, rehearse, terms_for
+from epsilons.tally import Absent
+
+__all__ = ["Errors", "Forecast", "Trial", "as_plain", "gain_over"]
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast:
+    """What one method would give.
+
+    Attributes:
+        method: the rule, by name.
+        rmse: the worst-case root mean squared error, in data units; for values of the spread that
+            was guessed, if one was. Of frequencies the root of the mean over all categories, or
+            with loss="largest" that of the largest error.
+        pac: the error not exceeded with the plan's confidence, in data units, of the same data.
+        worst: the root mean squared error in the worst case over all data.
+        gain: how many times smaller the typical error is than with everyone at the strictest ε.
+        used: the share of the people who have a say.
+        spending: who pays what, as a rule.
+    """
+
+    method: str
+    rmse: float
+    pac: float
+    worst: float
+    gain: float
+    used: float
+    spending: ByLevel
+
+    @property
+    def spent(self) -> tuple[Spent, ...]:
+        """Who pays what: for each level ε, people, spent and kept."""
+        return self.spending.rows
+
+
+class Errors(NamedTuple):
+    """The errors of an answer, in data units.
+
+    Attributes:
+        rmse: the typical error.
+        pac: the error not exceeded with the confidence of the question.
+    """
+
+    rmse: float
+    pac: float
+
+    def of(self, loss: str) -> float:
+        """The error that a loss makes small."""
+        return self.pac if loss == "pac" else self.rmse
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A question, the people whom it would be asked, and on which terms.
+
+    Attributes:
+        question: of whose columns nothing is read.
+        budgets: the people, or for add/remove a guess.
+        neighbours: "replace" or "add-remove".
+        cap: for add/remove, the most that anyone spends, if the caller said so.
+    """
+
+    question: Question
+    budgets: Budgets
+    neighbours: str
+    cap: float | None
+
+    def asking(self, **changes: Any) -> Trial:
+        """The same people, asked another question."""
+        return replace(self, question=replace(self.question, **changes))
+
+    def of(self, budgets: Budgets) -> Trial:
+        """The same question, asked of other people."""
+        return replace(self, budgets=budgets)
+
+    def rehearsed(self, *, close: bool = False, **people: Any) -> Rehearsal:
+        """How the question would go.
+
+        Args:
+            close: whether values lie so close together that one look does not find their range.
+            people: what is taken to be true of their values: see `tally.Absent`.
+        """
+        there = Absent(self.budgets.levels, self.budgets.counts, **people)
+        call = terms_for(self.budgets, self.neighbours, self.cap)
+        return rehearse(self.question, there, call, close=close)
+
+    @cached_property
+    def found(self) -> Rehearsal:
+        """How the question would go, if values differ as much as they can."""
+        return self.rehearsed()
+
+    @property
+    def most(self) -> float:
+        """The most that anyone spends."""
+        return float(self.found.spending.spent.max())
+
+    @cached_property
+    def errors(self) -> Errors:
+        """How far off the answer would be."""
+        answer = self.found.answer
+        if answer.weighing is not None:
+            return self.errors_for(self.found, self.goal)
+        squared = self if self.question.loss == "mse" else self.asking(loss="mse")
+        numbers = getattr(getattr(answer.estimate, "margin", None), "numbers", 1)
+        return Errors(math.sqrt(squared.found.answer.risk / numbers), self.found.reach)
+
+    @property
+    def error(self) -> float:
+        """The error that the question makes small."""
+        return self.errors.of(self.question.loss)
+
+    @property
+    def goal(self) -> Goal:
+        """What is assumed, and which error is minimized."""
+        asked: Any = self.question
+        goal: Goal = asked.goal
+        return goal
+
+    @property
+    def guess(self) -> float | None:
+        """A guess of the standard deviation in parts of the range; None if there is none."""
+        goal = getattr(self.question, "goal", None)
+        return goal.spread if isinstance(goal, MeanGoal) and goal.guessed else None
+
+    @staticmethod
+    def errors_for(found: Rehearsal, goal: Goal) -> Errors:
+        """The errors of the weights of a rehearsal, for any goal."""
+        unit, weighing = found.estimate.unit, found.weighing
+        return Errors(
+            unit * goal.rmse(weighing),
+            unit * replace(goal, loss="pac").risk(weighing),
+        )
+
+    @cached_property
+    def strictest(self) -> float:
+        """The typical error if everyone were treated like the strictest."""
+        if self.neighbours == "replace" and "uniform" in self.question.methods("replace"):
+            return self.asking(method="uniform").errors.rmse
+        lowest = self.budgets.levels[self.budgets.levels > 0.0][0]
+        if self.neighbours == "add-remove":
+            first = next(iter(self.question.methods(self.neighbours)))
+            return replace(self.asking(method=first), cap=float(lowest)).errors.rmse
+        alike = np.where(self.budgets.levels > 0.0, lowest, 0.0)
+        return self.of(budgets_of(alike, self.budgets.counts)).errors.rmse
+
+    def forecast(self, method: str) -> Forecast:
+        """What a method would give."""
+        trial = self.asking(method=method)
+        rmse, pac = trial.errors
+        worst = rmse
+        if trial.found.answer.weighing is not None:
+            worst = self.errors_for(trial.found, self.goal.worst).rmse
+        return self._forecast(trial.found, rmse, pac, worst)
+
+    def forecast_in_stages(self) -> list[Forecast]:
+        """What two stages would give, which find the spread that is guessed.
+
+        Returns:
+            One forecast; none without a guess, for nobody knows what will be found; and none where
+            two stages are refused.
+        """
+        [method] = methods.ADAPTIVE
+        if self.guess is None or method not in self.question.methods(self.neighbours):
+            return []
+        trial = self.asking(method=method, spread=None)
+        try:
+            found = trial.rehearsed(spread=self.guess)
+        except BudgetError:
+            return []
+        rmse, pac = self.errors_for(found, self.goal)
+        # Data that differ as much as they can are found to do so.
+        worst = self.errors_for(trial.found, self.goal.worst).rmse
+        return [self._forecast(found, rmse, pac, worst)]
+
+    def _forecast(self, found: Rehearsal, rmse: float, pac: float, worst: float) -> Forecast:
+        spending, weighing = found.spending, found.answer.weighing
+        has_a_say = spending.spent > 0.0 if weighing is None else weighing.weights > 0.0
+        counts = np.asarray(spending.people) if weighing is None else weighing.counts
+        return Forecast(
+            method=found.answer.method,
+            rmse=rmse,
+            pac=pac,
+            worst=worst,
+            gain=gain_over(self.strictest, rmse),
+            used=int(counts[has_a_say].sum()) / int(counts.sum()),
+            spending=spending,
+        )
+
+
+def gain_over(strictest: float, rmse: float) -> float:
+    """How many times smaller an error is than with everyone at the strictest ε."""
+    if math.isinf(rmse) or strictest == rmse:
+        return 1.0
+    return strictest / rmse if rmse > 0.0 else math.inf
+
+
+def as_plain(forecast: Forecast) -> dict[str, Any]:
+    """A forecast as plain data."""
+    return {
+        "method": forecast.method,
+        "rmse": forecast.rmse,
+        "pac": forecast.pac,
+        "worst": forecast.worst,
+        "gain": forecast.gain,
+        "used": forecast.used,
+        "largest_spent": float(forecast.spending.spent.max()),
+        "spent": [row._asdict() for row in forecast.spent],
+    }
