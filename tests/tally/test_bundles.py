@@ -256,3 +256,20 @@ def test_numbers_that_two_questions_share_may_be_missing(
     )
     assert shares.cells.tolist() == [[2**29, 2**29, 2**30]]
     assert sums.sums.tolist() == [2**30]
+
+
+@pytest.mark.parametrize("engine", ["polars", "pandas", "duckdb"])
+def test_many_pairs_keep_their_columns_apart(
+    engine: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    # Names of the thirteenth pair and of the second column of another one must not be the same.
+    many = 14
+    numbers = {f"c{at}": RNG.uniform(0, 1, 50).tolist() for at in range(many)}
+    data = on_engine(engine, pl.DataFrame({**numbers, "e": [1.0] * 50}), tmp_path, request)
+    ask = Ask("pairs", (0.0, 1.0), beside=(0.0, 1.0))
+
+    def opened(at: int) -> Rows:
+        return tally.open(f"c{at}", y=f"c{(at + 1) % many}", epsilon="e", data=data)
+
+    alone = [plain(opened(at).count(ask)) for at in range(many)]
+    assert [plain(each) for each in together([(opened(at), ask) for at in range(many)])] == alone

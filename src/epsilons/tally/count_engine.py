@@ -188,10 +188,13 @@ class _Plan:
         return next(every)
 
     def pair(self, each: Wanted) -> str:
-        """The name of two columns of numbers, which is made if it is new."""
+        """The name of two columns of numbers, which is made if it is new.
+
+        It ends in a letter: the second column is called the same with a 2 after it.
+        """
         exclude = each.rules.missing == "exclude"
         own = (each.values, each.beside, each.ask.bounds, each.ask.beside, exclude)
-        return self.pairs.setdefault(own, (f"p{len(self.pairs)}", each))[0]
+        return self.pairs.setdefault(own, (f"p{len(self.pairs)}q", each))[0]
 
     def flag(self, mark: Mark) -> str:
         """The name of a column of truth values, which is made if it is new."""
