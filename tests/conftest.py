@@ -89,7 +89,7 @@ WHOLE = ("tests/test_docs.py", "tests/noise/test_contract.py", "tests/recorded/"
 """Tests of which every case is another matter."""
 
 TURN: int = turns.current()
-"""Each commit runs other cases of a test with many: a dozen commits in a row run all of them."""
+"""Each turn runs other cases of a test with many: a dozen turns in a row run all of them."""
 
 
 def pytest_report_header() -> str:

@@ -171,7 +171,7 @@ def test_bad_arguments_are_refused_before_anything_is_drawn(case: str) -> None:
     kind, words, changes = BAD[case]
     arguments: dict[str, Any] = {
         "values": [0.1, 0.2], "epsilon": [1.0, 2.0], "bounds": (0, 1), "source": Dry(),
-        "neighbours": "add-remove", **changes,
+        "neighbours": "add-remove", "related": False, **changes,
     }  # fmt: skip
     with pytest.raises(kind, match=words):
         ep.mean(arguments.pop("values"), **arguments)
@@ -198,7 +198,7 @@ def test_bad_arguments_of_frequencies_are_refused(case: str) -> None:
     kind, _, changes = BAD[case]
     arguments: dict[str, Any] = {
         "epsilon": [1.0, 2.0], "categories": ["a", "b"], "source": Dry(),
-        "neighbours": "add-remove", **changes,
+        "neighbours": "add-remove", "related": False, **changes,
     }  # fmt: skip
     with pytest.raises(kind):
         ep.frequencies(["a", "b"], **arguments)
