@@ -229,8 +229,8 @@ def test_the_command(tmp_path: Path) -> None:
 def test_the_command_ends_with_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     frame().write_csv(path)
-    total = Additive.total
-    monkeypatch.setattr(Additive, "total", lambda self, sums: 3 * total(self, sums))
+    point = Additive.point
+    monkeypatch.setattr(Additive, "point", lambda self, sums: 3 * point(self, sums))
     monkeypatch.setattr("sys.argv", ["epsilons", *arguments(path)])
     from epsilons.cli import main
 
