@@ -72,7 +72,10 @@ def published(case: Case, rows: Any, raw: Any, directory: Path, earlier: list[Dr
     ask: Any
     if isinstance(case, Wide):
         own = ("epsilon", "data", "person", "levels", "cap", "neighbours")
-        asked = [dataclasses.replace(each, related=related) for each in case.questions(call)]
+        asked = [
+            each if isinstance(each, ep.Count) else dataclasses.replace(each, related=related)
+            for each in case.questions(call)
+        ]
         call = {name: call[name] for name in own if name in call}
         call |= {"questions": asked, "shares": case.options["shares"]}
         ask = ep.publish

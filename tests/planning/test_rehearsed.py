@@ -38,10 +38,10 @@ def questions(values: Any, beside: Any, group: Any, **more: Any) -> dict[str, ep
         "quantile": ep.Quantile(values, q=[0.25, 0.5], bounds=UNIT, **more),
         "selection": ep.Quantile(values, q=0.5, bounds=UNIT, method="selection", **more),
         "variance": ep.Variance(values, bounds=UNIT, **more),
-        "covariance": ep.Covariance(values, beside, bounds=UNIT, beside_bounds=UNIT, **more),
+        "covariance": ep.Covariance(values, beside, x_bounds=UNIT, y_bounds=UNIT, **more),
         "groups": ep.Mean(values, bounds=UNIT, by=group, groups=[0, 1, 2, 3], **more),
         "answered": ep.Variance(values, bounds=UNIT, missing="exclude", **more),
-        "count": ep.Count(values, **more),
+        "count": ep.Count(values),
     }
     return found
 
@@ -138,7 +138,7 @@ def test_budgets_that_agree_in_nine_bits_are_one_level_as_in_a_release() -> None
 def test_people_who_are_not_there_are_counted_in_whole_numbers() -> None:
     people = Absent(np.array([0.1, 1.0]), np.array([7, 5]))
     call = terms_for(ep.Budgets({0.1: 7, 1.0: 5}), "replace")
-    asked = ep.Covariance("x", "y", bounds=UNIT, beside_bounds=UNIT)
+    asked = ep.Covariance("x", "y", x_bounds=UNIT, y_bounds=UNIT)
     found = rehearse(asked, people, call)
     assert found.draws[0].mechanism.counts.tolist() == [7, 5]  # type: ignore[attr-defined]
     table = asked.open(replace(call, epsilon=people)).count(Ask("pairs", UNIT, beside=UNIT))

@@ -190,7 +190,7 @@ def test_plots_are_drawn_and_their_text_can_be_read(measured: dict[str, Any], na
         assert each["texts"] >= 3
         assert each["least"] >= 9.0
         # Fonts differ from machine to machine: a letter may stand on the edge.
-        assert each["outside"] <= 4.0
+        assert each["outside"] <= 6.0
 
 
 def test_the_table_of_methods_needs_no_scrolling(measured: dict[str, Any]) -> None:

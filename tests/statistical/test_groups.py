@@ -147,7 +147,7 @@ def simulated(case: Case, runs: int, seed: int, table: Any, weigh: Any) -> tuple
         if case.answer == UNRELATED:  # who has which budget is chance
             order = rng.permutation(case.n)
             groups, values = groups[order], values[order]
-        total = weigh(case.cells(case.levels, groups, values))
+        total = weigh(tallied(cells=case.cells(case.levels, groups, values)))
         rows.append(table.draw(source, total=total))
         truths.append(truth)
         shares.append(share)
@@ -231,7 +231,8 @@ def open_margin(case: Case, sums: CellSums, rows: Floats, counted: bool) -> Open
 def check_open(case: Case, runs: int, seed: int, counted: bool) -> None:
     sums = opened()
     weights = sums.weights.astype(object)  # sums of all people are beyond 64 bits
-    rows, truth, _ = simulated(case, runs, seed, sums, lambda each: weights @ each.astype(object))
+    weigh = lambda each: weights @ each.cells.astype(object)  # noqa: E731
+    rows, truth, _ = simulated(case, runs, seed, sums, weigh)
     margin = open_margin(case, sums, rows, counted)
     low, high = (end.reshape(runs, GROUPS) for end in margin.unit(case.answer, CONFIDENCE))
     for group in (0, 1):

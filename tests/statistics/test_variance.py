@@ -114,8 +114,6 @@ def test_refusals() -> None:
         ep.Variance("x", bounds=(0, 1), loss="pac")
     with pytest.raises(ArgumentError, match="unit: a variance is in squares of the unit"):
         ep.Variance("x", bounds=(0, 1), unit="h")
-    with pytest.raises(ArgumentError, match='statistic="mean"'):
-        ep.plan({1.0: 100}, statistic="variance")
 
 
 def test_the_command(tmp_path: Any) -> None:

@@ -85,7 +85,9 @@ class Trial:
 
     def asking(self, **changes: Any) -> Trial:
         """The same people, asked another question."""
-        return replace(self, question=replace(self.question, **changes))
+        asked = self.question
+        others = {name: each for name, each in changes.items() if getattr(asked, name) != each}
+        return replace(self, question=replace(asked, **others)) if others else self
 
     def of(self, budgets: Budgets) -> Trial:
         """The same question, asked of other people."""
