@@ -47,8 +47,8 @@ from epsilons.report import number
 from epsilons.risk import OPEN
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import Goal, MeanGoal
-from epsilons.statistics import methods
-from epsilons.statistics.people import forecast_designs
+from epsilons.statistics.mean import ADAPTIVE
+from epsilons.statistics.ways import forecast_designs
 from epsilons.theory import least_error
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ class Plan(Asked):
             if forecast.method == method:
                 return forecast
         known = [forecast.method for forecast in self.forecasts]
-        if method in methods.ADAPTIVE and self.neighbours == "replace" and not self.cells:
+        if method in ADAPTIVE and self.neighbours == "replace" and not self.cells:
             raise ArgumentError(
                 f"method={method!r} finds the spread in the data: plan with a guess, such as "
                 "spread=0.1, and see what it would give for such data."

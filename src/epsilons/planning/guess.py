@@ -12,6 +12,7 @@ from epsilons.planning.sides import best_of
 from epsilons.release import ByLevel
 from epsilons.risk.goals import Goal, MeanGoal
 from epsilons.statistics.adaptive import Stages
+from epsilons.statistics.ways import after
 
 __all__ = ["Guess", "forecasts_without_it", "guess_of"]
 
@@ -82,7 +83,9 @@ def forecasts_without_it(
     except BudgetError:
         return []
     at = stages.foretold(goal.spread)
-    spending = ByLevel(budgets.levels, stages.spent(at), budgets.counts)
+    spending = ByLevel(
+        budgets.levels, after(stages.first.losses, stages.seconds[at]), budgets.counts
+    )
     weighing = stages.seconds[at].weighing
     found = forecast_of("adaptive", goal, weighing, spending, bounds, strictest)
     # Data that differ as much as they can are found to do so.

@@ -16,7 +16,7 @@ from epsilons.report.numbers import percent
 from epsilons.report.phrases import related_words
 from epsilons.risk import Weighing
 from epsilons.risk.goals import Goal, MeanGoal
-from epsilons.statistics.capped import budgets_of
+from epsilons.statistics.locate import budgets_of
 
 __all__ = [
     "GUESS",

@@ -12,7 +12,7 @@ from epsilons.release import ByLevel, shown_levels
 from epsilons.report import number
 from epsilons.risk.goals import Goal
 from epsilons.statistics.designs import OPEN_METHODS
-from epsilons.statistics.people import forecast_designs
+from epsilons.statistics.ways import forecast_designs
 
 __all__ = ["forecasts_of_a_guess"]
 

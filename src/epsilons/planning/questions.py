@@ -10,7 +10,7 @@ import numpy as np
 
 from epsilons.budgets import Budgets
 from epsilons.report import number
-from epsilons.statistics.capped import budgets_of
+from epsilons.statistics.locate import budgets_of
 from epsilons.types import Floats
 
 Error: TypeAlias = Callable[[Budgets], float]

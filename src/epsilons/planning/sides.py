@@ -14,7 +14,7 @@ from epsilons.planning.forecast import gain_over
 from epsilons.release.sides import answers
 from epsilons.risk import Weighing
 from epsilons.risk.goals import Goal
-from epsilons.statistics.people import forecast_designs
+from epsilons.statistics.ways import forecast_designs
 
 __all__ = ["Outcome", "best_of", "outcomes", "strictest_of"]
 

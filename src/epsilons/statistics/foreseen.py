@@ -10,8 +10,8 @@ from epsilons.mechanisms import SumAndSquares
 from epsilons.risk import Weighing
 from epsilons.risk.goals import Goal
 from epsilons.statistics.call import Call
-from epsilons.statistics.people import forecast_designs
 from epsilons.statistics.question import Question
+from epsilons.statistics.ways import forecast_designs
 
 __all__ = ["Foreseen", "foreseen"]
 

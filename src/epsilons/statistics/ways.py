@@ -1,29 +1,204 @@
-"""People whose very presence is private: counted first, where nothing is known of them."""
+"""The two ways to an answer: of people who are public, and of people who are private.
+
+`replace`: allocate, build, draw, read. `add_remove`: count people where nothing is known of them,
+choose a design, draw, read. A question says what is its own: its goal, how a mechanism is built,
+and how its estimate is read from what was drawn. Where stages come first, such as those that find a
+range, they end in `replace_end` or `add_remove_end`.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from dataclasses import replace as changed
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from epsilons.allocation import Allocation, allocate_for
 from epsilons.allocation.declared import Declared
-from epsilons.budgets import float_up
+from epsilons.budgets import Budgets, float_up
 from epsilons.mechanisms import LevelCounts, added_up
-from epsilons.release import ByLevel, Expected
+from epsilons.release import AnyEstimate, ByLevel, Expected
 from epsilons.risk import Weighing
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import Goal
 from epsilons.statistics.designs import Design, Known, design, expected, tells
-from epsilons.statistics.steps import Draw
+from epsilons.statistics.steps import Answer, Draw, Steps
 from epsilons.tally import Tally
-from epsilons.types import Integers
+from epsilons.types import Floats, Integers
 
-__all__ = ["Counted", "Outlook", "counted_first", "forecast_designs"]
+__all__ = [
+    "Counted",
+    "Outlook",
+    "People",
+    "Read",
+    "add_remove",
+    "add_remove_end",
+    "after",
+    "counted_first",
+    "forecast_designs",
+    "replace",
+    "replace_end",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """What a question reads from what was drawn.
+
+    Attributes:
+        estimate: the result, with its margin.
+        risk: of the estimate, in data units, for the loss of the question.
+        exact: whether the risk is an exact worst case, where that of the allocation is.
+        total: of the weights of all people, with noise, where people are private.
+    """
+
+    estimate: AnyEstimate
+    risk: float
+    exact: bool = False
+    total: float = 0.0
+
+
+def replace(
+    counted: Tally,
+    goal: Goal,
+    method: str,
+    build: Callable[[Allocation], Any],
+    read: Callable[[Any, Any], Read],
+) -> Steps:
+    """People and budgets are public: who spends what follows from them, and then one draw.
+
+    Args:
+        counted: the cells of people, by what they offer.
+        goal: which error is to be small.
+        method: a rule by name, or "auto".
+        build: the mechanism of an allocation.
+        read: what the mechanism, and what was drawn from it, say.
+    """
+    allocation = allocate_for(Budgets.of_levels(counted.levels, counted.counts), goal, method)
+    return (
+        yield from replace_end(
+            counted,
+            build(allocation),
+            read,
+            method=allocation.method,
+            spent=allocation.spent,
+            exact=allocation.exact,
+        )
+    )
+
+
+def replace_end(
+    counted: Tally,
+    mechanism: Any,
+    read: Callable[[Any, Any], Read],
+    *,
+    method: str,
+    spent: Floats,
+    exact: bool = True,
+) -> Steps:
+    """The last draw of people who are public, and the answer.
+
+    Args:
+        counted: the cells of people, by what they offer.
+        mechanism: what is drawn from.
+        read: what the mechanism, and what was drawn from it, say.
+        method: the rule that was taken, by name.
+        spent: what a person of each level spends in all stages.
+        exact: whether an exact risk can be read.
+    """
+    drawn = yield Draw(mechanism, mechanism.total(counted))
+    found = read(mechanism, drawn)
+    return Answer(
+        estimate=found.estimate,
+        method=method,
+        n=counted.n,
+        risk=found.risk,
+        exact=exact and found.exact,
+        spent=ByLevel(counted.levels, spent, counted.counts),
+    )
+
+
+def after(before: tuple[Fraction | float, ...], mechanism: Any) -> Floats:
+    """What a person of each level spends on a last draw and on the stages before it.
+
+    Args:
+        before: what the stages took.
+        mechanism: of the last draw.
+    """
+    lost = added_up((before, mechanism.losses))
+    spent = np.array([float_up(each) for each in lost])
+    return np.asarray(np.minimum(spent, mechanism.levels))
+
+
+class People(Protocol):
+    """People who are private, before the last draw: counted, or located, or neither."""
+
+    def level_count(self, weights: Integers) -> LevelCount | None:
+        """The noisy counts, where each rung has its own."""
+
+    def number(self, chosen: Design[Any], total: float) -> int | None:
+        """The noisy number of people; None if there is none."""
+
+    def spending(self, last: tuple[Fraction, ...]) -> ByLevel:
+        """What everyone spends in all, of which the last stage takes so much."""
+
+    def expected(self, n: int | None) -> Expected | None:
+        """How many people are expected to have how much left; None if nobody knows."""
+
+
+def add_remove(
+    counted: Tally,
+    terms: Declared,
+    goal: Goal,
+    choose: Callable[[Known], Design[Any]],
+    read: Callable[[Design[Any], LevelCount | None, Any], Read],
+) -> Steps:
+    """People are private: perhaps they are counted, and then there is one draw.
+
+    Args:
+        counted: the cells of people, by what they offer: seen by what is drawn alone.
+        terms: what is declared.
+        goal: which error is to be small.
+        choose: the design that is taken, for what is known.
+        read: what a design, the noisy counts and what was drawn say.
+    """
+    people = yield from counted_first(terms, goal, choose, counted)
+    return (yield from add_remove_end(counted, people, choose(people.known), read))
+
+
+def add_remove_end(
+    counted: Tally,
+    people: People,
+    chosen: Design[Any],
+    read: Callable[[Design[Any], LevelCount | None, Any], Read],
+) -> Steps:
+    """The last draw of people who are private, and the answer.
+
+    Args:
+        counted: the cells of people, by what they offer: seen by what is drawn alone.
+        people: what is known of them.
+        chosen: the design that is taken.
+        read: what a design, the noisy counts and what was drawn say.
+    """
+    mechanism = chosen.mechanism
+    drawn = yield Draw(mechanism, mechanism.total(counted))
+    found = read(chosen, people.level_count(mechanism.weights), drawn)
+    n = people.number(chosen, found.total)
+    return Answer(
+        estimate=found.estimate,
+        method=chosen.method,
+        n=n,
+        n_is_noisy=n is not None,
+        risk=found.risk,
+        exact=False,
+        spent=people.spending(mechanism.losses),
+        expected=people.expected(n),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +277,7 @@ def counted_first(
     drawn = yield Draw(stage, stage.total(counted), more=True)
     related = goal.assumption.related is not False and not terms.ladder.fine
     guess = stage.heads(drawn) if related else stage.guess(drawn)
-    return Counted(replace(known, guess=expected(guess)), stage, drawn, tells(guess))
+    return Counted(changed(known, guess=expected(guess)), stage, drawn, tells(guess))
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,9 +346,9 @@ def _way(
     stage = LevelCounts.of(terms.ladder, terms.cap)
     most = known.left if terms.cap is None else [min(r, Fraction(terms.cap)) for r in known.left]
     left = tuple(rung - spent for rung, spent in zip(most, stage.losses, strict=True))
-    after = replace(known, left=left)
+    later = changed(known, left=left)
     if terms.guess is not None:
-        alike = replace(known, cap=float(lowest))
-        if choose(alike).risk <= choose(after).risk:
+        alike = changed(known, cap=float(lowest))
+        if choose(alike).risk <= choose(later).risk:
             return alike, None
-    return after, stage
+    return later, stage
