@@ -42,10 +42,10 @@ OWN: Final[dict[str, dict[str, Any]]] = {
     "quantile": {"values": X, "q": 0.5, "bounds": (0.0, 1.0)},
     "variance": {"values": X, "bounds": (0.0, 1.0)},
     "covariance": {
-        "values": X,
-        "beside": X[::-1].copy(),
-        "bounds": (0.0, 1.0),
-        "beside_bounds": (0.0, 1.0),
+        "x": X,
+        "y": X[::-1].copy(),
+        "x_bounds": (0.0, 1.0),
+        "y_bounds": (0.0, 1.0),
     },
     "count": {"values": X},
 }
@@ -91,7 +91,8 @@ VALUES: Final[dict[str, list[Any]]] = {
     "other": ["rest", "a", 1, *WRONG],
     "project": [True, False, *WRONG],
     "q": [0.5, [0.1, 0.9], [0.9, 0.1], [0.5, 0.5], 1, 0.0, *WRONG],
-    "beside": [X, HOLES, X[:5], *WRONG],
+    "x": [X, HOLES, X[:5], *WRONG],
+    "y": [X, HOLES, X[:5], *WRONG],
     "values": [X, HOLES, WORDS, X[:5], X > 0.5, X[:, None], list(X), "column", *WRONG],
     # Of the call:
     "epsilon": [
@@ -115,7 +116,7 @@ VALUES: Final[dict[str, list[Any]]] = {
 }
 """What is tried of each argument: all words that it takes, and what it should not take."""
 
-_BESIDE_BOUNDS = {"beside_bounds": VALUES["bounds"]}
+VALUES.update(dict.fromkeys(("x_bounds", "y_bounds"), VALUES["bounds"]))
 ALSO: Final[dict[str, dict[str, Any]]] = {
     "by": {"groups": ["a", "b", "c"]},
     "groups": {"by": WORDS},
@@ -123,7 +124,7 @@ ALSO: Final[dict[str, dict[str, Any]]] = {
     "shape": {"bounds": None, "about": "population", "related": False},
     "edges": {"categories": None, "values": X},
 }
-"""What an argument needs beside it."""
+"""What an argument needs with it."""
 
 _SAID: Final = ("missing", "about", "related", "loss", "confidence")
 _CALL: Final = ("epsilon", "person", "levels", "cap", "neighbours", "data", "separator")
@@ -156,7 +157,7 @@ def cases() -> Iterator[tuple[str, str]]:
 
 
 def test_every_argument_is_in_the_table() -> None:
-    assert {argument for _, argument in cases()} <= {*VALUES, *_BESIDE_BOUNDS}
+    assert {argument for _, argument in cases()} <= {*VALUES}
     for name, words in parameters.CHOICES.items():
         if name in VALUES:
             assert set(words) <= {each for each in VALUES[name] if isinstance(each, str)}
@@ -167,7 +168,7 @@ def test_every_argument_is_in_the_table() -> None:
 def test_it_works_or_refuses_by_name_before_anything_is_drawn(
     statistic: str, argument: str, neighbours: str
 ) -> None:
-    for value in {**VALUES, **_BESIDE_BOUNDS}[argument]:
+    for value in VALUES[argument]:
         source = Counting(1)
         given = {**OWN[statistic], **ALSO.get(argument, {}), argument: value}
         call: dict[str, Any] = {"epsilon": EPSILON, "neighbours": neighbours}
@@ -194,9 +195,10 @@ def _check_refused(refused: EpsilonsError, source: Counting, given: str) -> None
 
 def _check_named(argument: str, message: str) -> None:
     """A message names the argument, or what it goes with."""
-    beside = {
+    others = {
         "data": ("values", "column", "data"),
-        "beside": ("values", "beside", "different lengths"),
+        "x": ("x", "questions"),
+        "y": ("x", "y", "different lengths"),
         "by": ("by", "groups"),
         "groups": ("by", "groups"),
         "person": ("person", "values"),
@@ -208,7 +210,7 @@ def _check_named(argument: str, message: str) -> None:
         "shape": ("shape", "bounds"),
         "where": ("where", "values"),
     }
-    assert any(word in message for word in beside.get(argument, (argument,)))
+    assert any(word in message for word in others.get(argument, (argument,)))
 
 
 def _check_release(release: ep.Release, given: dict[str, Any], argument: str, value: Any) -> None:
@@ -231,18 +233,19 @@ def _refuse_nan(word: str) -> float:
 
 
 SHELL: Final[dict[str, list[str]]] = {
-    "mean": ["x", "--bounds", "0", "1"],
-    "frequencies": ["g", "--category", "a", "--category", "b", "--other", "c"],
-    "quantile": ["x", "--bounds", "0", "1", "--q", "0.5"],
-    "variance": ["x", "--bounds", "0", "1"],
-    "covariance": ["x", "--beside", "y", "--bounds", "0", "1", "--beside-bounds", "0", "1"],
-    "count": ["x"],
+    "mean": ["--value", "x", "--bounds", "0", "1"],
+    "frequencies": ["--value", "g", "--category", "a", "--category", "b", "--other", "c"],
+    "quantile": ["--value", "x", "--bounds", "0", "1", "--q", "0.5"],
+    "variance": ["--value", "x", "--bounds", "0", "1"],
+    "covariance": ["--x", "x", "--y", "y", "--x-bounds", "0", "1", "--y-bounds", "0", "1"],
+    "count": ["--value", "x"],
 }
 OPTIONS: Final[dict[str, list[list[str]]]] = {
     "missing": [["error"], ["midpoint"], ["exclude"], ["nonsense"]],
     "neighbours": [[each] for each in (*NEIGHBOURS, "nonsense")],
     "bounds": [["0", "1e-200"], ["-1e300", "1e300"], ["1", "0"], ["nan", "1"], ["a", "b"]],
-    "beside_bounds": [["0", "1e-200"], ["1", "0"]],
+    "x_bounds": [["0", "1e-200"], ["1", "0"]],
+    "y_bounds": [["0", "1e-200"], ["1", "0"]],
     "confidence": [["0.5"], ["1"], ["nan"], ["x"]],
     "about": [["people"], ["population"], ["x"]],
     "related": [["yes"], ["no"], ["0.05"], ["1.5"], ["x"]],
@@ -272,7 +275,7 @@ def test_a_command_works_or_says_what_is_wrong(
     statistic: str, neighbours: str, table: Path
 ) -> None:
     flags = {each.name: each.opts[-1] for each in Publish(STATISTICS[statistic]).params}
-    plain = [statistic, str(table), "--value", *SHELL[statistic]]
+    plain = [statistic, str(table), *SHELL[statistic]]
     plain += ["--person", "who", "--neighbours", neighbours]
     if neighbours == "add-remove":
         plain += ["--level", "0.5", "--level", "1", "--level", "2"]
@@ -297,7 +300,8 @@ def test_people_without_an_answer_can_be_left_out_of_every_number(
 ) -> None:
     if statistic == "count" and neighbours == "replace":
         pytest.skip("the number of people is public")
-    given = {**OWN[statistic], "values": HOLES, "missing": "exclude"}
+    first = next(iter(OWN[statistic]))
+    given = {**OWN[statistic], first: HOLES, "missing": "exclude"}
     levels = LEVELS if neighbours == "add-remove" else None
     release = ep.publish(
         [STATISTICS[statistic](**given)],

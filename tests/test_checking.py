@@ -341,16 +341,16 @@ def test_plain_numbers_raise_no_alarm(tmp_path: Path) -> None:
 def test_a_second_column_that_cannot_be_read_raises_the_alarm(tmp_path: Path) -> None:
     table = pl.DataFrame({"x": ["1", "2"], "y": ["1,5", "2,5"], "e": ["1", "1"]})
     table.write_csv(tmp_path / "xy.csv", quote_style="always")
-    question = ep.Covariance("x", "y", bounds=(0, 9), beside_bounds=(0, 9), missing="midpoint")
+    question = ep.Covariance("x", "y", x_bounds=(0, 9), y_bounds=(0, 9), missing="midpoint")
     found = ep.check(question, epsilon="e", data=tmp_path / "xy.csv")
-    assert any(each.startswith("beside: some entries are written") for each in found.alarms)
-    assert found.missing_beside == 2
-    strict = ep.Covariance("x", "y", bounds=(0, 9), beside_bounds=(0, 9))
+    assert any(each.startswith("y: some entries are written") for each in found.alarms)
+    assert found.missing_y == 2
+    strict = ep.Covariance("x", "y", x_bounds=(0, 9), y_bounds=(0, 9))
     refused = ep.check(strict, epsilon="e", data=tmp_path / "xy.csv").refusals
     assert any("in the second column, missing values" in each for each in refused)
     with pytest.raises(MissingValueError):
         ep.covariance(
-            "x", "y", epsilon="e", bounds=(0, 9), beside_bounds=(0, 9), data=tmp_path / "xy.csv"
+            "x", "y", epsilon="e", x_bounds=(0, 9), y_bounds=(0, 9), data=tmp_path / "xy.csv"
         )
 
 

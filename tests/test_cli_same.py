@@ -374,7 +374,14 @@ def test_every_option_of_every_command_is_compared() -> None:
     }
     assert set(compared) <= set(cli.commands)
     known = {p.name for n in ("mean", "frequencies", "quantile") for p in cli.commands[n].params}
-    known |= {"beside", "beside_bounds"}  # tests/statistics/test_covariance.py
+    known |= {
+        "x",
+        "y",
+        "x_bounds",
+        "y_bounds",
+        "beside",
+        "beside_bounds",
+    }  # tests/statistics/test_covariance.py
     shared = {"--json", "--value", "--report", "--figure"}  # tests/cli/test_shown.py
     shared |= {"--compare"}  # tests/statistics/test_groups_compared.py
     for name, command in cli.commands.items():

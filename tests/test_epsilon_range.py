@@ -50,7 +50,7 @@ def questions(bounds: tuple[float, float]) -> dict[str, Any]:
         "quantile": lambda: ep.Quantile(x, q=0.5, bounds=bounds, method="table"),
         "selection": lambda: ep.Quantile(x, q=0.5, bounds=bounds, method="selection"),
         "variance": lambda: ep.Variance(x, bounds=bounds),
-        "covariance": lambda: ep.Covariance(x, x, bounds=bounds, beside_bounds=bounds),
+        "covariance": lambda: ep.Covariance(x, x, x_bounds=bounds, y_bounds=bounds),
         "count": lambda: ep.Count(x),
     }
 
@@ -161,7 +161,7 @@ def test_an_object_that_is_no_number_counts_as_missing_where_nothing_is_refused(
         ep.Mean(values, bounds=(0, 1), missing="exclude"),
         ep.Quantile(values, q=0.5, bounds=(0, 1)),
         ep.Variance(values, bounds=(0, 1)),
-        ep.Covariance(values, values, bounds=(0, 1), beside_bounds=(0, 1)),
+        ep.Covariance(values, values, x_bounds=(0, 1), y_bounds=(0, 1)),
         ep.Frequencies(values, edges=[0, 0.3, 1]),
         ep.Count(values),
     ):

@@ -96,7 +96,9 @@ def commands(group: click.Group, before: tuple[str, ...] = ()) -> Iterator[tuple
     for name, command in group.commands.items():
         if isinstance(command, click.Group):
             yield from commands(command, (*before, name))
-        elif any("--about" in parameter.opts for parameter in command.params):
+        elif any(
+            "--about" in each.opts and not getattr(each, "hidden", False) for each in command.params
+        ):
             yield (*before, name)
 
 
@@ -116,7 +118,7 @@ def test_a_command_translates_it_before_it_misses_anything_else(
     command: tuple[str, ...], word: str
 ) -> None:
     """Neither the file nor any option that must be given was given, and another is wrong."""
-    done = CliRunner().invoke(cli, [*command, "--loss", "nonsense", "--assume", word])
+    done = CliRunner().invoke(cli, [*command, "--confidence", "nonsense", "--assume", word])
     assert done.exit_code == 2
     how = OPTIONS.get(word, "--about people|population --related yes|no|DELTA")
     assert done.output.splitlines()[-1] == f"Error: --assume {word} is now written {how}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any
 
@@ -228,7 +229,7 @@ def test_every_former_word_is_translated(word: str) -> None:
     assert parameters.translated(OLD, word) == f"{OLD}={word!r} is now written {FORMER[word]}."
     assert parameters.translated("--" + OLD, word).startswith(f"--{OLD}={word!r} is now written")
     with pytest.raises(ArgumentError, match=FORMER[word]):
-        parameters.refuse_assume({OLD: word, "about": "people"})
+        parameters.refuse(ep.mean, (), {OLD: word, "about": "people"}, {})
 
 
 @pytest.mark.parametrize("value", ["other", None, 3, ["people"]])
@@ -240,7 +241,7 @@ def test_what_was_never_a_word_is_answered_with_both_questions(value: object) ->
 
 
 def test_a_function_that_speaks_plainly_is_the_function_but_for_the_former_word() -> None:
-    @parameters.speaks_plainly
+    @parameters.speaks_plainly({"fourth": "fourth={} is second now."})
     def added(first: int, *, second: int = 1) -> int:
         """Both."""
         return first + second
@@ -252,6 +253,52 @@ def test_a_function_that_speaks_plainly_is_the_function_but_for_the_former_word(
         asked(2, **{OLD: next(iter(FORMER))})
     with pytest.raises(TypeError):
         asked(2, third=1)
+    with pytest.raises(ArgumentError, match=r"^fourth='x' is second now\.$"):
+        asked(2, fourth="x")
+
+
+@pytest.mark.parametrize(
+    ("call", "refusal", "words"),
+    [
+        (lambda: ep.mean([1.0]), BoundsError, "^bounds is not given: .* or bounds=None if you do"),
+        (lambda: ep.Mean("x"), BoundsError, "^bounds is not given: .* or bounds=None if you do"),
+        (lambda: ep.variance([1.0]), BoundsError, r"^bounds is not given: .* the data are\.$"),
+        (lambda: ep.quantile([1.0], 0.5), BoundsError, r"^bounds is not given: .* the data are\.$"),
+        (lambda: ep.Quantile("x", bounds=(0, 1)), ArgumentError, "^q is not given: give a number"),
+        (lambda: ep.covariance("x", x_bounds=(0, 1)), ArgumentError, "^y is not given: name the"),
+        (lambda: ep.Covariance("x", "y", x_bounds=(0, 1)), BoundsError, "^y_bounds is not given:"),
+        (lambda: ep.mean(bounds=(0, 1)), ArgumentError, "^values is not given: name a column"),
+        (lambda: ep.publish(epsilon=1.0), ArgumentError, "^questions is not given: give a list"),
+        (lambda: ep.check(ep.Mean("x", bounds=None)), ArgumentError, "^epsilon is not given:"),
+        (lambda: ep.verify.replay(epsilon=1.0), ArgumentError, "^question is not given: give one"),
+    ],
+)
+def test_what_is_not_given_is_named_with_what_to_give(
+    call: Any, refusal: type[ArgumentError], words: str
+) -> None:
+    with pytest.raises(refusal, match=words):
+        call()
+
+
+@pytest.mark.parametrize("asks", [ep.covariance, ep.Covariance])
+@pytest.mark.parametrize(
+    ("former", "words"),
+    [
+        ("values", "values is x now."),
+        ("beside", "beside is y now."),
+        ("bounds", "bounds is x_bounds now."),
+        ("beside_bounds", "beside_bounds is y_bounds now."),
+    ],
+)
+def test_former_names_are_refused_with_the_new_ones(asks: Any, former: str, words: str) -> None:
+    with pytest.raises(ArgumentError) as refused:
+        asks("x", "y", **{former: (0, 1)})
+    assert str(refused.value) == words
+
+
+def test_a_question_can_be_copied() -> None:
+    question = ep.Mean("x", bounds=(0, 1), title="A")
+    assert vars(copy.copy(question)) == vars(question)
 
 
 PUBLIC: list[Any] = [ep.allocate, ep.plan, ep.theory.least_error, ep.mean, ep.frequencies]

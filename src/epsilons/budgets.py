@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import numbers
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,8 @@ __all__ = [
     "LARGEST",
     "LEAST",
     "Budgets",
+    "Levels",
+    "People",
     "as_budgets",
     "budgets_of_people",
     "dot",
@@ -126,7 +128,14 @@ class Budgets:
         return f"Budgets({{{shown}{more}}})"
 
 
-def as_budgets(epsilon: Budgets | Mapping[float, int] | npt.ArrayLike) -> Budgets:
+People: TypeAlias = Budgets | Mapping[float, int] | npt.ArrayLike
+"""Who has which budget: one ε for each person, or how many people have each."""
+
+Levels: TypeAlias = Budgets | Mapping[float, int] | Iterable[float]
+"""Budgets that people are offered, perhaps with a guess of how many choose each."""
+
+
+def as_budgets(epsilon: People) -> Budgets:
     """Return `epsilon` as `Budgets`, whatever form the user chose."""
     return epsilon if isinstance(epsilon, Budgets) else Budgets(epsilon)
 

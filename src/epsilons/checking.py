@@ -9,10 +9,13 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from epsilons import report, tally
+from epsilons import parameters, report, tally
+from epsilons.budgets import Levels
 from epsilons.errors import ArgumentError
 from epsilons.report import number
 from epsilons.statistics import Question
+from epsilons.statistics.call import terms_of
+from epsilons.types import Column, Data, Neighbours
 
 __all__ = ["Check", "check"]
 
@@ -53,7 +56,7 @@ class Check:
         without_group: rows whose group is missing or not declared, of two columns in the worse one;
             None without groups.
         not_known: rows for which it is unknown whether they count; None where all do.
-        missing_beside: rows whose second value is missing or infinite; None without a second one.
+        missing_y: rows whose second value is missing or infinite; None without a second one.
         alarms: what would make a number that says nothing, a sentence each.
     """
 
@@ -80,14 +83,14 @@ class Check:
     refusals: tuple[str, ...]
     without_group: int | None = None
     not_known: int | None = None
-    missing_beside: int | None = None
+    missing_y: int | None = None
     alarms: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, with the warning first."""
         plain = asdict(self)
         plain["budgets"] = None if self.budgets is None else list(self.budgets)
-        for name in ("without_group", "not_known", "missing_beside"):
+        for name in ("without_group", "not_known", "missing_y"):
             if plain[name] is None:  # nothing was asked of it
                 del plain[name]
         lists = {"refusals": list(self.refusals), "alarms": list(self.alarms)}
@@ -120,7 +123,7 @@ class Check:
             "values below the bounds": self.below,
             "values above the bounds": self.above,
             "values in no declared category": self.undeclared,
-            "second values missing": self.missing_beside,
+            "second values missing": self.missing_y,
             "rows in no declared group": self.without_group,
             "rows where it is missing whether they count": self.not_known,
             "rows without a person": self.without_person,
@@ -145,15 +148,16 @@ class Check:
         return rows
 
 
+@parameters.speaks_plainly()
 def check(
     question: Question,
     *,
-    epsilon: Any,
-    data: Any = None,
+    epsilon: Column,
+    data: Data | None = None,
     separator: str | None = None,
-    person: Any = None,
-    neighbours: str = "replace",
-    levels: Any = None,
+    person: Column | None = None,
+    neighbours: Neighbours = "replace",
+    levels: Levels | None = None,
     cap: float | None = None,
 ) -> Check:
     """Look at data before any of it is published: for the curator, not for publication.
@@ -183,20 +187,13 @@ def check(
     Guarantee:
         None: what it says is not private. It never becomes part of a release.
     """
+    terms = terms_of(locals())
     if not isinstance(question, Question):
         raise ArgumentError(
             f"question is of type {type(question).__name__}: give one question, such as "
             "ep.Mean(…) or ep.Frequencies(…)."
         )
-    call = question.call(
-        epsilon=epsilon,
-        data=data,
-        separator=separator,
-        person=person,
-        neighbours=neighbours,
-        levels=levels,
-        cap=cap,
-    )
+    call = question.call(**terms)
     found = question.look(call)
     looks = question.looks_beside(call)
     beside = {name: _unknown(each) for name, each in looks.items()}
@@ -206,7 +203,7 @@ def check(
     return Check(
         statistic=question.statistic,
         neighbours=neighbours,
-        name=call.name_of(question.values),
+        name=call.name_of(question.subject),
         rows=found.rows,
         people=found.people,
         without_person=found.nobody,
@@ -219,7 +216,7 @@ def check(
         undeclared=found.undeclared,
         without_group=without_group,
         not_known=beside.get("where"),
-        missing_beside=beside.get("beside"),
+        missing_y=beside.get("y"),
         without_value=found.silent,
         two_budgets=found.conflicts,
         unusable_budget=found.unusable,
@@ -230,7 +227,7 @@ def check(
         refusals=()
         if call.declared is not None
         else (*_refusals(found, question.refuses), *_refused_beside(question, beside)),
-        alarms=_alarms({"values": found, **looks}),
+        alarms=_alarms({next(iter(question.columns)): found, **looks}),
     )
 
 
@@ -241,7 +238,7 @@ def _alarms(looks: dict[str, tally.Look]) -> tuple[str, ...]:
         looks: at the values, and at the columns beside them, by their parameters.
     """
     alarms = []
-    text = {"epsilon": looks["values"].unread_budgets}
+    text = {"epsilon": next(iter(looks.values())).unread_budgets}
     for parameter, found in looks.items():
         gone = found.missing + (found.infinite or 0)
         if gone and 2 * gone >= found.rows:
@@ -274,7 +271,7 @@ def _refused_beside(question: Question, beside: dict[str, int]) -> tuple[str, ..
         ),
         'rows where it is missing whether they count, which missing="exclude" would leave '
         "out": beside.get("where", 0),
-        question.refuses and f"in the second column, {question.refuses}": beside.get("beside", 0),
+        question.refuses and f"in the second column, {question.refuses}": beside.get("y", 0),
     }
     return tuple(
         f"Would be refused: {reason}." for reason, count in reasons.items() if reason and count

@@ -31,6 +31,7 @@ from epsilons.release import ByLevel, Release, Releases
 from epsilons.statistics import Mean, Question
 from epsilons.statistics.call import Call
 from epsilons.statistics.division import Division, evenly
+from epsilons.statistics.question import WORDS
 from epsilons.statistics.steps import Answer, Draw, Steps
 
 if TYPE_CHECKING:
@@ -213,8 +214,6 @@ class _Way:
                 raise PrivacyError("A draw follows one that was said to be the last.")
             self._draws.append(step)
             step = self._next(step.mechanism.draw(self._source, total=step.total))
-        if not self._draws:
-            raise PrivacyError(f"{self._statistic} gave an answer that was not drawn.")
         answers = (step,) if isinstance(step, Answer) else step
         asked = zip(self._questions.items(), answers, strict=True)
         return {place: self._made(question, answer) for (place, question), answer in asked}
@@ -262,7 +261,7 @@ class _Way:
             mechanism=self._mechanism(answer),
             title=question.title,
             unit=question.unit,
-            name=self.call.name_of(question.values),
+            name=self.call.name_of(question.subject),
             date=made.today(),
             version=made.VERSION,
         )
@@ -408,7 +407,7 @@ def _plain(given: Any) -> Any:
 
 
 def _asked_for(question: Question) -> list[str]:
-    """The arguments that decide what is drawn, beside columns.
+    """The arguments that decide what is drawn, besides columns.
 
     Those that were not there before are left out where they say nothing: what was asked before has
     the hash that it had.
@@ -420,8 +419,6 @@ def _asked_for(question: Question) -> list[str]:
         return not (silent and name in question.LATER)
 
     known = {"title", "unit", *question.columns}
-    return [
-        f.name
-        for f in fields(question)
-        if f.init and f.name not in known and says(f.name, f.default)
-    ]
+    own = {f.name: f.default for f in fields(question) if f.init and f.name not in known}
+    words = [name for name in WORDS if name not in own]
+    return [*words, *(name for name, default in own.items() if says(name, default))]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import difflib
 import functools
+import inspect
 import math
 import sys
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import pairwise
-from typing import Any, Final, ParamSpec, TypeVar
+from types import MappingProxyType
+from typing import Any, Final, ParamSpec, TypeVar, get_args
 
 import numpy as np
 
+from epsilons import types
 from epsilons.errors import ArgumentError, BoundsError
 from epsilons.listed import MOST_CATEGORIES, bins, labels
 
@@ -20,21 +23,21 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 CHOICES: Final[dict[str, tuple[str, ...]]] = {
-    "about": ("people", "population"),
-    "loss": ("mse", "pac", "largest"),
-    "groups_are": ("private", "public"),
-    "missing": ("error", "midpoint"),
-    "model": ("central", "local"),
-    "neighbours": ("replace", "add-remove"),
-    "shape": ("any", "gaussian"),
-    "statistic": ("mean", "frequencies"),
+    "about": get_args(types.About),
+    "loss": get_args(types.Loss),
+    "groups_are": get_args(types.GroupsAre),
+    "missing": get_args(types.LocalMissing),
+    "model": get_args(types.Model),
+    "neighbours": get_args(types.Neighbours),
+    "shape": get_args(types.Shape),
+    "statistic": get_args(types.Planned),
 }
 """The words that a parameter takes."""
 
-LOSSES_OF_A_MEAN: Final = ("mse", "pac")
+LOSSES_OF_A_MEAN: Final = get_args(types.LossOfOne)
 """Those of `loss` that a mean takes, which has but one error."""
 
-MISSING: Final = (*CHOICES["missing"], "exclude")
+MISSING: Final = get_args(types.Missing)
 """Those of `missing` that numbers of the central model take, with a private denominator."""
 
 FORMER: Final[dict[str, tuple[str, bool]]] = {
@@ -78,7 +81,7 @@ _CLOSE: Final = 0.65
 """How similar a word must be to be suggested. At 0.6, "epsilon" is taken for "region"."""
 
 
-def choice(name: str, value: object, allowed: Collection[str] | None = None) -> str:
+def choice(name: str, value: object, allowed: Collection[str] | None = None) -> Any:
     """Return `value` if parameter `name` takes it.
 
     Args:
@@ -106,7 +109,8 @@ def method(value: object, allowed: Collection[str]) -> str:
     """
     if isinstance(value, str) and value in MOVED:
         raise ArgumentError(f"method={value!r} is {MOVED[value]}")
-    return choice("method", value, allowed)
+    word: str = choice("method", value, allowed)
+    return word
 
 
 def did_you_mean(given: object, known: Iterable[str]) -> str:
@@ -186,17 +190,70 @@ def spread(value: object) -> float:
     )
 
 
-def refuse_assume(given: Mapping[str, object]) -> None:
-    """Refuse the word of former versions, and say what to write.
+_NEEDED: Final[Mapping[str, str]] = {
+    "epsilon": "give each person's budget: an array, the name of a column, or one number.",
+    "q": "give a number strictly between 0 and 1, such as 0.5 for the median.",
+    "question": "give one, such as ep.Mean(…) or ep.Frequencies(…).",
+    "questions": "give a list of them, such as [ep.Mean(…), ep.Frequencies(…)].",
+    "values": "name a column, or give an array.",
+    "x": "name the first column, or give an array.",
+    "y": "name the second column, or give an array.",
+}
+"""What to do about an argument that is not given."""
+
+_NO_BOUNDS: Final = (
+    "{0} is not given: write {0}=(lo, hi), the range that values can have whatever the data are"
+)
+
+
+def refuse(
+    asked: Callable[..., object],
+    args: tuple[object, ...],
+    given: Mapping[str, object],
+    not_taken: Mapping[str, str],
+) -> None:
+    """Say in plain words what is wrong with the names of arguments, where Python would not.
+
+    What is no argument and never was one is left to Python, which names it.
 
     Args:
-        given: the arguments of a call, by name.
+        asked: what is called: a function, or the `__init__` of a class without its first argument.
+        args: what it is called with, by place.
+        given: what it is called with, by name.
+        not_taken: names that it does not take, each with a sentence that says why, in which {}
+            stands for what was given.
 
     Raises:
-        ArgumentError: `assume` is among them.
+        ArgumentError: there is a name that it does not take, or an argument is not given
+            (BoundsError: bounds are not).
     """
     if "assume" in given:
         raise ArgumentError(translated("assume", given["assume"]))
+    for name in given.keys() & not_taken.keys():
+        raise ArgumentError(not_taken[name].format(repr(given[name])))
+    names, places, needed = _named(asked)
+    if given.keys() - names:
+        return
+    for name, may_be_none in needed.items():
+        if name in given or name in places[: len(args)]:
+            continue
+        if name.endswith("bounds"):
+            other = ", such as (0, 100) for a percentage; or {0}=None if you do not know it."
+            raise BoundsError((_NO_BOUNDS + (other if may_be_none else ".")).format(name))
+        if name in _NEEDED:
+            raise ArgumentError(f"{name} is not given: {_NEEDED[name]}")
+
+
+@functools.cache
+def _named(asked: Callable[..., object]) -> tuple[set[str], list[str], dict[str, bool]]:
+    """All arguments; those that may be given by place; and whether those needed may be None."""
+    every = [each for each in inspect.signature(asked).parameters.values() if each.name != "self"]
+    needed = [each for each in every if each.default is each.empty]
+    return (
+        {each.name for each in every},
+        [each.name for each in every if each.kind is not each.KEYWORD_ONLY],
+        {each.name: str(each.annotation).endswith("| None") for each in needed},
+    )
 
 
 def translated(name: str, value: object) -> str:
@@ -215,15 +272,24 @@ def translated(name: str, value: object) -> str:
     )
 
 
-def speaks_plainly(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """The function, which also says what to write in place of `assume`."""
+def speaks_plainly(
+    not_taken: Mapping[str, str] = MappingProxyType({}),
+) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Make a function that says in plain words what is wrong with the names of its arguments.
 
-    @functools.wraps(function)
-    def asked(*args: _P.args, **given: _P.kwargs) -> _R:
-        refuse_assume(given)
-        return function(*args, **given)
+    Args:
+        not_taken: names that it does not take, as for `refuse`.
+    """
 
-    return asked
+    def plain(function: Callable[_P, _R]) -> Callable[_P, _R]:
+        @functools.wraps(function)
+        def asked(*args: _P.args, **given: _P.kwargs) -> _R:
+            refuse(function, args, given, not_taken)
+            return function(*args, **given)
+
+        return asked
+
+    return plain
 
 
 def line(name: str, value: object) -> str | None:
@@ -262,7 +328,7 @@ def missing(value: object, neighbours: str) -> str | None:
     """
     if value is None:
         return None
-    word = choice("missing", value, MISSING)
+    word: str = choice("missing", value, MISSING)
     if word == "error" and neighbours == "add-remove":
         raise ArgumentError(
             'missing="error" is for neighbours="replace": under add-remove a refusal would '
@@ -352,8 +418,8 @@ def bounds(value: object, power: int = 2, name: str = "bounds") -> tuple[float, 
     """
     if value is None:
         raise BoundsError(
-            "bounds=None means that the range is unknown, which only a mean supports. Give "
-            "bounds=(lo, hi), the range that values can have whatever the data are, such as (0, "
+            f"{name}=None means that the range is unknown, which only a mean supports. Give "
+            f"{name}=(lo, hi), the range that values can have whatever the data are, such as (0, "
             "100) for a percentage."
         )
     try:

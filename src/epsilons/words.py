@@ -16,6 +16,7 @@ left_out(…)                                                who is left out of 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from epsilons.report import number
@@ -226,9 +227,9 @@ def assumed(
     return f"{wanted} {said}{_ANSWERING[assumption.related is not False] if some else ''}"
 
 
-def quantiles(q: float | tuple[float, ...]) -> str:
+def quantiles(q: float | Sequence[float]) -> str:
     """Which quantiles, in words."""
-    if isinstance(q, tuple):
+    if isinstance(q, Sequence):
         return ", ".join(f"{each:.6g}" for each in q) + " quantiles"
     return "median" if q == 0.5 else f"{q:.6g} quantile"
 

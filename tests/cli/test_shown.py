@@ -22,7 +22,7 @@ ASKED = {
     "variance": NUMBER,
     "frequencies": ("--value", "word", "--category", "a", "--category", "b"),
     "quantile": (*NUMBER, "--q", "0.25", "--q", "0.5"),
-    "covariance": (*NUMBER, "--beside", "y", "--beside-bounds", "0", "1"),
+    "covariance": ("--x", "x", "--x-bounds", "0", "10", "--y", "y", "--y-bounds", "0", "1"),
     "count": ("--value", "x", "--neighbours", "add-remove", "--level", "0.5", "--level", "1"),
 }
 

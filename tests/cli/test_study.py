@@ -25,6 +25,14 @@ statistic = "mean"
 values = "x"
 bounds = [0, 10]
 """
+BOTH = """
+[[question]]
+statistic = "covariance"
+x = "x"
+y = "z"
+x_bounds = [0, 10]
+y_bounds = [0, 1]
+"""
 SECOND = """
 [[question]]
 statistic = "frequencies"
@@ -243,6 +251,12 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a claim without a ledger": (study("at_most = 0.5"), "ledger is needed"),
     "data": (study().replace('"people.csv"', "7"), "data must be the path"),
     "a title": (study('title = ""'), "title"),
+    "a former name": (study(questions=BOTH.replace("y =", "beside =")), "1: beside is y now"),
+    "a second column": (
+        study(questions=BOTH.replace('"z"', "3")),
+        "question 1: y must be the name",
+    ),
+    "a unit": (study(questions=BOTH + 'unit = "h"'), "question 1: unit: a covariance is in"),
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import polars as pl
 
@@ -17,6 +17,10 @@ Call = dict[str, Any]
 passed as lists."""
 
 
+NOW: Final = {"values": "x", "beside": "y", "bounds": "x_bounds", "beside_bounds": "y_bounds"}
+"""What 0.2.0 called the arguments of a covariance, and what they are called now."""
+
+
 def ask(call: Call, table: Path, **more: Any) -> Any:
     """Ask a question of a table.
 
@@ -25,15 +29,23 @@ def ask(call: Call, table: Path, **more: Any) -> Any:
         table: a CSV file.
         **more: the source or the claim, which no corpus keeps.
     """
-    given = {name: value for name, value in call.items() if name not in ("ask", "arrays")}
+    given = _arguments(call)
     data = pl.read_csv(table)
-    arrays = call.get("arrays", [])
+    now = NOW if call["ask"] == "covariance" else {}
+    arrays = [now.get(name, name) for name in call.get("arrays", [])]
     given |= {name: data[given[name]].to_list() for name in arrays}
     if not arrays:
         given["data"] = data
     if call["ask"] == "publish":
         given["questions"] = [
-            getattr(ep, each["ask"])(**{name: v for name, v in each.items() if name != "ask"})
-            for each in given["questions"]
+            getattr(ep, each["ask"])(**_arguments(each)) for each in given["questions"]
         ]
     return attrgetter(call["ask"])(ep)(**given, **more)
+
+
+def _arguments(call: Call) -> Call:
+    """The arguments of a call, by the names that they have now."""
+    now = NOW if call["ask"] in ("covariance", "Covariance") else {}
+    return {
+        now.get(name, name): value for name, value in call.items() if name not in ("ask", "arrays")
+    }

@@ -110,11 +110,11 @@ def variance(**more: Any) -> Call:
 def covariance(**more: Any) -> Call:
     return {
         "ask": "covariance",
-        "values": "minutes",
-        "beside": "hours",
+        "x": "minutes",
+        "y": "hours",
         "person": "person",
-        "bounds": RANGE,
-        "beside_bounds": [0, 10],
+        "x_bounds": RANGE,
+        "y_bounds": [0, 10],
         "epsilon": "epsilon",
         **more,
     }
@@ -144,10 +144,10 @@ def several(*names: str) -> list[Call]:
         "variance": {"ask": "Variance", "values": "hours", "bounds": [0, 10]},
         "covariance": {
             "ask": "Covariance",
-            "values": "minutes",
-            "beside": "hours",
-            "bounds": RANGE,
-            "beside_bounds": [0, 10],
+            "x": "minutes",
+            "y": "hours",
+            "x_bounds": RANGE,
+            "y_bounds": [0, 10],
         },
         "count": {"ask": "Count", "values": "minutes"},
         "found": {"ask": "Mean", "values": "minutes", "bounds": None},

@@ -161,7 +161,7 @@ def test_questions_about_different_columns_have_different_hashes_whatever_their_
         [hashes_of(ep.Mean("x", bounds=(0, 1)), person=label) for label in labels],
         [hashes_of(ep.Mean("x", bounds=(0, 1), where=label)) for label in labels],
         [
-            hashes_of(ep.Covariance("x", label, bounds=(0, 1), beside_bounds=(0, 1)))
+            hashes_of(ep.Covariance("x", label, x_bounds=(0, 1), y_bounds=(0, 1)))
             for label in labels
         ],
         [

@@ -70,7 +70,7 @@ class Wide(Case):
             case "variance":
                 return ep.Variance(values, bounds=BOUNDS, **gaps)
             case "covariance":
-                two: dict[str, Any] = {"bounds": BOUNDS, "beside_bounds": (-1.0, 1.0)}
+                two: dict[str, Any] = {"x_bounds": BOUNDS, "y_bounds": (-1.0, 1.0)}
                 return ep.Covariance(values, given["beside"], **two, **gaps)
             case "count":
                 return ep.Count(values)

@@ -41,7 +41,7 @@ def test_a_count_is_one_row_of_whole_numbers() -> None:
 
 
 def test_two_columns_have_a_row_for_each_number() -> None:
-    release = ep.covariance("x", "y", bounds=(0, 10), beside_bounds=(0, 1), **TERMS)
+    release = ep.covariance("x", "y", x_bounds=(0, 10), y_bounds=(0, 1), **TERMS)
     rows = {name: tuple(rest) for name, *rest in release.to_frame().rows()}
     assert rows == {
         "covariance": (release.value, *release.interval()),

@@ -144,8 +144,8 @@ NO_MEAN_OF_ALL: dict[str, Any] = {
         VALUES,
         WORDS,
         epsilon=EPSILON,
-        bounds=(0, 40),
-        beside_bounds=(0, 2),
+        x_bounds=(0, 40),
+        y_bounds=(0, 2),
         source=ep.Seeded(3),
     ),
     "quantile": lambda: ep.quantile(

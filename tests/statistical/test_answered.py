@@ -99,7 +99,7 @@ def asked(case: Case, people: People, source: ep.Seeded) -> ep.Release:
         return ep.quantile(x, 0.3, bounds=unit, **given)
     if case.statistic == "variance":
         return ep.variance(x, bounds=unit, **given)
-    return ep.covariance(x, y, bounds=unit, beside_bounds=unit, **given)
+    return ep.covariance(x, y, x_bounds=unit, y_bounds=unit, **given)
 
 
 CASES = [

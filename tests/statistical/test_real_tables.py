@@ -162,7 +162,7 @@ def ask(
         release = ep.variance("value", bounds=found.bounds, **said, **terms)
         return [release.interval(CONFIDENCE)], None
     release = ep.covariance(
-        "value", "other", bounds=found.bounds, beside_bounds=found.other_bounds, **said, **terms
+        "value", "other", x_bounds=found.bounds, y_bounds=found.other_bounds, **said, **terms
     )
     told = [release.slope, release.correlation, *release.means]
     return [release.interval(CONFIDENCE), *((one.low, one.high) for one in told)], None

@@ -25,9 +25,7 @@ UNIT: Final = (0.0, 1.0)
 QUESTIONS: Final[dict[str, Any]] = {
     "quantile": lambda x, _: ep.Quantile(x, q=[0.3, 0.7], bounds=UNIT, missing="exclude"),
     "variance": lambda x, _: ep.Variance(x, bounds=UNIT, missing="exclude"),
-    "covariance": lambda x, y: ep.Covariance(
-        x, y, bounds=UNIT, beside_bounds=UNIT, missing="exclude"
-    ),
+    "covariance": lambda x, y: ep.Covariance(x, y, x_bounds=UNIT, y_bounds=UNIT, missing="exclude"),
     "count": lambda x, _: ep.Count(x, missing="exclude"),
 }
 ENGINES: Final[dict[str, Any]] = {
@@ -67,10 +65,13 @@ def test_public_people_are_told_as_they_are() -> None:
     """Without noise the numbers are those of people who have a value, but for the grid."""
     x, y = TABLE["x"], TABLE["y"]
     there, both = np.isfinite(x), np.isfinite(x) & np.isfinite(y)
-    call: dict[str, Any] = {"epsilon": np.inf, "bounds": UNIT, "missing": "exclude"}
+    left_out: dict[str, Any] = {"epsilon": np.inf, "missing": "exclude"}
+    call = {**left_out, "bounds": UNIT}
     assert ep.variance(x, **call).value == pytest.approx(float(x[there].var()), abs=1e-6)
     true = float(np.cov(x[both], y[both], bias=True)[0, 1])
-    assert ep.covariance(x, y, beside_bounds=UNIT, **call).value == pytest.approx(true, abs=1e-6)
+    both_bounds = {"x_bounds": UNIT, "y_bounds": UNIT}
+    found = ep.covariance(x, y, **both_bounds, **left_out)
+    assert found.value == pytest.approx(true, abs=1e-6)
     median = ep.quantile(x, 0.5, **call)
     low, high = median.interval()
     assert low <= float(np.quantile(x[there], 0.5, method="inverted_cdf")) <= high

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import epsilons as ep
 from epsilons import corridor
-from epsilons.cli import cli
+from epsilons.cli import cli, spoken
 from epsilons.errors import ArgumentError, BoundsError, KindError, MissingValueError, PrivacyError
 from epsilons.mechanisms import CellSums, ClosedHistogram
 from epsilons.statistics.call import Call
@@ -25,7 +25,7 @@ N = 2000
 X = RNG.uniform(0.0, 10.0, N)
 Y = np.clip(0.3 * X + RNG.normal(0.0, 0.5, N), 0.0, 5.0)
 EPSILON = np.repeat([0.5, 2.0], N // 2)
-RANGES: dict[str, Any] = {"bounds": (0, 10), "beside_bounds": (0, 5)}
+RANGES: dict[str, Any] = {"x_bounds": (0, 10), "y_bounds": (0, 5)}
 TERMS: dict[str, dict[str, Any]] = {
     "replace": {},
     "add-remove": {"neighbours": "add-remove", "levels": {0.5: N // 2, 2.0: N // 2}},
@@ -94,7 +94,7 @@ def test_one_person_changed_in_both_columns(terms: dict[str, Any], person: bool)
     found = ep.verify.replay(question, data=table, **given, **terms)
     assert found.require() is found
     words = [outcome.change for outcome in found.outcomes]
-    assert "value beside: the upper end" in words
+    assert "y: the upper end" in words
     assert {f"both values: end {at}" for at in range(4)} <= set(words)
     assert sum(outcome.moved for outcome in found.outcomes) > 15
 
@@ -103,7 +103,7 @@ def test_arrays_are_changed_in_both_columns() -> None:
     question = ep.Covariance(X[:40], Y[:40], **RANGES)
     found = ep.verify.replay(question, epsilon=1.0).require()
     moved = {outcome.change for outcome in found.outcomes if outcome.moved}
-    assert {"value: the upper end", "value beside: the upper end", "both values: end 0"} <= moved
+    assert {"x: the upper end", "y: the upper end", "both values: end 0"} <= moved
 
 
 def test_a_unit_that_is_rounded_up_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,7 +178,7 @@ def test_nobody_under_add_remove_is_no_refusal() -> None:
 def test_missing_values_of_either_column() -> None:
     x, y = X.copy(), Y.copy()
     y[3] = math.nan
-    with pytest.raises(MissingValueError, match="values or beside has missing values"):
+    with pytest.raises(MissingValueError, match="x or y has missing values"):
         ep.covariance(x, y, epsilon=1.0, **RANGES)
     release = ep.covariance(x, y, epsilon=math.inf, missing="midpoint", **RANGES)
     y[3] = 2.5
@@ -188,8 +188,8 @@ def test_missing_values_of_either_column() -> None:
 @pytest.mark.parametrize(
     ("given", "refusal", "words"),
     [
-        ({"bounds": (0, 1)}, BoundsError, "beside_bounds is not given"),
-        ({"beside_bounds": (0, 1)}, BoundsError, "bounds is not given"),
+        ({"x_bounds": (0, 1)}, BoundsError, "y_bounds is not given"),
+        ({"y_bounds": (0, 1)}, BoundsError, "x_bounds is not given"),
         ({**RANGES, "loss": "pac"}, ArgumentError, "loss='pac' is not for a covariance"),
         ({**RANGES, "unit": "h"}, ArgumentError, "unit: a covariance is in the product"),
     ],
@@ -214,13 +214,38 @@ def test_what_it_is_not() -> None:
 def test_the_command(tmp_path: Any) -> None:
     file = str(tmp_path / "rows.csv")
     pl.DataFrame({"x": X, "y": Y, "e": EPSILON}).write_csv(file)
-    words = ["covariance", file, "--value", "x", "--beside", "y", "--epsilon", "e"]
-    words += ["--bounds", "0", "10", "--beside-bounds", "0", "5", "--json"]
+    words = ["covariance", file, "--x", "x", "--y", "y", "--epsilon", "e"]
+    words += ["--x-bounds", "0", "10", "--y-bounds", "0", "5", "--json"]
     done = CliRunner().invoke(cli, words)
     assert done.exit_code == 0, done.output
     data = json.loads(done.output)
     assert data["interval"][0] < TRUE < data["interval"][1]
     assert data["beside"] == [0.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["--value", "x"], "--value is --x now."),
+        (["--beside", "y"], "--beside is --y now."),
+        (["--bounds", "0", "10"], "--bounds is --x-bounds now."),
+        (["--beside-bounds", "0", "5"], "--beside-bounds is --y-bounds now."),
+        (["--unit", "h"], "--unit: a covariance is in the product of both units."),
+        (["--loss", "pac"], "--loss pac is not for a covariance"),
+    ],
+)
+def test_former_options_are_refused_with_the_new_ones(given: list[str], words: str) -> None:
+    done = CliRunner().invoke(cli, ["covariance", "rows.csv", *given])
+    assert isinstance(done.exception, ArgumentError)
+    said = spoken.error_words(done.exception, cli.commands["covariance"])
+    assert said.startswith(words)
+
+
+def test_what_was_settled_under_former_names_is_found() -> None:
+    """The hash is that of 0.2.0, which called them values, beside, bounds and beside_bounds."""
+    question = ep.Covariance("x", "y", **RANGES)
+    former = "222969bee03c320d18db15e3297ed736b23c5f10de25950c464fe7e8930dc9fa"
+    assert corridor._hashes([question], Call.of(epsilon=1.0, person="who"))[0] == former
 
 
 def test_a_claim_knows_arrays_of_neither_column() -> None:

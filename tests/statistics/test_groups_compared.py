@@ -110,10 +110,11 @@ def test_notebooks_and_pages_show_it(tmp_path: Path) -> None:
     for html in (shown, page):
         assert row in html
         assert "north over east" in html
-    assert "Groups compared." in page
-    assert "Groups compared." not in _release().report(tmp_path / "out.html").read_text("utf-8")
+    assert "<h2>Groups compared</h2>" in page
+    assert "Groups compared" not in _release().report(tmp_path / "out.html").read_text("utf-8")
     assert told.endswith(" min")
-    assert f"<td>{row}</td><td>{told}</td>" in shown
+    assert f'<th scope="row">{row}</th><td>{told}</td>' in page
+    assert f"<p>Difference, {row}: {told}   (" in shown
 
 
 def test_a_comparison_that_tells_nothing_says_so(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ MADE: dict[str, Any] = {
     "count": lambda **words: ep.Count(VALUES, **words),
     "variance": lambda **words: ep.Variance(VALUES, **{"bounds": (0, 1), **words}),
     "covariance": lambda **words: ep.Covariance(
-        VALUES, VALUES, **{"bounds": (0, 1), "beside_bounds": (0, 1), **words}
+        VALUES, VALUES, **{"x_bounds": (0, 1), "y_bounds": (0, 1), **words}
     ),
 }
 
@@ -57,7 +57,11 @@ def test_a_wrong_word_is_refused_when_a_question_is_made(
 ) -> None:
     with pytest.raises(ArgumentError) as refused:
         MADE[kind](**given)
-    assert str(refused.value).startswith(words)
+    (name,) = given
+    if name in type(MADE[kind]()).NOT_TAKEN:
+        assert str(refused.value).startswith((f"{name}={given[name]!r}", f"{name}: "))
+    else:
+        assert str(refused.value).startswith(words)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +101,7 @@ def test_categories_that_are_none_are_refused_when_a_question_is_made(
         ep.Frequencies(VALUES, **given)
 
 
-@pytest.mark.parametrize("kind", MADE)
+@pytest.mark.parametrize("kind", [kind for kind in MADE if kind != "count"])
 def test_a_method_is_refused_before_a_row_is_read(kind: str) -> None:
     """Which methods there are depends on what is private, which a question does not know."""
 
@@ -149,8 +153,7 @@ def test_a_question_can_be_asked_again() -> None:
     for make in MADE.values():
         question = make()
         values = np.random.default_rng(2).normal(0.5, 0.1, 3000)
-        both = {"beside": values} if hasattr(question, "beside") else {}
-        asked = dataclasses.replace(question, values=values, **both)
+        asked = question.of_columns(dict.fromkeys(question.columns, values))
         terms = "add-remove" if isinstance(question, ep.Count) else "replace"
         first, second = (
             ep.publish([asked], epsilon=1.0, neighbours=terms, source=ep.Seeded(4))

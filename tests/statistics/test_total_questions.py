@@ -39,6 +39,7 @@ TYPES: dict[str, Any] = {
 }  # fmt: skip
 LABELS = ["a", "b"]
 RANGE: dict[str, Any] = {"bounds": (0.0, 1.0)}
+RANGES: dict[str, Any] = {"x_bounds": (0.0, 1.0), "y_bounds": (0.0, 1.0)}
 
 Question = Callable[[dict[str, Any]], Any]
 QUESTIONS: dict[str, Question] = {
@@ -60,8 +61,8 @@ QUESTIONS: dict[str, Question] = {
     "some": lambda c: ep.Mean(c["x"], where=c["yes"], **RANGE),
     "quantile": lambda c: ep.Quantile(c["x"], q=[0.25, 0.5], **RANGE),
     "variance": lambda c: ep.Variance(c["x"], **RANGE),
-    "covariance": lambda c: ep.Covariance(c["x"], c["y"], beside_bounds=(0.0, 1.0), **RANGE),
-    "with itself": lambda c: ep.Covariance(c["x"], c["x"], beside_bounds=(0.0, 1.0), **RANGE),
+    "covariance": lambda c: ep.Covariance(c["x"], c["y"], **RANGES),
+    "with itself": lambda c: ep.Covariance(c["x"], c["x"], **RANGES),
     "count": lambda c: ep.Count(c["x"]),
 }
 FORMS = ["pandas", "polars", "csv", "duckdb"]

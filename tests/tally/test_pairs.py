@@ -88,13 +88,11 @@ def test_nine_cells_are_those_of_python(
             given: dict[str, Any] = {name: table[name].to_list() for name in table.columns}
             opened = tally.open(
                 given["x"], epsilon=given["e"], person=given["who"] if person else None,
-                missing="midpoint", beside=given["y"],
+                missing="midpoint", y=given["y"],
             )  # fmt: skip
         else:
             data = on_engine(engine, table, tmp_path, request)
-            opened = tally.open(
-                "x", epsilon="e", data=data, person=who, missing="midpoint", beside="y"
-            )
+            opened = tally.open("x", epsilon="e", data=data, person=who, missing="midpoint", y="y")
         found = opened.count(tally.Ask("pairs", FIRST, beside=SECOND))
         assert found.cells.tolist() == reference(table, person)
         assert found.unit == GRID
@@ -109,7 +107,7 @@ def test_large_arrays_are_counted_on_an_engine(monkeypatch: pytest.MonkeyPatch) 
     table = some_rows(gaps=True)
     monkeypatch.setattr(opening, "SMALL", 10)
     opened = tally.open(
-        table["x"].to_numpy(), epsilon=table["e"].to_numpy(), beside=table["y"].to_numpy(),
+        table["x"].to_numpy(), epsilon=table["e"].to_numpy(), y=table["y"].to_numpy(),
         missing="midpoint",
     )  # fmt: skip
     assert opened.count(tally.Ask("pairs", FIRST, beside=SECOND)).cells.tolist() == reference(
@@ -171,7 +169,7 @@ def test_on_a_ladder_nothing_is_refused() -> None:
         pl.when(pl.int_range(pl.len()) % 11 == 4).then(None).otherwise("e").alias("e")
     )
     ladder = Ladder(np.array([0.1, 0.5, 2.0]), fine=False)
-    opened = tally.open("x", epsilon="e", data=table, missing="midpoint", ladder=ladder, beside="y")
+    opened = tally.open("x", epsilon="e", data=table, missing="midpoint", ladder=ladder, y="y")
     found = opened.count(tally.Ask("pairs", FIRST, beside=SECOND))
     assert found.cells.tolist() == reference(table.filter(pl.col("e").is_not_null()), person=False)
     assert (found.cells.sum(axis=1) == found.counts * GRID).all()
@@ -179,27 +177,27 @@ def test_on_a_ladder_nothing_is_refused() -> None:
 
 def test_what_does_not_fit_is_refused() -> None:
     table = some_rows(gaps=True)
-    with pytest.raises(MissingValueError, match="values='x' or beside='y' has missing values"):
-        tally.open("x", epsilon="e", data=table, beside="y").count(
+    with pytest.raises(MissingValueError, match="x='x' or y='y' has missing values"):
+        tally.open("x", epsilon="e", data=table, y="y").count(
             tally.Ask("pairs", FIRST, beside=SECOND)
         )
     for name, other in (("x", "y"), ("y", "x")):  # in one of the columns alone
         whole = table.with_columns(pl.col(other).fill_null(1.0))
         for person in (None, "who"):
-            opened = tally.open("x", epsilon="e", data=whole, person=person, beside="y")
-            with pytest.raises(MissingValueError, match="values='x' or beside='y' has missing"):
+            opened = tally.open("x", epsilon="e", data=whole, person=person, y="y")
+            with pytest.raises(MissingValueError, match="x='x' or y='y' has missing"):
                 opened.count(tally.Ask("pairs", FIRST, beside=SECOND))
         assert whole[name].null_count() > 0
     text = table.with_columns(y=pl.lit("a"))
-    with pytest.raises(ColumnError, match="beside='y' must be a column of numbers"):
-        tally.open("x", epsilon="e", data=text, beside="y")
-    with pytest.raises(ColumnError, match="beside='z'"):
-        tally.open("x", epsilon="e", data=table, beside="z")
-    with pytest.raises(ArgumentError, match="beside must be the name of a column"):
-        tally.open("x", epsilon="e", data=table, beside=[1.0])
-    with pytest.raises(ArgumentError, match="values and beside have different lengths"):
-        tally.open([1.0, 2.0], epsilon=1.0, beside=[1.0])
-    with pytest.raises(ArgumentError, match="beside='y' names a column, but data is not given"):
-        tally.open([1.0, 2.0], epsilon=1.0, beside="y")
+    with pytest.raises(ColumnError, match="y='y' must be a column of numbers"):
+        tally.open("x", epsilon="e", data=text, y="y")
+    with pytest.raises(ColumnError, match="y='z'"):
+        tally.open("x", epsilon="e", data=table, y="z")
+    with pytest.raises(ArgumentError, match="y must be the name of a column"):
+        tally.open("x", epsilon="e", data=table, y=[1.0])
+    with pytest.raises(ArgumentError, match="x and y have different lengths"):
+        tally.open([1.0, 2.0], epsilon=1.0, y=[1.0])
+    with pytest.raises(ArgumentError, match="y='y' names a column, but data is not given"):
+        tally.open([1.0, 2.0], epsilon=1.0, y="y")
     with pytest.raises(TypeError, match="one column"):
         tally.open([1.0, 2.0], epsilon=1.0).count(tally.Ask("pairs", FIRST, beside=SECOND))

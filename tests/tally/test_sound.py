@@ -91,7 +91,7 @@ QUESTIONS: dict[str, Any] = {
     "mean": lambda: ep.Mean("x", bounds=(0, 1)),
     "answers": lambda: ep.Mean("x", bounds=(0, 1), missing="exclude"),
     "variance": lambda: ep.Variance("x", bounds=(0, 1), missing="exclude"),
-    "covariance": lambda: ep.Covariance("x", "x", bounds=(0, 1), beside_bounds=(0, 1)),
+    "covariance": lambda: ep.Covariance("x", "x", x_bounds=(0, 1), y_bounds=(0, 1)),
 }
 
 

@@ -40,7 +40,7 @@ RELEASES: dict[str, Callable[[], Any]] = {
     ).compare("north", "south"),
     "quantiles": lambda: ep.quantile(VALUES, [0.3, 0.6], bounds=(0, 100), **GIVEN, **OPEN),
     "covariance": lambda: ep.covariance(
-        VALUES, VALUES, bounds=(0, 100), beside_bounds=(0, 100), **GIVEN
+        VALUES, VALUES, x_bounds=(0, 100), y_bounds=(0, 100), **GIVEN
     ),
     "count": lambda: ep.count(**GIVEN, **OPEN),
     "vector": local,

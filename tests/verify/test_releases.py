@@ -30,7 +30,7 @@ OPEN: dict[str, Any] = {"neighbours": "add-remove"}
 OFFERED: dict[str, Any] = {**OPEN, "levels": list(LEVELS)}
 CALLS: dict[str, dict[str, Any]] = {
     **{f"mean, {m}": {"method": m} for m in ("optimal", "proportional", "sampling", "uniform")},
-    "mean, open": OPEN,
+    "mean, open": {**OPEN, "related": False},
     "mean, offered": OFFERED,
     "mean, guessed": {**OPEN, "levels": {0.5: 300, 1.0: 300, 2.0: 300}},
     "mean, hourglass": {**OFFERED, "method": "hourglass"},
@@ -38,7 +38,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "mean, shifted": {**OFFERED, "method": "shifted"},
     "cells, optimal": {"method": "optimal"},
     "cells, sampling": {"method": "sampling", **SAMPLE},
-    "cells, open": OPEN,
+    "cells, open": {**OPEN, "related": False},
     "cells, offered": OFFERED,
     "line, weighted": {},
     "line, diffusion": {"method": "diffusion", **GAUSSIAN},

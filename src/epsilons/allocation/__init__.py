@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +19,11 @@ from epsilons.allocation.hpm import hpm_a, hpm_ce, hpm_cp, hpm_cp_t, hpm_ue, hpm
 from epsilons.allocation.rule import Effective, Rule, weighing_of
 from epsilons.allocation.shrunk import minimax
 from epsilons.allocation.stairs import MARGIN, promising, staircase
-from epsilons.budgets import Budgets, as_budgets, budgets_of_people
+from epsilons.budgets import Budgets, People, as_budgets, budgets_of_people
 from epsilons.errors import BudgetError
 from epsilons.risk import ClosedNoise, CubeNoise, StairNoise, Weighing
 from epsilons.risk.goals import Goal, checked, goal_of, guess_for
-from epsilons.types import Floats, Integers
+from epsilons.types import About, Edges, Floats, Integers, Labels, Loss, Planned, RuleName
 
 __all__ = [
     "FREQUENCY_RULES",
@@ -180,19 +180,19 @@ class Allocation:
         )
 
 
-@parameters.speaks_plainly
+@parameters.speaks_plainly()
 def allocate(
-    epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
+    epsilon: People,
     *,
-    statistic: str = "mean",
-    categories: Any = None,
-    edges: Any = None,
-    about: str = "people",
+    statistic: Planned = "mean",
+    categories: int | Labels | None = None,
+    edges: Edges | None = None,
+    about: About = "people",
     related: bool | float = True,
     spread: float | None = None,
-    loss: str = "mse",
+    loss: Loss = "mse",
     confidence: float = 0.95,
-    method: str = "auto",
+    method: RuleName = "auto",
 ) -> Allocation:
     """Choose how much of each person's budget to spend.
 

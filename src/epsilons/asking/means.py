@@ -2,41 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
-from epsilons import parameters, statistics
+from epsilons import parameters
 from epsilons.accounts import Account
-from epsilons.asking.publishing import publish
+from epsilons.asking.publishing import answered
+from epsilons.budgets import Levels
 from epsilons.noise import Source
 from epsilons.release import Release
-from epsilons.statistics import NOT_GIVEN, Mean
+from epsilons.statistics import Frequencies, Mean
+from epsilons.types import (
+    About,
+    Column,
+    Data,
+    Edges,
+    FrequenciesMethod,
+    GroupsAre,
+    Label,
+    Labels,
+    Loss,
+    LossOfOne,
+    MeanMethod,
+    Missing,
+    Neighbours,
+    Shape,
+)
 
 __all__ = ["frequencies", "mean"]
 
 
-@parameters.speaks_plainly
+@parameters.speaks_plainly(Mean.NOT_TAKEN)
 def mean(
-    values: Any,
+    values: Column,
     *,
-    epsilon: Any = None,
-    bounds: Any = NOT_GIVEN,
-    shape: str = "any",
-    data: Any = None,
+    epsilon: Column | None = None,
+    bounds: tuple[float, float] | None,
+    shape: Shape = "any",
+    data: Data | None = None,
     separator: str | None = None,
-    person: Any = None,
-    neighbours: str = "replace",
-    about: str = "people",
+    person: Column | None = None,
+    neighbours: Neighbours = "replace",
+    about: About = "people",
     related: bool | float = True,
     spread: float | None = None,
-    loss: str = "mse",
+    loss: LossOfOne = "mse",
     confidence: float = 0.95,
-    method: str = "auto",
-    missing: str | None = None,
-    by: Any = None,
-    groups: Any = None,
-    groups_are: str = "private",
-    where: Any = None,
-    levels: Any = None,
+    method: MeanMethod = "auto",
+    missing: Missing | None = None,
+    by: Column | None = None,
+    groups: Labels | Sequence[Labels] | None = None,
+    groups_are: GroupsAre = "private",
+    where: Column | None = None,
+    levels: Levels | None = None,
     cap: float | None = None,
     ledger: Account | None = None,
     title: str | None = None,
@@ -129,58 +146,29 @@ def mean(
         Paper *correlated*, Algorithm 2 (HPM), for any effective budgets; on an integer grid, with
         discrete Laplace or staircase noise from the system's entropy.
     """
-    question = Mean(
-        values,
-        bounds=bounds,
-        shape=shape,
-        about=about,
-        related=related,
-        spread=spread,
-        loss=loss,
-        confidence=confidence,
-        method=method,
-        missing=missing,
-        by=by,
-        groups=groups,
-        groups_are=groups_are,
-        where=where,
-        title=title,
-        unit=unit,
-    )
-    return publish(
-        [question],
-        epsilon=epsilon,
-        data=data,
-        separator=separator,
-        person=person,
-        neighbours=neighbours,
-        levels=levels,
-        cap=cap,
-        ledger=ledger,
-        source=source,
-    )[0]
+    return answered(Mean, locals())
 
 
-@parameters.speaks_plainly
+@parameters.speaks_plainly(Frequencies.NOT_TAKEN)
 def frequencies(
-    values: Any,
+    values: Column,
     *,
-    epsilon: Any = None,
-    categories: Any = None,
-    edges: Any = None,
-    other: Any = None,
+    epsilon: Column | None = None,
+    categories: Labels | None = None,
+    edges: Edges | None = None,
+    other: Label | None = None,
     project: bool = True,
-    data: Any = None,
+    data: Data | None = None,
     separator: str | None = None,
-    person: Any = None,
-    neighbours: str = "replace",
-    about: str = "people",
+    person: Column | None = None,
+    neighbours: Neighbours = "replace",
+    about: About = "people",
     related: bool | float = True,
-    loss: str = "mse",
+    loss: Loss = "mse",
     confidence: float = 0.95,
-    method: str = "auto",
-    missing: str | None = None,
-    levels: Any = None,
+    method: FrequenciesMethod = "auto",
+    missing: Missing | None = None,
+    levels: Levels | None = None,
     cap: float | None = None,
     ledger: Account | None = None,
     title: str | None = None,
@@ -249,30 +237,4 @@ def frequencies(
         Paper *correlated*, Algorithm 1 (HPF), for any effective budgets; on integers, with discrete
         Laplace noise from the system's entropy.
     """
-    question = statistics.Frequencies(
-        values,
-        categories=categories,
-        edges=edges,
-        other=other,
-        project=project,
-        about=about,
-        related=related,
-        loss=loss,
-        confidence=confidence,
-        method=method,
-        missing=missing,
-        title=title,
-        unit=unit,
-    )
-    return publish(
-        [question],
-        epsilon=epsilon,
-        data=data,
-        separator=separator,
-        person=person,
-        neighbours=neighbours,
-        levels=levels,
-        cap=cap,
-        ledger=ledger,
-        source=source,
-    )[0]
+    return answered(Frequencies, locals())

@@ -2,33 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sized
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from typing import Any, Final
 
-from epsilons import corridor
+from epsilons import corridor, parameters
 from epsilons.accounts import Account
+from epsilons.budgets import Levels
 from epsilons.errors import ArgumentError
 from epsilons.noise import Source
-from epsilons.release import Releases
+from epsilons.release import Release, Releases
 from epsilons.statistics import Question
-from epsilons.statistics.call import Call
+from epsilons.statistics.call import TERMS, Call, terms_of
 from epsilons.statistics.division import division_of
+from epsilons.types import Column, Data, Neighbours, Part
 
-__all__ = ["publish"]
+__all__ = ["answered", "publish"]
+
+_OF_THE_CALL: Final = (*TERMS, "ledger", "source")
 
 
+def answered(question: type[Question], given: Mapping[str, Any]) -> Release:
+    """The answer to one question, for a function that takes its arguments and those of the call.
+
+    Args:
+        question: what is asked.
+        given: the arguments of the function, by name.
+    """
+    call = {name: given[name] for name in _OF_THE_CALL}
+    own = {name: each for name, each in given.items() if name not in call}
+    return publish([question(**own)], **call)[0]
+
+
+@parameters.speaks_plainly()
 def publish(
     questions: Iterable[Question],
     *,
-    epsilon: Any = None,
-    data: Any = None,
+    epsilon: Column | None = None,
+    data: Data | None = None,
     separator: str | None = None,
-    person: Any = None,
-    neighbours: str = "replace",
-    levels: Any = None,
+    person: Column | None = None,
+    neighbours: Neighbours = "replace",
+    levels: Levels | None = None,
     cap: float | None = None,
-    shares: Any = None,
-    targets: Any = None,
+    shares: Sequence[Part] | None = None,
+    targets: Sequence[float | None] | None = None,
     ledger: Account | None = None,
     source: Source | None = None,
 ) -> Releases:
@@ -76,6 +93,7 @@ def publish(
         replace-one or add/remove, pure, exact on integers. Nothing is drawn before all checks of
         all questions are passed. Proof: docs/proofs/additive.md, docs/proofs/add-remove.md.
     """
+    terms = terms_of(locals())
     asked = _questions(questions)
     division = division_of(len(asked), shares, targets)
     _one_of(epsilon, ledger, neighbours, source)
@@ -83,16 +101,7 @@ def publish(
         question.check(neighbours)
     if data is None:
         _refuse_other_lengths(asked)
-    call = Call.of(
-        epsilon=epsilon,
-        data=data,
-        separator=separator,
-        person=person,
-        neighbours=neighbours,
-        levels=levels,
-        cap=cap,
-    )
-    return corridor.through(asked, call, source, ledger, division)
+    return corridor.through(asked, Call.of(**terms), source, ledger, division)
 
 
 def _one_of(
@@ -150,7 +159,7 @@ def _refuse_other_lengths(asked: tuple[Question, ...]) -> None:
     Raises:
         ArgumentError: the arrays of two questions are not equally long.
     """
-    given = [each.values for each in asked if not isinstance(each.values, str)]
+    given = [each.subject for each in asked if not isinstance(each.subject, str)]
     if len({len(values) for values in given if isinstance(values, Sized)}) > 1:
         raise ArgumentError(
             "questions: the values of two of them have different lengths. All are about the same "

@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from epsilons import parameters
 from epsilons.accounts import Account
-from epsilons.asking.publishing import publish
+from epsilons.asking.publishing import answered
+from epsilons.budgets import Levels
 from epsilons.noise import Source
 from epsilons.release import Release
 from epsilons.statistics import Count, Quantile
+from epsilons.types import About, Column, Data, LossOfOne, Missing, Neighbours, QuantileMethod
 
 __all__ = ["count", "quantile"]
 
 
-@parameters.speaks_plainly
+@parameters.speaks_plainly(Quantile.NOT_TAKEN)
 def quantile(
-    values: Any,
-    q: Any,
+    values: Column,
+    q: float | Sequence[float],
     *,
-    epsilon: Any = None,
-    bounds: Any,
-    data: Any = None,
+    epsilon: Column | None = None,
+    bounds: tuple[float, float],
+    data: Data | None = None,
     separator: str | None = None,
-    person: Any = None,
-    neighbours: str = "replace",
-    about: str = "people",
+    person: Column | None = None,
+    neighbours: Neighbours = "replace",
+    about: About = "people",
     related: bool | float = True,
-    loss: str = "mse",
+    loss: LossOfOne = "mse",
     confidence: float = 0.95,
-    method: str = "auto",
-    missing: str | None = None,
-    levels: Any = None,
+    method: QuantileMethod = "auto",
+    missing: Missing | None = None,
+    levels: Levels | None = None,
     cap: float | None = None,
     ledger: Account | None = None,
     title: str | None = None,
@@ -96,45 +98,22 @@ def quantile(
         A table is a closed histogram (docs/proofs/closed.md). A selection is the exponential
         mechanism of McSherry and Talwar (2007), with personal weights, drawn exactly.
     """
-    question = Quantile(
-        values,
-        q=q,
-        bounds=bounds,
-        about=about,
-        related=related,
-        loss=loss,
-        confidence=confidence,
-        method=method,
-        missing=missing,
-        title=title,
-        unit=unit,
-    )
-    return publish(
-        [question],
-        epsilon=epsilon,
-        data=data,
-        separator=separator,
-        person=person,
-        neighbours=neighbours,
-        levels=levels,
-        cap=cap,
-        ledger=ledger,
-        source=source,
-    )[0]
+    return answered(Quantile, locals())
 
 
-@parameters.speaks_plainly
+@parameters.speaks_plainly(Count.NOT_TAKEN)
 def count(
-    values: Any = None,
+    values: Column | None = None,
     *,
-    epsilon: Any = None,
-    data: Any = None,
+    epsilon: Column | None = None,
+    data: Data | None = None,
     separator: str | None = None,
-    person: Any = None,
-    neighbours: str = "add-remove",
+    person: Column | None = None,
+    neighbours: Neighbours = "add-remove",
+    loss: LossOfOne = "mse",
     confidence: float = 0.95,
-    missing: str | None = None,
-    levels: Any = None,
+    missing: Missing | None = None,
+    levels: Levels | None = None,
     cap: float | None = None,
     ledger: Account | None = None,
     title: str | None = None,
@@ -153,6 +132,8 @@ def count(
         person: which person a row belongs to. A person counts once. Without it, every row is a
             person.
         neighbours: "add-remove". Under "replace" the number of people is public.
+        loss: which error is shown: "mse", the root mean square error; or "pac", the error that is
+            not exceeded with probability `confidence`.
         confidence: of the printed interval.
         missing: "exclude" counts those who have a value, and keeps secret who they are. By default
             everyone counts, whether they have a value or not.
@@ -178,16 +159,4 @@ def count(
         Ghosh, Roughgarden and Sundararajan (2009): no other noise is better for a count, whatever
         is known about it.
     """
-    question = Count(values, confidence=confidence, missing=missing, title=title)
-    return publish(
-        [question],
-        epsilon=epsilon,
-        data=data,
-        separator=separator,
-        person=person,
-        neighbours=neighbours,
-        levels=levels,
-        cap=cap,
-        ledger=ledger,
-        source=source,
-    )[0]
+    return answered(Count, locals())

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from epsilons import parameters
 from epsilons.accounts import Account
-from epsilons.asking.publishing import publish
+from epsilons.asking.publishing import answered
+from epsilons.budgets import Levels
 from epsilons.noise import Source
 from epsilons.release import Release
 from epsilons.statistics import Covariance, Variance
+from epsilons.types import About, Column, Data, Missing, Neighbours, SoftMethod
 
 __all__ = ["covariance", "variance"]
 
 
-@parameters.speaks_plainly
+@parameters.speaks_plainly(Variance.NOT_TAKEN)
 def variance(
-    values: Any,
+    values: Column,
     *,
-    epsilon: Any = None,
-    bounds: Any = None,
-    data: Any = None,
+    epsilon: Column | None = None,
+    bounds: tuple[float, float],
+    data: Data | None = None,
     separator: str | None = None,
-    person: Any = None,
-    neighbours: str = "replace",
-    about: str = "people",
+    person: Column | None = None,
+    neighbours: Neighbours = "replace",
+    about: About = "people",
     related: bool | float = True,
     confidence: float = 0.95,
-    method: str = "auto",
-    missing: str | None = None,
-    levels: Any = None,
+    method: SoftMethod = "auto",
+    missing: Missing | None = None,
+    levels: Levels | None = None,
     cap: float | None = None,
     ledger: Account | None = None,
     title: str | None = None,
@@ -86,48 +86,27 @@ def variance(
     Reference:
         Paper *correlated*, Algorithm 2 (HPM); the second sum at no cost is new.
     """
-    question = Variance(
-        values,
-        bounds=bounds,
-        about=about,
-        related=related,
-        confidence=confidence,
-        method=method,
-        missing=missing,
-        title=title,
-    )
-    return publish(
-        [question],
-        epsilon=epsilon,
-        data=data,
-        separator=separator,
-        person=person,
-        neighbours=neighbours,
-        levels=levels,
-        cap=cap,
-        ledger=ledger,
-        source=source,
-    )[0]
+    return answered(Variance, locals())
 
 
-@parameters.speaks_plainly
+@parameters.speaks_plainly(Covariance.NOT_TAKEN)
 def covariance(
-    values: Any,
-    beside: Any,
+    x: Column,
+    y: Column,
     *,
-    epsilon: Any = None,
-    bounds: Any = None,
-    beside_bounds: Any = None,
-    data: Any = None,
+    epsilon: Column | None = None,
+    x_bounds: tuple[float, float],
+    y_bounds: tuple[float, float],
+    data: Data | None = None,
     separator: str | None = None,
-    person: Any = None,
-    neighbours: str = "replace",
-    about: str = "people",
+    person: Column | None = None,
+    neighbours: Neighbours = "replace",
+    about: About = "people",
     related: bool | float = True,
     confidence: float = 0.95,
-    method: str = "auto",
-    missing: str | None = None,
-    levels: Any = None,
+    method: SoftMethod = "auto",
+    missing: Missing | None = None,
+    levels: Levels | None = None,
     cap: float | None = None,
     ledger: Account | None = None,
     title: str | None = None,
@@ -139,12 +118,12 @@ def covariance(
     means come from one release.
 
     Args:
-        values: the first column: an array, or the name of a column of `data`.
-        beside: the second column, likewise.
+        x: the first column: an array, or the name of a column of `data`.
+        y: the second column, likewise.
         epsilon: each person's budget: an array, the name of a column, or one number for everyone.
-        bounds: the range (lo, hi) that values of the first column can have, known without looking
-            at them. Values outside are clipped.
-        beside_bounds: the same for the second column.
+        x_bounds: the range (lo, hi) that values of x can have, known without looking at them.
+            Values outside are clipped.
+        y_bounds: the same for y.
         data: any table that Narwhals reads, or the path of a Parquet or CSV file: see
             `epsilons.mean`.
         separator: what separates the columns of a CSV file.
@@ -170,8 +149,8 @@ def covariance(
             private.
 
     Returns:
-        The release: `.value` the covariance, `.interval()`, `.slope` of the second column on the
-        first, `.correlation` and `.means`, each with `value`, `low` and `high`, and all that may be
+        The release: `.value` the covariance, `.interval()`, `.slope` of y on x,
+        `.correlation` and `.means`, each with `value`, `low` and `high`, and all that may be
         published with it.
 
     Raises:
@@ -188,27 +167,4 @@ def covariance(
         The noise of the simplex of all shares of nine cells (Hardt and Talwar, 2010); which cells
         is new.
     """
-    question = Covariance(
-        values,
-        beside,
-        bounds=bounds,
-        beside_bounds=beside_bounds,
-        about=about,
-        related=related,
-        confidence=confidence,
-        method=method,
-        missing=missing,
-        title=title,
-    )
-    return publish(
-        [question],
-        epsilon=epsilon,
-        data=data,
-        separator=separator,
-        person=person,
-        neighbours=neighbours,
-        levels=levels,
-        cap=cap,
-        ledger=ledger,
-        source=source,
-    )[0]
+    return answered(Covariance, locals())

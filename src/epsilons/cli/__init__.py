@@ -25,6 +25,7 @@ from epsilons.cli.survey import SURVEY
 from epsilons.parameters import CHOICES
 from epsilons.release import Release
 from epsilons.statistics import STATISTICS
+from epsilons.types import Planned, RuleName
 
 
 @click.group()
@@ -135,8 +136,7 @@ cli.add_command(SURVEY)
     metavar="LO HI",
     help="The range of the values; 0 1 by default.",
 )
-@options.UNKNOWN_RANGE
-@options.SHAPE
+@options.taken("unknown_range", "shape")
 @click.option("--categories", type=int, help="Plan for frequencies of this many categories.")
 @click.option("--dimension", type=int, help="In the local model: vectors of this many numbers.")
 @click.option(
@@ -146,14 +146,9 @@ cli.add_command(SURVEY)
     show_default=True,
     help="central: a curator is trusted with values; local: everyone randomizes their own.",
 )
-@options.NEIGHBOURS
-@options.CAP
-@options.ABOUT
-@options.RELATED
-@options.SPREAD
-@options.ASSUME
-@options.LOSS
-@options.CONFIDENCE
+@options.taken("neighbours", "cap", "about", "related")
+@options.taken("spread")
+@options.taken("loss", "confidence")
 @options.REPORT
 @options.FIGURE
 @options.JSON
@@ -161,40 +156,16 @@ def plan(
     levels: tuple[tuple[float, int], ...],
     bounds: tuple[float, float] | None,
     unknown_range: bool,
-    shape: str,
-    categories: int | None,
-    dimension: int | None,
-    model: str,
-    neighbours: str,
-    cap: float | None,
-    about: str,
-    related: bool | float,
-    spread: float | None,
-    loss: str,
-    confidence: float,
     page: str | None,
     picture: str | None,
     as_json: bool,
+    **asked: Any,
 ) -> None:
     """Forecast every method without any data, such as: epsilons plan 0.1:500 1:200 inf:3."""
     if unknown_range and bounds is not None:
         raise click.UsageError("Give either --bounds or --unknown-range, not both.")
-    known = (0.0, 1.0) if bounds is None else bounds
-    asked: dict[str, Any] = {
-        "bounds": None if unknown_range else known,
-        "shape": shape,
-        "statistic": "mean" if categories is None else "frequencies",
-        "categories": categories,
-        "dimension": dimension,
-        "model": model,
-        "neighbours": neighbours,
-        "cap": cap,
-        "about": about,
-        "related": related,
-        "spread": spread,
-        "loss": loss,
-        "confidence": confidence,
-    }
+    asked["bounds"] = None if unknown_range else bounds or (0.0, 1.0)
+    asked["statistic"] = "mean" if asked["categories"] is None else "frequencies"
     files = options.Files(page, picture)
     forecast = plan_for(options.people_of(levels), **asked)
     spoken.say(forecast, as_json=as_json)
@@ -204,7 +175,7 @@ def plan(
 @cli.command("verify")
 @options.PEOPLE_OR_FILE
 @click.option("--categories", type=int, help="Check frequencies of this many categories.")
-@options.NEIGHBOURS
+@options.taken("neighbours")
 @click.option("--method", default="auto", show_default=True, help="The name of a method, or auto.")
 @click.option(
     "--draws", is_flag=True, help="Also draw many times, and compare with what is declared."
@@ -214,7 +185,7 @@ def verify_command(
     levels: tuple[Any, ...],
     categories: int | None,
     neighbours: str,
-    method: str,
+    method: RuleName,
     draws: bool,
     as_json: bool,
 ) -> None:
@@ -232,7 +203,7 @@ def verify_command(
         return
     people = options.people_of(levels)
     if neighbours == "replace":
-        statistic = "mean" if categories is None else "frequencies"
+        statistic: Planned = "mean" if categories is None else "frequencies"
         allocation = allocate(people, statistic=statistic, categories=categories, method=method)
         name = allocation.method
         mechanism = STATISTICS[statistic].mechanism_for(allocation)

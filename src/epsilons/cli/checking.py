@@ -8,13 +8,13 @@ import click
 
 from epsilons import check
 from epsilons.cli import spoken
-from epsilons.cli.publishing import CELLS, EVERY, RANGE, asked, parameters, terms
+from epsilons.cli.publishing import EVERY, asked, parameters, terms
 from epsilons.statistics import STATISTICS
 
 __all__ = ["CHECK"]
 
-_OF_CELLS = tuple(option.name for option in parameters(*CELLS))
-_OF_A_RANGE = tuple(option.name for option in parameters(*RANGE))
+_OF_CELLS = ("words", "integers", "edges", "other")
+_OF_A_RANGE = ("bounds", "unknown_range")
 
 
 class Checking(click.Command):

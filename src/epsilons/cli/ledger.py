@@ -10,10 +10,11 @@ import click
 
 from epsilons import Ledger, Mean, publish, report
 from epsilons.cli import options, spoken
-from epsilons.cli.publishing import FILE, VALUE, Publish, asked, show, terms
+from epsilons.cli.publishing import FILE, Publish, asked, show, terms
 from epsilons.errors import ArgumentError
 from epsilons.parameters import CHOICES
 from epsilons.statistics import STATISTICS
+from epsilons.types import Neighbours
 
 __all__ = ["LEDGER"]
 
@@ -48,7 +49,8 @@ class ClaimCommand(Publish):
     """Publishes the answer to a question about a file, and charges it to a ledger."""
 
     does: ClassVar[str] = "Publish {}, and charge it to the ledger at WHERE."
-    first: ClassVar[tuple[Callable[[Any], Any], ...]] = (WHERE, FILE, VALUE, *CLAIM)
+    first: ClassVar[tuple[options.Decorator, ...]] = (WHERE, FILE)
+    budgets: ClassVar[tuple[options.Decorator, ...]] = CLAIM
 
     def ask(self, given: dict[str, Any]) -> None:
         """Publish, and print the release."""
@@ -78,7 +80,7 @@ def LEDGER() -> None:  # noqa: N802
     help="What is private, for life: values alone, or also who takes part and with which budget.",
 )
 @options.JSON
-def init(ledger_at: str, neighbours: str, as_json: bool) -> None:
+def init(ledger_at: str, neighbours: Neighbours, as_json: bool) -> None:
     """Make a ledger."""
     with Ledger.create(ledger_at, neighbours) as ledger:
         _echo({"neighbours": neighbours, "head": ledger.head}, "Made a ledger.", as_json)
@@ -89,7 +91,7 @@ def init(ledger_at: str, neighbours: str, as_json: bool) -> None:
 @FILE
 @click.option("--person", required=True, help="The column that says which person a row belongs to.")
 @click.option("--epsilon", required=True, help="The column of budgets, or one number for everyone.")
-@options.SEPARATOR
+@options.taken("separator")
 @click.option("--consent", help="How people agreed to give more than earlier, in words.")
 @options.JSON
 def enrol(
@@ -250,27 +252,18 @@ def export(ledger_at: str, folder: str, as_json: bool) -> None:
 @WHERE
 @click.option("--times", type=int, default=12, show_default=True, help="How many means.")
 @click.option("--bounds", type=float, nargs=2, default=(0.0, 1.0), metavar="LO HI")
-@options.ABOUT
-@options.RELATED
-@options.ASSUME
-@options.LOSS
-@options.CONFIDENCE
+@options.taken("about", "related", "loss", "confidence")
 @options.REPORT
 @options.JSON
 def plan(
     ledger_at: str,
     times: int,
-    bounds: tuple[float, float],
-    about: str,
-    related: bool | float,
-    loss: str,
-    confidence: float,
     page: str | None,
     as_json: bool,
+    **asked: Any,
 ) -> None:
     """Forecast a series of equal means under one epsilon for life."""
-    error: dict[str, Any] = {"loss": loss, "confidence": confidence}
-    question = Mean("", bounds=bounds, about=about, related=related, **error)
+    question = Mean("", **asked)
     with Ledger(ledger_at) as ledger:
         told = ledger.plan([question] * times)
     _echo(told.to_dict(), str(told), as_json)

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import click
 
 from epsilons import publish, report, verify
 from epsilons.cli import options, spoken
-from epsilons.parameters import MISSING, MOVED
 from epsilons.release import Release
 from epsilons.statistics import STATISTICS, Question
+from epsilons.statistics.call import TERMS
 
 __all__ = [
-    "CELLS",
     "EVERY",
     "FILE",
-    "RANGE",
-    "VALUE",
     "Publish",
     "asked",
     "commands",
@@ -29,109 +26,17 @@ __all__ = [
     "terms",
 ]
 
-Decorator: TypeAlias = Callable[[Any], Any]
-
 FILE = click.argument("file", type=click.Path(dir_okay=False))
-VALUE = click.option("--value", required=True, help="The column of values.")
-_BESIDE = click.option("--beside", required=True, help="The second column of values.")
-_BESIDE_BOUNDS = click.option(
-    "--beside-bounds",
-    type=float,
-    nargs=2,
-    required=True,
-    metavar="LO HI",
-    help="The range that values of the second column can have.",
-)
-_EPSILON = click.option(
-    "--epsilon", required=True, help="The column of budgets, or one number for everyone."
-)
-_PERSON = click.option("--person", help="The column that says which person a row belongs to.")
-_BOUNDS = click.option(
-    "--bounds",
-    type=float,
-    nargs=2,
-    metavar="LO HI",
-    help="The range that values can have, whatever the data are.",
-)
-_WHOSE = (_PERSON, options.SEPARATOR)
-_TERMS = (
-    options.NEIGHBOURS,
-    options.LEVELS,
-    options.CAP,
-    options.ABOUT,
-    options.RELATED,
-    options.ASSUME,
-    options.LOSS,
-    options.CONFIDENCE,
-)
-_MISSING = click.option(
-    "--missing",
-    type=click.Choice(MISSING),
-    help="What to do with missing values; by default error, or midpoint under add-remove.",
-)
-_CALLED = (
-    click.option("--title", help="What was measured, in one line."),
-    click.option("--unit", help="The unit of the values, such as minutes."),
-)
-CELLS = (
-    click.option("--category", "words", multiple=True, help="A category; repeat it for each."),
-    click.option(
-        "--integers",
-        type=int,
-        nargs=2,
-        metavar="FIRST LAST",
-        help="The categories are the whole numbers from FIRST to LAST.",
-    ),
-    click.option("--edges", help="The edges of bins for numbers, such as 0,18,65."),
-    click.option("--other", help="The category for values that are missing or not declared."),
-)
-
-
-_Q = click.option(
-    "--q",
-    type=float,
-    multiple=True,
-    help="The share of people at or below the quantile, such as 0.5; repeat it for several.",
-)
-
-
-class _Method(click.Choice[str]):
-    """The methods of a question; one that has moved says where to."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if value in MOVED:
-            self.fail(f"{value!r} is {MOVED[value]}", param, ctx)
-        return super().convert(value, param, ctx)
-
-
-def _method(names: Iterable[str]) -> Decorator:
-    return click.option(
-        "--method", type=_Method(["auto", *names]), default="auto", show_default=True
-    )
-
-
-RANGE = (_BOUNDS, options.UNKNOWN_RANGE)
-"""Options of a mean alone that say what is asked; those of frequencies are `CELLS`."""
 
 EVERY = (
-    *(
-        FILE,
-        VALUE,
-        _EPSILON,
-        *RANGE,
-        _Q,
-        options.SHAPE,
-        options.SPREAD,
-        *CELLS,
-        *_WHOSE,
-        _MISSING,
-        *options.GROUPS,
-        *_TERMS,
+    FILE,
+    *options.of(
+        {name for name, _ in options.OPTIONS} - {"x", "y", "x_bounds", "y_bounds"},
+        dict.fromkeys(name for each in STATISTICS.values() for name in each.every_method),
     ),
-    _method(dict.fromkeys(name for each in STATISTICS.values() for name in each.every_method)),
-    *(*_CALLED, options.JSON),
+    options.JSON,
 )
-"""All options of all publishing commands, each once."""
+"""All options of the commands that publish a statistic of one column, each once."""
 
 
 class Publish(click.Command):
@@ -142,27 +47,20 @@ class Publish(click.Command):
     """
 
     does: ClassVar[str] = "Publish {}."
-    first: ClassVar[tuple[Decorator, ...]] = (FILE, VALUE, _EPSILON)
-    last: ClassVar[tuple[Decorator, ...]] = (*options.SHOWN, options.JSON)
+    first: ClassVar[tuple[options.Decorator, ...]] = (FILE,)
+    budgets: ClassVar[tuple[options.Decorator, ...]] = ()
+    last: ClassVar[tuple[options.Decorator, ...]] = (options.REPORT, options.FIGURE, options.JSON)
 
     def __init__(self, question: type[Question]) -> None:
         self._question = question
-        if _bounded(question):
-            found = (options.UNKNOWN_RANGE, options.SHAPE) if question.range_may_be_found else ()
-            guess = (options.SPREAD,) if "spread" in _fields(question) else ()
-            second = (_BESIDE, _BESIDE_BOUNDS) if "beside" in _fields(question) else ()
-            ranks = (_Q,) if "q" in _fields(question) else ()
-            some = options.GROUPS if "by" in _fields(question) else ()
-            own = (_BOUNDS, *ranks, *second, *found, *guess)
-            between: tuple[Decorator, ...] = (*own, *_WHOSE, _MISSING, *some)
-        elif _in_cells(question):
-            between = (*CELLS, *_WHOSE)
-        else:
-            between = (*_WHOSE, _MISSING)
-        method = _method(question.every_method)
+        own = {*_arguments(question), *TERMS}
+        own |= {"unknown_range"} if question.range_may_be_found else set()
+        own -= {"missing"} if "categories" in own else set()  # they have --other
+        between = options.of(own, question.every_method, self.budgets)
+        hidden = [options.refused(*each) for each in question.NOT_TAKEN.items()]
         super().__init__(
             question.statistic.replace(" ", "-"),
-            params=parameters(*self.first, *between, *_TERMS, method, *_CALLED, *self.last),
+            params=parameters(*self.first, *between, *self.last, *hidden),
             help=self.does.format(question.describes.format(file="FILE (Parquet, CSV or TSV)")),
         )
 
@@ -191,22 +89,21 @@ def asked(question: type[Question], given: dict[str, Any]) -> Question:
     Raises:
         UsageError: they do not fit together.
     """
-    names = ("about", "related", "loss", "confidence", "method", "title", "unit")
-    shared = {name: given[name] for name in names}
-    if "beside" in _fields(question):
-        shared |= {name: given[name] for name in ("beside", "beside_bounds")}
-    own: dict[str, Any] = {}
-    if _bounded(question):
-        own = _bounds(given)
-    elif _in_cells(question):
-        own = _cells(given)
-    else:
-        own = {"missing": given["missing"]}
-    if "q" in _fields(question):
-        own["q"] = _shares(given["q"])
-    made = question(given["value"], **shared, **own)
-    compared(made, given)  # what does not fit is refused before anything is drawn
-    return made
+    own = _arguments(question)
+    made = {name: given[name] for name in own if name in given}
+    if "values" in own:
+        made["values"] = given["value"]
+    if "bounds" in own:
+        _refuse_no_range(given)
+    if "categories" in own:
+        made |= _cells(given)
+    if "by" in own:
+        made |= _groups(given)
+    if "q" in own:
+        made["q"] = _shares(given["q"])
+    asked_for = question(**made)
+    compared(asked_for, given)  # what does not fit is refused before anything is drawn
+    return asked_for
 
 
 def compared(question: Question, given: dict[str, Any]) -> list[tuple[Any, Any]]:
@@ -238,19 +135,9 @@ def _group_named(word: str, labels: Iterable[Any]) -> Any:
     return found[0]
 
 
-def _bounded(question: type[Question]) -> bool:
-    """Whether a question is asked of numbers on a range, or else of cells."""
-    return "bounds" in _fields(question)
-
-
-def _in_cells(question: type[Question]) -> bool:
-    """Whether a question is asked of cells."""
-    return "categories" in _fields(question)
-
-
-def _fields(question: type[Question]) -> set[str]:
+def _arguments(question: type[Question]) -> set[str]:
     """The names of what a question is made with."""
-    return {field.name for field in fields(question)}
+    return {field.name for field in fields(question) if field.init}
 
 
 class ReplayCommand(Publish):
@@ -260,7 +147,7 @@ class ReplayCommand(Publish):
         "Ask for {}, and ask the same about copies in which one person is changed: with the same "
         "draws, everything public must be equal. Nothing is published."
     )
-    last: ClassVar[tuple[Decorator, ...]] = (options.JSON,)
+    last: ClassVar[tuple[options.Decorator, ...]] = (options.JSON,)
 
     def ask(self, given: dict[str, Any]) -> None:
         """Replay, and print what changed."""
@@ -282,7 +169,7 @@ def commands() -> Iterator[click.Command]:
     return map(Publish, STATISTICS.values())
 
 
-def parameters(*decorators: Decorator) -> list[click.Parameter]:
+def parameters(*decorators: options.Decorator) -> list[click.Parameter]:
     """What decorators of click add to a command, in their order."""
 
     def command() -> None:
@@ -298,18 +185,20 @@ def terms(given: dict[str, Any]) -> dict[str, Any]:
     """Whom is asked, and on which terms."""
     epsilon = given.get("epsilon")  # None where a ledger says it
     return {
+        **{name: given[name] for name in TERMS if name in given},
         "epsilon": None if epsilon is None else options.number_or_column(epsilon),
         "data": given["file"],
-        "separator": given["separator"],
-        "person": given["person"],
-        "neighbours": given["neighbours"],
         "levels": options.offered(given["levels"]),
-        "cap": given["cap"],
     }
 
 
-def _bounds(given: dict[str, Any]) -> dict[str, Any]:
-    """The range of a mean, and what missing values get."""
+def _refuse_no_range(given: dict[str, Any]) -> None:
+    """Refuse a question without a range, or with two.
+
+    Raises:
+        UsageError: it is neither given nor to be found; or it is unknown, and something is a
+            fraction of it.
+    """
     if (given["bounds"] is None) != given.get("unknown_range", False):
         found = ", or --unknown-range if you do not know it" if "unknown_range" in given else ""
         raise click.UsageError(
@@ -317,28 +206,19 @@ def _bounds(given: dict[str, Any]) -> dict[str, Any]:
         )
     if given["bounds"] is None and given.get("spread") is not None:
         raise click.UsageError("--spread is a fraction of the range: give --bounds LO HI with it.")
-    some: dict[str, Any] = {name: given[name] for name in ("shape", "spread") if name in given}
-    return {"bounds": given["bounds"], "missing": given["missing"], **some, **_groups(given)}
 
 
 def _groups(given: dict[str, Any]) -> dict[str, Any]:
-    """The groups of a mean, and who is asked."""
-    if "by" not in given:
-        return {}
+    """The columns of groups, and the groups."""
     by = given["by"]
     if len(by) > 2:
         raise click.UsageError("--by: give one column of groups, or two.")
     every = [_labels(each) for each in (given["group"], given["group2"])]
     if bool(every[1]) != (len(by) == 2):
         raise click.UsageError("--group2 is for the second of two --by: give both, or none.")
-    columns = list(by) if len(by) == 2 else by[0] if by else None
-    groups = every if len(by) == 2 else every[0] or None
-    return {
-        "by": columns,
-        "groups": groups,
-        "groups_are": given["groups_are"],
-        "where": given["where"],
-    }
+    if len(by) == 2:
+        return {"by": list(by), "groups": every}
+    return {"by": by[0] if by else None, "groups": every[0] or None}
 
 
 def _labels(words: tuple[str, ...]) -> list[Any]:

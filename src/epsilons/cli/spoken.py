@@ -185,6 +185,7 @@ def _alone(text: str, known: dict[str, _Option]) -> str:
     text = re.sub(r"^()([a-z_]+)(?=[ :,])()", named, text)
     text = re.sub(r"^(--[a-z-]+ or )([a-z_]+)( is needed)", named, text)
     text = re.sub(r"\b([Ll]eave )([a-z_]+)( out\b)", named, text)
+    text = re.sub(r"( is )([a-z_]+)( now\.)", named, text)
     return re.sub(r"\b(with )(by|where)( )", named, text)
 
 

@@ -15,11 +15,9 @@ from epsilons import Ledger, Releases, parameters, publish
 from epsilons.cli import options
 from epsilons.errors import ArgumentError, FileError
 from epsilons.statistics import STATISTICS, Question
+from epsilons.statistics.call import TERMS
 
 __all__ = ["PUBLISH", "Study", "read"]
-
-TERMS: Final = ("epsilon", "data", "separator", "person", "neighbours", "levels", "cap")
-"""Keys of [study] that are arguments of `epsilons.publish`."""
 
 CLAIM: Final = ("ledger", "name", "at_most", "share")
 """Keys of [study] for a ledger: where it is, and what is claimed of it."""
@@ -115,9 +113,12 @@ def _question(given: dict[str, Any], place: int) -> Question:
         raise ArgumentError(f"{where}: statistic is not given: {', '.join(STATISTICS)}.")
     kind = STATISTICS[parameters.choice(f"{where}: statistic", given["statistic"], STATISTICS)]
     own = [field.name for field in fields(kind) if field.init]
+    for key in given.keys() & kind.NOT_TAKEN.keys():
+        raise ArgumentError(f"{where}: {kind.NOT_TAKEN[key].format(repr(given[key]))}")
     _refuse_others(f"{where}: key", given, ("statistic", *own, *DIVIDED))
-    if not isinstance(given.get("values"), str):
-        raise ArgumentError(f"{where}: values must be the name of a column.")
+    for name in {"values", "x", "y"}.intersection(own):
+        if not isinstance(given.get(name), str):
+            raise ArgumentError(f"{where}: {name} must be the name of a column.")
     made = {key: each for key, each in given.items() if key in own}
     if made.get("bounds") == UNKNOWN:
         made["bounds"] = None

@@ -21,13 +21,14 @@ from epsilons.collector.question import Survey
 from epsilons.local import Reports
 from epsilons.local.words import related_locally
 from epsilons.release import Release
+from epsilons.types import Weights
 
 __all__ = ["BATCH", "Live", "joined", "released"]
 
 BATCH: Final = 10
 """Reports that an open survey shows together at least, and as many are held back at least."""
 
-WEIGHTS: Final = ("uniform", "variance")
+WEIGHTS: Final[tuple[Weights, ...]] = ("uniform", "variance")
 """All alike, which holds whatever people chose; and by their level, if that tells nothing."""
 
 TICK: Final = 1.0
@@ -172,7 +173,7 @@ def told(survey: Survey, seen: Mapping[bytes, int]) -> dict[str, Any]:
     return found
 
 
-def released(survey: Survey, reports: Reports, weights: str = WEIGHTS[0]) -> Release:
+def released(survey: Survey, reports: Reports, weights: Weights = WEIGHTS[0]) -> Release:
     """The release of reports: if all count alike, with the interval for whatever people chose.
 
     Args:

@@ -165,7 +165,7 @@ class Survey:
         return found
 
     @classmethod
-    def from_dict(cls, held: Mapping[str, Any]) -> Survey:
+    def from_dict(cls, held: Mapping[str, object]) -> Survey:
         """The survey that plain data describe.
 
         Args:
@@ -181,7 +181,7 @@ class Survey:
         for key in ("id", "question", "kind", "closes", "organiser"):
             if key not in held:
                 raise ArgumentError(f"{key} must be given.")
-        made = dict(held)
+        made: dict[str, Any] = dict(held)
         if "levels" in made:
             made["levels"] = _tables(made["levels"])
         return cls(**made)

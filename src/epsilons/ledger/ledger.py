@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
@@ -29,6 +29,7 @@ from epsilons.ledger.statement import Statement, statement_of
 from epsilons.ledger.store import Store
 from epsilons.release import Releases
 from epsilons.statistics import Question
+from epsilons.types import Column, Data, Neighbours, Part
 
 __all__ = ["Ledger"]
 
@@ -63,7 +64,7 @@ class Ledger:
         self._book = Book(store, str(row[1]), row[2])
 
     @classmethod
-    def create(cls, where: str | os.PathLike[str], neighbours: str = "replace") -> Ledger:
+    def create(cls, where: str | os.PathLike[str], neighbours: Neighbours = "replace") -> Ledger:
         """Make a ledger, and open it.
 
         Args:
@@ -112,10 +113,10 @@ class Ledger:
 
     def enrol(
         self,
-        data: Any = None,
+        data: Data | None = None,
         *,
-        person: Any,
-        epsilon: Any,
+        person: Column,
+        epsilon: Column,
         separator: str | None = None,
         consent: str | None = None,
     ) -> Enrolment:
@@ -156,7 +157,7 @@ class Ledger:
             self._book, ids, budgets, consent or "", may_raise=consent is not None
         )
 
-    def withdraw(self, person: Any) -> None:
+    def withdraw(self, person: str | int) -> None:
         """Take back whatever of a person's budget is not spent.
 
         A release that is open may still charge what it has already offered; no other will.
@@ -179,7 +180,7 @@ class Ledger:
         none = np.zeros(1, dtype=np.int64)
         enrolment.give(self._book, [who], none, "withdrawn", may_raise=False)
 
-    def erase(self, person: Any) -> None:
+    def erase(self, person: str | int) -> None:
         """Replace the id of a person who has withdrawn by a keyed hash; their charges stay.
 
         Args:
@@ -191,7 +192,7 @@ class Ledger:
         """
         enrolment.erase(self._book, tally.tag(person))
 
-    def claim(self, name: str, *, at_most: Any = None, share: Any = None) -> Claim:
+    def claim(self, name: str, *, at_most: float | None = None, share: Part | None = None) -> Claim:
         """A claim on what people have left, for one release: `ep.mean(…, ledger=ledger.claim(…))`.
 
         Args:
@@ -206,7 +207,7 @@ class Ledger:
         """
         return Claim(self._book, name, _rule(at_most, share))
 
-    def budgets(self, *, at_most: Any = None, share: Any = None) -> Budgets:
+    def budgets(self, *, at_most: float | None = None, share: Part | None = None) -> Budgets:
         """What a claim would be offered now, for `ep.plan`.
 
         Args:
@@ -233,7 +234,7 @@ class Ledger:
         questions: Iterable[Question],
         *,
         names: Iterable[str] | None = None,
-        tolerances: Any = None,
+        tolerances: Sequence[float | None] | None = None,
     ) -> Series:
         """Forecast a series of releases under one lifetime ε for each person.
 
@@ -319,7 +320,7 @@ class Ledger:
                 raise ClaimError(f"name={name!r} {is_}: there is no answer under this name.")
             return self._book.settled(found)
 
-    def account(self, person: Any) -> Statement:
+    def account(self, person: str | int) -> Statement:
         """What one person gave, and what became of it: for that person.
 
         Args:

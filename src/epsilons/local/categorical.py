@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +34,10 @@ from epsilons.risk import weights as weighing
 from epsilons.risk.local import Sums
 from epsilons.risk.reported import ReportedCells
 from epsilons.risk.simplex import project
-from epsilons.types import Floats
+from epsilons.types import Floats, Label, LocalFrequenciesMethod
+from epsilons.types import Labels as Listed
 
-METHODS: Final = ("auto", *CODES)
+METHODS: Final = get_args(LocalFrequenciesMethod)
 
 _WORK = 1 << 20
 """Signs or coins that are worked on together."""
@@ -73,11 +75,11 @@ class Frequencies(Randomizer):
         Appendix L (k-RAPPOR).
     """
 
-    categories: Any
-    method: str = "auto"
+    categories: Listed | int
+    method: LocalFrequenciesMethod = "auto"
     public_seed: int = 0
-    other: Any = None
-    levels: Any = field(default=None, kw_only=True)
+    other: Label | None = None
+    levels: Sequence[float] | None = field(default=None, kw_only=True)
     kind: ClassVar[str] = "frequencies"
 
     def __post_init__(self) -> None:
@@ -96,7 +98,12 @@ class Frequencies(Randomizer):
     @property
     def cells(self) -> int:
         """How many categories there are."""
-        return len(self.categories)
+        return len(self._listed)
+
+    @property
+    def _listed(self) -> tuple[Label, ...]:
+        """The categories, as they are kept once they are checked."""
+        return cast(tuple[Label, ...], self.categories)
 
     @property
     def middle(self) -> float:
@@ -291,7 +298,7 @@ class Frequencies(Randomizer):
         margin = self._margin(state.sums, state.n)
         return Estimated(
             "frequencies",
-            Cells(value=project(raw), raw=raw, categories=self.categories, margin=margin),
+            Cells(value=project(raw), raw=raw, categories=self._listed, margin=margin),
             method=self.method,
             risk=margin.mse(),
             honesty=honesty(state, float(np.abs(raw - self.middle).max()), points),

@@ -13,6 +13,7 @@ from epsilons.local.reports import Reports
 from epsilons.local.rows import reports_in
 from epsilons.local.state import State
 from epsilons.tally.batches import Batch, Content, fold
+from epsilons.types import Weights
 
 if TYPE_CHECKING:
     from epsilons.local.randomizer import Randomizer
@@ -30,7 +31,7 @@ class Adding:
 
     mechanism: Randomizer
     column: str | None
-    weights: str
+    weights: Weights
 
     def __call__(self, batches: Iterator[Batch]) -> State | None:
         """Add up; None if there is no row."""
@@ -49,7 +50,9 @@ class Adding:
         yield from reports_in(entries, self.mechanism)
 
 
-def state_of(mechanism: Randomizer, column: str | None, data: object, weights: str) -> State | None:
+def state_of(
+    mechanism: Randomizer, column: str | None, data: object, weights: Weights
+) -> State | None:
     """Add up the reports of a table; None if it has no row.
 
     Args:

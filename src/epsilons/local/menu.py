@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from epsilons.types import Floats
 _SHOWN = 8
 """Levels that a message names."""
 
-Menu = tuple[float, ...] | None
+Menu = Sequence[float] | None
 """The declared levels, ascending; None if there are none."""
 
 

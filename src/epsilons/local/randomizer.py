@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
@@ -25,9 +25,10 @@ from epsilons.local.words import ASSUMED_LOCALLY, PROTECTED_LOCALLY, honest_repo
 from epsilons.noise import Source, resolve
 from epsilons.release import Cells, Release, Scalar, Vector
 from epsilons.risk.local import Sums, influence
+from epsilons.risk.reported import Reported, ReportedCells, ReportedVector
 from epsilons.risk.weights import WEIGHTS
 from epsilons.tally.given import same_labels
-from epsilons.types import Floats
+from epsilons.types import Column, Data, Floats, Weights
 
 ALL_NOISE: Final = "epsilon is below 2⁻²⁰ for everyone: all reports are pure noise."
 
@@ -57,7 +58,7 @@ class Randomizer(ABC):
     """A randomizer with its estimator. It is fixed, holds no data, and may be published."""
 
     kind: ClassVar[str]
-    levels: Any
+    levels: Sequence[float] | None
 
     @property
     def terms(self) -> Terms:
@@ -87,22 +88,24 @@ class Randomizer(ABC):
         """Randomize."""
 
     @abstractmethod
-    def _add(self, reports: Reports, weights: str) -> tuple[Floats, Sums]:
+    def _add(self, reports: Reports, weights: Weights) -> tuple[Floats, Sums]:
         """Check reports and add them up."""
 
     @abstractmethod
-    def _sums(self, epsilon: Floats, weights: str) -> Sums:
+    def _sums(self, epsilon: Floats, weights: Weights) -> Sums:
         """What reports at these budgets add up to, whatever they say; who sends one bit first."""
 
     @abstractmethod
-    def _margin(self, sums: Sums, people: int) -> Any:
+    def _margin(self, sums: Sums, people: int) -> Reported | ReportedCells | ReportedVector:
         """How far an estimate from such reports may be from the truth."""
 
     @abstractmethod
     def _estimated(self, state: State) -> Estimated:
         """Estimate."""
 
-    def forecast(self, budgets: Budgets, *, weights: str = "variance") -> Any:
+    def forecast(
+        self, budgets: Budgets, *, weights: Weights = "variance"
+    ) -> Reported | ReportedCells | ReportedVector:
         """How far off an estimate will be if people with these budgets report.
 
         Args:
@@ -127,7 +130,7 @@ class Randomizer(ABC):
             raise BudgetError(ALL_NOISE)
         return self._margin(sums, budgets.n)
 
-    def randomize(self, value: Any, epsilon: float, source: Source | None = None) -> Reports:
+    def randomize(self, value: Column, epsilon: float, source: Source | None = None) -> Reports:
         """Randomize one person's value, where they are.
 
         Args:
@@ -147,7 +150,9 @@ class Randomizer(ABC):
         """
         return self.randomize_many([value], [epsilon], source)
 
-    def randomize_many(self, values: Any, epsilons: Any, source: Source | None = None) -> Reports:
+    def randomize_many(
+        self, values: Column, epsilons: Column, source: Source | None = None
+    ) -> Reports:
         """Randomize the values of many people, each at their own budget.
 
         Args:
@@ -184,8 +189,8 @@ class Randomizer(ABC):
         self,
         reports: Reports | bytes | str | None = None,
         *,
-        data: Any = None,
-        weights: str = "variance",
+        data: Data | None = None,
+        weights: Weights = "variance",
     ) -> State:
         """Add up reports. States merge with `+`, in any order.
 
@@ -235,7 +240,7 @@ class Randomizer(ABC):
             self.terms,
         )
 
-    def _of_data(self, column: Any, data: Any, weights: str) -> State:
+    def _of_data(self, column: Any, data: Any, weights: Weights) -> State:
         """Add up the reports of a table."""
         if not (column is None or isinstance(column, str)):
             raise ArgumentError(
@@ -250,11 +255,11 @@ class Randomizer(ABC):
         self,
         reports: Reports | bytes | State | Iterable[Reports | bytes | State] | str | None = None,
         *,
-        data: Any = None,
-        weights: str = "variance",
+        data: Data | None = None,
+        weights: Weights = "variance",
         confidence: float = 0.95,
         title: str | None = None,
-    ) -> Any:
+    ) -> Release:
         """Estimate from reports.
 
         Args:
@@ -315,7 +320,7 @@ class Randomizer(ABC):
             version=made.VERSION,
         )
 
-    def _merged(self, reports: Any, weights: str) -> State:
+    def _merged(self, reports: Any, weights: Weights) -> State:
         """Merge the states of a stream."""
         single = isinstance(reports, (Reports, State, bytes, bytearray, memoryview))
         found: State | None = None

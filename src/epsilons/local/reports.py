@@ -14,7 +14,7 @@ from epsilons.local import table, wire
 from epsilons.local.layout import Answers
 from epsilons.local.layouts import layout_of
 from epsilons.local.sweep import extent_of
-from epsilons.types import Floats, freeze
+from epsilons.types import Column, Floats, freeze
 
 if TYPE_CHECKING:
     from epsilons.local.randomizer import Randomizer
@@ -104,7 +104,7 @@ class Reports:
         }
 
     @classmethod
-    def from_columns(cls, columns: Mapping[str, Any], *, mechanism: Randomizer) -> Reports:
+    def from_columns(cls, columns: Mapping[str, Column], *, mechanism: Randomizer) -> Reports:
         """Read a table of reports.
 
         Args:

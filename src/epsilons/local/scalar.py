@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +32,10 @@ from epsilons.risk import weights as weighing
 from epsilons.risk.local import Sums
 from epsilons.risk.reported import Reported
 from epsilons.risk.weights import LEAST
-from epsilons.types import Floats, Integers
+from epsilons.types import Floats, Integers, LocalMeanMethod, LocalMissing
 from epsilons.words import clipped
 
-METHODS: Final = ("auto", "laplace", "bit")
+METHODS: Final = get_args(LocalMeanMethod)
 
 _FAR: Final = 50.0
 """No number is taken that is further out than this many scales.
@@ -68,8 +69,8 @@ class Bit(Randomizer):
         Paper *local*, Algorithm 2, for every ε in [0, ∞]; a share in place of a mean of ±1.
     """
 
-    missing: str = "error"
-    levels: Any = field(default=None, kw_only=True, repr=False)
+    missing: LocalMissing = "error"
+    levels: Sequence[float] | None = field(default=None, kw_only=True, repr=False)
     kind: ClassVar[str] = "bit"
 
     def __post_init__(self) -> None:
@@ -159,9 +160,9 @@ class Mean(Randomizer):
     """
 
     bounds: tuple[float, float]
-    method: str = "auto"
-    missing: str = "error"
-    levels: Any = field(default=None, kw_only=True, repr=False)
+    method: LocalMeanMethod = "auto"
+    missing: LocalMissing = "error"
+    levels: Sequence[float] | None = field(default=None, kw_only=True, repr=False)
     kind: ClassVar[str] = "mean"
 
     def __post_init__(self) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +31,9 @@ from epsilons.risk import weights as weighing
 from epsilons.risk.local import Sums, mean_dot, spread
 from epsilons.risk.reported import ReportedVector
 from epsilons.risk.weights import LEAST
-from epsilons.types import Floats
+from epsilons.types import Floats, LocalMissing, LocalVectorMethod
 
-METHODS: Final = ("auto", "duchi")
+METHODS: Final = get_args(LocalVectorMethod)
 
 _WORK = 1 << 18
 """Numbers of directions that are worked on together."""
@@ -73,9 +73,9 @@ class Vector(Randomizer):
 
     dimension: int
     radius: float = 1.0
-    method: str = "auto"
-    missing: str = "error"
-    levels: Any = field(default=None, kw_only=True, repr=False)
+    method: LocalVectorMethod = "auto"
+    missing: LocalMissing = "error"
+    levels: Sequence[float] | None = field(default=None, kw_only=True, repr=False)
     kind: ClassVar[str] = "vector"
 
     def __post_init__(self) -> None:

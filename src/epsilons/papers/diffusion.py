@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +22,6 @@ from epsilons.noise.enclosure import enclose
 from epsilons.papers import people
 from epsilons.release import Release
 from epsilons.risk import located
-from epsilons.risk.assumptions import SAMPLE
 from epsilons.risk.located import Located, Picture
 from epsilons.statistics import Mean
 from epsilons.statistics.call import Call
@@ -33,7 +31,7 @@ from epsilons.statistics.steps import Draw, Steps
 from epsilons.statistics.ways import Read, after, replace_end
 from epsilons.tally.arrays import Arrays
 from epsilons.tally.line_numpy import Folded
-from epsilons.types import Floats, Integers
+from epsilons.types import Column, Floats, Integers, LocalMissing
 
 __all__ = ["Crossing", "Diffused", "Spread", "diffuse", "diffused_mean", "picture_of", "rate"]
 
@@ -57,12 +55,12 @@ _GUARD = 40
 
 
 def diffused_mean(
-    values: Any,
+    values: Column,
     *,
-    epsilon: Any,
-    person: Any = None,
+    epsilon: Column,
+    person: Column | None = None,
     confidence: float = 0.95,
-    missing: str = "error",
+    missing: LocalMissing = "error",
     source: Source | None = None,
 ) -> Release:
     """Publish the mean of a Gaussian population whose range nobody knows, as the paper does.
@@ -97,8 +95,8 @@ def diffused_mean(
         values,
         bounds=None,
         shape="gaussian",
-        about=SAMPLE.about,
-        related=SAMPLE.related,
+        about="population",
+        related=False,
         confidence=confidence,
         missing=parameters.choice("missing", missing),
     )

@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from epsilons import corridor
-from epsilons.budgets import float_up
+from epsilons.budgets import Levels, float_up
 from epsilons.frozen import storable
 from epsilons.mechanisms import Composed, LevelCounts
 from epsilons.noise import Source, permutation, resolve
 from epsilons.papers import people
 from epsilons.papers.diffusion import METHOD, diffuse, picture_of
 from epsilons.release import ByLevel, Release
-from epsilons.risk.assumptions import SAMPLE
 from epsilons.risk.located import Located
 from epsilons.statistics import Mean
 from epsilons.statistics.call import Call
@@ -26,7 +24,7 @@ from epsilons.statistics.locate import around
 from epsilons.statistics.steps import Answer, Draw, Steps
 from epsilons.tally.grid import HALF, to_grid
 from epsilons.tally.line_numpy import Folded
-from epsilons.types import Floats, Integers
+from epsilons.types import Column, Floats, Integers
 
 __all__ = ["Reduced", "Seats", "reduced_mean"]
 
@@ -35,11 +33,11 @@ _MOST_SEATS = 2**24
 
 
 def reduced_mean(
-    values: Any,
+    values: Column,
     *,
-    epsilon: Any,
-    person: Any = None,
-    levels: Any = None,
+    epsilon: Column,
+    person: Column | None = None,
+    levels: Levels | None = None,
     cap: float | None = None,
     confidence: float = 0.95,
     source: Source | None = None,
@@ -78,8 +76,8 @@ def reduced_mean(
         values,
         bounds=None,
         shape="gaussian",
-        about=SAMPLE.about,
-        related=SAMPLE.related,
+        about="population",
+        related=False,
         confidence=confidence,
     )
     entropy = resolve(source)

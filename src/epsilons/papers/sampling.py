@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -36,7 +35,18 @@ from epsilons.statistics import Frequencies, Mean
 from epsilons.statistics.call import Call
 from epsilons.statistics.steps import Answer, Draw, Steps
 from epsilons.tally import GRID
-from epsilons.types import Floats, Integers
+from epsilons.types import (
+    About,
+    Column,
+    Edges,
+    Floats,
+    Integers,
+    Label,
+    Labels,
+    LocalMissing,
+    Loss,
+    LossOfOne,
+)
 
 __all__ = ["Coins", "Sampled", "best_coins", "sampled_frequencies", "sampled_mean"]
 
@@ -47,17 +57,17 @@ _MOST = 256
 
 
 def sampled_mean(
-    values: Any,
+    values: Column,
     *,
-    epsilon: Any,
-    bounds: Any,
-    person: Any = None,
-    about: str = "people",
+    epsilon: Column,
+    bounds: tuple[float, float],
+    person: Column | None = None,
+    about: About = "people",
     related: bool | float = True,
     spread: float | None = None,
-    loss: str = "mse",
+    loss: LossOfOne = "mse",
     confidence: float = 0.95,
-    missing: str = "error",
+    missing: LocalMissing = "error",
     source: Source | None = None,
 ) -> Release:
     """Publish a mean by sampling, which personal budgets are compared with in papers.
@@ -94,9 +104,10 @@ def sampled_mean(
         Jorgensen, Yu and Cormode 2015 (SM of paper *correlated*, Appendix B), corrected for
         replace-one, with the best t.
     """
+    known = parameters.bounds(bounds)
     question = Mean(
         values,
-        bounds=parameters.bounds(bounds),
+        bounds=known,
         about=about,
         related=related,
         spread=spread,
@@ -107,21 +118,23 @@ def sampled_mean(
     entropy = resolve(source)
     call = Call.of(epsilon=epsilon, person=person)
     held = people.numbers(values, call, missing)
-    everyone = people.on_grid(held, missing, question.bounds)
-    return corridor.released(question, _sum(question, everyone, entropy), call, entropy, everyone)
+    everyone = people.on_grid(held, missing, known)
+    return corridor.released(
+        question, _sum(question, known, everyone, entropy), call, entropy, everyone
+    )
 
 
 def sampled_frequencies(
-    values: Any,
+    values: Column,
     *,
-    epsilon: Any,
-    categories: Any = None,
-    edges: Any = None,
-    other: Any = None,
+    epsilon: Column,
+    categories: Labels | None = None,
+    edges: Edges | None = None,
+    other: Label | None = None,
     project: bool = True,
-    about: str = "people",
+    about: About = "people",
     related: bool | float = True,
-    loss: str = "mse",
+    loss: Loss = "mse",
     confidence: float = 0.95,
     source: Source | None = None,
 ) -> Release:
@@ -175,9 +188,9 @@ def sampled_frequencies(
     return corridor.released(question, _cells(question, everyone, entropy), call, entropy, everyone)
 
 
-def _sum(question: Mean, everyone: Everyone, source: Source) -> Steps:
+def _sum(question: Mean, bounds: tuple[float, float], everyone: Everyone, source: Source) -> Steps:
     """Coins, then the sum of those who stay; without coins where public people alone are used."""
-    counted, goal, bounds = everyone.counted, question.goal, question.bounds
+    counted, goal = everyone.counted, question.goal
     chosen = best_coins(Budgets.of_levels(counted.levels, counted.counts), goal)
     mechanism: Additive
     if isinstance(chosen, Coins):

@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Literal, overload
 
-import numpy.typing as npt
-
 from epsilons import parameters
-from epsilons.budgets import Budgets, as_budgets
+from epsilons.budgets import People, as_budgets
 from epsilons.errors import ArgumentError
 from epsilons.local.people import count_of
 from epsilons.planning.central import Plan, central_plan
@@ -18,7 +16,9 @@ from epsilons.planning.grouped import GroupsPlan, groups_plan
 from epsilons.planning.locally import LocalPlan, local_plan
 from epsilons.planning.several import Planned, SeveralPlans, several_plans
 from epsilons.risk.goals import Goal, checked
-from epsilons.statistics import NOT_GIVEN, STATISTICS, Mean, Question
+from epsilons.statistics import STATISTICS, Mean, Question
+from epsilons.types import About, Edges, GroupsAre, Labels, Loss, Model, Neighbours, Part, Shape
+from epsilons.types import Planned as Statistic
 
 __all__ = ["GroupsPlan", "LocalPlan", "Plan", "Planned", "RangePlan", "SeveralPlans", "plan"]
 
@@ -31,93 +31,93 @@ def plan(
     questions: Sequence[Question],
     /,
     *,
-    epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
-    shares: Any = ...,
-    targets: Any = ...,
-    neighbours: str = ...,
+    epsilon: People,
+    shares: Sequence[Part] | None = ...,
+    targets: Sequence[float | None] | None = ...,
+    neighbours: Neighbours = ...,
     cap: float | None = ...,
 ) -> SeveralPlans: ...
 @overload
 def plan(
-    epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
+    epsilon: People,
     *,
     model: Literal["local"],
-    bounds: Any = ...,
-    statistic: str = ...,
-    categories: Any = ...,
-    edges: Any = ...,
+    bounds: tuple[float, float] | None = ...,
+    statistic: Statistic = ...,
+    categories: int | Labels | None = ...,
+    edges: Edges | None = ...,
     dimension: int | None = ...,
-    neighbours: str = ...,
-    about: str = ...,
+    neighbours: Neighbours = ...,
+    about: About = ...,
     related: bool | float = ...,
-    loss: str = ...,
+    loss: Loss = ...,
     confidence: float = ...,
 ) -> LocalPlan: ...
 @overload
 def plan(
-    epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
+    epsilon: People,
     *,
-    groups: Any,
-    groups_are: str = ...,
-    bounds: Any = ...,
-    about: str = ...,
+    groups: int | Labels,
+    groups_are: GroupsAre = ...,
+    bounds: tuple[float, float] | None = ...,
+    about: About = ...,
     related: bool | float = ...,
     confidence: float = ...,
 ) -> GroupsPlan: ...
 @overload
 def plan(
-    epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
+    epsilon: People,
     *,
     bounds: None,
-    shape: str = ...,
-    statistic: str = ...,
-    neighbours: str = ...,
-    about: str = ...,
+    shape: Shape = ...,
+    statistic: Statistic = ...,
+    neighbours: Neighbours = ...,
+    about: About = ...,
     related: bool | float = ...,
-    loss: str = ...,
+    loss: Loss = ...,
     confidence: float = ...,
     cap: float | None = ...,
 ) -> RangePlan: ...
 @overload
 def plan(
-    epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
+    epsilon: People,
     *,
-    bounds: Any = ...,
-    statistic: str = ...,
-    categories: Any = ...,
-    edges: Any = ...,
-    neighbours: str = ...,
-    about: str = ...,
+    bounds: tuple[float, float] = ...,
+    statistic: Statistic = ...,
+    categories: int | Labels | None = ...,
+    edges: Edges | None = ...,
+    neighbours: Neighbours = ...,
+    about: About = ...,
     related: bool | float = ...,
     spread: float | None = ...,
-    loss: str = ...,
+    loss: Loss = ...,
     confidence: float = ...,
     cap: float | None = ...,
 ) -> Plan: ...
-@parameters.speaks_plainly
+@parameters.speaks_plainly()
 def plan(
-    people_or_questions: Any = NOT_GIVEN,
+    people_or_questions: People | Sequence[Question] | None = None,
     /,
     *,
-    epsilon: Any = NOT_GIVEN,
-    shares: Any = None,
-    targets: Any = None,
-    bounds: Any = (0, 1),
-    shape: str = "any",
-    statistic: str = "mean",
-    categories: Any = None,
-    edges: Any = None,
+    epsilon: People | None = None,
+    shares: Sequence[Part] | None = None,
+    targets: Sequence[float | None] | None = None,
+    bounds: tuple[float, float] | None = (0, 1),
+    shape: Shape = "any",
+    statistic: Statistic = "mean",
+    categories: int | Labels | None = None,
+    edges: Edges | None = None,
     dimension: int | None = None,
-    model: str = "central",
-    neighbours: str = "replace",
-    about: str = "people",
+    model: Model = "central",
+    neighbours: Neighbours = "replace",
+    about: About = "people",
     related: bool | float = True,
     spread: float | None = None,
-    loss: str = "mse",
+    loss: Loss = "mse",
     confidence: float = 0.95,
     cap: float | None = None,
-    groups: Any = None,
-    groups_are: str = "private",
+    groups: int | Labels | None = None,
+    groups_are: GroupsAre = "private",
 ) -> Plan | RangePlan | LocalPlan | GroupsPlan | SeveralPlans:
     """Forecast every method without data, or several questions that share everyone's budget.
 
@@ -238,18 +238,18 @@ def _asked(first: Any, epsilon: Any) -> tuple[tuple[Question, ...] | None, Any]:
     """
     listed = first if isinstance(first, (list, tuple)) else [first]
     if listed and all(isinstance(each, Question) for each in listed):
-        if epsilon is NOT_GIVEN:
+        if epsilon is None:
             raise ArgumentError(
                 "epsilon is not given: write plan([ep.Mean(…), …], epsilon=…), one ε for each "
                 "person or Budgets({ε: people})."
             )
         return tuple(listed), epsilon
-    if (first is NOT_GIVEN) == (epsilon is NOT_GIVEN):
+    if (first is None) == (epsilon is None):
         raise ArgumentError(
             "epsilon must be given once: one ε for each person, or Budgets({ε: people}). A list "
             "before it must be of questions, such as [ep.Mean(…), ep.Frequencies(…)]."
         )
-    return None, epsilon if first is NOT_GIVEN else first
+    return None, epsilon if first is None else first
 
 
 def _of_mean(goal: Goal) -> dict[str, Any]:

@@ -198,17 +198,17 @@ class Plan(Asked):
 
         It refers to the loss that the plan minimizes: docs/limits.md.
         """
-        return least_error(
-            self.budgets,
-            bounds=self.bounds,
-            statistic=self.goal.statistic,
-            categories=self.goal.categories,
-            neighbours=self.neighbours,
-            about=self.assumption.about,
-            related=self.assumption.related,
-            loss=self.loss,
-            confidence=self.confidence,
-        )
+        asked: dict[str, Any] = {
+            "bounds": self.bounds,
+            "statistic": self.goal.statistic,
+            "categories": self.goal.categories,
+            "neighbours": self.neighbours,
+            "about": self.assumption.about,
+            "related": self.assumption.related,
+            "loss": self.loss,
+            "confidence": self.confidence,
+        }
+        return least_error(self.budgets, **asked)
 
     def _error(self, loss: str) -> Callable[[Budgets], float]:
         """The error of the best method for any people, in data units."""

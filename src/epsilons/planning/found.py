@@ -280,16 +280,14 @@ def range_plan(budgets: Budgets, asked: Mean, neighbours: str, cap: float | None
 
 def _question(goal: MeanGoal, shape: str) -> Mean:
     """The question that is planned: of no column."""
-    assumption = goal.assumption
-    return Mean(
-        [],
-        bounds=None,
-        shape=shape,
-        about=assumption.about,
-        related=assumption.related,
-        loss=goal.loss,
-        confidence=goal.confidence,
-    )
+    said: dict[str, Any] = {
+        "shape": shape,
+        "about": goal.assumption.about,
+        "related": goal.assumption.related,
+        "loss": goal.loss,
+        "confidence": goal.confidence,
+    }
+    return Mean([], bounds=None, **said)
 
 
 def _coarse(budgets: Budgets, neighbours: str, cap: float | None) -> tuple[Floats, Integers]:

@@ -179,7 +179,7 @@ def several_plans(
     parts = division_of(len(questions), shares, targets).among(questions, call, lambda: budgets)
     wanted = [None] * len(questions) if targets is None else list(targets)
     facts = [
-        (asked.title, asked.statistic, asked.values if isinstance(asked.values, str) else None)
+        (asked.title, asked.statistic, asked.subject if isinstance(asked.subject, str) else None)
         for asked in questions
     ]
     each = []

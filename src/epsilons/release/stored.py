@@ -48,7 +48,7 @@ class Stated:
         """Everything that it shows, as plain data."""
         raise NotImplementedError
 
-    def differing(self, shown: Any) -> tuple[str, ...]:
+    def differing(self, shown: object) -> tuple[str, ...]:
         """The fields that a file shows otherwise than this says them.
 
         Numbers that are stored must be equal, and those that are computed must agree in nine

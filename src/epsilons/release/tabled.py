@@ -9,6 +9,7 @@ from epsilons import parameters, tally
 from epsilons.errors import KindError
 from epsilons.loading import later
 from epsilons.risk.assumptions import Assumption
+from epsilons.types import Group
 
 if TYPE_CHECKING:
     from epsilons.release import grouped
@@ -53,7 +54,7 @@ class Tabled:
         share: grouped.Shares | None = found(self.assumption, self.confidence)
         return share
 
-    def difference(self, first: Any, second: Any, confidence: float = 0.95) -> grouped.Compared:
+    def difference(self, first: Group, second: Group, confidence: float = 0.95) -> grouped.Compared:
         """The mean of one group minus that of another, with an interval for the difference.
 
         Args:
@@ -72,7 +73,7 @@ class Tabled:
         groups, level = self._groups("difference"), parameters.confidence(confidence)
         return replace(groups.difference(first, second, self.assumption, level), unit=self.unit)
 
-    def ratio(self, first: Any, second: Any, confidence: float = 0.95) -> grouped.Compared:
+    def ratio(self, first: Group, second: Group, confidence: float = 0.95) -> grouped.Compared:
         """The mean of one group divided by that of another, with an interval for the ratio.
 
         Args:
@@ -89,7 +90,7 @@ class Tabled:
         groups, level = self._groups("ratio"), parameters.confidence(confidence)
         return groups.ratio(first, second, self.assumption, level)
 
-    def compare(self, first: Any, second: Any) -> Self:
+    def compare(self, first: Group, second: Group) -> Self:
         """The same release, which also shows the difference and the ratio of two groups.
 
         They stand in what is printed, in JSON and on the page, with intervals at `confidence`. The

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Final, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilons.types import Floats
+from epsilons.types import Floats, Weights
 
-WEIGHTS: Final = ("variance", "paper", "uniform")
+WEIGHTS: Final = get_args(Weights)
 """The words that `weights` takes."""
 
 LEAST: Final = 2.0**-20

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from epsilons.statistics.count import Count
     from epsilons.statistics.covariance import Covariance
     from epsilons.statistics.frequencies import Frequencies
-    from epsilons.statistics.mean import NOT_GIVEN, Mean
+    from epsilons.statistics.mean import Mean
     from epsilons.statistics.quantile import Quantile
     from epsilons.statistics.question import Question
     from epsilons.statistics.table import STATISTICS
@@ -22,7 +22,7 @@ else:
             "count": ("Count",),
             "covariance": ("Covariance",),
             "frequencies": ("Frequencies",),
-            "mean": ("NOT_GIVEN", "Mean"),
+            "mean": ("Mean",),
             "quantile": ("Quantile",),
             "question": ("Question",),
             "table": ("STATISTICS",),
@@ -31,7 +31,6 @@ else:
     )
 
 __all__ = [
-    "NOT_GIVEN",
     "STATISTICS",
     "Count",
     "Covariance",

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from epsilons import parameters, tally
 from epsilons.allocation.declared import Declared, declared_of
-from epsilons.budgets import float_down
+from epsilons.budgets import Levels, float_down
 from epsilons.errors import ArgumentError, BudgetError
 from epsilons.ladder import Ladder
 from epsilons.tally import Tally
 from epsilons.tally.line import Lined
-from epsilons.types import Floats
+from epsilons.types import Column, Data, Floats, Neighbours
 
-__all__ = ["Call"]
+__all__ = ["TERMS", "Call", "terms_of"]
 
 Counts = TypeVar("Counts", Tally, Lined)
 
@@ -48,12 +50,12 @@ class Call:
     def of(
         cls,
         *,
-        epsilon: Any,
-        data: Any = None,
+        epsilon: Column | None,
+        data: Data | None = None,
         separator: str | None = None,
-        person: Any = None,
-        neighbours: str = "replace",
-        levels: Any = None,
+        person: Column | None = None,
+        neighbours: Neighbours = "replace",
+        levels: Levels | None = None,
         cap: float | None = None,
     ) -> Call:
         """The call that arguments of users stand for: see `epsilons.publish`.
@@ -143,6 +145,15 @@ class Call:
             ladder=replace(ladder, levels=self.offered(ladder.levels)),
             cap=None if cap is None else _part(cap, self.share),
         )
+
+
+TERMS: Final = tuple(inspect.signature(Call.of).parameters)
+"""The arguments of users that belong to the call: those of `Call.of`."""
+
+
+def terms_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the arguments of a user, by name, those that belong to the call."""
+    return {name: given[name] for name in TERMS}
 
 
 def _refuse_public_facts(levels: object, cap: object) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -21,6 +21,7 @@ from epsilons.release import Count as Counted
 from epsilons.statistics.call import Call
 from epsilons.statistics.question import Question, Sentences
 from epsilons.statistics.steps import Answer, Draw, Steps
+from epsilons.types import Column, LossOfOne, Missing
 
 __all__ = ["Count"]
 
@@ -48,16 +49,25 @@ class Count(Question):
         "of levels, whoever takes part."
     )
 
-    values: Any = field(default=None, repr=False)
+    NOT_TAKEN: ClassVar[Mapping[str, str]] = {
+        "about": "about={} is invalid for a count, which is about exactly these people. Leave "
+        "about out.",
+        "related": "related={} means nothing for a count: everyone counts as one, whatever their "
+        "budget. Leave related out.",
+        "method": "method={} is not known: there is one method for a count. Leave method out.",
+        "unit": "unit: a count is of people. Leave it out, and put it in title.",
+    }
+
+    values: Column | None = field(default=None, repr=False)
+    _: KW_ONLY
+    loss: LossOfOne = "mse"
+    confidence: float = 0.95
+    missing: Missing | None = None
+    title: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         parameters.loss_of_a_mean(self.loss)
-        if self.about != "people":
-            raise ArgumentError(
-                'about="population" is invalid for a count, which is about exactly these people. '
-                "Leave about out."
-            )
         if self.excludes and self.values is None:
             raise ArgumentError(
                 'missing="exclude" counts those who have a value: name the column, or give an '

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Final
 
 from epsilons import parameters, tally, words
 from epsilons.allocation import Allocation
-from epsilons.errors import ArgumentError, BoundsError
+from epsilons.errors import ArgumentError
 from epsilons.mechanisms import Table, build_histogram
 from epsilons.release import Pair
 from epsilons.risk.goals import CellsGoal
@@ -16,6 +17,7 @@ from epsilons.statistics import soft_cells
 from epsilons.statistics.call import Call
 from epsilons.statistics.question import Sentences
 from epsilons.statistics.steps import Answer
+from epsilons.types import About, Column, Missing, SoftMethod
 
 __all__ = ["Covariance"]
 
@@ -27,9 +29,10 @@ class Covariance(soft_cells.SoftQuestion):
     """The covariance of two columns: see `epsilons.covariance` for what each argument means.
 
     Attributes:
-        beside: the second column: an array, or the name of a column of the data.
-        bounds: the range (lo, hi) that values of the first column can have.
-        beside_bounds: the same of the second.
+        x: the first column: an array, or the name of a column of the data.
+        y: the second column, likewise.
+        x_bounds: the range (lo, hi) that values of the first column can have.
+        y_bounds: the same for the second.
 
     Raises:
         ArgumentError: an argument is invalid (BoundsError: bounds are).
@@ -42,19 +45,35 @@ class Covariance(soft_cells.SoftQuestion):
         'statistic="covariance" has no plan of its own: its weights are those of nine categories. '
         'Plan with statistic="frequencies", categories=9.'
     )
-    beside: Any = field(repr=False)  # it may be an array of what people said
+    RENAMED: ClassVar[Mapping[str, str]] = {
+        "x": "values",
+        "y": "beside",
+        "x_bounds": "bounds",
+        "y_bounds": "beside_bounds",
+    }
+    NOT_TAKEN: ClassVar[Mapping[str, str]] = {
+        **{former: f"{former} is {name} now." for name, former in RENAMED.items()},
+        **soft_cells.not_taken(statistic, "the product of both units"),
+    }
+
+    x: Column = field(repr=False)  # it may be an array of what people said
+    y: Column = field(repr=False)
     _: KW_ONLY
-    bounds: Any = None
-    beside_bounds: Any = None
+    x_bounds: tuple[float, float]
+    y_bounds: tuple[float, float]
+    about: About = "people"
+    related: bool | float = True
+    confidence: float = 0.95
+    method: SoftMethod = "auto"
+    missing: Missing | None = None
+    title: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        soft_cells.refuse_other_words(self, "the product of both units")
-        if self.beside is None:
-            raise ArgumentError("beside is not given: name the second column, or give an array.")
-        for name in ("bounds", "beside_bounds"):
+        for name in ("x", "y"):
             if getattr(self, name) is None:
-                raise BoundsError(soft_cells.NO_BOUNDS.format(name))
+                raise ArgumentError(f"{name} is None: name a column, or give an array.")
+        for name in ("x_bounds", "y_bounds"):
             self._set(name, parameters.bounds(getattr(self, name), power=4, name=name))
 
     @classmethod
@@ -69,39 +88,36 @@ class Covariance(soft_cells.SoftQuestion):
 
     def look(self, call: Call) -> tally.Look:
         """Look at the rows of the first column."""
-        return tally.look(self.values, **call.given, bounds=self.bounds, lowest=call.lowest)
+        return tally.look(self.x, **call.given, bounds=self.x_bounds, lowest=call.lowest)
 
     def looks_beside(self, call: Call) -> dict[str, tally.Look]:
         """Look at the second column."""
-        bounds = self.beside_bounds
-        found = tally.look(self.beside, **call.given, bounds=bounds, lowest=call.lowest)
-        return {"beside": found}
+        found = tally.look(self.y, **call.given, bounds=self.y_bounds, lowest=call.lowest)
+        return {"y": found}
 
     @property
     def columns(self) -> dict[str, Any]:
         """Both columns."""
-        return {"values": self.values, "beside": self.beside}
+        return {"x": self.x, "y": self.y}
 
     def open(self, call: Call) -> tally.Rows:
         """Open the rows, as two columns of numbers."""
         policy = self.policy(call.neighbours)
-        return tally.open(
-            self.values, **call.given, missing=policy, ladder=call.ladder, beside=self.beside
-        )
+        return tally.open(self.x, **call.given, missing=policy, ladder=call.ladder, y=self.y)
 
     def asks(self, call: Call) -> tally.Ask:  # noqa: ARG002
         """The nine cells of both columns."""
-        return tally.Ask("pairs", self.bounds, beside=self.beside_bounds)
+        return tally.Ask("pairs", self.x_bounds, beside=self.y_bounds)
 
     def answered(self, margin: SoftMoments) -> tuple[Pair, float]:
         """The estimate, and its risk in data units."""
-        (a, b), (c, d) = self.bounds, self.beside_bounds
+        (a, b), (c, d) = self.x_bounds, self.y_bounds
         unit = (b - a) * (d - c)
         pair = Pair(
             value=margin.covariance(self.assumption, self.confidence).value * unit,
             raw=margin.shares,
-            bounds=self.bounds,
-            beside=self.beside_bounds,
+            bounds=self.x_bounds,
+            beside=self.y_bounds,
             margin=margin,
         )
         return pair, margin.risk(0, 1, self.assumption) * unit * unit
@@ -109,7 +125,7 @@ class Covariance(soft_cells.SoftQuestion):
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
         """What the release says in words."""
         midpoint = self.policy(neighbours) == "midpoint"
-        first = words.clipped(self.bounds, midpoint=midpoint)
-        second = words.clipped(self.beside_bounds, midpoint=midpoint)
+        first = words.clipped(self.x_bounds, midpoint=midpoint)
+        second = words.clipped(self.y_bounds, midpoint=midpoint)
         both = first if first == second else f"{first} In the second column: {second}"
         return self.said(neighbours, both)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 
@@ -34,7 +34,17 @@ from epsilons.statistics.foreseen import foreseen
 from epsilons.statistics.question import Question, Sentences
 from epsilons.statistics.steps import Answer, Steps
 from epsilons.statistics.ways import Read
-from epsilons.types import Floats
+from epsilons.types import (
+    About,
+    Column,
+    Edges,
+    Floats,
+    FrequenciesMethod,
+    Label,
+    Labels,
+    Loss,
+    Missing,
+)
 
 __all__ = ["Frequencies"]
 
@@ -57,13 +67,22 @@ class Frequencies(Question):
     statistic: ClassVar[str] = "frequencies"
     KIND: ClassVar[str] = "Frequencies"
     describes: ClassVar[str] = "the share of the people in {file} that is in each category"
-    every_method: ClassVar[tuple[str, ...]] = (*FREQUENCY_RULES, *CELL_METHODS)
+    every_method: ClassVar[tuple[str, ...]] = get_args(FrequenciesMethod)[1:]
 
+    values: Column = field(repr=False)  # it may be an array of what people said
     _: KW_ONLY
-    categories: Any = None
-    edges: Any = None
-    other: Any = None
+    categories: Labels | None = None
+    edges: Edges | None = None
+    other: Label | None = None
     project: bool = True
+    about: About = "people"
+    related: bool | float = True
+    loss: Loss = "mse"
+    confidence: float = 0.95
+    method: FrequenciesMethod = "auto"
+    missing: Missing | None = None
+    title: str | None = None
+    unit: str | None = None
     declared: tally.Categories = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

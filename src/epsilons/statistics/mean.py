@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, cast, get_args
 
 from epsilons import parameters, tally, words
 from epsilons.allocation import RULES, Allocation
 from epsilons.budgets import Budgets
-from epsilons.errors import ArgumentError, BoundsError
+from epsilons.errors import ArgumentError
 from epsilons.loading import later
 from epsilons.mechanisms import Additive, SumAndSquares, TwoSums, build, build_moments
 from epsilons.release import Scalar
@@ -34,6 +34,16 @@ from epsilons.statistics.foreseen import foreseen
 from epsilons.statistics.question import Question, Sentences
 from epsilons.statistics.steps import Answer, Steps
 from epsilons.statistics.ways import Read
+from epsilons.types import (
+    About,
+    Column,
+    GroupsAre,
+    Labels,
+    LossOfOne,
+    MeanMethod,
+    Missing,
+    Shape,
+)
 
 if TYPE_CHECKING:
     from epsilons.statistics import adaptive, found_range, groups
@@ -42,23 +52,13 @@ else:
     found_range = later("epsilons.statistics.found_range")
     groups = later("epsilons.statistics.groups")
 
-__all__ = ["ADAPTIVE", "FOUND", "NOT_GIVEN", "Mean"]
+__all__ = ["ADAPTIVE", "FOUND", "Mean"]
 
 ADAPTIVE: Final = ("adaptive",)
 """The spread first, then the mean: `adaptive.py`."""
 
 FOUND: Final = ("weighted",)
 """On a range that is found in the data: `found_range.py`."""
-
-
-class _NotGiven:
-    """What stands for an argument that must be given, so that its absence gets a kind word."""
-
-    def __repr__(self) -> str:
-        return "<to be given>"
-
-
-NOT_GIVEN: Final[_NotGiven] = _NotGiven()
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,32 +82,31 @@ class Mean(Question):
     statistic: ClassVar[str] = "mean"
     KIND: ClassVar[str] = "Mean"
     describes: ClassVar[str] = "the mean of a column of {file}"
-    every_method: ClassVar[tuple[str, ...]] = (
-        *RULES,
-        *ADAPTIVE,
-        *METHODS,
-        *FOUND,
-    )
+    every_method: ClassVar[tuple[str, ...]] = get_args(MeanMethod)[1:]
     range_may_be_found: ClassVar[bool] = True
     LATER: ClassVar[tuple[str, ...]] = ("by", "groups", "groups_are", "where")
+
+    values: Column = field(repr=False)  # it may be an array of what people said
     _: KW_ONLY
-    bounds: Any = NOT_GIVEN
-    shape: str = "any"
+    bounds: tuple[float, float] | None
+    shape: Shape = "any"
+    about: About = "people"
+    related: bool | float = True
     spread: float | None = None
-    by: Any = field(default=None, repr=False)
-    groups: Any = None
-    groups_are: str = "private"
-    where: Any = field(default=None, repr=False)
+    loss: LossOfOne = "mse"
+    confidence: float = 0.95
+    method: MeanMethod = "auto"
+    missing: Missing | None = None
+    by: Column | None = field(default=None, repr=False)
+    groups: Labels | Sequence[Labels] | None = None
+    groups_are: GroupsAre = "private"
+    where: Column | None = field(default=None, repr=False)
+    title: str | None = None
+    unit: str | None = None
     grouping: tally.Grouping | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.bounds is NOT_GIVEN:
-            raise BoundsError(
-                "bounds is not given: write bounds=(lo, hi), the range that values can have "
-                "whatever the data are, such as (0, 100) for a percentage; or bounds=None if you "
-                "do not know it."
-            )
         parameters.choice("shape", self.shape)
         parameters.loss_of_a_mean(self.loss)
         parameters.spread(self.spread)
@@ -354,7 +353,7 @@ class Mean(Question):
             words.protected(neighbours, range_is_known=known),
             assumed,
             words.clipped(
-                self.bounds if known else averaged,
+                averaged if self.bounds is None else self.bounds,
                 midpoint=self.policy(neighbours) == "midpoint",
                 averaged=averaged,
                 found=not known,

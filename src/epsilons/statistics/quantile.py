@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from collections.abc import Collection, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import ClassVar, get_args
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from epsilons.statistics.question import Question, Sentences
 from epsilons.statistics.ranked import FINE, METHODS, best_way, open_table, tabled
 from epsilons.statistics.steps import Answer, Steps
 from epsilons.statistics.ways import Read
+from epsilons.types import About, Column, LossOfOne, Missing, QuantileMethod
 
 __all__ = ["Quantile"]
 
@@ -41,15 +42,24 @@ class Quantile(Question):
     statistic: ClassVar[str] = "quantile"
     KIND: ClassVar[str] = "Quantile"
     describes: ClassVar[str] = "values of {file} that given shares of people are at or below"
-    every_method: ClassVar[tuple[str, ...]] = METHODS
+    every_method: ClassVar[tuple[str, ...]] = get_args(QuantileMethod)[1:]
     unplanned: ClassVar[str] = (
         "statistic='quantile' has no plan. Forecast frequencies with categories=64: half of the "
         "cells add up to a median's rank."
     )
 
+    values: Column = field(repr=False)  # it may be an array of what people said
+    q: float | Sequence[float]
     _: KW_ONLY
-    q: Any
-    bounds: Any
+    bounds: tuple[float, float]
+    about: About = "people"
+    related: bool | float = True
+    loss: LossOfOne = "mse"
+    confidence: float = 0.95
+    method: QuantileMethod = "auto"
+    missing: Missing | None = None
+    title: str | None = None
+    unit: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

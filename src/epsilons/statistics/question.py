@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
-from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any, ClassVar, Self
+from dataclasses import Field, dataclass, replace
+from types import MappingProxyType
+from typing import Any, ClassVar, Final, Self
 
 from epsilons import parameters, tally
 from epsilons.allocation import Allocation
-from epsilons.budgets import Budgets
+from epsilons.budgets import Budgets, Levels
 from epsilons.errors import ArgumentError
 from epsilons.risk.assumptions import Assumption, assumption_of
 from epsilons.risk.goals import Goal, Words
-from epsilons.statistics.call import Call
+from epsilons.statistics.call import Call, terms_of
 from epsilons.statistics.steps import Answer, Steps
+from epsilons.types import About, Column, Data, Loss, Missing, Neighbours
 
-__all__ = ["Question", "Sentences"]
+__all__ = ["WORDS", "Question", "Sentences"]
+
+WORDS: Final = ("about", "related", "loss", "confidence", "method", "missing")
+"""What every question has, whether a user can choose it or not: ledgers know a question by it."""
 
 
 @dataclass(frozen=True)
@@ -34,19 +39,22 @@ class Sentences:
     treats: str
 
 
-@dataclass(frozen=True, eq=False)
 class Question(ABC):
     """What all questions have. It is fixed, and checked when it is made.
+
+    Each is a dataclass with the arguments of the function that asks it, in their order. What it
+    does not take as an argument is as here.
 
     Attributes:
         statistic: what is estimated, in a word.
         describes: what its command publishes of a {file}.
-        every_method: all names that `method` can have beside "auto", whatever else is asked.
+        every_method: all names that `method` can have besides "auto", whatever else is asked.
         range_may_be_found: whether bounds may be None.
         unplanned: what to do in place of a plan, in words, where there is none.
         KIND: what ledgers call this question in hashes. It stays when the class is renamed.
-        RENAMED: fields that ledgers know by another name, with that name.
+        RENAMED: fields that ledgers know by a former name, with that name.
         LATER: fields that former versions did not have.
+        NOT_TAKEN: names that are no arguments of this question, each with a sentence that says why.
         values: an array, or the name of a column of the data.
         about: "people" or "population": whose truth is wanted.
         related: whether budgets may go with values: True, False, or by how much.
@@ -68,23 +76,25 @@ class Question(ABC):
     range_may_be_found: ClassVar[bool] = False
     unplanned: ClassVar[str]
     KIND: ClassVar[str]
-    RENAMED: ClassVar[Mapping[str, str]] = {}
+    RENAMED: ClassVar[Mapping[str, str]] = MappingProxyType({})
     LATER: ClassVar[tuple[str, ...]] = ()
+    NOT_TAKEN: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
-    values: Any = field(repr=False)  # it may be an array of what people said
-    _: KW_ONLY
-    about: str = "people"
+    values: Column | None
+    about: About = "people"
     related: bool | float = True
-    loss: str = "mse"
+    loss: Loss = "mse"
     confidence: float = 0.95
     method: str = "auto"
-    missing: str | None = None
+    missing: Missing | None = None
     title: str | None = None
     unit: str | None = None
 
-    def __new__(cls, *_args: Any, **given: Any) -> Self:
-        """Refuse the word of former versions, before anything is made of the others."""
-        parameters.refuse_assume(given)
+    def __new__(cls, *args: Any, **given: Any) -> Self:
+        """Say in plain words what is wrong with names of arguments, before anything is made."""
+        if args or given:  # copies are made without any
+            parameters.refuse(cls.__init__, args, given, cls.NOT_TAKEN)
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
@@ -109,6 +119,11 @@ class Question(ABC):
     def columns(self) -> dict[str, Any]:
         """The columns that are asked about, by the names under which they can be changed."""
         return {"values": self.values}
+
+    @property
+    def subject(self) -> Any:
+        """The column that a release is named after: the first."""
+        return next(iter(self.columns.values()))
 
     def of_columns(self, columns: dict[str, Any]) -> Self:
         """The same question of other columns."""
@@ -234,12 +249,12 @@ class Question(ABC):
     def call(
         self,
         *,
-        epsilon: Any,
-        data: Any = None,
+        epsilon: Column,
+        data: Data | None = None,
         separator: str | None = None,
-        person: Any = None,
-        neighbours: str = "replace",
-        levels: Any = None,
+        person: Column | None = None,
+        neighbours: Neighbours = "replace",
+        levels: Levels | None = None,
         cap: float | None = None,
     ) -> Call:
         """The call of this question alone: whoever drives it by hand is handed it.
@@ -256,16 +271,9 @@ class Question(ABC):
         Raises:
             ArgumentError: an argument is invalid, or does not fit the question.
         """
+        terms = terms_of(locals())
         self.check(neighbours)
-        call = Call.of(
-            epsilon=epsilon,
-            data=data,
-            separator=separator,
-            person=person,
-            neighbours=neighbours,
-            levels=levels,
-            cap=cap,
-        )
+        call = Call.of(**terms)
         self.check_terms(call)
         return call
 

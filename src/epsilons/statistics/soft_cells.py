@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final
+from dataclasses import replace
+from typing import Any, ClassVar, Final, get_args
 
 from epsilons import tally, words
 from epsilons.allocation import Allocation
 from epsilons.allocation.declared import Declared
-from epsilons.errors import ArgumentError
 from epsilons.mechanisms import CellSums, Table, build_histogram
 from epsilons.release import Pair, Scalar
 from epsilons.risk.counted import LevelCount
@@ -22,8 +21,9 @@ from epsilons.statistics.designs import Design, Known, cell_design, cells_of
 from epsilons.statistics.question import Question, Sentences
 from epsilons.statistics.steps import Steps
 from epsilons.statistics.ways import Read
+from epsilons.types import SoftMethod
 
-__all__ = ["NO_BOUNDS", "OPEN", "RULES", "SoftQuestion", "closed", "opened", "refuse_other_words"]
+__all__ = ["OPEN", "RULES", "SoftQuestion", "closed", "not_taken", "opened"]
 
 RULES: Final = ("optimal", "threshold", "uniform", "proportional")
 """The rules for soft cells."""
@@ -31,19 +31,14 @@ RULES: Final = ("optimal", "threshold", "uniform", "proportional")
 OPEN: Final = ("transformed",)
 """The methods under add/remove."""
 
-NO_BOUNDS: Final = (
-    "{0} is not given: write {0}=(lo, hi), the range that values can have whatever the data are."
-)
-
 _SLACK: Final = 16.0 / tally.GRID
 """What grid, fold and the floors of cells may add to a share, and the lattice of open noise."""
 
 
-@dataclass(frozen=True, eq=False)
 class SoftQuestion(Question):
     """A question whose answer follows from shares of soft cells."""
 
-    every_method: ClassVar[tuple[str, ...]] = (*RULES, *OPEN)
+    every_method: ClassVar[tuple[str, ...]] = get_args(SoftMethod)[1:]
 
     @property
     @abstractmethod
@@ -80,25 +75,18 @@ class SoftQuestion(Question):
         """The estimate, and its risk in data units."""
 
 
-def refuse_other_words(question: Question, squared: str) -> None:
-    """Refuse losses and units that mean nothing here.
+def not_taken(statistic: str, squared: str) -> dict[str, str]:
+    """Why there are neither losses nor units here.
 
     Args:
-        question: whose words they are.
+        statistic: what is asked.
         squared: what the unit would be.
-
-    Raises:
-        ArgumentError: there are such.
     """
-    if question.loss != "mse":
-        raise ArgumentError(
-            f"loss={question.loss!r} is not for a {question.statistic}, which minimizes mean "
-            "squared errors: leave loss out."
-        )
-    if question.unit is not None:
-        raise ArgumentError(
-            f"unit: a {question.statistic} is in {squared}. Leave it out, and put it in title."
-        )
+    return {
+        "loss": f"loss={{}} is not for a {statistic}, which minimizes mean squared errors: leave "
+        "loss out.",
+        "unit": f"unit: a {statistic} is in {squared}. Leave it out, and put it in title.",
+    }
 
 
 def closed(asked: SoftQuestion, counted: tally.Tally) -> Steps:

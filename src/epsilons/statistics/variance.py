@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 from epsilons import parameters, tally, words
 from epsilons.allocation import Allocation
-from epsilons.errors import BoundsError
 from epsilons.mechanisms import SumAndSquares, build_moments
 from epsilons.release import Variance as Estimate
 from epsilons.risk.goals import CellsGoal, MeanGoal
@@ -18,6 +18,7 @@ from epsilons.statistics.call import Call
 from epsilons.statistics.question import Sentences
 from epsilons.statistics.steps import Answer, Steps
 from epsilons.statistics.ways import Read
+from epsilons.types import About, Column, Missing, SoftMethod
 
 __all__ = ["Variance"]
 
@@ -40,14 +41,20 @@ class Variance(soft_cells.SoftQuestion):
         'statistic="variance" has no plan of its own: it spends what a mean does, and comes with '
         'one. Plan with statistic="mean".'
     )
+    NOT_TAKEN: ClassVar[Mapping[str, str]] = soft_cells.not_taken(statistic, "squares of the unit")
+
+    values: Column = field(repr=False)  # it may be an array of what people said
     _: KW_ONLY
-    bounds: Any = None
+    bounds: tuple[float, float]
+    about: About = "people"
+    related: bool | float = True
+    confidence: float = 0.95
+    method: SoftMethod = "auto"
+    missing: Missing | None = None
+    title: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        soft_cells.refuse_other_words(self, "squares of the unit")
-        if self.bounds is None:
-            raise BoundsError(soft_cells.NO_BOUNDS.format("bounds"))
         self._set("bounds", parameters.bounds(self.bounds, power=4))
 
     @classmethod

@@ -15,7 +15,7 @@ from epsilons.budgets import float_down, floats_down, is_number, is_number_type
 from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.ladder import Ladder
 from epsilons.tally.categories import Kind, wrong_entry, wrong_type
-from epsilons.tally.counted import Names
+from epsilons.tally.counted import Names, said
 from epsilons.tally.given import Column, is_null, opened, same_labels
 from epsilons.tally.grid import LARGEST
 from epsilons.tally.identity import people
@@ -64,7 +64,7 @@ def read(
     ladder: Ladder | None = None,
     *,
     lenient: bool,
-    beside: object = None,
+    y: object = None,
 ) -> Arrays:
     """Check arrays.
 
@@ -77,7 +77,7 @@ def read(
             to no one are left out of the sum, and nothing is refused because of an entry.
         lenient: whether an entry of values that is no number is a missing value, in a list or a
             column of objects; it is refused otherwise.
-        beside: a second number for each row, if there is one.
+        y: a second number for each row, if there is one.
 
     Raises:
         ArgumentError: something is not one column, the lengths differ, or labels do.
@@ -85,15 +85,15 @@ def read(
         BudgetError: `epsilon` is one number that cannot be a budget.
         DataError: a row has no person.
     """
-    unnamed({"values": values, "beside": beside, "epsilon": epsilon, "person": person})
+    unnamed({said("values", names.marks): values, "y": y, "epsilon": epsilon, "person": person})
     lenient = lenient or ladder is not None
     private = ladder is not None
     numbers_ = floats(values, names.values, lenient=lenient, private=private)
     second = None
-    if beside is not None:
-        second = floats(beside, names.of("beside"), lenient=lenient, private=private)
+    if y is not None:
+        second = floats(y, names.of("y"), lenient=lenient, private=private)
         if second.size != numbers_.size:
-            raise _other_length(names.values, names.of("beside"))
+            raise _other_length(names.values, names.of("y"))
     budgets, who = budgets_and_people(epsilon, person, names, numbers_.size, ladder)
     return Arrays(numbers_, budgets, who, beside=second)
 

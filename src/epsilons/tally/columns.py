@@ -19,7 +19,7 @@ from epsilons.tally import arrays
 from epsilons.tally.budget_columns import on_ladder, rounded_down
 from epsilons.tally.bytewise import Spelling, bytewise, written
 from epsilons.tally.categories import Kind, wrong_type
-from epsilons.tally.counted import Names
+from epsilons.tally.counted import Names, said
 from epsilons.tally.csv_files import Role, TextFile
 from epsilons.tally.engines import engine_of, kind_of_data
 from epsilons.tally.failures import UNUSABLE, guarded, unknown_column
@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 
-OF: Final = {"values": "categories", "where": "true and false", "beside": "numbers"}
+OF: Final = {"values": "categories", "where": "true and false", "y": "numbers"}
 """What a column is to hold, by parameter, for messages; the others hold groups."""
 
 
@@ -113,12 +113,13 @@ class Columns:
 
     def showing(self, parameter: str) -> str:
         """A parameter, and the name that the user gave it, for messages."""
-        return f"{parameter}={self.shown.get(parameter, self.named[parameter])!r}"
+        column = self.shown.get(parameter, self.named[parameter])
+        return f"{said(parameter, self.named)}={column!r}"
 
     @property
     def beside(self) -> str | None:
         """The second column of numbers, if there is one."""
-        return self.named.get("beside")
+        return self.named.get("y")
 
     def pieces(self, rows: int) -> list[Columns]:
         """Parts of a table in Polars, of so many rows, to be read one after another."""
@@ -287,8 +288,10 @@ def _open(
         shown["person"], person = person, called("person")
     for parameter, column in shown.items():
         if column not in columns:
-            raise ColumnError(unknown_column(parameter, column, list(map(str, columns))))
-        refuse_doubles(parameter, column, columns)
+            raise ColumnError(
+                unknown_column(said(parameter, shown), column, list(map(str, columns)))
+            )
+        refuse_doubles(said(parameter, shown), column, columns)
     frame = guarded(lambda: picked(data, engine, columns, shown), *failure)
     if isinstance(frame, nw.DataFrame):
         size, frame = len(frame), frame.lazy()

@@ -124,7 +124,7 @@ def wanted(ask: Ask, rules: Rules, table: Columns) -> Wanted:
     elif rules.groups is not None:
         pairs = zip(rules.groups.columns, rules.groups.declared, strict=True)
         labels = tuple((marks[name], declared) for name, declared in pairs)
-    return Wanted(ask, rules, own, labels, marks.get("beside"), marks.get("where"))
+    return Wanted(ask, rules, own, labels, marks.get("y"), marks.get("where"))
 
 
 @dataclass(eq=False)

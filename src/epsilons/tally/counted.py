@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -64,26 +64,32 @@ class Names:
         cls, values: Any, epsilon: Any, person: Any, marks: Mapping[str, Any] | None = None
     ) -> Names:
         """Name the columns that the user named, which pandas allows to be more than text."""
+        marks = marks or {}
         return cls(
-            f"values={values!r}",
+            f"{said('values', marks)}={values!r}",
             "epsilon" if is_number(epsilon) else f"epsilon={epsilon!r}",
             f"person={person!r}",
-            marks={name: f"{name}={column!r}" for name, column in (marks or {}).items()},
+            marks={name: f"{name}={column!r}" for name, column in marks.items()},
         )
 
     @classmethod
-    def of_arrays(cls, marks: Iterable[str]) -> Names:
+    def of_arrays(cls, marks: Collection[str]) -> Names:
         """Name arrays as their parameters."""
-        return cls(marks={name: name for name in marks})
+        return cls(said("values", marks), marks={name: name for name in marks})
 
     @property
     def either(self) -> str:
         """The values, of one column or of two."""
-        return f"{self.values} or {self.of('beside')}" if "beside" in self.marks else self.values
+        return f"{self.values} or {self.of('y')}" if "y" in self.marks else self.values
 
     def of(self, parameter: str) -> str:
         """What a further column is called."""
         return self.marks.get(parameter, parameter)
+
+
+def said(parameter: str, others: Container[str]) -> str:
+    """What users call a parameter: the values of two columns are x and y."""
+    return "x" if parameter == "values" and "y" in others else parameter
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from epsilons.errors import ColumnError, FileError
 from epsilons.tally.categories import Kind
+from epsilons.tally.counted import said
 from epsilons.tally.failures import guarded
 from epsilons.tally.records import NEWLINE, QUOTE, records, without_blank_lines
 from epsilons.tally.spellings import dtype_of, parsed
@@ -127,7 +128,8 @@ class TextFile:
 
         Without names it is somebody's data.
         """
-        named = f"{role.parameter}={role.column!r}"
+        parameter = said(role.parameter, {each.parameter for each in roles})
+        named = f"{parameter}={role.column!r}"
         if times:
             return f"{named} is the name of {times} columns of data: rename all but one of them."
         wanted = {each.column for each in roles}

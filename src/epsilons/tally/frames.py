@@ -22,7 +22,7 @@ from epsilons.errors import ArgumentError, ColumnError
 from epsilons.tally.arrays import unnamed
 from epsilons.tally.bytewise import WITHOUT_COLLATIONS
 from epsilons.tally.categories import Kind as Of
-from epsilons.tally.counted import Names
+from epsilons.tally.counted import Names, said
 from epsilons.tally.engines import Kind, kind_of_data
 from epsilons.tally.given import INFERRED, family
 from epsilons.tally.offers import Offers
@@ -87,7 +87,7 @@ def asked(
     """
     marks = marks or {}
     if data is None:
-        unnamed({"values": values, "epsilon": epsilon, "person": person, **marks})
+        unnamed({said("values", marks): values, "epsilon": epsilon, "person": person, **marks})
         return Asked(values, _of_rows(epsilon, person), None, person, Names.of_arrays(marks), marks)
     import narwhals as nw
 
@@ -117,9 +117,10 @@ def _refuse_objects(given: Asked) -> None:
     for parameter, column in _named(given).items():
         if column in types.index and str(types[column]) == "object":
             raise ColumnError(
-                f"{parameter}={column!r} is a column of Python objects on Dask, where the type of "
-                "an entry is not declared. Give it one (astype('string[pyarrow]'), "
-                "astype('float64')), or give a frame of pandas (compute())."
+                f"{said(parameter, given.marks)}={column!r} is a column of Python objects on Dask, "
+                "where the type of an entry is not declared. Give it one "
+                "(astype('string[pyarrow]'), astype('float64')), or give a frame of pandas "
+                "(compute())."
             )
 
 
@@ -134,12 +135,12 @@ def _of_pandas(
             "the budget of everyone. Rename the columns (data.rename(columns=str)); or, if you "
             f"mean the number, write epsilon={float(epsilon)!r}."
         )
-    for parameter, column in _named(given).items():
-        if not isinstance(column, str) and column not in columns:
-            raise ColumnError(f"{parameter}={column!r} is not a column of data.")
     named = _named(given)
     for parameter, column in named.items():
-        refuse_doubles(parameter, column, columns)
+        if not isinstance(column, str) and column not in columns:
+            raise ColumnError(f"{said(parameter, named)}={column!r} is not a column of data.")
+    for parameter, column in named.items():
+        refuse_doubles(said(parameter, named), column, columns)
     if "values" not in named or not all(column in columns for column in named.values()):
         return given  # it is refused where names are looked up
     if all(

@@ -38,7 +38,7 @@ def open(
     ladder: Ladder | None = None,
     groups: Grouping | None = None,
     where: Any = None,
-    beside: Any = None,
+    y: Any = None,
 ) -> Rows:
     """Check the arguments, the schema and the entries of arrays, and be ready to count.
 
@@ -57,7 +57,7 @@ def open(
         groups: those that numbers are told apart by; None for one that holds everybody.
         where: for each row whether it is asked, or the name of a column of booleans; None if all
             are.
-        beside: a second number for each row, or the name of a column, for pairs; None if one
+        y: a second number for each row, or the name of a column, for pairs; None if one
             column is counted.
 
     Raises:
@@ -68,8 +68,8 @@ def open(
     """
     choice("missing", missing, POLICIES)
     marked = groups is not None or where is not None
-    some = marked or (missing == "exclude" and beside is None)
-    if (some and categories is not None) or (marked and beside is not None):
+    some = marked or (missing == "exclude" and y is None)
+    if (some and categories is not None) or (marked and y is not None):
         raise TypeError(ONLY_SHARES)
     if categories is not None:
         _check_cells(categories, missing, ladder)
@@ -77,9 +77,9 @@ def open(
         _check_table("groups", 2 * groups.size, ladder)
     marks = {} if groups is None else groups.columns
     marks = marks if where is None else {**marks, "where": where}
-    marks = marks if beside is None else {**marks, "beside": beside}
+    marks = marks if y is None else {**marks, "y": y}
     kinds: dict[str, Kind] = {"values": "numbers" if categories is None else categories.kind}
-    kinds |= {"epsilon": "bins", "where": "booleans", "beside": "numbers"}
+    kinds |= {"epsilon": "bins", "where": "booleans", "y": "numbers"}
     if groups is not None:
         declared = (each.kind for each in groups.declared)
         kinds |= dict(zip(groups.columns, declared, strict=True))
@@ -99,7 +99,7 @@ def open(
         values=values,
         epsilon=epsilon,
         where=where,
-        beside=beside,
+        beside=y,
     )
     if some:
         return _recast(_with_marks(given, rules), rules)
@@ -108,8 +108,8 @@ def open(
     if given.data is not None:
         return Rows(_read(given, ladder=ladder), rules)
     own = (given.values, given.epsilon, given.person)
-    second = given.marks.get("beside")
-    numbers = arrays.read(*own, given.names, ladder, lenient=missing != "error", beside=second)
+    second = given.marks.get("y")
+    numbers = arrays.read(*own, given.names, ladder, lenient=missing != "error", y=second)
     small = numbers.values.size <= SMALL
     return Rows(numbers if small else series.of_arrays(numbers), rules)
 

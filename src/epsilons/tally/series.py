@@ -35,7 +35,7 @@ def of_arrays(rows: arrays.Arrays) -> Columns:
     if rows.beside is None:
         return table
     frame = table.frame.with_columns(nw.new_series("beside", rows.beside, backend="polars"))
-    second = (Mark("beside", "beside", "numbers"),)
+    second = (Mark("y", "beside", "numbers"),)
     return replace(table, frame=frame, types=frame.collect_schema(), marks=second)
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
 
 from epsilons import parameters
-from epsilons.budgets import Budgets, as_budgets
+from epsilons.budgets import People, as_budgets
 from epsilons.errors import ArgumentError
 from epsilons.theory.affinity import log_affinity
 from epsilons.theory.mean import SAFE
 from epsilons.theory.prefix import Crowd, last_true, people_of
+from epsilons.types import Neighbours
 
 _MOST_PEOPLE = 2**52
 
@@ -22,11 +22,11 @@ _FARTHEST = 64.0
 
 
 def gaussian_error(
-    epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
+    epsilon: People,
     *,
     sigma: float,
     reach: float | None = None,
-    neighbours: str = "replace",
+    neighbours: Neighbours = "replace",
     confidence: float = 0.75,
 ) -> float:
     """An error of the mean of a Gaussian that every private method exceeds often, for some mean.
@@ -62,12 +62,12 @@ def gaussian_error(
 
 
 def gaussian_people(
-    epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
+    epsilon: People,
     *,
     error: float,
     sigma: float,
     reach: float | None = None,
-    neighbours: str = "replace",
+    neighbours: Neighbours = "replace",
     confidence: float = 0.75,
 ) -> int:
     """The least number of people needed to know the mean of a Gaussian to within `error`.

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from epsilons import parameters
-from epsilons.budgets import Budgets, as_budgets
+from epsilons.budgets import People, as_budgets
 from epsilons.errors import ArgumentError
 from epsilons.theory.information import local_square, pull
 from epsilons.theory.mean import SAFE
 from epsilons.theory.prefix import Crowd, golden, last_true, people_of
-from epsilons.types import Floats
+from epsilons.types import Floats, LossOfOne
 
 _WIDTHS = np.concatenate([np.geomspace(1e-4, 0.1, 8), np.linspace(0.15, 0.95, 17)])
 """How far from fair the coins of a hypercube may be: any of them gives a bound."""
@@ -25,10 +23,10 @@ _SHARES = (0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.3, 1.6, 2.0, math.inf)
 
 
 def local_error(
-    epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
+    epsilon: People,
     *,
-    bounds: Any = (0, 1),
-    loss: str = "mse",
+    bounds: tuple[float, float] = (0, 1),
+    loss: LossOfOne = "mse",
     confidence: float = 0.95,
 ) -> float:
     """An error of a mean that no locally private method can stay below for all populations.
@@ -60,11 +58,11 @@ def local_error(
 
 
 def local_vector_error(
-    epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
+    epsilon: People,
     *,
     dimension: int,
     radius: float = 1.0,
-    loss: str = "mse",
+    loss: LossOfOne = "mse",
     confidence: float = 0.95,
 ) -> float:
     """An ℓ2 error of the mean of vectors in a ball that no locally private method stays below.

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from epsilons import parameters
-from epsilons.budgets import Budgets, as_budgets
+from epsilons.budgets import Budgets, People, as_budgets
 from epsilons.errors import ArgumentError
 from epsilons.noise import least_variance
 from epsilons.risk.assumptions import Assumption, assumption_of
@@ -19,23 +16,24 @@ from epsilons.theory.dealt import dealt_square
 from epsilons.theory.information import central_square, sample_square, strict_part_square
 from epsilons.theory.prefix import Crowd, golden, people_of
 from epsilons.theory.shuffled import shuffled_reach, shuffled_square
+from epsilons.types import About, Edges, Labels, Loss, Neighbours, Planned
 
 SAFE = 1.0 - 1e-9
 """Takes off what rounding could have added: a bound must not exceed the truth in its last digit."""
 
 
-@parameters.speaks_plainly
+@parameters.speaks_plainly()
 def least_error(
-    epsilon: Budgets | Mapping[float, int] | npt.ArrayLike,
+    epsilon: People,
     *,
-    bounds: Any = (0, 1),
-    statistic: str = "mean",
-    categories: Any = None,
-    edges: Any = None,
-    neighbours: str = "replace",
-    about: str = "people",
+    bounds: tuple[float, float] = (0, 1),
+    statistic: Planned = "mean",
+    categories: int | Labels | None = None,
+    edges: Edges | None = None,
+    neighbours: Neighbours = "replace",
+    about: About = "people",
     related: bool | float = True,
-    loss: str = "mse",
+    loss: Loss = "mse",
     confidence: float = 0.95,
 ) -> float:
     """An error that no private method, known or yet to be found, can stay below for all data.
@@ -107,7 +105,7 @@ def least_error(
     return SAFE * (hi - lo) * factor * unit
 
 
-def one_budget_error(epsilon: float, n: int, *, bounds: Any = (0, 1)) -> float:
+def one_budget_error(epsilon: float, n: int, *, bounds: tuple[float, float] = (0, 1)) -> float:
     """The smallest possible root mean square error if all n people have the same budget.
 
     It is asymptotic: the ratio to the true minimax error tends to 1 as n grows with ε fixed, for

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 
-from epsilons.budgets import Budgets, as_budgets
+from epsilons.budgets import Budgets, People, as_budgets
 from epsilons.errors import ArgumentError
 
 _EULER = 0.57721566490153286
 
 
-def threshold_ratio(epsilon: Budgets | Mapping[float, int] | npt.ArrayLike) -> float:
+def threshold_ratio(epsilon: People) -> float:
     """The most by which the best affine estimator can beat the best single threshold.
 
     Args:

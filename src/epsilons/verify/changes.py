@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from epsilons.errors import ArgumentError
+from epsilons.types import Place
 from epsilons.verify.columns import ROLES, Kind
 from epsilons.verify.marks import VALUES, changes_of_marks
 
-PLACES: Final = ("same", "first", "last", "shuffled")
+PLACES: Final = get_args(Place)
 FURTHER: Final = 1000
 """How many further rows somebody gets."""
 
@@ -29,9 +30,9 @@ class Change:
     Attributes:
         words: what is changed, in words.
         rows: the rows that they have instead; each says what it holds, by the names of the
-            parameters: "values", "beside", "epsilon", "person", and "by", "by_2" (the second of two
-            columns of groups) and "where", if there are such. What it does not say is as in the
-            first row that they had. None: they keep their rows.
+            parameters: "values" (of two columns "x" and "y"), "epsilon", "person", and "by", "by_2"
+            (the second of two columns of groups) and "where", if there are such. What it does not
+            say is as in the first row that they had. None: they keep their rows.
         row: the number of a row of theirs; None for somebody who is chosen.
         comes: whether somebody new comes with these rows, and nobody goes: for add/remove.
         place: where the rows are: "same", "first", "last", or "shuffled", all rows anywhere.
@@ -41,10 +42,10 @@ class Change:
     """
 
     words: str
-    rows: Sequence[Mapping[str, Any]] | None = None
+    rows: Sequence[Mapping[str, object]] | None = None
     row: int | None = None
     comes: bool = False
-    place: str = "same"
+    place: Place = "same"
 
     def __post_init__(self) -> None:
         if self.place not in PLACES:
@@ -145,11 +146,12 @@ def nasty(own: list[dict[str, Any]], others: list[dict[str, Any]], facts: Facts)
     ends = _ends(own, facts)
     made: list[Change] = []
     if own:
-        for role, name in zip(VALUES, ("value", "value beside"), strict=True):
+        for role in VALUES:
             if role in facts.kinds:
+                name = "value" if role == "values" else role
                 values = _values(facts, role)
                 made += [Change(f"{name}: {words}", [{role: entry}]) for words, entry in values]
-        if "beside" in facts.kinds:
+        if "y" in facts.kinds:
             made += [
                 Change(f"both values: end {at}", [end]) for at, end in enumerate(_corners(ends))
             ]
@@ -187,16 +189,17 @@ def _corners(ends: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Every end of the first column with every end of the second."""
     for first in ends:
         for second in ends:
-            yield {"values": first["values"], "beside": second["beside"]}
+            yield {"x": first["x"], "y": second["y"]}
 
 
 def _places(ends: list[dict[str, Any]], facts: Facts) -> Iterator[Change]:
     if facts.ordered:
-        for place, words in (
-            ("first", "first in the table"),
-            ("last", "last in the table"),
-            ("shuffled", "all rows in another order"),
-        ):
+        places: dict[Place, str] = {
+            "first": "first in the table",
+            "last": "last in the table",
+            "shuffled": "all rows in another order",
+        }
+        for place, words in places.items():
             yield Change(f"place: {words}", [ends[-1]], place=place)
 
 
@@ -264,7 +267,7 @@ def _declared_for(question: Any, kind: Kind, role: str) -> list[Entry]:
 
 def _declared(question: Any, role: str) -> list[Entry]:
     """The ends of what the question speaks of, in a column of values."""
-    bounds = getattr(question, "bounds" if role == "values" else "beside_bounds", None)
+    bounds = getattr(question, "bounds" if role == "values" else f"{role}_bounds", None)
     if bounds is not None:
         return [("the lower end of the range", bounds[0]), ("the upper end", bounds[1])]
     categories = getattr(question, "categories", None)

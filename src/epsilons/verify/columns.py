@@ -10,7 +10,7 @@ import numpy as np
 
 from epsilons.errors import ArgumentError
 
-ROLES: Final = ("values", "beside", "epsilon", "person", "by", "by_2", "where")
+ROLES: Final = ("values", "x", "y", "epsilon", "person", "by", "by_2", "where")
 """The parameters that name columns; `by_2` is the second of two columns of groups."""
 
 LOOKED_AT: Final = 1000

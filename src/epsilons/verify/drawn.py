@@ -47,7 +47,7 @@ class _Tools:
     chance: np.random.Generator
 
 
-def draws(mechanism: Any, seed: int = 0) -> Draws:
+def draws(mechanism: object, seed: int = 0) -> Draws:
     """Compare the draws of a mechanism with its laws, and its totals with what a person may move.
 
     What it checks: `draw`, with the call that a release makes, one draw at a time and many at once,

@@ -23,7 +23,7 @@ _TOSSED: Final = ("diffusion", "reduction")
 """Kinds in which coins are tossed for everyone; sums and cells say so with their `keep`."""
 
 
-def exact(mechanism: Any) -> Verdict:
+def exact(mechanism: object) -> Verdict:
     """Compute the loss of a person of each level, from what a mechanism declares.
 
     What it checks: that everyone's loss, recomputed with rational numbers from integer weights, how

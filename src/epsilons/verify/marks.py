@@ -13,8 +13,8 @@ from epsilons.verify.columns import Kind
 
 __all__ = ["GROUPS", "changes_of_marks", "columns_of", "known_marks", "of_columns", "public_groups"]
 
-VALUES: Final = ("values", "beside")
-"""The columns of what people said: of a question about two columns both."""
+VALUES: Final = ("values", "x", "y")
+"""The columns of what people said: x and y of a question about two columns."""
 
 GROUPS: Final = ("by", "by_2")
 """The columns of groups."""

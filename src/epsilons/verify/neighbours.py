@@ -164,7 +164,7 @@ def _of_frame(data: Any, names: Row, written: Callable[[Any], Any]) -> Columns:
 
     def frame(made: Row) -> Row:
         parts = {names[role]: each for role, each in made.items()}
-        space = columns["values"].space
+        space = next(iter(columns.values())).space
         whole = space.table(parts) if hasattr(space, "table") else type(data)(parts)
         return {**names, "data": written(whole)}
 
@@ -189,9 +189,14 @@ class Columns:
         """What may stand in each column."""
         return {role: column.kind for role, column in self.columns.items()}
 
+    @property
+    def _first(self) -> Column:
+        """The values, or the first of two columns of them: all others are paired with these."""
+        return next(iter(self.columns.values()))
+
     def sample(self) -> list[Row]:
         """Some rows, from the first to the last."""
-        return [self._row(at) for at in spread_out(len(self.columns["values"]))]
+        return [self._row(at) for at in spread_out(len(self._first))]
 
     def _row(self, at: int) -> Row:
         own = {role: column.entry(self._at(role, at)) for role, column in self.columns.items()}
@@ -199,7 +204,7 @@ class Columns:
 
     def _at(self, role: str, places: Any) -> Any:
         """Where rows are in a column: by their labels, where these are in another order."""
-        labels, own = self.columns["values"].labels, self.columns[role].labels
+        labels, own = self._first.labels, self.columns[role].labels
         if labels is None or own is None or labels.equals(own):
             return places
         found = own.get_indexer(labels[np.atleast_1d(places)])
@@ -210,7 +215,7 @@ class Columns:
         places = np.array([row["row"]])
         if "person" in self.columns and row["person"] is not None:
             places = self.columns["person"].places(row["person"])
-            ids, values = self.columns["person"].labels, self.columns["values"].labels
+            ids, values = self.columns["person"].labels, self._first.labels
             if ids is not None and values is not None and not ids.equals(values):
                 places = np.sort(values.get_indexer(ids[places]))
         return Someone([self._row(at) for at in places[:LOOKED_AT].tolist()], places)
@@ -221,7 +226,7 @@ class Columns:
 
     def changed(self, who: Someone | None, rows: list[Row], place: str, seed: int) -> Row:
         """The arguments of a call on the table in which somebody has other rows."""
-        size = len(self.columns["values"])
+        size = len(self._first)
         gone = np.zeros(0, dtype=int) if who is None else who.places
         labels = self._labels(gone, len(rows))
         order = np.random.default_rng(seed).permutation(size - len(gone) + len(rows))

@@ -7,9 +7,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from epsilons import parameters
+from epsilons.budgets import Levels
 from epsilons.errors import ArgumentError, EpsilonsError, PrivacyError
+from epsilons.types import Column, Data, Neighbours
 from epsilons.verify.changes import Change, Facts, allowed, nasty, ordinary
 from epsilons.verify.fit import check_seed
 from epsilons.verify.marks import (
@@ -116,15 +119,27 @@ class Replay:
         return "\n".join(lines)
 
 
+class Question(Protocol):
+    """What is asked, such as `epsilons.Mean(…)`: it drives itself, and makes its call."""
+
+    @property
+    def statistic(self) -> str:
+        """What is estimated, in a word."""
+
+    def call(self, *, epsilon: Column) -> object:
+        """The call of this question alone; it takes all arguments that belong to a call."""
+
+
+@parameters.speaks_plainly()
 def replay(
-    question: Any,
+    question: Question,
     *,
-    epsilon: Any,
-    data: Any = None,
+    epsilon: Column,
+    data: Data | None = None,
     separator: str | None = None,
-    person: Any = None,
-    neighbours: str = "replace",
-    levels: Any = None,
+    person: Column | None = None,
+    neighbours: Neighbours = "replace",
+    levels: Levels | None = None,
     cap: float | None = None,
     changes: Iterable[Change] | None = None,
     seed: int = 0,
@@ -162,12 +177,14 @@ def replay(
         DataError: the data as they are cannot be used.
         FileError: the file is missing, or is not what its name says.
     """
-    asked = _Asked(question, neighbours, levels, cap, separator)
-    given = {**columns_of(question), "epsilon": epsilon, "person": person}
-    first = first_run(question, asked.call({**given, "data": data}), check_seed(seed))
+    given = dict(locals())
+    terms = {name: given[name] for name in given if name not in ("question", "changes", "seed")}
+    asked = _Asked(question, terms)
+    columns = {**columns_of(question), "epsilon": epsilon, "person": person}
+    first = first_run(question, asked.call(columns), check_seed(seed))
     with tempfile.TemporaryDirectory() as folder:
-        table = table_of(given, data, separator, Path(folder))
-        trying = _Trying(asked, given, table, first)
+        table = table_of(columns, data, separator, Path(folder))
+        trying = _Trying(asked, columns, table, first)
         tried = trying.nasty() if changes is None else trying.given(changes)
         outcomes = tuple(trying.outcome(change, row) for change, row in tried)
     return Replay(question.statistic, neighbours, outcomes)
@@ -175,29 +192,19 @@ def replay(
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """The question, and the terms on which it is asked."""
+    """The question, and the terms on which it is asked: what belongs to its call, by name."""
 
     question: Any
-    neighbours: str
-    levels: Any
-    cap: float | None
-    separator: str | None
+    terms: dict[str, Any]
 
     def call(self, given: dict[str, Any]) -> Any:
-        """The call to one table."""
-        return self.question.call(
-            epsilon=given["epsilon"],
-            data=given.get("data"),
-            separator=self.separator,
-            person=given["person"],
-            neighbours=self.neighbours,
-            levels=self.levels,
-            cap=self.cap,
-        )
+        """The call to one table, in which some columns, or all of it, may be others."""
+        changed = {name: each for name, each in given.items() if name in self.terms}
+        return self.question.call(**{**self.terms, **changed})
 
     @property
     def private(self) -> bool:
-        return self.neighbours == "add-remove"
+        return bool(self.terms["neighbours"] == "add-remove")
 
     @property
     def refuses(self) -> bool:
@@ -225,7 +232,8 @@ class _Trying:
         """
         rows = self.table.sample()
         usable = self._usable(rows)
-        declared = self.asked.levels if self.asked.levels is not None else []
+        declared = self.asked.terms["levels"]
+        declared = [] if declared is None else declared
         levels = [float(level) for level in getattr(declared, "levels", declared)]
         facts = Facts(
             self.asked.question, self.table.kinds, self.asked.private, self.table.ordered,

@@ -34,7 +34,7 @@ _RARE = 16
 """Budgets from which the steps of stairs are too rare to be simulated."""
 
 
-def mechanism_of(epsilon: float, method: str) -> Any:
+def mechanism_of(epsilon: float, method: Any) -> Any:
     """The mechanism that a mean with this budget is drawn from: it does not depend on data."""
     release = ep.mean(
         [0.5, 0.5],

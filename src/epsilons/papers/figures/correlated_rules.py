@@ -44,7 +44,7 @@ class Wanted:
         """The two letters of the paper's algorithm for this goal."""
         return ("c" if self.assume == "correlated" else "u") + ("e" if self.loss == "mse" else "p")
 
-    def loss_of(self, people: People) -> str:
+    def loss_of(self, people: People) -> Any:
         """The same in our words: the mean square of the paper is of the largest error of cells."""
         return "largest" if people.cells and self.loss == "mse" else self.loss
 
@@ -73,7 +73,7 @@ def rules_of(people: People, goal: Wanted) -> dict[str, str]:
     }
 
 
-def release_of(people: People, goal: Wanted, method: str) -> Any:
+def release_of(people: People, goal: Wanted, method: Any) -> Any:
     """One release by a rule: it has the mechanism that all trials are drawn from, and the risk."""
     words: dict[str, Any] = {
         "epsilon": people.epsilon,

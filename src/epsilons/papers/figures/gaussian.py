@@ -23,7 +23,7 @@ def log_uniform(n: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
 
 
 def errors(
-    n: int, budgets: Any, method: str, runs: int, seed: int, neighbours: str = "replace"
+    n: int, budgets: Any, method: Any, runs: int, seed: int, neighbours: Any = "replace"
 ) -> npt.NDArray[np.float64]:
     """The errors of many releases, in units of σ; NaN where it was refused beforehand."""
     found = []

@@ -111,7 +111,7 @@ def _example(run: Run) -> Result:
         if what.endswith("ratio"):
             ours = ratio(budgets)
         else:
-            method = what.rsplit(" ", 1)[1]
+            method: Any = what.rsplit(" ", 1)[1]
             ours = ep.allocate(people, **REGIMES["iid"], method=method).risk
         rows.append({"what": what, "printed": printed, "ours": ours, "difference": ours - printed})
     return Result(

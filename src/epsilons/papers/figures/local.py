@@ -12,7 +12,7 @@ from epsilons.papers.figures.artefact import Artefact, Result, Row, Run
 from epsilons.papers.figures.charts import lines
 
 PEOPLE, STRICT, GENEROUS = 1000, 0.1, 1.0
-_WEIGHTS = {"variance": "ours", "paper": "as printed", "uniform": "uniform"}
+_WEIGHTS: dict[Any, str] = {"variance": "ours", "paper": "as printed", "uniform": "uniform"}
 
 
 def budgets_at(alpha: float) -> Any:

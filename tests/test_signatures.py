@@ -1,0 +1,138 @@
+"""What users type is what an editor shows: typed, with words as such, the same in every pair."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any, Final, get_args
+
+import pytest
+
+import epsilons as ep
+from epsilons import allocation, types
+from epsilons.statistics import STATISTICS
+from epsilons.statistics.call import TERMS
+from epsilons.statistics.question import WORDS, Question
+
+PAIRS: Final = {name: (getattr(ep, name), question) for name, question in STATISTICS.items()}
+
+READ: Final = (
+    *(ep.Allocation, ep.Check, ep.Release, ep.Releases),
+    *(ep.GroupsPlan, ep.LocalPlan, ep.Plan, ep.RangePlan, ep.SeveralPlans),
+    *(ep.local.Reports, ep.local.State),
+    *(ep.verify.Audit, ep.verify.Draws, ep.verify.Published, ep.verify.Replay, ep.verify.Verdict),
+)
+"""What users read, and never make: its fields are no arguments."""
+
+WORD_OF: Final = {
+    "about": types.About,
+    "groups_are": types.GroupsAre,
+    "loss": types.Loss,
+    "method": types.MeanMethod,
+    "missing": types.Missing,
+    "model": types.Model,
+    "neighbours": types.Neighbours,
+    "place": types.Place,
+    "shape": types.Shape,
+    "statistic": types.Planned,
+    "weights": types.Weights,
+}
+"""Parameters that take words: whoever takes one must say which."""
+
+
+def walked(name: str, what: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Everything public that can be called: functions, classes, and methods of these."""
+    if isinstance(what, ModuleType):
+        for each in getattr(what, "__all__", ()):
+            yield from walked(f"{name}.{each}", getattr(what, each))
+    elif inspect.isfunction(what):
+        yield name, what
+    elif inspect.isclass(what) and not issubclass(what, Exception):
+        if what not in READ and "__init__" in vars(what):
+            yield name, what
+        offered = (
+            ["call"] if issubclass(what, Question) else dir(what)
+        )  # the rest is the corridor's
+        for each in offered:
+            found = inspect.getattr_static(what, each)
+            inner = getattr(found, "__func__", found)
+            ours = str(getattr(inner, "__module__", "")).startswith("epsilons")
+            if not each.startswith("_") and inspect.isfunction(inner) and ours:
+                yield f"{name}.{each}", inner
+
+
+CALLED: Final = dict(item for each in ep.__all__ for item in walked(each, getattr(ep, each)))
+
+
+def test_what_is_public_is_walked() -> None:
+    assert {"mean", "Mean", "Ledger.claim", "local.Mean", "verify.replay", "plan"} <= set(CALLED)
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_every_parameter_says_what_may_be_typed(name: str) -> None:
+    for each in inspect.signature(CALLED[name]).parameters.values():
+        said = str(each.annotation)
+        if each.name in ("self", "cls"):
+            continue
+        assert each.annotation is not each.empty, each.name
+        assert not re.search(r"\bAny\b", said), each
+        assert isinstance(each.default, (str, int, float, tuple, type(None), type)), each
+        if each.name in WORD_OF:
+            assert not re.search(r"\bstr\b", said), f"{each}: there is a Literal"
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_function_and_its_question_take_the_same_in_the_same_order(name: str) -> None:
+    """The function has what belongs to the call besides, each time in the same order."""
+    function, question = (inspect.signature(each).parameters for each in PAIRS[name])
+    call = (*TERMS, "ledger", "source")
+    own = [each for each in function.values() if each.name not in call]
+    assert [each.name for each in own] == list(question)
+    for each in own:
+        other = question[each.name]
+        assert (each.kind, each.annotation) == (other.kind, other.annotation), each.name
+        assert each.default == other.default
+    assert [each for each in function if each in call] == list(call)
+
+
+@pytest.mark.parametrize("function", [ep.publish, ep.check, ep.verify.replay, ep.Mean.call])
+def test_terms_are_the_same_wherever_they_are_typed(function: Any) -> None:
+    terms = inspect.signature(ep.mean).parameters
+    given = inspect.signature(function).parameters
+    for name in TERMS:
+        both = {str(given[name].annotation), f"{given[name].annotation} | None"}
+        assert str(terms[name].annotation) in both
+        assert given[name].default in (terms[name].default, inspect.Parameter.empty)
+
+
+def test_methods_are_those_of_the_tables() -> None:
+    rules = {"auto", *allocation.RULES, *allocation.FREQUENCY_RULES}
+    assert set(get_args(types.RuleName)) == rules
+    asked: dict[str, list[Any]] = {
+        "mean": [ep.Mean("x", bounds=(0, 1)), ep.Mean("x", bounds=None), _gaussian()],
+        "frequencies": [ep.Frequencies("x", categories=["a", "b"])],
+        "quantile": [ep.Quantile("x", 0.5, bounds=(0, 1))],
+        "variance": [ep.Variance("x", bounds=(0, 1))],
+        "covariance": [ep.Covariance("x", "y", x_bounds=(0, 1), y_bounds=(0, 1))],
+        "count": [ep.Count("x")],
+    }
+    for name, questions in asked.items():
+        taken = {m for q in questions for n in get_args(types.Neighbours) for m in q.methods(n)}
+        assert set(STATISTICS[name].every_method) == taken, name
+
+
+def _gaussian() -> ep.Mean:
+    return ep.Mean("x", bounds=None, shape="gaussian", about="population", related=False)
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_what_a_question_does_not_take_is_none_of_its_arguments(name: str) -> None:
+    question = STATISTICS[name]
+    taken = set(inspect.signature(question).parameters)
+    assert not taken & set(question.NOT_TAKEN)
+    assert {*WORDS, "title", "unit"} <= taken | set(question.NOT_TAKEN)
+    for new, former in question.RENAMED.items():
+        assert new in taken
+        assert question.NOT_TAKEN[former] == f"{former} is {new} now."
