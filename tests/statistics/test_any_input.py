@@ -18,7 +18,7 @@ from epsilons.mechanisms.candidates import CellsOf
 from epsilons.mechanisms.selection import Selection
 from epsilons.papers.diffusion import diffuse
 from epsilons.risk.located import FOUND
-from epsilons.statistics.capped import around
+from epsilons.statistics.locate import around
 from epsilons.tally import line
 from tests import compared
 from tests.assumed import GAUSSIAN

@@ -28,8 +28,8 @@ from epsilons.risk.goals import MeanGoal
 from epsilons.statistics import Question
 from epsilons.statistics.call import Call
 from epsilons.statistics.designs import two_sums_design
-from epsilons.statistics.people import counted_first
 from epsilons.statistics.steps import Answer, Draw
+from epsilons.statistics.ways import counted_first
 from epsilons.tally import Tally
 from tests.assumed import GAUSSIAN
 from tests.plain import plain

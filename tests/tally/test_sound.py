@@ -131,7 +131,7 @@ def test_a_fault_leaves_the_account_right(
         monkeypatch.setattr(fold_engine, "count", too_much)
     else:
         broken = lambda *_args, **_given: 1 / 0  # noqa: E731
-        monkeypatch.setattr("epsilons.statistics.known_range.WeighedSpread", broken)
+        monkeypatch.setattr("epsilons.statistics.mean.WeighedSpread", broken)
     with pytest.raises(PrivacyError if fault == "tally" else ZeroDivisionError):
         ep.mean(
             "x",

@@ -15,7 +15,7 @@ from epsilons.budgets import Budgets
 from epsilons.errors import BudgetError
 from epsilons.frozen import storable
 from epsilons.ladder import SMALLEST
-from epsilons.mechanisms import CellsOf, Selection, added_up
+from epsilons.mechanisms import Additive, CellsOf, Selection
 from epsilons.mechanisms.additive import stays
 from epsilons.noise import DiscreteLaplace, Source, permutation, resolve
 from epsilons.noise.enclosure import enclose
@@ -25,9 +25,10 @@ from epsilons.risk import located
 from epsilons.risk.located import Located, Picture
 from epsilons.statistics import Mean
 from epsilons.statistics.call import Call
-from epsilons.statistics.capped import around, capped_mean
+from epsilons.statistics.found_range import capped_mean, read_mean
+from epsilons.statistics.locate import around
 from epsilons.statistics.steps import Draw, Steps
-from epsilons.statistics.unknown_range import answer
+from epsilons.statistics.ways import Read, after, replace_end
 from epsilons.tally.arrays import Arrays
 from epsilons.tally.line_numpy import Folded
 from epsilons.types import Column, Floats, Integers, LocalMissing
@@ -123,10 +124,13 @@ def _steps(held: Arrays, folded: Folded, missing: str) -> Steps:
     bounds = around((lo + hi) / 2.0, (hi - lo) / 2.0)
     counted = people.on_grid(held, missing, bounds).counted
     mechanism = capped_mean(levels, counts, first.losses, bounds=bounds, aim=0.75 * spread.gap)
-    drawn = yield Draw(mechanism, mechanism.total(counted))
-    lost = added_up((first.losses, mechanism.losses))
-    margin = Located(picture_of(spread, first), mechanism.weighing, mechanism.slack)
-    return answer(mechanism, drawn, margin, METHOD, lost)
+
+    def read(mechanism: Additive, drawn: int) -> Read:
+        picture = picture_of(spread, first)
+        return read_mean(mechanism, drawn, Located(picture, mechanism.weighing, mechanism.slack))
+
+    spent = after(first.losses, mechanism)
+    return (yield from replace_end(counted, mechanism, read, method=METHOD, spent=spent))
 
 
 def picture_of(spread: Spread, mechanism: Diffused) -> Picture:

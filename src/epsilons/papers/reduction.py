@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -19,9 +19,9 @@ from epsilons.release import ByLevel, Release
 from epsilons.risk.located import Located
 from epsilons.statistics import Mean
 from epsilons.statistics.call import Call
-from epsilons.statistics.capped import around, capped_mean
-from epsilons.statistics.steps import Draw, Steps
-from epsilons.statistics.unknown_range import answer
+from epsilons.statistics.found_range import capped_mean, read_mean
+from epsilons.statistics.locate import around
+from epsilons.statistics.steps import Answer, Draw, Steps
 from epsilons.tally.grid import HALF, to_grid
 from epsilons.tally.line_numpy import Folded
 from epsilons.types import Column, Floats, Integers
@@ -117,10 +117,14 @@ def _steps(folded: Folded, call: Call, source: Source) -> Steps:
     bounded = Composed(levels, (first, last), (first.losses, last.losses))
     whole = Reduced(rungs, stage, bounded, place)
     margin = Located(picture_of(spread, first), last.weighing, last.slack)
-    found = answer(last, drawn, margin, METHOD, bounded.losses)
-    return replace(
-        found,
+    found = read_mean(last, drawn, margin)
+    return Answer(
+        estimate=found.estimate,
+        method=METHOD,
+        n=int(counts.sum()),
         n_is_noisy=True,  # the noisy number of slots
+        risk=found.risk,
+        exact=False,
         spent=ByLevel(rungs, np.array([float_up(loss) for loss in whole.losses]), None),
         mechanism=whole,
     )

@@ -41,8 +41,9 @@ from epsilons.report import number
 from epsilons.risk import OPEN, Weighing
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import Goal
-from epsilons.statistics import Mean, Question, methods
-from epsilons.statistics.capped import budgets_of
+from epsilons.statistics import Mean, Question
+from epsilons.statistics.locate import budgets_of
+from epsilons.statistics.mean import ADAPTIVE
 from epsilons.theory import least_error
 
 if TYPE_CHECKING:
@@ -272,7 +273,7 @@ class Plan(Asked):
             if forecast.method == method:
                 return forecast
         known = [forecast.method for forecast in self.forecasts]
-        if method in methods.ADAPTIVE and method in self.question.methods(self.neighbours):
+        if method in ADAPTIVE and method in self.question.methods(self.neighbours):
             raise ArgumentError(
                 f"method={method!r} finds the spread in the data: plan with a guess, such as "
                 "spread=0.1, and see what it would give for such data."
@@ -395,7 +396,7 @@ def _best_threshold(trial: Trial) -> float:
 def _names(trial: Trial) -> list[str]:
     """The methods that are forecast: what finds the spread needs a guess of it."""
     every = trial.question.methods(trial.neighbours)
-    return [name for name in every if name not in methods.ADAPTIVE]
+    return [name for name in every if name not in ADAPTIVE]
 
 
 def _error(forecast: Forecast, loss: str) -> float:

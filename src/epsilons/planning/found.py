@@ -37,12 +37,12 @@ from epsilons.report.phrases import related_words
 from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.margins import holds_on_any_range
-from epsilons.statistics.cut_range import people_needed as needed_for_any
+from epsilons.statistics.found_range import people_for_any as needed_for_any
+from epsilons.statistics.found_range import people_for_gaussian as needed_for_gaussian
 from epsilons.statistics.mean import Mean
 from epsilons.statistics.outer import FARTHEST, best_share
 from epsilons.statistics.rehearsal import Rehearsal
 from epsilons.statistics.steps import Draw
-from epsilons.statistics.unknown_range import people_needed as needed_for_gaussian
 from epsilons.tally import line
 from epsilons.types import Floats, Integers
 

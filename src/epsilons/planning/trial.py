@@ -13,8 +13,9 @@ from epsilons.budgets import Budgets
 from epsilons.errors import BudgetError
 from epsilons.release import ByLevel, Spent
 from epsilons.risk.goals import Goal, MeanGoal
-from epsilons.statistics import Question, methods
-from epsilons.statistics.capped import budgets_of
+from epsilons.statistics import Question
+from epsilons.statistics.locate import budgets_of
+from epsilons.statistics.mean import ADAPTIVE
 from epsilons.statistics.rehearsal import Rehearsal, rehearse, terms_for
 from epsilons.tally import Absent
 
@@ -179,7 +180,7 @@ class Trial:
             One forecast; none without a guess, for nobody knows what will be found; and none where
             two stages are refused.
         """
-        [method] = methods.ADAPTIVE
+        [method] = ADAPTIVE
         if self.guess is None or method not in self.question.methods(self.neighbours):
             return []
         trial = self.asking(method=method, spread=None)

@@ -16,7 +16,7 @@ from epsilons.report import number
 from epsilons.report.numbers import percent
 from epsilons.report.phrases import related_words
 from epsilons.statistics import Question
-from epsilons.statistics.capped import budgets_of
+from epsilons.statistics.locate import budgets_of
 from epsilons.types import Floats
 
 __all__ = [

@@ -12,17 +12,17 @@ import numpy as np
 
 from epsilons import tally
 from epsilons.allocation import allocate_for
-from epsilons.budgets import float_down, float_up
+from epsilons.budgets import float_down
 from epsilons.errors import BudgetError
-from epsilons.mechanisms import SumAndSquares, added_up, build_moments
-from epsilons.release import ByLevel, Scalar
+from epsilons.mechanisms import SumAndSquares, build_moments
+from epsilons.release import Scalar
 from epsilons.risk.adapted import WeighedAdaptively, risk_of
 from epsilons.risk.assumptions import RELATED
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.moment import Seen, Spreading
-from epsilons.statistics.capped import budgets_of
-from epsilons.statistics.locate import remaining
-from epsilons.statistics.steps import Answer, Draw, Steps
+from epsilons.statistics.locate import budgets_of, remaining
+from epsilons.statistics.steps import Draw, Steps
+from epsilons.statistics.ways import Read, after, replace_end
 from epsilons.tally import Tally
 from epsilons.types import Floats, Integers
 
@@ -99,12 +99,6 @@ class Stages:
         """How many different means may follow."""
         return len({tuple(each.weights.tolist()) for each in self.seconds})
 
-    def spent(self, at: int) -> Floats:
-        """What a person of each level spends in both stages."""
-        lost = added_up((self.first.losses, self.seconds[at].losses))
-        spent = np.array([float_up(loss) for loss in lost])
-        return np.asarray(np.minimum(spent, self.first.levels))
-
 
 def two_stages(counted: Tally, goal: MeanGoal, bounds: tuple[float, float]) -> Steps:
     """A first look at the mean and the squares, then the mean with the cap that suits them.
@@ -127,27 +121,26 @@ def two_stages(counted: Tally, goal: MeanGoal, bounds: tuple[float, float]) -> S
     stages = Stages.of(counted.levels, counted.counts, goal, bounds)
     first = stages.first
     at = stages.found((yield Draw(first, first.total(counted), more=True)))
+
+    def read(mechanism: SumAndSquares, pair: tuple[int, int]) -> Read:
+        margin = WeighedAdaptively(
+            mechanism.weighing,
+            mechanism.slack,
+            *mechanism.moments(pair),
+            expected=SPREADS[at],
+            among=stages.among,
+            choices=len(SPREADS),
+        )
+        risk, exact = risk_of(goal, margin, [each.weighing for each in stages.seconds])
+        raw, (lo, hi) = mechanism.estimate(pair), bounds
+        value = min(max(raw, lo), hi)
+        estimate = Scalar(value=value, raw=raw, bounds=bounds, margin=margin)
+        risk = goal.in_units(risk, bounds)
+        return Read(estimate, risk, exact=exact, weighing=mechanism.weighing)
+
     mechanism = stages.seconds[at]
-    pair = yield Draw(mechanism, mechanism.total(counted))
-    margin = WeighedAdaptively(
-        mechanism.weighing,
-        mechanism.slack,
-        *mechanism.moments(pair),
-        expected=SPREADS[at],
-        among=stages.among,
-        choices=len(SPREADS),
-    )
-    risk, exact = risk_of(goal, margin, [each.weighing for each in stages.seconds])
-    raw, (lo, hi) = mechanism.estimate(pair), bounds
-    return Answer(
-        estimate=Scalar(value=min(max(raw, lo), hi), raw=raw, bounds=bounds, margin=margin),
-        method="adaptive",
-        n=int(counted.counts.sum()),
-        risk=goal.in_units(risk, bounds),
-        exact=exact,
-        spent=ByLevel(counted.levels, stages.spent(at), counted.counts),
-        weighing=mechanism.weighing,
-    )
+    spent = after(first.losses, mechanism)
+    return (yield from replace_end(counted, mechanism, read, method="adaptive", spent=spent))
 
 
 def _tenth(level: float) -> float:

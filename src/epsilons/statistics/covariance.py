@@ -14,7 +14,7 @@ from epsilons.risk.soft import SoftMoments
 from epsilons.statistics import soft_cells
 from epsilons.statistics.call import Call
 from epsilons.statistics.question import Sentences
-from epsilons.statistics.steps import Answer, Steps
+from epsilons.statistics.steps import Answer
 from epsilons.types import About, Column, Missing, SoftMethod
 
 __all__ = ["Covariance"]
@@ -97,11 +97,6 @@ class Covariance(soft_cells.SoftQuestion):
     def asks(self, call: Call) -> tally.Ask:  # noqa: ARG002
         """The nine cells of both columns."""
         return tally.Ask("pairs", self.x_bounds, beside=self.y_bounds)
-
-    def steps(self, rows: tally.Rows, call: Call) -> Steps:
-        """Nine weighted cells: of people who are public, or of people who are not."""
-        ways = {"replace": soft_cells.closed, "add-remove": soft_cells.opened}
-        return ways[call.neighbours](self, rows.count(self.asks(call)), call)
 
     def answered(self, margin: SoftMoments) -> tuple[Pair, float]:
         """The estimate, and its risk in data units."""

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from epsilons.allocation import best_cap
 from epsilons.budgets import Budgets
@@ -185,6 +186,26 @@ def ratio_of(
         slack=1.0 / mechanism.grid,
         counted=counted,
     )
+
+
+def cells_of(
+    chosen: Design[CellSums], drawn: npt.NDArray[Any], counted: LevelCount | None
+) -> dict[str, Any]:
+    """What every margin of cells that were drawn knows: see `risk.margins.RatioCells`.
+
+    Args:
+        chosen: that they were drawn from.
+        drawn: the lattice points.
+        counted: how many people stand on each rung, if that was released.
+    """
+    mechanism = chosen.mechanism
+    return {
+        "drawn": mechanism.counts(drawn),
+        "scale": mechanism.scale,
+        "largest": float(mechanism.weights.max()),
+        "equal": chosen.equal,
+        "counted": counted,
+    }
 
 
 def as_drawn(margin: Ratio, bounds: tuple[float, float]) -> float:

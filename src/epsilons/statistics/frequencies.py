@@ -9,21 +9,29 @@ from typing import Any, ClassVar, get_args
 import numpy as np
 
 from epsilons import listed, tally, words
-from epsilons.allocation import FREQUENCY_RULES, allocate_for
-from epsilons.budgets import Budgets
+from epsilons.allocation import FREQUENCY_RULES, Allocation
 from epsilons.errors import ArgumentError
-from epsilons.mechanisms import CellSums, build_histogram
-from epsilons.release import ByLevel, Cells
+from epsilons.mechanisms import CellSums, Table, build_histogram
+from epsilons.release import Cells
+from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import CellsGoal
-from epsilons.risk.margins import RatioCells
+from epsilons.risk.margins import CellsMargin, RatioCells
 from epsilons.risk.simplex import project as projected
 from epsilons.risk.totalled import TotalledCells
 from epsilons.risk.weighed_cells import WeighedCells
+from epsilons.statistics import ways
 from epsilons.statistics.call import Call
-from epsilons.statistics.designs import CELL_METHODS, Design, Known, cell_design, parts_of
-from epsilons.statistics.people import Counted, counted_first
+from epsilons.statistics.designs import (
+    CELL_METHODS,
+    Design,
+    Known,
+    cell_design,
+    cells_of,
+    parts_of,
+)
 from epsilons.statistics.question import Question, Sentences
-from epsilons.statistics.steps import Answer, Draw, Steps
+from epsilons.statistics.steps import Answer, Steps
+from epsilons.statistics.ways import Read
 from epsilons.types import (
     About,
     Column,
@@ -130,90 +138,54 @@ class Frequencies(Question):
         return tally.Ask("cells")
 
     def steps(self, rows: tally.Rows, call: Call) -> Steps:
-        """The way of frequencies: of people who are public, or of people who are not."""
-        if call.neighbours == "add-remove":
-            return self._open(rows, call)
-        return self._closed(rows, call)
+        """A weighted count of each cell: of people who are public, or of people who are not."""
+        counted, goal = self.counted(rows, call), self.goal
+        categories = counted.categories
 
-    def _closed(self, rows: tally.Rows, call: Call) -> Steps:
-        """People and budgets are public: a weighted count of each cell."""
-        counted = call.part(rows.count(self.asks(call)))
-        budgets = Budgets.of_levels(counted.levels, counted.counts)
-        goal = self.goal
-        allocation = allocate_for(budgets, goal, self.method)
-        mechanism = build_histogram(allocation, unit=counted.unit)
-        raw = mechanism.estimates((yield Draw(mechanism, mechanism.total(counted))))
-        return Answer(
-            estimate=Cells(
-                value=self.shown(raw),
-                raw=raw,
-                categories=counted.categories,
-                margin=WeighedCells(mechanism.weighing, mechanism.slack, goal.cells),
-                other=self.other,
-            ),
-            method=allocation.method,
-            n=allocation.n,
-            risk=goal.risk(mechanism.weighing),
-            exact=allocation.exact,
-            spent=ByLevel(allocation.levels, allocation.spent, allocation.counts),
-            weighing=mechanism.weighing,
-        )
+        def build(allocation: Allocation) -> Table:
+            return build_histogram(allocation, unit=counted.unit)
 
-    def _open(self, rows: tally.Rows, call: Call) -> Steps:
-        """People are private: perhaps they are counted, then a weighted count of each cell."""
-        goal = self.goal
-        counted = call.part(rows.count(self.asks(call)))
-        if self.method == "total":
-            counted = counted.with_total(*parts_of(goal.cells))
+        def read(mechanism: Table, drawn: Any) -> Read:
+            margin = WeighedCells(mechanism.weighing, mechanism.slack, goal.cells)
+            estimate = self._estimate(mechanism.estimates(drawn), categories, margin)
+            weighing = mechanism.weighing
+            return Read(estimate, goal.risk(weighing), exact=True, weighing=weighing)
 
         def choose(known: Known) -> Design[CellSums]:
             return cell_design(known, goal, self.method, unit=counted.unit)
 
-        people = yield from counted_first(call.terms, goal, choose, counted)
-        chosen = choose(people.known)
-        mechanism = chosen.mechanism
-        drawn = mechanism.counts((yield Draw(mechanism, mechanism.total(counted))))
-        margin = self._ratio(drawn, chosen, people)
-        total = margin.total
-        raw = margin.drawn / total if total > 0.0 else np.full(goal.cells, 1.0 / goal.cells)
-        value = self.shown(raw)
-        n = people.number(chosen, total)
-        return Answer(
-            estimate=Cells(
-                value=value,
-                raw=raw,
-                categories=counted.categories,
-                margin=margin,
-                other=self.other,
-            ),
-            method=chosen.method,
-            n=n,
-            n_is_noisy=n is not None,
-            risk=margin.leading(goal, value),
-            exact=False,
-            spent=people.spending(mechanism.losses),
-            weighing=chosen.weighing,
-            expected=people.expected(n),
-        )
+        def read_open(chosen: Design[CellSums], counts: LevelCount | None, drawn: Any) -> Read:
+            margin = self._ratio(chosen, counts, drawn)
+            total = margin.total
+            raw = margin.drawn / total if total > 0.0 else np.full(goal.cells, 1.0 / goal.cells)
+            estimate = self._estimate(raw, categories, margin)
+            risk = margin.leading(goal, estimate.value)
+            return Read(estimate, risk, total=total, weighing=chosen.weighing)
 
-    def _ratio(self, drawn: Floats, chosen: Design[CellSums], people: Counted) -> RatioCells:
+        if call.neighbours == "replace":
+            return ways.replace(counted, goal, self.method, build, read)
+        if self.method == "total":
+            counted = counted.with_total(*parts_of(goal.cells))
+        return ways.add_remove(counted, call.terms, goal, choose, read_open)
+
+    def _estimate(self, raw: Floats, categories: Any, margin: CellsMargin) -> Cells:
+        value = self.shown(raw)
+        return Cells(value=value, raw=raw, categories=categories, margin=margin, other=self.other)
+
+    def _ratio(self, chosen: Design[CellSums], counts: LevelCount | None, drawn: Any) -> RatioCells:
         """The margin of noisy counts, with the last of them if that is the count of all."""
-        mechanism = chosen.mechanism
-        behind: dict[str, Any] = {
-            "largest": float(mechanism.weights.max()),
-            "equal": chosen.equal,
-            "counted": people.level_count(mechanism.weights),
-        }
+        known = cells_of(chosen, drawn, counts)
         if chosen.method != "total":
-            return RatioCells(drawn=drawn, scale=mechanism.scale, **behind)
+            return RatioCells(**known)
         own, shared = parts_of(self.goal.cells)
         part, rest = own / (own + shared), shared / (own + shared)
+        every, scale = known.pop("drawn"), known.pop("scale")
         return TotalledCells(
-            drawn=drawn[:-1] / part,
-            scale=mechanism.scale / part,
-            whole=float(drawn[-1] / rest),
-            whole_scale=mechanism.scale / rest,
-            **behind,
+            drawn=every[:-1] / part,
+            scale=scale / part,
+            whole=float(every[-1] / rest),
+            whole_scale=scale / rest,
+            **known,
         )
 
     def shown(self, raw: Floats) -> Floats:

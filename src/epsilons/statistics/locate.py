@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from epsilons.allocation.split import TOO_OFTEN, Doubts, Split, best_split
-from epsilons.budgets import float_down
+from epsilons.budgets import Budgets, float_down
 from epsilons.mechanisms import (
     Candidates,
     CellsOf,
@@ -35,6 +35,8 @@ __all__ = [
     "ZOOM",
     "Found",
     "Payers",
+    "around",
+    "budgets_of",
     "left_of",
     "locate",
     "remaining",
@@ -54,6 +56,7 @@ _FINE = 2.5
 """A deviation of so many buckets is found well enough."""
 
 _WEIGHT_BITS = 24
+_NARROWEST = 2.0**-890
 
 CENTRE = "the weighted median of the values"
 DEVIATION = "the weighted median of the distances to the centre"
@@ -271,3 +274,21 @@ def _share(candidates: Candidates, index: int) -> float:
     """The share of the prior that one candidate has."""
     ends = candidates.before(np.array([index, index + 1, candidates.first, candidates.last + 1]))
     return float(ends[1] - ends[0]) / float(ends[3] - ends[2])
+
+
+def around(centre: float, reach: float) -> tuple[float, float]:
+    """The ends of a range: not so narrow that floats cannot tell them apart, nor too wide.
+
+    It lies within ±2^1021, so that sums and differences of its ends are floats.
+    """
+    centre = min(max(centre, -line.LIMIT), line.LIMIT)
+    reach = min(max(reach, _NARROWEST, 2.0**-44 * abs(centre)), line.LIMIT)
+    return max(centre - reach, -line.LIMIT), min(centre + reach, line.LIMIT)
+
+
+def budgets_of(left: Floats, counts: Integers) -> Budgets:
+    """What is left as budgets: levels that have become equal are one."""
+    levels, index = np.unique(left, return_inverse=True)
+    people = np.zeros(levels.size, dtype=np.int64)
+    np.add.at(people, index, counts)
+    return Budgets.of_levels(levels, people)

@@ -4,25 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, cast, get_args
 
 from epsilons import parameters, tally, words
-from epsilons.allocation import RULES
+from epsilons.allocation import RULES, Allocation
 from epsilons.errors import ArgumentError
 from epsilons.loading import later
+from epsilons.mechanisms import Additive, SumAndSquares, TwoSums, build, build_moments
 from epsilons.release import Scalar
 from epsilons.risk.assumptions import SAMPLE
+from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.margins import holds_on_any_range
+from epsilons.risk.margins import Ratio, Weighed, holds_on_any_range
 from epsilons.risk.moment import EXPECTED
-from epsilons.statistics import grouping, known_range, methods
+from epsilons.risk.spread import WeighedSpread
+from epsilons.statistics import grouping, ways
 from epsilons.statistics.call import Call
 from epsilons.statistics.designs import (
     METHODS,
+    Design,
+    Known,
+    as_drawn,
+    ratio_of,
     require_levels,
+    two_sums_design,
 )
 from epsilons.statistics.question import Question, Sentences
 from epsilons.statistics.steps import Answer, Steps
+from epsilons.statistics.ways import Read
 from epsilons.types import (
     About,
     Column,
@@ -35,14 +44,19 @@ from epsilons.types import (
 )
 
 if TYPE_CHECKING:
-    from epsilons.statistics import cut_range, groups, unknown_people, unknown_range
+    from epsilons.statistics import adaptive, found_range, groups
 else:
-    cut_range = later("epsilons.statistics.cut_range")
+    adaptive = later("epsilons.statistics.adaptive")
+    found_range = later("epsilons.statistics.found_range")
     groups = later("epsilons.statistics.groups")
-    unknown_people = later("epsilons.statistics.unknown_people")
-    unknown_range = later("epsilons.statistics.unknown_range")
 
-__all__ = ["Mean"]
+__all__ = ["ADAPTIVE", "FOUND", "Mean"]
+
+ADAPTIVE: Final = ("adaptive",)
+"""The spread first, then the mean: `adaptive.py`."""
+
+FOUND: Final = ("weighted",)
+"""On a range that is found in the data: `found_range.py`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,8 +210,8 @@ class Mean(Question):
         if self.of_some:
             return grouping.METHODS if neighbours == "replace" else grouping.OPEN_METHODS
         if self.bounds is None:
-            return methods.CUT if self.shape == "any" else methods.GAUSSIAN
-        return (*RULES, *methods.ADAPTIVE) if neighbours == "replace" else METHODS
+            return FOUND
+        return (*RULES, *ADAPTIVE) if neighbours == "replace" else METHODS
 
     @property
     def varies(self) -> str:
@@ -208,7 +222,7 @@ class Mean(Question):
                 "which is not known in advance. Give None for this question, or shares instead "
                 "of targets."
             )
-        if self.bounds is None or self.method in methods.ADAPTIVE:
+        if self.bounds is None or self.method in ADAPTIVE:
             return (
                 "the interval of a mean can be forecast only if bounds=(lo, hi) are "
                 'given and method is not "adaptive": otherwise it depends on the data. Give None '
@@ -254,16 +268,48 @@ class Mean(Question):
     def steps(self, rows: tally.Rows, call: Call) -> Steps:
         """The way of a mean: on a known range or on one that is found, of counted people or not."""
         private = call.neighbours == "add-remove"
+        if self.bounds is None:
+            return found_range.steps(rows, call, None if self.shape == "gaussian" else self.goal)
+        counted = self.counted(rows, call)
         if self.of_some:
-            return (groups.opened if private else groups.closed)(rows, call, self)
-        if self.bounds is not None:
-            if private:
-                return known_range.private(rows, call, self)
-            adapts = self.method == "adaptive"
-            return (known_range.adapted if adapts else known_range.public)(rows, call, self)
-        if self.shape == "any":
-            return (cut_range.private if private else cut_range.public)(rows, call, self.goal)
-        return (unknown_people.weighted if private else unknown_range.weighted)(rows, call)
+            return (groups.opened if private else groups.closed)(counted, call, self)
+        if private:
+            return ways.add_remove(counted, call.terms, self.goal, self._chosen, self._read_ratio)
+        if self.method == "adaptive":
+            return adaptive.two_stages(counted, self.goal, self.averaged)
+        return ways.replace(counted, self.goal, self.method, self._built, self._read)
+
+    def _built(self, allocation: Allocation) -> SumAndSquares | Additive:
+        """One weighted sum, and that of squares where it is free."""
+        made = build if self.method == "staircase" else build_moments
+        return made(allocation, grid=tally.GRID, bounds=self.averaged)
+
+    def _read(self, mechanism: SumAndSquares | Additive, drawn: Any) -> Read:
+        """The mean of people who are public."""
+        weighing, bounds, goal = mechanism.weighing, mechanism.bounds, self.goal
+        raw = mechanism.estimate(drawn)
+        margin = Weighed(weighing, mechanism.slack)
+        if isinstance(mechanism, SumAndSquares):
+            seen = mechanism.moments(drawn)
+            margin = WeighedSpread(weighing, mechanism.slack, *seen, self.expected)
+        value = min(max(raw, bounds[0]), bounds[1])
+        estimate = Scalar(value=value, raw=raw, bounds=bounds, margin=margin)
+        risk = goal.in_units(goal.worst.risk(weighing), bounds)
+        return Read(estimate, risk, exact=True, weighing=weighing)
+
+    def _chosen(self, known: Known) -> Design[TwoSums]:
+        """Two sums, for what is known of people who are private."""
+        bounds = self.averaged
+        return two_sums_design(known, self.goal, self.method, bounds=bounds)
+
+    def _read_ratio(self, chosen: Design[TwoSums], counts: LevelCount | None, drawn: Any) -> Read:
+        """The mean of people who are private."""
+        mechanism, bounds, goal = chosen.mechanism, chosen.mechanism.bounds, self.goal
+        margin = ratio_of(mechanism, drawn, Ratio, equal=chosen.equal, counted=counts)
+        value, raw = mechanism.estimate(drawn), as_drawn(margin, bounds)
+        estimate = Scalar(value=value, raw=raw, bounds=bounds, margin=margin)
+        risk = goal.in_units(margin.leading(goal.worst), bounds)
+        return Read(estimate, risk, total=margin.drawn[1], weighing=chosen.weighing)
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:
         """What the release says in words."""

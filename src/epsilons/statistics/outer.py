@@ -23,11 +23,12 @@ from epsilons.allocation import best_cap
 from epsilons.mechanisms import Candidates, CellsOf, Selection, TheLine
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.normal import quantile
-from epsilons.statistics.capped import around, budgets_of
 from epsilons.statistics.locate import (
     ROUNDS,
     ZOOM,
     Payers,
+    around,
+    budgets_of,
     left_of,
     selection,
     spent_on,

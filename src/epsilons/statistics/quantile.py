@@ -17,10 +17,9 @@ from epsilons.risk.goals import MeanGoal
 from epsilons.risk.quantiles import QuantilesMargin, even
 from epsilons.statistics.call import Call
 from epsilons.statistics.question import Question, Sentences
-from epsilons.statistics.ranked import FINE, METHODS, Selecting, Tabled, best_way, tabled
-from epsilons.statistics.ranked_people import open_table
+from epsilons.statistics.ranked import FINE, METHODS, best_way, open_table, tabled
 from epsilons.statistics.steps import Answer, Steps
-from epsilons.tally import Tally
+from epsilons.statistics.ways import Read
 from epsilons.types import About, Column, LossOfOne, Missing, QuantileMethod
 
 __all__ = ["Quantile"]
@@ -98,41 +97,35 @@ class Quantile(Question):
 
     def steps(self, rows: tally.Rows, call: Call) -> Steps:
         """A table of people who are private; of others a table, or selections."""
-        counted, goal = self._counted(rows, call), self.goal
+        counted, goal = self.counted(rows, call), self.goal
         quantiles = np.array(self.q, ndmin=1)
         if call.neighbours == "add-remove":
-            some = yield from open_table(counted, call.terms, goal, quantiles)
-            estimate = self._estimate(some.margin)
-            half = estimate.error(self.assumption, self.confidence)
-            return Answer(
-                estimate=estimate,
-                method=METHODS[0],
-                n=some.n,
-                n_is_noisy=some.n is not None,
-                risk=half if self.loss == "pac" else goal.in_units(some.square, self.bounds),
-                exact=False,
-                spent=some.people.spending(some.chosen.mechanism.losses),
-                expected=some.people.expected(some.n),
-            )
+            return open_table(counted, call.terms, goal, quantiles, self._read)
         budgets = Budgets.of_levels(counted.levels, counted.counts)
         if self.excludes:
-            way: Tabled | Selecting = tabled(budgets, goal, quantiles, outside=True)
-        else:
-            way = best_way(budgets, goal, quantiles, self.method, counted.unit)
-        found = yield from way.steps(counted)
-        unit = way.half if self.loss == "pac" else found.square
-        return Answer(
-            estimate=self._estimate(found.margin),
-            method=way.method,
-            n=budgets.n,
-            risk=goal.in_units(unit, self.bounds),
-            exact=False,
-            spent=found.spent,
-        )
+            return tabled(budgets, goal, quantiles, outside=True).steps(counted, self._read)
+        way = best_way(budgets, goal, quantiles, self.method, counted.unit)
+        return way.steps(counted, self._read)
 
-    def _counted(self, rows: tally.Rows, call: Call) -> Tally:
+    def _read(self, margin: QuantilesMargin, square: float, half: float | None) -> Read:
+        """One number, or an array of them, with the error that is asked for."""
+        values, bounds = margin.values(self.bounds), self.bounds
+        estimate: Scalar | Quantiles
+        if isinstance(self.q, float):
+            one = float(values[0])
+            estimate = Scalar(value=one, raw=one, bounds=bounds, margin=margin)
+        else:
+            estimate = Quantiles(value=values, raw=values, bounds=bounds, margin=margin)
+        if self.loss != "pac":
+            return Read(estimate, self.goal.in_units(square, bounds))
+        if half is None:
+            return Read(estimate, estimate.error(self.assumption, self.confidence))
+        return Read(estimate, self.goal.in_units(half, bounds))
+
+    def counted(self, rows: tally.Rows, call: Call) -> tally.Tally:
+        """The bins, by what people offer to this question."""
         try:
-            return call.part(rows.count(self.asks(call)))
+            return super().counted(rows, call)
         except MissingValueError as refused:
             raise MissingValueError(
                 str(refused).split(" Declare")[0] + ' missing="exclude" takes the quantiles of '
@@ -140,14 +133,6 @@ class Quantile(Question):
                 'missing="midpoint" counts such values as the middle of the bounds. Do not drop '
                 "the rows yourself: the number of people is published."
             ) from None
-
-    def _estimate(self, margin: QuantilesMargin) -> Scalar | Quantiles:
-        """One number, or an array of them."""
-        values, bounds = margin.values(self.bounds), self.bounds
-        if isinstance(self.q, float):
-            one = float(values[0])
-            return Scalar(value=one, raw=one, bounds=bounds, margin=margin)
-        return Quantiles(value=values, raw=values, bounds=bounds, margin=margin)
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
         """What the release says in words."""

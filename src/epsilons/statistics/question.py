@@ -238,6 +238,13 @@ class Question(ABC):
         """
         return None
 
+    def counted(self, rows: tally.Rows, call: Call) -> tally.Tally:
+        """What was asked of the rows, by what people offer to this question."""
+        ask = self.asks(call)
+        if ask is None:
+            raise ValueError(f"{self.statistic} asks nothing of the rows first")
+        return call.part(rows.count(ask))
+
     @abstractmethod
     def steps(self, rows: tally.Rows, call: Call) -> Steps:
         """The generator: it yields what is to be drawn, and returns the answer."""

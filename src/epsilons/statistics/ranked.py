@@ -1,33 +1,46 @@
-"""Two ways to quantiles of people who are public: a table of bins, or exact selection.
+"""Methods for quantiles: a table of bins, or exact selection where people are public.
 
 A table is paid for once, and holds every quantile; its noises add up over bins, and it knows no
 more than its bins do. A selection finds one quantile among many candidates, and two more give its
 interval. Which is better follows from public facts: how far the ends of the interval would be from
-the truth if values were spread evenly over the range.
+the truth if values were spread evenly over the range. Of people whose very presence is private
+there is a table, counted with noise.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from epsilons.allocation import Allocation, allocation_of, best_cap
 from epsilons.allocation.caps import capped
+from epsilons.allocation.declared import Declared
 from epsilons.allocation.rule import Effective, weighing_of
 from epsilons.budgets import Budgets, float_up
 from epsilons.errors import ArgumentError
-from epsilons.mechanisms import CellsOf, Selection, added_up, build_histogram, spread_of
+from epsilons.mechanisms import (
+    CellsOf,
+    CellSums,
+    Selection,
+    Table,
+    added_up,
+    build_histogram,
+    spread_of,
+)
 from epsilons.release import ByLevel
 from epsilons.risk import ClosedNoise, SumNoise, Weighing, mean
+from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import CellsGoal, MeanGoal
+from epsilons.risk.margins import RatioCells
 from epsilons.risk.partial import closed_variance
 from epsilons.risk.quantiles import (
     AnsweredQuantiles,
+    OpenQuantiles,
     QuantilesMargin,
     SelectedQuantiles,
     TableQuantiles,
@@ -35,7 +48,9 @@ from epsilons.risk.quantiles import (
 from epsilons.risk.quantiles import selection_shift as shift_of
 from epsilons.risk.ranks import reach, ways
 from epsilons.risk.weighed_cells import WeighedCells
-from epsilons.statistics.steps import Draw
+from epsilons.statistics.designs import Design, Known, cell_design, cells_of, tells
+from epsilons.statistics.steps import Answer, Draw, Steps
+from epsilons.statistics.ways import Read, add_remove, replace_end
 from epsilons.tally import Tally
 from epsilons.types import Floats, Integers
 
@@ -44,11 +59,12 @@ __all__ = [
     "FINE",
     "METHODS",
     "SOUGHT",
-    "Ranked",
+    "Reading",
     "Selecting",
     "Tabled",
     "best_way",
     "merged",
+    "open_table",
     "tabled",
 ]
 
@@ -74,20 +90,14 @@ _FEWEST_BITS: Final = 8
 _LARGEST: Final = 1024.0
 """No selection needs more of anyone."""
 
+_NOBODY_KNOWS: Final = 32
+"""The bins of a table where nothing is known of how many people there are."""
 
-@dataclass(frozen=True, eq=False)
-class Ranked:
-    """What a way gave.
 
-    Attributes:
-        margin: of the quantiles, with what was drawn.
-        square: the mean squared error in ranks, if values are spread evenly.
-        spent: by level.
-    """
-
-    margin: QuantilesMargin
-    square: float
-    spent: ByLevel
+Reading: TypeAlias = Callable[[QuantilesMargin, float, float | None], Read]
+"""What a question reads from a margin with what was drawn, from the mean squared error in ranks if
+values are spread evenly, and from about half the length of an interval, in parts of the range; None
+where that is not foreseen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,21 +124,27 @@ class Tabled:
         """How many cells there are."""
         return self.allocation.goal.numbers
 
-    def steps(self, counted: Tally) -> Generator[Draw, Any, Ranked]:
+    def steps(self, counted: Tally, reading: Reading) -> Steps:
         """Draw the table."""
-        mechanism = build_histogram(self.allocation, unit=counted.unit)
         cells = merged(counted.cells, self.cells - self.outside, outside=self.outside)
-        total = mechanism.total(replace(counted, cells=cells))
-        drawn = mechanism.estimates((yield Draw(mechanism, total)))
-        weighing = mechanism.weighing
-        margin = WeighedCells(weighing, mechanism.slack, self.cells)
-        added = _nearest(self.quantiles) * self.cells
-        scale = weighing.scale * math.sqrt(closed_variance(self.cells, added) / 2.0)
-        square = _square(weighing, self.goal, scale) + 1.0 / (12.0 * self.cells**2)
-        made = self.allocation
-        spent = ByLevel(made.levels, made.spent, made.counts)
-        kind = AnsweredQuantiles if self.outside else TableQuantiles
-        return Ranked(kind(self.quantiles, margin, drawn), square, spent)
+
+        def read(mechanism: Table, drawn: Any) -> Read:
+            weighing = mechanism.weighing
+            margin = WeighedCells(weighing, mechanism.slack, self.cells)
+            added = _nearest(self.quantiles) * self.cells
+            scale = weighing.scale * math.sqrt(closed_variance(self.cells, added) / 2.0)
+            square = _square(weighing, self.goal, scale) + 1.0 / (12.0 * self.cells**2)
+            kind = AnsweredQuantiles if self.outside else TableQuantiles
+            found = kind(self.quantiles, margin, mechanism.estimates(drawn))
+            return reading(found, square, self.half)
+
+        return replace_end(
+            replace(counted, cells=cells),
+            build_histogram(self.allocation, unit=counted.unit),
+            read,
+            method=self.method,
+            spent=self.allocation.spent,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +170,7 @@ class Selecting:
     half: float
     method = "selection"
 
-    def steps(self, counted: Tally) -> Generator[Draw, Any, Ranked]:
+    def steps(self, counted: Tally, reading: Reading) -> Steps:
         """Draw all selections, one after the other."""
         masses = self.weights @ merged(counted.cells, FINE)
         there = np.flatnonzero(masses)
@@ -182,10 +198,14 @@ class Selecting:
             rates[1],
         )
         spent = np.array([float_up(each) for each in added_up(s.losses for s in stages)])
-        return Ranked(
-            margin,
-            _square(weighing, self.goal, 1.0 / rates[0]),
-            ByLevel(self.budgets.levels, spent, self.budgets.counts),
+        found = reading(margin, _square(weighing, self.goal, 1.0 / rates[0]), self.half)
+        return Answer(
+            estimate=found.estimate,
+            method=self.method,
+            n=self.budgets.n,
+            risk=found.risk,
+            exact=False,
+            spent=ByLevel(self.budgets.levels, spent, self.budgets.counts),
         )
 
     def _stage(self, odds: tuple[int, int], place: int, unit: int) -> Selection:
@@ -356,3 +376,52 @@ def merged(cells: Integers, bins: int, *, outside: bool = False) -> Integers:
     # Of nobody at all there is no level, and -1 could be any size.
     table = np.asarray(fine.reshape(levels, bins, FINE // bins).sum(axis=2))
     return np.column_stack([table, cells[:, FINE]]) if outside else table
+
+
+def open_table(
+    counted: Tally, terms: Declared, goal: MeanGoal, quantiles: Floats, reading: Reading
+) -> Steps:
+    """People are private: count them, if that is the way, and then the bins.
+
+    The cap that is best for the squares of all bins is best for every quantile, too, if budgets
+    tell nothing: docs/proofs/quantiles.md.
+
+    Args:
+        counted: people in the finest bins: seen by what is drawn alone.
+        terms: what is declared.
+        goal: what is assumed.
+        quantiles: which quantiles.
+        reading: what is read.
+    """
+    cells = bins_for(terms)
+    shares = CellsGoal(goal.assumption, "mse", goal.confidence, cells)
+
+    def choose(known: Known) -> Design[CellSums]:
+        chosen = cell_design(known, shares, unit=counted.unit)
+        return replace(chosen, method=METHODS[0])
+
+    def read(chosen: Design[CellSums], counts: LevelCount | None, drawn: Any) -> Read:
+        margin = RatioCells(**cells_of(chosen, drawn, counts))
+        # A rank adds up the noises of its bins: in the middle, a quarter of all of them.
+        even = np.full(cells, 1.0 / cells)
+        square = min(margin.leading(shares, even) / 4.0 + 1.0 / (12.0 * cells**2), 1.0)
+        found = reading(OpenQuantiles(quantiles, margin), square, None)
+        return replace(found, total=margin.total)
+
+    table = replace(counted, cells=merged(counted.cells, cells))
+    return add_remove(table, terms, shares, choose, read)
+
+
+def bins_for(terms: Declared) -> int:
+    """The number of bins of the shortest intervals for the people who are expected."""
+    guess = terms.guess
+    if guess is None or not tells(guess):
+        return _NOBODY_KNOWS
+    cap = math.inf if terms.cap is None else terms.cap
+    spends = float(np.minimum(terms.ladder.levels, cap) @ guess)
+
+    def half(bins: int) -> float:
+        """About half the length of an interval, if values are spread evenly."""
+        return 2.0 * math.sqrt(bins / 2.0) / spends + 1.0 / bins
+
+    return int(min(BINS, key=half))

@@ -8,17 +8,19 @@ from dataclasses import replace
 from typing import Any, ClassVar, Final, get_args
 
 from epsilons import tally, words
-from epsilons.allocation import allocate_for
-from epsilons.budgets import Budgets
-from epsilons.mechanisms import CellSums, build_histogram
-from epsilons.release import ByLevel, Pair, Scalar
+from epsilons.allocation import Allocation
+from epsilons.allocation.declared import Declared
+from epsilons.mechanisms import CellSums, Table, build_histogram
+from epsilons.release import Pair, Scalar
+from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.soft import AnsweredMoments, RatioMoments, SoftMoments, WeighedMoments
+from epsilons.statistics import ways
 from epsilons.statistics.call import Call
-from epsilons.statistics.designs import Design, Known, cell_design
-from epsilons.statistics.people import counted_first
+from epsilons.statistics.designs import Design, Known, cell_design, cells_of
 from epsilons.statistics.question import Question, Sentences
-from epsilons.statistics.steps import Answer, Draw, Steps
+from epsilons.statistics.steps import Steps
+from epsilons.statistics.ways import Read
 from epsilons.types import SoftMethod
 
 __all__ = ["OPEN", "RULES", "SoftQuestion", "closed", "not_taken", "opened"]
@@ -63,6 +65,13 @@ class SoftQuestion(Question):
             treats += words.left_out(answers=True, groups=False, where=None)
         return Sentences(protects, assumes, treats)
 
+    def steps(self, rows: tally.Rows, call: Call) -> Steps:
+        """Weighted cells: of people who are public, or of people who are not."""
+        counted = self.counted(rows, call)
+        if call.neighbours == "add-remove":
+            return opened(self, counted, call.terms)
+        return closed(self, counted)
+
     @abstractmethod
     def answered(self, margin: SoftMoments) -> tuple[Pair | Scalar, float]:
         """The estimate, and its risk in data units."""
@@ -82,63 +91,33 @@ def not_taken(statistic: str, squared: str) -> dict[str, str]:
     }
 
 
-def closed(asked: SoftQuestion, counted: tally.Tally, call: Call) -> Steps:
+def closed(asked: SoftQuestion, counted: tally.Tally) -> Steps:
     """People and budgets are public: noise that sums to zero, as units do.
 
     Those who did not answer, if they are left out, are one more cell.
     """
-    counted = call.part(counted)
-    budgets = Budgets.of_levels(counted.levels, counted.counts)
+
+    def read(mechanism: Table, drawn: Any) -> Read:
+        slack, shares = mechanism.slack, mechanism.estimates(drawn)
+        margin = WeighedMoments(mechanism.weighing, slack + _SLACK, slack, shares)
+        return Read(*asked.answered(AnsweredMoments(margin) if asked.excludes else margin))
+
+    def build(allocation: Allocation) -> Table:
+        return build_histogram(allocation, unit=counted.unit)
+
     goal = replace(asked.goal, cells=counted.cells.shape[1])
-    allocation = allocate_for(budgets, goal, asked.method)
-    mechanism = build_histogram(allocation, unit=counted.unit)
-    drawn = yield Draw(mechanism, mechanism.total(counted))
-    margin = WeighedMoments(
-        mechanism.weighing,
-        mechanism.slack + _SLACK,
-        mechanism.slack,
-        mechanism.estimates(drawn),
-    )
-    estimate, risk = asked.answered(AnsweredMoments(margin) if asked.excludes else margin)
-    return Answer(
-        estimate=estimate,
-        method=allocation.method,
-        n=allocation.n,
-        risk=risk,
-        exact=False,
-        spent=ByLevel(allocation.levels, allocation.spent, allocation.counts),
-    )
+    return ways.replace(counted, goal, asked.method, build, read)
 
 
-def opened(asked: SoftQuestion, counted: tally.Tally, call: Call) -> Steps:
+def opened(asked: SoftQuestion, counted: tally.Tally, terms: Declared) -> Steps:
     """People are private: perhaps they are counted, then each cell has noise of its own."""
-    counted = call.part(counted)
-    goal = asked.goal
 
     def choose(known: Known) -> Design[CellSums]:
-        return cell_design(known, goal, unit=counted.unit)
+        return cell_design(known, asked.goal, unit=counted.unit)
 
-    people = yield from counted_first(call.terms, goal, choose, counted)
-    chosen = choose(people.known)
-    mechanism = chosen.mechanism
-    drawn: Any = yield Draw(mechanism, mechanism.total(counted))
-    margin = RatioMoments(
-        drawn=mechanism.counts(drawn),
-        scale=mechanism.scale,
-        slack=_SLACK,
-        largest=float(mechanism.weights.max()),
-        equal=chosen.equal,
-        counted=people.level_count(mechanism.weights),
-    )
-    estimate, risk = asked.answered(margin)
-    n = people.number(chosen, margin.total)
-    return Answer(
-        estimate=estimate,
-        method=chosen.method,
-        n=n,
-        n_is_noisy=n is not None,
-        risk=risk,
-        exact=False,
-        spent=people.spending(mechanism.losses),
-        expected=people.expected(n),
-    )
+    def read(chosen: Design[CellSums], counts: LevelCount | None, drawn: Any) -> Read:
+        margin = RatioMoments(**cells_of(chosen, drawn, counts), slack=_SLACK)
+        estimate, risk = asked.answered(margin)
+        return Read(estimate, risk, total=margin.total)
+
+    return ways.add_remove(counted, terms, asked.goal, choose, read)

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import ClassVar, cast
+from typing import Any, ClassVar
 
 from epsilons import parameters, tally, words
-from epsilons.allocation import allocate_for
-from epsilons.budgets import Budgets
+from epsilons.allocation import Allocation
 from epsilons.mechanisms import SumAndSquares, build_moments
-from epsilons.release import ByLevel
 from epsilons.release import Variance as Estimate
 from epsilons.risk.goals import CellsGoal, MeanGoal
 from epsilons.risk.soft import SoftMoments
 from epsilons.risk.varied import ThreeCells, VarianceMargin, Varied
-from epsilons.statistics import soft_cells
+from epsilons.statistics import soft_cells, ways
 from epsilons.statistics.call import Call
 from epsilons.statistics.question import Sentences
-from epsilons.statistics.steps import Answer, Draw, Steps
+from epsilons.statistics.steps import Answer, Steps
+from epsilons.statistics.ways import Read
 from epsilons.types import About, Column, Missing, SoftMethod
 
 __all__ = ["Variance"]
@@ -75,28 +74,22 @@ class Variance(soft_cells.SoftQuestion):
 
     def steps(self, rows: tally.Rows, call: Call) -> Steps:
         """A sum with squares if all who are public answer; three cells of one unit if not."""
-        if call.neighbours == "add-remove":
-            return soft_cells.opened(self, rows.count(self.asks(call)), call)
-        if self.excludes:
-            return soft_cells.closed(self, rows.count(self.asks(call)), call)
-        return self._closed(rows, call)
-
-    def _closed(self, rows: tally.Rows, call: Call) -> Steps:
-        """People and budgets are public: squares come along with the sum."""
-        counted = call.part(rows.count(self.asks(call)))
-        budgets = Budgets.of_levels(counted.levels, counted.counts)
+        if call.neighbours == "add-remove" or self.excludes:
+            return super().steps(rows, call)
         # By name, for noise in stairs has no squares beside it.
         rule = "optimal" if self.method == "auto" else self.method
         goal = MeanGoal(self.assumption, self.loss, self.confidence)
-        allocation = allocate_for(budgets, goal, rule)
-        made = build_moments(allocation, grid=tally.GRID, bounds=(0.0, 1.0))
-        mechanism = cast(SumAndSquares, made)
-        pair = yield Draw(mechanism, mechanism.total(counted))
+        counted = self.counted(rows, call)
+        return ways.replace(counted, goal, rule, self._built, self._read)
+
+    def _built(self, allocation: Allocation) -> Any:
+        """A weighted sum with squares, on a unit range."""
+        return build_moments(allocation, grid=tally.GRID, bounds=(0.0, 1.0))
+
+    def _read(self, mechanism: SumAndSquares, pair: tuple[int, int]) -> Read:
+        """The variance: squares come along with the sum."""
         margin = Varied(mechanism.weighing, mechanism.slack, *mechanism.moments(pair))
-        estimate, risk = self._estimate(margin)
-        spent = ByLevel(allocation.levels, allocation.spent, allocation.counts)
-        method, n = allocation.method, allocation.n
-        return Answer(estimate=estimate, method=method, n=n, risk=risk, exact=False, spent=spent)
+        return Read(*self._estimate(margin))
 
     def answered(self, margin: SoftMoments) -> tuple[Estimate, float]:
         """The estimate, and its risk in data units."""
